@@ -1,0 +1,170 @@
+"""The corpus: documents x words counts that the rest of the package can trust."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from topicfocus.corpus.validation import (
+    check_counts,
+    check_vocabulary,
+    column_names,
+    read_matrix,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Word counts of documents, in canonical CSR form.
+
+    Build one with :func:`make_corpus`, which validates; the constructor trusts its arguments.
+    The arrays stay writeable because numba types read-only arrays differently and would compile
+    every kernel twice. Do not write to them.
+
+    Parameters
+    ----------
+    counts : scipy.sparse.csr_array of shape (n_docs, n_words)
+        c_dv, float64 whole numbers > 0; sorted indices, no duplicates, no stored zeros. Indices are
+        int32 unless the matrix is too large for that.
+    vocabulary : tuple of str, or None
+        The words of the columns.
+    """
+
+    counts: sparse.csr_array
+    vocabulary: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.n_docs} documents, {self.n_words} words, {self.n_tokens:.0f} tokens)"
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents, M."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n_words(self) -> int:
+        """Number of words in the vocabulary, V (columns, also those that never occur)."""
+        return int(self.counts.shape[1])
+
+    @cached_property
+    def n_tokens(self) -> float:
+        """Number of tokens, sum over d and v of c_dv."""
+        return float(self.counts.data.sum())
+
+    @cached_property
+    def word_counts(self) -> NDArray[np.float64]:
+        """Tokens of each word, n_v = sum over d of c_dv."""
+        counts = self.counts
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=self.n_words)
+        return totals.astype(np.float64, copy=False)
+
+    @cached_property
+    def doc_lengths(self) -> NDArray[np.float64]:
+        """Tokens of each document, sum over v of c_dv; 0 for a document with no words."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
+
+    def rows(self, index: ArrayLike | slice) -> Corpus:
+        """Take a subset of the documents.
+
+        Parameters
+        ----------
+        index : int, slice, array of int, or boolean mask
+            Documents to take, in this order; a document may be taken more than once.
+
+        Returns
+        -------
+        Corpus
+            The chosen documents with the same columns.
+        """
+        if not isinstance(index, slice):
+            index = np.atleast_1d(np.asarray(index))  # one number would give a vector
+        return Corpus(self.counts[index], self.vocabulary)
+
+    def batches(
+        self, batch_size: int, rng: np.random.Generator | None = None
+    ) -> Iterator[NDArray[np.intp]]:
+        """Split the documents into batches, each document in exactly one.
+
+        Parameters
+        ----------
+        batch_size : int
+            Documents per batch; the last batch may be smaller.
+        rng : numpy.random.Generator, optional
+            Shuffles the documents first. Without it they come in their own order.
+
+        Returns
+        -------
+        iterator of arrays of int
+            Document indices, for :meth:`rows`.
+        """
+        try:
+            size = operator.index(batch_size)
+        except TypeError:
+            raise TypeError(f"batch_size must be an integer, got {batch_size!r}") from None
+        if size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {size}")
+        order = np.arange(self.n_docs, dtype=np.intp)
+        if rng is not None:
+            rng.shuffle(order)
+        # Not a generator function: a bad batch_size should fail at the call, not later.
+        return (order[start : start + size] for start in range(0, self.n_docs, size))
+
+
+def make_corpus(
+    counts: Any,
+    vocabulary: Any = None,
+    *,
+    name: str = "X",
+    tolerance: float = 1e-6,
+    allow_empty: bool = False,
+) -> Corpus:
+    """Validate a matrix of counts and put it into canonical CSR form.
+
+    The given matrix is never modified. A CSR matrix of float64 that is canonical already is shared,
+    not copied; anything else is copied.
+
+    Parameters
+    ----------
+    counts : scipy sparse matrix or array of any format, dense array, list of lists, or dataframe
+        Documents x words. Counts are whole numbers >= 0; documents with no words are allowed.
+    vocabulary : sequence of str, optional
+        The words of the columns. By default the column names of a dataframe, if they are strings.
+    name : str, default="X"
+        What error messages call the matrix.
+    tolerance : float, default=1e-6
+        A count c is accepted, and rounded, when abs(c - round(c)) <= tolerance.
+    allow_empty : bool, default=False
+        Accept a corpus in which no document has any words. Useful for prediction, where that means
+        "nothing known"; useless for fitting.
+
+    Returns
+    -------
+    Corpus
+
+    Raises
+    ------
+    TypeError
+        If text or something else that is not numbers is given instead of counts.
+    ValueError
+        If the shape, a count or the vocabulary is wrong; the message names row, column and word.
+    """
+    if not tolerance >= 0:
+        raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")
+    words = column_names(counts) if vocabulary is None else vocabulary
+    matrix = read_matrix(counts, name=name)
+    if words is not None:
+        words = check_vocabulary(words, matrix.shape[1], name=name)
+    matrix = check_counts(matrix, words, name=name, tolerance=tolerance)
+    if matrix.nnz == 0 and not allow_empty:
+        raise ValueError(
+            f"every document of {name} is empty: its {matrix.shape[0]} rows hold no counts. "
+            "Check the vocabulary and the stop words of the vectoriser."
+        )
+    return Corpus(matrix, words)

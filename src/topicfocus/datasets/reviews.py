@@ -1,0 +1,254 @@
+"""Readable film reviews: words that depend on the rating among words that do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from topicfocus.datasets.synthetic import (
+    count_tokens,
+    draw_tokens,
+    read_doc_lengths,
+    whole_number,
+)
+
+# In each group the most frequent word comes first.
+_SENTIMENT = {
+    "rave": "masterpiece brilliant superb wonderful powerful stunning perfect unforgettable "
+    "magnificent exquisite breathtaking triumph flawless luminous",
+    "warm": "enjoyable charming fun likeable clever entertaining engaging solid warm witty "
+    "satisfying pleasant delightful refreshing",
+    "mixed": "uneven decent average okay passable adequate watchable modest mediocre patchy "
+    "ordinary slight middling fair",
+    "weak": "predictable tedious disappointing dull unfortunately flat contrived bland forgettable "
+    "formulaic clumsy overlong lifeless tired",
+    "awful": "awful terrible worst dreadful stupid ridiculous waste horrible atrocious unwatchable "
+    "painful insulting laughable garbage",
+}
+# What a review made of one group only is worth, in the order of the groups above.
+_RATINGS = (10.0, 7.75, 5.5, 3.25, 1.0)
+
+_GENRES = {
+    "comedy": "comedy joke laughs funny gag humor slapstick parody comedian punchline sketch "
+    "satire",
+    "thriller": "action chase explosion gun assassin spy stunt hostage helicopter bullet villain "
+    "getaway",
+    "horror": "horror monster blood vampire scream haunted ghost slasher zombie creepy demon grave",
+    "romance": "love romance kiss couple wedding heart marriage passion affair bride jealous "
+    "courtship",
+    "science_fiction": "alien planet spaceship robot future galaxy technology laser android "
+    "starship clone astronaut",
+}
+_PLOTS = {
+    "family_plot": "family father mother son daughter brother home childhood grandmother divorce",
+    "crime_plot": "police detective murder killer case lawyer prison witness suspect evidence",
+    "war_plot": "war soldier army battle enemy general troops bomb captain hero",
+    "school_plot": "school teacher student college team coach football class prom campus",
+    "journey_plot": "road island boat desert train map village river storm treasure",
+}
+_BOILERPLATE = (
+    "film movie director scene actor story character screen plot audience cast role script "
+    "performance camera actress ending sequence dialogue screenplay minutes music studio version"
+)
+_SIGNATURE = (
+    "copyright review newsgroup reply subscribe archive email reviewer posted internet opinions "
+    "website reprinted permission"
+)
+
+# Expected shares of tokens: opinions, genre, plot, boilerplate.
+_SHARES = (0.28, 0.24, 0.18, 0.30)
+_SIGNED = 0.4  # share of documents with a signature ...
+_SIGNATURE_SHARE = 0.4  # ... which then takes this share of their boilerplate
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewCorpus:
+    """Synthetic film reviews and what they were made from.
+
+    Attributes
+    ----------
+    counts : scipy.sparse.csr_array of shape (n_docs, n_words)
+    target : ndarray of shape (n_docs,)
+        The rating, or 0 and 1, as asked for.
+    vocabulary : tuple of str
+        In alphabetical order, as CountVectorizer has it.
+    texts : list of str
+        The words of each document in random order; CountVectorizer gets ``counts`` from them.
+    relevant : ndarray of bool, shape (n_words,)
+        The words of the sentiment groups.
+    groups : dict of str to tuple of str
+        The words of each group, most frequent first.
+    genre : tuple of tuples of str
+        The one or two genres of each document, the main one first.
+    plot : tuple of str
+        The plot group of each document.
+    rating : ndarray of shape (n_docs,)
+        Whole numbers 1 to 10, whatever the target is.
+    components : ndarray of shape (5, n_words)
+        Word distributions of the sentiment groups: the relevant topics.
+    doc_topic : ndarray of shape (n_docs, 5)
+        Mix of sentiment groups in each document.
+    coef : ndarray of shape (5,)
+        The rating that each sentiment group stands for.
+    """
+
+    counts: sparse.csr_array
+    target: NDArray[np.float64]
+    vocabulary: tuple[str, ...]
+    texts: list[str]
+    relevant: NDArray[np.bool_]
+    groups: dict[str, tuple[str, ...]]
+    genre: tuple[tuple[str, ...], ...]
+    plot: tuple[str, ...]
+    rating: NDArray[np.float64]
+    components: NDArray[np.float64]
+    doc_topic: NDArray[np.float64]
+    coef: NDArray[np.float64]
+
+
+def make_reviews(
+    n_docs: int = 2000,
+    doc_length: int | ArrayLike = 60,
+    target: Literal["rating", "sentiment"] = "rating",
+    random_state: int | np.random.Generator | None = None,
+) -> ReviewCorpus:
+    """Make readable film reviews in which only some words have to do with the rating.
+
+    About 28% of the tokens are opinions. A document has a position on the scale from "rave" to
+    "awful" and a mix θ of the five sentiment groups around it; its rating is η·θ + Normal(0, 0.5²),
+    rounded and kept within 1 to 10. All other tokens are independent of the rating, but not of each
+    other: one or two genres and one plot theme per document bring their own words, some reviews
+    carry a signature ("copyright ... newsgroup ... reply"), and words such as "film" are
+    everywhere. A topic model that does not see the target mixes genres, plots and opinions. Within
+    a group, the r-th word (r = 1, 2, ...) has probability proportional to 1 / (r + 1).
+
+    Parameters
+    ----------
+    n_docs : int, default=2000
+    doc_length : int or array of int of shape (n_docs,), default=60
+        Tokens in each document; 0 is allowed.
+    target : {"rating", "sentiment"}, default="rating"
+        A rating from 1 to 10, or 1 where the rating before rounding is above 5.5 and 0 elsewhere.
+    random_state : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    ReviewCorpus
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(n_docs=100, random_state=0)
+    >>> reviews.groups["rave"][:3]
+    ('masterpiece', 'brilliant', 'superb')
+    """
+    n_docs = whole_number("n_docs", n_docs, minimum=1)
+    lengths = read_doc_lengths(doc_length, n_docs)
+    if target not in ("rating", "sentiment"):
+        raise ValueError(f'target must be "rating" or "sentiment", got {target!r}')
+    rng = np.random.default_rng(random_state)
+
+    groups = _word_groups()
+    vocabulary = tuple(sorted(word for words in groups.values() for word in words))
+    word_probs = _group_distributions(groups, vocabulary)
+    n_sentiment = len(_SENTIMENT)
+
+    doc_sentiment = _draw_sentiment(rng, n_docs)
+    coef = np.array(_RATINGS)
+    score = doc_sentiment @ coef + rng.normal(0.0, 0.5, size=n_docs)
+    rating = np.clip(np.rint(score), 1.0, 10.0)
+
+    genre_mix = _draw_genres(rng, n_docs)
+    plot = rng.integers(len(_PLOTS), size=n_docs)
+    signature = _SIGNATURE_SHARE * (rng.random((n_docs, 1)) < _SIGNED)
+    opinion, genre, theme, boilerplate = _SHARES
+    group_mix = np.hstack(
+        [
+            opinion * doc_sentiment,
+            genre * genre_mix,
+            theme * np.eye(len(_PLOTS))[plot],
+            boilerplate * (1 - signature),
+            boilerplate * signature,
+        ]
+    )
+    docs, words = draw_tokens(rng, rng.multinomial(lengths, group_mix), word_probs)
+
+    opinion_words = {word for name in _SENTIMENT for word in groups[name]}
+    return ReviewCorpus(
+        counts=count_tokens(docs, words, (n_docs, len(vocabulary))),
+        target=rating if target == "rating" else (score > 5.5).astype(np.float64),
+        vocabulary=vocabulary,
+        texts=_write_texts(rng, docs, words, lengths, vocabulary),
+        relevant=np.array([word in opinion_words for word in vocabulary]),
+        groups=groups,
+        genre=tuple(_genre_names(mix) for mix in genre_mix),
+        plot=tuple(tuple(_PLOTS)[i] for i in plot),
+        rating=rating,
+        components=word_probs[:n_sentiment],
+        doc_topic=doc_sentiment,
+        coef=coef,
+    )
+
+
+def _word_groups() -> dict[str, tuple[str, ...]]:
+    texts = _SENTIMENT | _GENRES | _PLOTS | {"boilerplate": _BOILERPLATE, "signature": _SIGNATURE}
+    return {name: tuple(text.split()) for name, text in texts.items()}
+
+
+def _group_distributions(
+    groups: dict[str, tuple[str, ...]], vocabulary: tuple[str, ...]
+) -> NDArray[np.float64]:
+    """Groups x words: probability of the r-th word of a group, proportional to 1 / (r + 1)."""
+    column = {word: v for v, word in enumerate(vocabulary)}
+    probs = np.zeros((len(groups), len(vocabulary)))
+    for row, words in zip(probs, groups.values(), strict=True):
+        weights = 1.0 / np.arange(2, len(words) + 2)
+        row[[column[word] for word in words]] = weights / weights.sum()
+    return probs
+
+
+def _draw_sentiment(rng: np.random.Generator, n_docs: int) -> NDArray[np.float64]:
+    """Mixes of the sentiment groups: Dirichlet around a position on the scale of groups.
+
+    Neighbours on the scale are mixed (a rave has some warm words, and hardly any awful ones).
+    """
+    n_groups = len(_SENTIMENT)
+    position = rng.uniform(-0.5, n_groups - 0.5, size=(n_docs, 1))
+    closeness = np.exp(-0.5 * ((np.arange(n_groups) - position) / 0.6) ** 2) + 0.01
+    # One Dirichlet per row: gammas, normalised. The 0.01 above keeps every gamma away from zero
+    # sum, and lets an odd word of the opposite opinion through.
+    gammas = rng.standard_gamma(6.0 * closeness / closeness.sum(axis=1, keepdims=True))
+    return gammas / gammas.sum(axis=1, keepdims=True)
+
+
+def _draw_genres(rng: np.random.Generator, n_docs: int) -> NDArray[np.float64]:
+    """One genre (60% of documents), or two in the proportion 0.65 to 0.35."""
+    n_genres = len(_GENRES)
+    first = rng.integers(n_genres, size=n_docs)
+    second = (first + rng.integers(1, n_genres, size=n_docs)) % n_genres  # never the first again
+    share = np.where(rng.random(n_docs) < 0.4, 0.35, 0.0)[:, np.newaxis]
+    one_hot = np.eye(n_genres)
+    return (1 - share) * one_hot[first] + share * one_hot[second]
+
+
+def _genre_names(mix: NDArray[np.float64]) -> tuple[str, ...]:
+    names = tuple(_GENRES)
+    return tuple(names[i] for i in np.argsort(-mix, kind="stable") if mix[i] > 0)
+
+
+def _write_texts(
+    rng: np.random.Generator,
+    docs: NDArray[np.int64],
+    words: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    vocabulary: tuple[str, ...],
+) -> list[str]:
+    """Join the tokens of each document in random order."""
+    shuffled = rng.permutation(len(docs))
+    order = shuffled[np.argsort(docs[shuffled], kind="stable")]
+    per_doc = np.split(words[order], np.cumsum(lengths)[:-1])
+    return [" ".join(vocabulary[v] for v in tokens) for tokens in per_doc]

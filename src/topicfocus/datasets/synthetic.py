@@ -1,0 +1,260 @@
+"""Documents drawn from the paper's own generative process, with the truth attached."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.special import expit
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticCorpus:
+    """A corpus drawn from pf-sLDA, and the parameters that it was drawn from.
+
+    Attributes
+    ----------
+    counts : scipy.sparse.csr_array of shape (n_docs, n_words)
+    target : ndarray of shape (n_docs,)
+        Real numbers for the Gaussian family, 0 or 1 for the Bernoulli family.
+    vocabulary : tuple of str
+        "relevant_07", "irrelevant_31", ...
+    components : ndarray of shape (n_topics, n_words)
+        The topics β; zero on irrelevant words.
+    background : ndarray of shape (n_words,)
+        The irrelevant topic π; zero on relevant words.
+    relevant : ndarray of bool, shape (n_words,)
+    doc_topic : ndarray of shape (n_docs, n_topics)
+        The topic mixes θ.
+    coef : ndarray of shape (n_topics,)
+        η.
+    noise_variance : float or None
+        δ; None for the Bernoulli family.
+    inclusion_prior : float
+        p, the expected share of tokens that are relevant.
+    """
+
+    counts: sparse.csr_array
+    target: NDArray[np.float64]
+    vocabulary: tuple[str, ...]
+    components: NDArray[np.float64]
+    background: NDArray[np.float64]
+    relevant: NDArray[np.bool_]
+    doc_topic: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    noise_variance: float | None
+    inclusion_prior: float
+
+
+def make_pfslda(
+    n_docs: int = 5000,
+    doc_length: int | ArrayLike = 200,
+    n_topics: int = 5,
+    n_relevant: int = 50,
+    n_irrelevant: int = 50,
+    inclusion_prior: float = 0.25,
+    family: Literal["gaussian", "bernoulli"] = "gaussian",
+    coef: ArrayLike | None = None,
+    noise_variance: float = 0.25,
+    doc_topic_prior: float | ArrayLike = 1.0,
+    random_state: int | np.random.Generator | None = None,
+) -> SyntheticCorpus:
+    """Draw a corpus from the generative process of pf-sLDA.
+
+    Topics β_k ~ Dirichlet(1) on the relevant words and π ~ Dirichlet(1) on the irrelevant ones.
+    For each document d, θ_d ~ Dirichlet(α); for each token n of it, ξ_dn ~ Bernoulli(p), and the
+    word is drawn from β_z with z ~ Categorical(θ_d) if ξ_dn = 1, from π if ξ_dn = 0. The target is
+    y_d ~ Normal(η·θ_d, δ) or y_d ~ Bernoulli(1 / (1 + exp(-η·θ_d))).
+
+    The defaults are the simulation of the paper (appendix, "Data set details"), which does not
+    state the number and length of documents, η or δ.
+
+    Parameters
+    ----------
+    n_docs : int, default=5000
+    doc_length : int or array of int of shape (n_docs,), default=200
+        Tokens in each document; 0 is allowed.
+    n_topics : int, default=5
+    n_relevant, n_irrelevant : int, default=50
+        Words in each channel. There may be no irrelevant words if ``inclusion_prior`` is 1.
+    inclusion_prior : float, default=0.25
+        p, in (0, 1].
+    family : {"gaussian", "bernoulli"}, default="gaussian"
+    coef : array of shape (n_topics,), optional
+        η; by default evenly spaced over [-2, 2] (Gaussian) or [-4, 4] (Bernoulli).
+    noise_variance : float, default=0.25
+        δ, Gaussian only.
+    doc_topic_prior : float or array of shape (n_topics,), default=1.0
+        α.
+    random_state : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    SyntheticCorpus
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import make_pfslda
+    >>> corpus = make_pfslda(n_docs=100, doc_length=50, random_state=0)
+    >>> corpus.counts.shape
+    (100, 100)
+    """
+    n_docs = whole_number("n_docs", n_docs, minimum=1)
+    n_topics = whole_number("n_topics", n_topics, minimum=1)
+    n_relevant = whole_number("n_relevant", n_relevant, minimum=1)
+    n_irrelevant = whole_number("n_irrelevant", n_irrelevant, minimum=0)
+    lengths = read_doc_lengths(doc_length, n_docs)
+    if not 0 < inclusion_prior <= 1:
+        raise ValueError(f"inclusion_prior must be in (0, 1], got {inclusion_prior!r}")
+    if n_irrelevant == 0 and inclusion_prior < 1:
+        raise ValueError(
+            f"inclusion_prior={inclusion_prior:g} leaves tokens to irrelevant words, but "
+            "n_irrelevant is 0; set inclusion_prior=1 or n_irrelevant to at least 1"
+        )
+    if family not in ("gaussian", "bernoulli"):
+        raise ValueError(f'family must be "gaussian" or "bernoulli", got {family!r}')
+    if not 0 <= noise_variance < np.inf:
+        raise ValueError(f"noise_variance must be a finite number >= 0, got {noise_variance!r}")
+    alpha = _read_prior(doc_topic_prior, n_topics)
+    eta = _read_coef(coef, n_topics, spread=2.0 if family == "gaussian" else 4.0)
+
+    rng = np.random.default_rng(random_state)
+    n_words = n_relevant + n_irrelevant
+    relevant = np.arange(n_words) < n_relevant
+    components = np.zeros((n_topics, n_words))
+    components[:, relevant] = rng.dirichlet(np.ones(n_relevant), size=n_topics)
+    background = np.zeros(n_words)
+    if n_irrelevant:
+        background[~relevant] = rng.dirichlet(np.ones(n_irrelevant))
+
+    doc_topic = rng.dirichlet(alpha, size=n_docs)
+    # The tokens of a document are exchangeable: drawing how many come from each topic, and then
+    # that many words, is the same as drawing ξ, z and w token by token.
+    n_included = rng.binomial(lengths, inclusion_prior)
+    channels = np.column_stack([rng.multinomial(n_included, doc_topic), lengths - n_included])
+    docs, words = draw_tokens(rng, channels, np.vstack([components, background]))
+
+    predictor = doc_topic @ eta
+    if family == "gaussian":
+        target = rng.normal(predictor, np.sqrt(noise_variance))
+    else:
+        target = rng.binomial(1, expit(predictor)).astype(np.float64)
+    return SyntheticCorpus(
+        counts=count_tokens(docs, words, (n_docs, n_words)),
+        target=target,
+        vocabulary=_numbered("relevant", n_relevant) + _numbered("irrelevant", n_irrelevant),
+        components=components,
+        background=background,
+        relevant=relevant,
+        doc_topic=doc_topic,
+        coef=eta,
+        noise_variance=float(noise_variance) if family == "gaussian" else None,
+        inclusion_prior=float(inclusion_prior),
+    )
+
+
+def whole_number(name: str, value: int, *, minimum: int) -> int:
+    """Return ``value`` as an int, or say which parameter is not one or is too small."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if number < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {number}")
+    return number
+
+
+def read_doc_lengths(doc_length: int | ArrayLike, n_docs: int) -> NDArray[np.int64]:
+    """Tokens of each document, from one number for all or one for each."""
+    lengths = np.asarray(doc_length)
+    if lengths.dtype.kind not in "iu":
+        raise TypeError(f"doc_length must be an integer or an array of them, got {doc_length!r}")
+    if lengths.ndim > 1 or (lengths.ndim == 1 and len(lengths) != n_docs):
+        raise ValueError(
+            f"doc_length has shape {lengths.shape}; give one integer, or one for each of the "
+            f"{n_docs} documents"
+        )
+    if lengths.size and lengths.min() < 0:
+        raise ValueError(f"doc_length must be at least 0, got {lengths.min()}")
+    return np.broadcast_to(lengths, n_docs).astype(np.int64)
+
+
+def draw_tokens(
+    rng: np.random.Generator, channels: NDArray[np.int64], word_probs: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw the words of all tokens, one channel (topic) after the other.
+
+    Works token by token rather than as multinomials of documents x words, so that memory grows with
+    the number of tokens and not with the vocabulary.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    channels : ndarray of int, shape (n_docs, n_channels)
+        How many tokens of each document come from each channel.
+    word_probs : ndarray of shape (n_channels, n_words)
+        Each channel's distribution over words.
+
+    Returns
+    -------
+    docs, words : ndarrays of int
+        Document and word of every token.
+    """
+    n_docs = len(channels)
+    docs, words = [], []
+    for n_tokens, probs in zip(channels.T, word_probs, strict=True):
+        total = int(n_tokens.sum())
+        if total == 0:
+            continue  # also spares a channel without words, whose probabilities are all zero
+        # The first edge above the number: never a word of probability zero, whose edge equals the
+        # one before. Scaling by the last edge, nearly 1, keeps every number below it.
+        edges = np.cumsum(probs)
+        words.append(np.searchsorted(edges, rng.random(total) * edges[-1], side="right"))
+        docs.append(np.repeat(np.arange(n_docs), n_tokens))
+    if not docs:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return np.concatenate(docs), np.concatenate(words)
+
+
+def count_tokens(
+    docs: NDArray[np.int64], words: NDArray[np.int64], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Count tokens into a canonical documents x words CSR of float64."""
+    index = sparse.get_index_dtype(maxval=max(len(docs), *shape))  # int32 where that is enough
+    coords = (docs.astype(index), words.astype(index))
+    tokens = sparse.coo_array((np.ones(len(docs)), coords), shape=shape)
+    return tokens.tocsr()  # sums duplicates
+
+
+def _numbered(prefix: str, n: int) -> tuple[str, ...]:
+    width = max(2, len(str(n - 1)))
+    return tuple(f"{prefix}_{i:0{width}d}" for i in range(n))
+
+
+def _read_prior(doc_topic_prior: float | ArrayLike, n_topics: int) -> NDArray[np.float64]:
+    alpha = np.asarray(doc_topic_prior, dtype=np.float64)
+    if alpha.shape not in ((), (n_topics,)):
+        raise ValueError(
+            f"doc_topic_prior has shape {alpha.shape}; give one number, or one for each of the "
+            f"{n_topics} topics"
+        )
+    if not (np.isfinite(alpha).all() and (alpha > 0).all()):
+        raise ValueError(f"doc_topic_prior must be finite and > 0, got {doc_topic_prior!r}")
+    return np.array(np.broadcast_to(alpha, n_topics))
+
+
+def _read_coef(coef: ArrayLike | None, n_topics: int, *, spread: float) -> NDArray[np.float64]:
+    if coef is None:
+        return np.linspace(-spread, spread, n_topics)
+    eta = np.array(coef, dtype=np.float64)
+    if eta.shape != (n_topics,):
+        raise ValueError(
+            f"coef has shape {eta.shape}; give one number for each topic, ({n_topics},)"
+        )
+    if not np.isfinite(eta).all():
+        raise ValueError(f"coef must be finite, got {coef!r}")
+    return eta

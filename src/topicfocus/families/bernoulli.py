@@ -1,0 +1,53 @@
+"""Yes/no targets: y ~ Bernoulli(σ(f)), y in {0, 1}."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from topicfocus.families.operations import (
+    derivatives,
+    initial_coef,
+    log_likelihood,
+    mean_response,
+)
+
+
+class Bernoulli(NamedTuple):
+    """log p(y|f) = y·f - log(1 + e^f), with the logistic link."""
+
+
+@log_likelihood.register(Bernoulli)
+def _log_likelihood(family, target, predictor):
+    # log(1 + e^f) without overflow for large f and without cancellation for very negative f.
+    softplus = max(predictor, 0.0) + math.log1p(math.exp(-abs(predictor)))
+    return target * predictor - softplus
+
+
+@derivatives.register(Bernoulli)
+def _derivatives(family, target, predictor):
+    # e^{-|f|} never overflows; p and 1-p are both computed without cancellation.
+    small = math.exp(-abs(predictor))
+    if predictor >= 0.0:
+        p = 1.0 / (1.0 + small)
+        q = small / (1.0 + small)
+    else:
+        p = small / (1.0 + small)
+        q = 1.0 / (1.0 + small)
+    return target - p, -p * q, -p * q * (q - p)
+
+
+@mean_response.register(Bernoulli)
+def _mean_response(family, predictor):
+    return expit(predictor)
+
+
+@initial_coef.register(Bernoulli)
+def _initial_coef(family, target, weight, n_topics):
+    # Log odds of the share of positives, with topics spread two units to either side.
+    share = (np.sum(weight * target) + 0.5) / (weight.sum() + 1.0)
+    offsets = np.linspace(-2.0, 2.0, n_topics) if n_topics > 1 else np.zeros(1)
+    return np.log(share / (1.0 - share)) + offsets

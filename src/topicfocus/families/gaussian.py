@@ -1,0 +1,81 @@
+"""Real targets: y ~ Normal(f, noise_variance)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from topicfocus.families.operations import (
+    derivatives,
+    dispersion_gradient,
+    initial_coef,
+    log_likelihood,
+    mean_response,
+    scale_dispersion,
+    update_dispersion,
+)
+
+#: A noise variance never falls below this share of the target's variance. Without a floor the
+#: likelihood of a training set that is fitted perfectly is unbounded.
+SMALLEST_NOISE_SHARE = 1e-6
+
+
+class Gaussian(NamedTuple):
+    """log p(y|f) = -½ log(2πδ) - (y - f)²/(2δ), δ = noise_variance.
+
+    The log-likelihood is quadratic in f, so ℓ(m) + ½ℓ''(m)·v is its exact expectation.
+    """
+
+    noise_variance: float = 1.0
+
+
+@log_likelihood.register(Gaussian)
+def _log_likelihood(family, target, predictor):
+    residual = target - predictor
+    return (
+        -0.5 * math.log(2.0 * math.pi * family.noise_variance)
+        - 0.5 * residual * residual / family.noise_variance
+    )
+
+
+@derivatives.register(Gaussian)
+def _derivatives(family, target, predictor):
+    precision = 1.0 / family.noise_variance
+    return (target - predictor) * precision, -precision, 0.0
+
+
+@mean_response.register(Gaussian)
+def _mean_response(family, predictor):
+    return np.asarray(predictor, dtype=float)
+
+
+@initial_coef.register(Gaussian)
+def _initial_coef(family, target, weight, n_topics):
+    seen = target[weight > 0]
+    return np.quantile(seen, (np.arange(n_topics) + 0.5) / n_topics)
+
+
+@update_dispersion.register(Gaussian)
+def _update_dispersion(family, target, mean, variance, weight):
+    total = weight.sum()
+    expected_square = np.sum(weight * ((target - mean) ** 2 + variance)) / total
+    centre = np.sum(weight * target) / total
+    spread = np.sum(weight * (target - centre) ** 2) / total
+    return Gaussian(float(max(expected_square, SMALLEST_NOISE_SHARE * spread, 1e-300)))
+
+
+@dispersion_gradient.register(Gaussian)
+def _dispersion_gradient(family, target, predictor):
+    # d/d log δ of -½ log δ - (y-f)²/(2δ), and its second derivative in f.
+    residual = target - predictor
+    return (
+        -0.5 + 0.5 * residual * residual / family.noise_variance,
+        np.full_like(residual, 1.0 / family.noise_variance),
+    )
+
+
+@scale_dispersion.register(Gaussian)
+def _scale_dispersion(family, factor):
+    return Gaussian(float(family.noise_variance * factor))

@@ -1,0 +1,108 @@
+"""What inference asks of a family of targets: one function per question.
+
+Every operation is a `functools.singledispatch` function. A family is a `typing.NamedTuple` of its
+dispersion parameters and registers an implementation of each operation for itself; nothing else
+is needed, in particular no change to a kernel.
+
+Two of the operations, `log_likelihood` and `derivatives`, are also called from compiled kernels.
+One `numba.extending.overload` per operation looks the implementation up in the same registry when a
+kernel is compiled for a family's type. This form was chosen because numba's on-disk cache works
+with it: functions passed as arguments, closures and jitclasses would be compiled anew in every
+process. Under ``NUMBA_DISABLE_JIT=1`` the very same functions run as plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import types
+from numba.extending import overload
+
+
+def _unknown(operation: str, family: Any) -> TypeError:
+    return TypeError(
+        f"{type(family).__name__} does not implement the family operation {operation!r}. Register "
+        f"one with topicfocus.families.{operation}.register({type(family).__name__})."
+    )
+
+
+# ---- called from kernels: scalars in, scalars out, must compile with numba --------------------
+
+
+@singledispatch
+def log_likelihood(family: NamedTuple, target: float, predictor: float) -> float:
+    """ℓ = log p(y | f), y the target and f the linear predictor η·θ."""
+    raise _unknown("log_likelihood", family)
+
+
+@singledispatch
+def derivatives(family: NamedTuple, target: float, predictor: float) -> tuple[float, float, float]:
+    """(ℓ', ℓ'', ℓ'''): the derivatives of log p(y | f) in the linear predictor f."""
+    raise _unknown("derivatives", family)
+
+
+def _dispatch_by_type(operation: Callable) -> None:
+    """Let kernels call a singledispatch operation, resolved by the family's numba type."""
+
+    def implementation(family, target, predictor):
+        if isinstance(family, types.BaseNamedTuple):
+            return operation.dispatch(family.instance_class)  # type: ignore[attr-defined]
+        return None
+
+    overload(operation)(implementation)
+
+
+_dispatch_by_type(log_likelihood)
+_dispatch_by_type(derivatives)
+
+
+# ---- called between kernels: arrays, plain NumPy ----------------------------------------------
+
+
+@singledispatch
+def mean_response(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
+    """E[y | f], the inverse link, elementwise."""
+    raise _unknown("mean_response", family)
+
+
+@singledispatch
+def initial_coef(
+    family: NamedTuple, target: np.ndarray, weight: np.ndarray, n_topics: int
+) -> np.ndarray:
+    """Coefficients to start from: topics spread evenly over the targets seen."""
+    raise _unknown("initial_coef", family)
+
+
+@singledispatch
+def update_dispersion(
+    family: NamedTuple,
+    target: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    weight: np.ndarray,
+) -> NamedTuple:
+    """The family whose dispersion maximises Σ_d w_d E_q[log p(y_d | f_d)], E f = mean, Var f = variance.
+
+    A family without dispersion parameters returns itself, which is the default.
+    """
+    return family
+
+
+@singledispatch
+def dispersion_gradient(
+    family: NamedTuple, target: np.ndarray, predictor: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """h = ∂ log p(y | f) / ∂ log(dispersion) and ∂²h/∂f², elementwise.
+
+    With both, E_q[h] ≈ h(m) + ½ h''(m) v, as for the log-likelihood. None: no dispersion.
+    """
+    return None
+
+
+@singledispatch
+def scale_dispersion(family: NamedTuple, factor: float) -> NamedTuple:
+    """The family with its dispersion multiplied by `factor` (a step in its logarithm)."""
+    return family

@@ -1,0 +1,1 @@
+"""The joint objective: its state, its statistics, its updates and its bounds."""

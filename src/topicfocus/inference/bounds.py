@@ -1,0 +1,120 @@
+"""The eight terms of the bound, by name, for every document (the paper's appendix, corrected).
+
+    ELBO = E log p(θ) + E log p(z|θ) + E log p(y|θ) + E log p(ξ) + E log p(w|z,ξ)
+           - E log q(θ) - E log q(z) - E log q(ξ)
+
+Both bounds have all eight. In the tight one q(z | ξ=0, θ) = p(z | θ): the terms of z then hold
+(1-φ) E[Σ_k θ_k log θ_k] each, which cancels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
+
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.inference.words import word_weights
+from topicfocus.kernels.likelihood import likelihood_table
+
+#: Terms that enter the bound with a minus sign.
+NEGATIVE = ("log_q_theta", "log_q_z", "log_q_xi")
+TERMS = ("log_p_theta", "log_p_z", "log_p_y", "log_p_xi", "log_p_w", *NEGATIVE)
+
+_BLOCK = 200_000  # nonzero counts held with their responsibilities at a time
+
+
+def total(terms: dict[str, np.ndarray]) -> np.ndarray:
+    """Their signed sum: the bound of every document."""
+    return sum(-terms[t] if t in NEGATIVE else terms[t] for t in TERMS)
+
+
+def bound_terms(
+    problem: Problem, state: ModelState, hyper: Hyperparameters, concentration: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Each term for each document, at the responsibilities that are optimal for γ.
+
+    Returns
+    -------
+    dict of arrays (documents,), the keys being `TERMS`.
+    """
+    gamma = concentration
+    total_gamma = gamma.sum(axis=1)
+    log_theta = digamma(gamma) - digamma(total_gamma)[:, None]
+    prior = state.doc_topic_prior
+    terms = {
+        "log_p_theta": gammaln(prior.sum()) - gammaln(prior).sum() + log_theta @ (prior - 1),
+        "log_q_theta": gammaln(total_gamma)
+        - gammaln(gamma).sum(axis=1)
+        + np.sum((gamma - 1) * log_theta, axis=1),
+        "log_p_y": _target_term(problem, state, gamma, total_gamma),
+    }
+    terms.update(_switch_terms(problem, state, hyper))
+    terms.update(_word_terms(problem, state, hyper, gamma, total_gamma, log_theta))
+    return {name: terms[name] for name in TERMS}
+
+
+def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
+    """w (ℓ(μ) + ½ℓ''(μ)ν): -½ log 2πδ - (y² - 2y η·E[θ] + ηᵀE[θθᵀ]η)/2δ when Gaussian."""
+    mean = gamma / total_gamma[:, None]
+    mu = mean @ state.coef
+    nu = np.maximum(mean @ state.coef**2 - mu**2, 0.0) / (total_gamma + 1)
+    table = likelihood_table(state.family, problem.target, mu)
+    return problem.target_weight * (table[0] + 0.5 * table[2] * nu)
+
+
+def _switch_terms(problem, state, hyper) -> dict[str, np.ndarray]:
+    counts = problem.corpus.counts
+    if not hyper.selects:
+        zeros = np.zeros(problem.n_docs)
+        return {"log_p_xi": zeros, "log_q_xi": zeros.copy()}
+    phi, p = state.inclusion, hyper.inclusion_prior
+    return {
+        "log_p_xi": counts @ (phi * np.log(p) + xlog1py(1 - phi, -p)),
+        "log_q_xi": -(counts @ (entr(phi) + entr(1 - phi))),
+    }
+
+
+def _word_terms(problem, state, hyper, gamma, total_gamma, log_theta) -> dict:
+    counts = problem.corpus.counts
+    n_docs = problem.n_docs
+    weights = word_weights(state, hyper.bound)
+    phi = state.inclusion
+    tight = hyper.bound == "tight"
+    out = {name: np.zeros(n_docs) for name in ("log_p_z", "log_q_z", "log_p_w")}
+    known = state.topic_word.max(axis=1) > 0
+    # E[Σ_k θ_k log θ_k], the negative entropy of the prior of z where ξ = 0.
+    spread = np.sum(
+        gamma / total_gamma[:, None] * (digamma(gamma + 1) - digamma(total_gamma + 1)[:, None]),
+        axis=1,
+    )
+    log_topics = np.log(np.maximum(state.topic_word, 1e-300))
+    first = 0
+    while first < n_docs:
+        # As many documents as fit a block, at least one.
+        last = int(np.searchsorted(counts.indptr, counts.indptr[first] + _BLOCK, side="right")) - 1
+        last = min(max(last, first + 1), n_docs)
+        lo, hi = counts.indptr[first], counts.indptr[last]
+        doc = np.repeat(np.arange(first, last), np.diff(counts.indptr[first : last + 1]))
+        word = counts.indices[lo:hi]
+        count = counts.data[lo:hi] * known[word]
+        r = weights.table.table[word] * np.exp(log_theta[doc])
+        r /= r.sum(axis=1, keepdims=True)
+        share = count * phi[word] if tight else count
+        relevant = share[:, None] * r
+        explained = (count * phi[word])[:, None] * r
+
+        def add(name, values, doc=doc, first=first, last=last):
+            out[name][first:last] += np.bincount(
+                doc - first, weights=values, minlength=last - first
+            )
+
+        add("log_p_z", np.sum(relevant * log_theta[doc], axis=1))
+        add("log_q_z", np.sum(relevant * np.log(np.maximum(r, 1e-300)), axis=1))
+        add("log_p_w", np.sum(explained * log_topics[word], axis=1))
+        if tight:
+            add("log_p_z", (count - share) * spread[doc])
+            add("log_q_z", (count - share) * spread[doc])
+        first = last
+    if hyper.selects:
+        out["log_p_w"] += counts @ (known * xlogy(1 - phi, state.background))
+    return out

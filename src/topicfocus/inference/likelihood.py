@@ -1,0 +1,173 @@
+"""The true likelihood of a document (the paper's appendix), estimated and, when small, exact.
+
+    p(w, y) = ∫ Dir(θ|α) p(y|η·θ) Π_n [p β_{w_n}·θ + (1-p) π_{w_n}] dθ
+
+In a model without switches the bracket is β_{w_n}·θ.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.kernels.likelihood import likelihood_table
+
+
+def token_mixture(state: ModelState, hyper: Hyperparameters) -> tuple[np.ndarray, np.ndarray]:
+    """(A, b) with p(w = v | θ) = A_v·θ + b_v."""
+    if not hyper.selects:
+        return state.topic_word, np.zeros(state.n_words)
+    p = hyper.inclusion_prior
+    return p * state.topic_word, (1 - p) * state.background
+
+
+def _log_dirichlet(theta: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """log density of Dir(concentration) at each row of θ."""
+    return (
+        gammaln(concentration.sum())
+        - gammaln(concentration).sum()
+        + np.log(np.maximum(theta, 1e-300)) @ (concentration - 1)
+    )
+
+
+def importance_log_likelihood(
+    problem: Problem,
+    state: ModelState,
+    hyper: Hyperparameters,
+    concentration: np.ndarray,
+    n_samples: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """log p(w_d, y_d) of every document by importance sampling from q(θ) = Dir(γ_d).
+
+    log (1/S) Σ_s p(w, y | θ_s) Dir(θ_s|α)/Dir(θ_s|γ): unbiased for p(w, y), hence low on average for
+    its logarithm. Documents of weight 0 (no target) give log p(w_d). Words that neither channel
+    contains are left out.
+    """
+    slope, offset = token_mixture(state, hyper)
+    possible = (slope.max(axis=1) + offset) > 0
+    counts = problem.corpus.counts
+    out = np.empty(problem.n_docs)
+    for d in range(problem.n_docs):
+        lo, hi = counts.indptr[d], counts.indptr[d + 1]
+        words, c = counts.indices[lo:hi], counts.data[lo:hi]
+        words, c = words[possible[words]], c[possible[words]]
+        theta = rng.dirichlet(concentration[d], n_samples)
+        log_weight = _log_dirichlet(theta, state.doc_topic_prior)
+        log_weight -= _log_dirichlet(theta, concentration[d])
+        log_weight += np.log(np.maximum(theta @ slope[words].T + offset[words], 1e-300)) @ c
+        if problem.target_weight[d] > 0:
+            y = np.full(n_samples, problem.target[d])
+            log_weight += likelihood_table(state.family, y, theta @ state.coef)[0]
+        out[d] = logsumexp(log_weight) - math.log(n_samples)
+    return out
+
+
+def exact_log_likelihood(
+    problem: Problem,
+    state: ModelState,
+    hyper: Hyperparameters,
+    *,
+    max_terms: int = 2_000_000,
+    nodes: int = 4000,
+) -> np.ndarray:
+    """log p(w_d, y_d) exactly, for documents small enough.
+
+    Without a target the product over tokens is a polynomial in θ whose monomials have Dirichlet
+    moments in closed form; their number grows like (tokens)^(topics), and beyond `max_terms` a
+    ValueError says so. With a target there is no closed form: two topics leave a one-dimensional
+    integral, done by Gauss-Legendre quadrature to machine precision; more topics are refused.
+    """
+    counts = problem.corpus.counts
+    out = np.empty(problem.n_docs)
+    for d in range(problem.n_docs):
+        lo, hi = counts.indptr[d], counts.indptr[d + 1]
+        tokens = np.repeat(counts.indices[lo:hi], np.round(counts.data[lo:hi]).astype(int))
+        if problem.target_weight[d] > 0:
+            out[d] = _quadrature(tokens, float(problem.target[d]), state, hyper, nodes)
+        else:
+            out[d] = _polynomial(tokens, state, hyper, max_terms)
+    return out
+
+
+def _polynomial(tokens, state, hyper, max_terms) -> float:
+    slope, offset = token_mixture(state, hyper)
+    n_topics = state.n_topics
+    size = math.comb(len(tokens) + n_topics, n_topics)
+    if size > max_terms:
+        raise ValueError(
+            f"A document of {len(tokens)} tokens and {n_topics} topics has {size} monomials, more "
+            f"than max_terms={max_terms}. Use importance sampling for documents of this size."
+        )
+    # Coefficients of the monomials θ^n by multi-index n, one token at a time.
+    terms: dict[tuple[int, ...], float] = {(0,) * n_topics: 1.0}
+    for token in tokens:
+        grown: dict[tuple[int, ...], float] = {}
+        for index, value in terms.items():
+            grown[index] = grown.get(index, 0.0) + value * offset[token]
+            for k in range(n_topics):
+                up = (*index[:k], index[k] + 1, *index[k + 1 :])
+                grown[up] = grown.get(up, 0.0) + value * slope[token, k]
+        terms = grown
+    prior = state.doc_topic_prior
+    powers = np.array(list(terms), dtype=float)
+    values = np.array(list(terms.values()))
+    log_moment = (
+        gammaln(prior.sum())
+        - gammaln(prior.sum() + powers.sum(axis=1))
+        + np.sum(gammaln(prior + powers) - gammaln(prior), axis=1)
+    )
+    keep = values > 0
+    return float(logsumexp(np.log(values[keep]) + log_moment[keep]))
+
+
+def _quadrature(tokens, target, state, hyper, nodes) -> float:
+    if state.n_topics != 2:
+        raise ValueError(
+            f"The exact likelihood with a target needs a {state.n_topics - 1}-dimensional integral; "
+            "only two topics are supported. Use importance sampling."
+        )
+    x, weight = np.polynomial.legendre.leggauss(nodes)
+    # θ₁ = sin²(πu/2) flattens the corners, where Dir(α < 1) has its poles.
+    u = 0.5 * (x + 1)
+    first = np.sin(0.5 * np.pi * u) ** 2
+    theta = np.column_stack([first, 1 - first])
+    jacobian = 0.5 * np.pi * np.sin(np.pi * u)
+    slope, offset = token_mixture(state, hyper)
+    value = _log_dirichlet(theta, state.doc_topic_prior) + np.log(0.5 * weight * jacobian)
+    for token in tokens:
+        value = value + np.log(theta @ slope[token] + offset[token])
+    y = np.full(nodes, target)
+    value = value + likelihood_table(state.family, y, theta @ state.coef)[0]
+    return float(logsumexp(value))
+
+
+def enumerate_switches(
+    tokens: np.ndarray, state: ModelState, hyper: Hyperparameters
+) -> tuple[np.ndarray, np.ndarray]:
+    """All 2^N switch assignments of a short document and log p(w, ξ) of each, without a target.
+
+    Used to check Theorem 2: the posterior of ξ is a point mass exactly when β and π are disjoint.
+    """
+    p = hyper.inclusion_prior
+    switches = np.array(list(itertools.product((0, 1), repeat=len(tokens))), dtype=int)
+    out = np.empty(len(switches))
+    plain = Hyperparameters(n_topics=hyper.n_topics, selects=False)
+    for i, xi in enumerate(switches):
+        inside = tokens[xi == 1]
+        outside = state.background[tokens[xi == 0]]
+        possible = np.all(outside > 0) and np.all(state.topic_word[inside].max(axis=1) > 0)
+        if not possible:
+            out[i] = -np.inf
+            continue
+        out[i] = (
+            np.log(outside).sum()
+            + _polynomial(inside, state, plain, 2_000_000)
+            + xi.sum() * np.log(p)
+            + (1 - xi).sum() * np.log1p(-p)
+        )
+    return switches, out

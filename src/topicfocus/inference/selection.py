@@ -1,0 +1,69 @@
+"""Sort and cut: the whole selection step of the tight bound as one scalar equation.
+
+Write β_vk = n_v ψ_vk / Z_k, Z_k = Σ_v φ_v n_v ψ_vk, with ψ_v the word's own topic profile. The
+advantage of keeping word v, per token, is then lift_v - cost_v + logit p - logit r, where
+
+    lift_v = (1/n_v) Σ_d c_dv log(β_v·e_d) - log(n_v / Σ_u φ_u n_u)
+
+does not depend on how many words are kept, cost_v = ½(K-1) log(M)/n_v is the description length of
+K-1 more numbers, and r is the included share of tokens. φ_v = σ((lift_v - cost_v + c)/T) with
+c = logit p - logit r(c): the left side rises in c and the right side falls, so there is one root.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import expit
+
+from topicfocus.inference.state import INCLUSION_MARGIN
+
+
+def lift(word_evidence: np.ndarray, word_count: np.ndarray, inclusion: np.ndarray) -> np.ndarray:
+    """Per token: how much better topics explain the word than "just as frequent as ever"."""
+    n = np.maximum(word_count, 1e-300)
+    return word_evidence / n - np.log(n / np.sum(inclusion * word_count))
+
+
+def description_length(word_count: np.ndarray, n_topics: int, n_docs: float) -> np.ndarray:
+    """½(K-1) log M spread over the word's tokens."""
+    return 0.5 * (n_topics - 1) * math.log(max(n_docs, 2.0)) / np.maximum(word_count, 1e-300)
+
+
+def sort_and_cut(
+    score: np.ndarray, word_count: np.ndarray, inclusion_prior: float, temperature: float
+) -> np.ndarray:
+    """φ_v = σ((score_v + c)/T) at the one c with c = logit p - logit r(c).
+
+    Parameters
+    ----------
+    score : array (words,)
+        lift_v - cost_v, per token.
+    word_count : array (words,)
+    inclusion_prior : float
+    temperature : float
+        T; as it goes to 0, words are sorted by score and cut.
+    """
+    seen = word_count > 0
+    s, n = score[seen], word_count[seen]
+    total = n.sum()
+    logit_p = math.log(inclusion_prior) - math.log1p(-inclusion_prior)
+
+    def inclusion(c: float) -> np.ndarray:
+        return expit(np.clip((s + c) / temperature, -700, 700))
+
+    # logit r lies within ±40 for any share a double can hold, so the root does too.
+    low, high = logit_p - 40.0, logit_p + 40.0
+    for _ in range(200):
+        c = 0.5 * (low + high)
+        share = np.clip(np.sum(n * inclusion(c)) / total, 1e-17, 1 - 1e-16)
+        if c > logit_p - math.log(share) + math.log1p(-share):
+            high = c
+        else:
+            low = c
+        if high - low < 1e-12:
+            break
+    result = np.full(len(score), INCLUSION_MARGIN)
+    result[seen] = inclusion(0.5 * (low + high))
+    return np.clip(result, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)

@@ -1,0 +1,166 @@
+"""SufficientStats: what a batch of documents says about the global parameters.
+
+A commutative monoid (zero, +, scale). Batch, minibatch and cluster runs call the same kernels and
+add the same statistics; they differ only in who adds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from topicfocus.inference.coefficients import coef_statistics
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.inference.words import switch_terms, word_weights
+from topicfocus.kernels.local import LocalBudget, LocalCorpus, LocalStats, infer_documents
+from topicfocus.kernels.threads import chunk_bounds, run_chunks
+
+
+@dataclass(frozen=True)
+class SufficientStats:
+    """Sums over documents, at the locally optimal γ.
+
+    Attributes
+    ----------
+    word_topic : array (words, topics)
+        Σ_d c_dv r_dvk, weight one whatever the word's inclusion.
+    word_evidence : array (words,)
+        Σ_d c_dv log Σ_k W_vk e_dk.
+    word_count : array (words,)
+        n_v = Σ_d c_dv.
+    log_theta : array (topics,)
+        Σ_d E[log θ_dk].
+    coef_gradient, coef_curvature : arrays (topics,), (topics, topics)
+        Of Σ_d w_d E[log p(y_d)] in η, at the η used; the curvature is positive semi-definite.
+    dispersion_gradient : float
+        Of the same in log(dispersion).
+    mix, target : float
+        The parts of the bound that concern θ, and the weighted E[log p(y)].
+    n_docs : float
+    steps : float
+        Local steps taken.
+    """
+
+    word_topic: np.ndarray
+    word_evidence: np.ndarray
+    word_count: np.ndarray
+    log_theta: np.ndarray
+    coef_gradient: np.ndarray
+    coef_curvature: np.ndarray
+    dispersion_gradient: float
+    mix: float
+    target: float
+    n_docs: float
+    steps: float
+
+    @staticmethod
+    def zero(n_words: int, n_topics: int) -> SufficientStats:
+        """The statistics of no documents."""
+        return SufficientStats(
+            np.zeros((n_words, n_topics)),
+            np.zeros(n_words),
+            np.zeros(n_words),
+            np.zeros(n_topics),
+            np.zeros(n_topics),
+            np.zeros((n_topics, n_topics)),
+            *(0.0,) * 5,
+        )
+
+    def __add__(self, other: SufficientStats) -> SufficientStats:
+        return SufficientStats(
+            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self))
+        )
+
+    def scale(self, factor: float) -> SufficientStats:
+        """Every sum times `factor`: a minibatch standing for the whole corpus."""
+        return SufficientStats(*(getattr(self, f.name) * factor for f in fields(self)))
+
+
+def _add_in_place(total: LocalStats, other: LocalStats) -> None:
+    for mine, theirs in zip(total, other, strict=True):
+        mine += theirs
+
+
+def local_corpus(problem: Problem) -> LocalCorpus:
+    """A problem as the plain arrays that kernels take."""
+    counts = problem.corpus.counts
+    return LocalCorpus(
+        counts.indptr, counts.indices, counts.data, problem.target, problem.target_weight
+    )
+
+
+def collect(
+    problem: Problem,
+    state: ModelState,
+    hyper: Hyperparameters,
+    concentration: np.ndarray,
+    *,
+    max_steps: int = 20,
+    tolerance: float = 1e-4,
+    dtype: type[np.floating] = np.float64,
+) -> SufficientStats:
+    """Local inference for every document, warm-started from `concentration` (updated in place).
+
+    Returns the statistics at the γ reached. Bit-identical for every number of threads.
+    """
+    weights = word_weights(state, hyper.bound, dtype)
+    corpus = local_corpus(problem)
+    n_words, n_topics = state.topic_word.shape
+    budget = LocalBudget(int(max_steps), float(tolerance))
+
+    def make() -> LocalStats:
+        return LocalStats(
+            np.zeros((n_words, n_topics)), np.zeros(n_words), np.zeros(n_topics), np.zeros(4)
+        )
+
+    def work(first: int, last: int, out: LocalStats) -> None:
+        infer_documents(
+            first,
+            last,
+            corpus,
+            weights.table,
+            state.doc_topic_prior,
+            state.coef,
+            state.family,
+            concentration,
+            budget,
+            out,
+        )
+
+    local = run_chunks(
+        work, chunk_bounds(corpus.indptr, n_words), make, _add_in_place, problem.n_jobs
+    )
+    word_count = problem.corpus.word_counts
+    gradient, curvature, dispersion = coef_statistics(problem, state, concentration)
+    return SufficientStats(
+        word_topic=local.word_topic,
+        word_evidence=local.word_evidence + word_count * weights.log_scale,
+        word_count=word_count,
+        log_theta=local.log_theta,
+        coef_gradient=gradient,
+        coef_curvature=curvature,
+        dispersion_gradient=dispersion,
+        mix=float(local.parts[1]),
+        target=float(local.parts[2]),
+        n_docs=float(problem.n_docs),
+        steps=float(local.parts[3]),
+    )
+
+
+def bound_value(stats: SufficientStats, state: ModelState, hyper: Hyperparameters) -> float:
+    """The collapsed bound of the documents behind `stats`, minus the penalty on η.
+
+    `state` must be the state the statistics were collected at.
+    """
+    multiplicity = word_weights(state, hyper.bound).table.multiplicity
+    switches = switch_terms(stats.word_count, state, hyper)
+    return float(
+        multiplicity @ stats.word_evidence
+        + stats.mix
+        + stats.target
+        + switches["log_p_xi"]
+        - switches["log_q_xi"]
+        + switches["background"]
+        - 0.5 * hyper.coef_penalty * (state.coef @ state.coef)
+    )

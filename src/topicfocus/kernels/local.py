@@ -1,0 +1,393 @@
+"""Local inference of the joint objective for one document: q(θ) = Dirichlet(γ) given its words.
+
+Responsibilities are a closed form of γ, so they are recomputed and never stored. With
+e_k = exp(E_q[log θ_k]) and a word's row of weights W_v (β_v for the tight bound and for sLDA,
+β_v^{φ_v} for the paper's bound), the collapsed objective of a document is
+
+    L(γ) = -log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]
+           + Σ_v c_v m_v log Σ_k W_vk e_k + w E_q[log p(y | η·θ)],
+
+m_v the word's multiplicity (φ_v for the tight bound, else 1) and w the weight of the target.
+Rows of W are scaled to a largest entry of one; the scale is a constant of the corpus, added
+outside. The expected log-likelihood is ℓ(μ) + ½ℓ''(μ)ν with μ, ν the mean and variance of η·θ,
+exact for a Gaussian target.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from topicfocus.families.operations import derivatives, log_likelihood
+from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.special import (
+    digamma,
+    dirichlet_log_normaliser,
+    exp_digamma,
+    log_in_place,
+    trigamma,
+)
+
+#: Keeps a word that no topic can explain from dividing by zero (representable in single precision).
+_TINY = np.float32(1e-30)
+
+
+class LocalCorpus(NamedTuple):
+    """The counts of a corpus in CSR form, and a target with its weight for every document."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    counts: np.ndarray
+    target: np.ndarray
+    target_weight: np.ndarray
+
+
+class WordTable(NamedTuple):
+    """What local inference needs of the words: rows W_v (largest entry one) and m_v."""
+
+    table: np.ndarray
+    multiplicity: np.ndarray
+
+
+class LocalTarget(NamedTuple):
+    """A document's target y, the weight w of its log-likelihood, and η."""
+
+    value: float
+    weight: float
+    coef: np.ndarray
+
+
+class LocalBudget(NamedTuple):
+    """When to stop: a number of steps, or a relative change of γ (mean absolute) below that."""
+
+    max_steps: int
+    tolerance: float
+
+
+class LocalWork(NamedTuple):
+    """Scratch of one thread. e, norm: in the table's precision; the rest in double."""
+
+    e: np.ndarray
+    norm: np.ndarray
+    exact: np.ndarray
+    exact_norm: np.ndarray
+    sums: np.ndarray
+    push: np.ndarray
+    start: np.ndarray
+    bits: np.ndarray
+
+
+class LocalStats(NamedTuple):
+    """Where `infer_documents` adds the statistics of its documents."""
+
+    word_topic: np.ndarray
+    word_evidence: np.ndarray
+    log_theta: np.ndarray
+    parts: np.ndarray
+
+
+@kernel
+def mixture(rows, n, e, out):
+    """out_j = Σ_k rows_kj e_k for the n words of a document.
+
+    A document's weights are stored topics x words, so that SIMD runs over its words whatever the
+    number of topics; four topics at a time keep `out` in registers.
+    """
+    n_topics = e.shape[0]
+    whole = n_topics - n_topics % 4
+    for j in range(n):
+        out[j] = _TINY
+    for k in range(0, whole, 4):
+        e0, e1, e2, e3 = e[k], e[k + 1], e[k + 2], e[k + 3]
+        r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+        for j in range(n):
+            out[j] += r0[j] * e0 + r1[j] * e1 + r2[j] * e2 + r3[j] * e3
+    for k in range(whole, n_topics):
+        e0 = e[k]
+        r0 = rows[k]
+        for j in range(n):
+            out[j] += r0[j] * e0
+
+
+@kernel
+def topic_sums(rows, weight, n, e, norm, out):
+    """out_k = Σ_j weight_j r_kj,  r_kj = rows_kj e_k / Σ_l rows_lj e_l; `norm` is scratch."""
+    n_topics = e.shape[0]
+    whole = n_topics - n_topics % 4
+    mixture(rows, n, e, norm)
+    for j in range(n):
+        norm[j] = weight[j] / norm[j]
+    zero = e.dtype.type(0)
+    for k in range(0, whole, 4):
+        r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+        s0, s1, s2, s3 = zero, zero, zero, zero
+        for j in range(n):
+            scale = norm[j]
+            s0 += r0[j] * scale
+            s1 += r1[j] * scale
+            s2 += r2[j] * scale
+            s3 += r3[j] * scale
+        out[k] = s0 * e[k]
+        out[k + 1] = s1 * e[k + 1]
+        out[k + 2] = s2 * e[k + 2]
+        out[k + 3] = s3 * e[k + 3]
+    for k in range(whole, n_topics):
+        r0 = rows[k]
+        s0 = zero
+        for j in range(n):
+            s0 += r0[j] * norm[j]
+        out[k] = s0 * e[k]
+
+
+@kernel
+def target_moments(concentration, coef):
+    """Mean and variance of η·θ under Dirichlet(γ): μ = η·γ/γ₀, ν = (Σ η²γ/γ₀ - μ²)/(γ₀ + 1)."""
+    total = 0.0
+    mean = 0.0
+    second = 0.0
+    for k in range(coef.shape[0]):
+        total += concentration[k]
+        mean += coef[k] * concentration[k]
+        second += coef[k] * coef[k] * concentration[k]
+    mean /= total
+    second /= total
+    return mean, max(second - mean * mean, 0.0) / (total + 1.0)
+
+
+@kernel
+def expected_log_likelihood(family, target, mean, variance):
+    """ℓ(μ) + ½ ℓ''(μ) ν."""
+    curvature = derivatives(family, target, mean)[1]
+    return log_likelihood(family, target, mean) + 0.5 * curvature * variance
+
+
+@kernel
+def target_gradient(family, target, weight, concentration, coef, out):
+    """out = ∇_γ w(ℓ(μ) + ½ℓ''(μ)ν)."""
+    total = 0.0
+    for k in range(coef.shape[0]):
+        total += concentration[k]
+    mean, variance = target_moments(concentration, coef)
+    first, second, third = derivatives(family, target, mean)
+    slope = weight * (first + 0.5 * third * variance)
+    bend = 0.5 * weight * second
+    square = variance * (total + 1.0) + mean * mean  # Σ η² γ/γ₀
+    for k in range(coef.shape[0]):
+        d_mean = (coef[k] - mean) / total
+        d_square = (coef[k] * coef[k] - square) / total
+        d_variance = (d_square - 2.0 * mean * d_mean - variance) / (total + 1.0)
+        out[k] = slope * d_mean + bend * d_variance
+
+
+@kernel
+def target_natural_gradient(family, target, weight, concentration, coef, out):
+    """out = F⁻¹ ∇_γ w(ℓ(μ) + ½ℓ''(μ)ν), F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
+    target_gradient(family, target, weight, concentration, coef, out)
+    total = 0.0
+    scaled_sum = 0.0
+    inverse_sum = 0.0
+    for k in range(coef.shape[0]):
+        total += concentration[k]
+        inverse = 1.0 / trigamma(concentration[k])
+        scaled_sum += inverse * out[k]
+        inverse_sum += inverse
+    spread = trigamma(total)
+    common = spread * scaled_sum / (1.0 - spread * inverse_sum)
+    for k in range(coef.shape[0]):
+        out[k] = (out[k] + common) / trigamma(concentration[k])
+
+
+@kernel
+def mix_objective(prior, concentration, log_theta):
+    """-log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]; writes E[log θ] into `log_theta`."""
+    total = 0.0
+    for k in range(prior.shape[0]):
+        total += concentration[k]
+    log_total = digamma(total)
+    value = dirichlet_log_normaliser(concentration) - dirichlet_log_normaliser(prior)
+    for k in range(prior.shape[0]):
+        log_theta[k] = digamma(concentration[k]) - log_total
+        value += (prior[k] - concentration[k]) * log_theta[k]
+    return value
+
+
+@kernel
+def document_objective(rows, weight, n, prior, concentration, family, target, work):
+    """L(γ), up to the scale of the rows. `target` is (y, w, η)."""
+    value = mix_objective(prior, concentration, work.exact)
+    for k in range(prior.shape[0]):
+        work.exact[k] = math.exp(work.exact[k])
+    mixture(rows, n, work.exact, work.exact_norm)
+    log_in_place(work.exact_norm, n, work.bits)
+    for j in range(n):
+        value += weight[j] * work.exact_norm[j]
+    mean, variance = target_moments(concentration, target.coef)
+    return value + target.weight * expected_log_likelihood(family, target.value, mean, variance)
+
+
+@kernel
+def infer_document(rows, weight, n, prior, family, target, concentration, budget, work):
+    """Maximise L(γ) from the γ given, in place. Returns the number of steps taken.
+
+    Without a target, γ ← α + Σ_v c m r is coordinate ascent in (γ, r) and cannot lower L. With
+    one, the natural gradient of the target is added to it; the full step is tried for all
+    steps, and only if L ended lower than it began (rare) is the document done again with steps
+    halved until each of them rises. So one pass of a coordinate solver never lowers the bound.
+    """
+    n_topics = prior.shape[0]
+    supervised = target.weight > 0.0
+    before = 0.0
+    if supervised:
+        for k in range(n_topics):
+            work.start[k] = concentration[k]
+        before = document_objective(rows, weight, n, prior, concentration, family, target, work)
+    taken = 0
+    for _ in range(budget.max_steps):
+        exp_digamma(concentration, work.e)
+        topic_sums(rows, weight, n, work.e, work.norm, work.sums)
+        if supervised:
+            target_natural_gradient(
+                family, target.value, target.weight, concentration, target.coef, work.push
+            )
+        change = 0.0
+        size = 0.0
+        for k in range(n_topics):
+            new = prior[k] + work.sums[k]
+            if supervised:
+                # A step may not cross zero, nor shrink γ_k by more than a factor of ten.
+                new = max(new + work.push[k], 0.1 * concentration[k])
+            change += abs(new - concentration[k])
+            size += new
+            concentration[k] = new
+        taken += 1
+        if change <= budget.tolerance * size:
+            break
+    if supervised:
+        after = document_objective(rows, weight, n, prior, concentration, family, target, work)
+        if not after >= before:  # also true for NaN
+            for k in range(n_topics):
+                concentration[k] = work.start[k]
+            taken += _infer_carefully(
+                rows, weight, n, prior, family, target, concentration, budget, work, before
+            )
+    return taken
+
+
+@kernel
+def _infer_carefully(rows, weight, n, prior, family, target, concentration, budget, work, before):
+    """Natural-gradient ascent with halved steps: every accepted step raises L(γ)."""
+    n_topics = prior.shape[0]
+    taken = 0
+    for _ in range(budget.max_steps):
+        exp_digamma(concentration, work.e)
+        topic_sums(rows, weight, n, work.e, work.norm, work.sums)
+        target_natural_gradient(
+            family, target.value, target.weight, concentration, target.coef, work.push
+        )
+        for k in range(n_topics):
+            work.start[k] = concentration[k]
+            work.push[k] += prior[k] + work.sums[k] - concentration[k]
+        rate = 1.0
+        rose = False
+        for _ in range(30):
+            for k in range(n_topics):
+                concentration[k] = max(
+                    work.start[k] + rate * work.push[k], 0.1 * work.start[k]
+                )
+            after = document_objective(rows, weight, n, prior, concentration, family, target, work)
+            if after >= before:
+                before = after
+                rose = True
+                break
+            rate *= 0.5
+        if not rose:
+            for k in range(n_topics):
+                concentration[k] = work.start[k]
+            break
+        taken += 1
+        change = 0.0
+        size = 0.0
+        for k in range(n_topics):
+            change += abs(concentration[k] - work.start[k])
+            size += concentration[k]
+        if change <= budget.tolerance * size:
+            break
+    return taken
+
+
+@kernel
+def gather_document(words, counts, table, multiplicity, rows, weight):
+    """Copy a document's rows of the word table side by side, topics x words, and c·m."""
+    for j in range(words.shape[0]):
+        v = words[j]
+        weight[j] = counts[j] * multiplicity[v]
+        for k in range(table.shape[1]):
+            rows[k, j] = table[v, k]
+
+
+@kernel
+def infer_documents(first, last, corpus, words, prior, coef, family, concentration, budget, out):
+    """Infer documents first..last-1, update their γ in place and add their statistics to `out`.
+
+    out.word_topic[v,k] += c_dv r_dvk and out.word_evidence[v] += c_dv log Σ_k W_vk e_dk carry
+    weight one whatever the word's inclusion: a dropped word keeps its counterfactual topic
+    profile and can come back. out.log_theta[k] += E[log θ_dk]; out.parts += (words, mix, target,
+    steps), the first three summing to Σ_d L(γ_d).
+    """
+    n_topics = prior.shape[0]
+    longest = 1
+    for d in range(first, last):
+        longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
+    kind = words.table.dtype
+    rows = np.empty((n_topics, longest), dtype=kind)
+    weight = np.empty(longest, dtype=kind)
+    work = LocalWork(
+        np.empty(n_topics, dtype=kind),
+        np.empty(longest, dtype=kind),
+        np.empty(n_topics),
+        np.empty(longest),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(longest, dtype=np.int64),
+    )
+    for d in range(first, last):
+        lo = corpus.indptr[d]
+        n = corpus.indptr[d + 1] - lo
+        gamma = concentration[d]
+        target = LocalTarget(corpus.target[d], corpus.target_weight[d], coef)
+        gather_document(
+            corpus.indices[lo : lo + n],
+            corpus.counts[lo : lo + n],
+            words.table,
+            words.multiplicity,
+            rows,
+            weight,
+        )
+        out.parts[3] += infer_document(
+            rows, weight, n, prior, family, target, gamma, budget, work
+        )
+        # Statistics at the final γ, in double precision.
+        out.parts[1] += mix_objective(prior, gamma, work.exact)
+        for k in range(n_topics):
+            out.log_theta[k] += work.exact[k]
+            work.exact[k] = math.exp(work.exact[k])
+        mixture(rows, n, work.exact, work.exact_norm)
+        for j in range(n):
+            scale = corpus.counts[lo + j] / work.exact_norm[j]
+            v = corpus.indices[lo + j]
+            for k in range(n_topics):
+                out.word_topic[v, k] += scale * rows[k, j] * work.exact[k]
+        log_in_place(work.exact_norm, n, work.bits)
+        for j in range(n):
+            v = corpus.indices[lo + j]
+            evidence = corpus.counts[lo + j] * work.exact_norm[j]
+            out.parts[0] += words.multiplicity[v] * evidence
+            out.word_evidence[v] += evidence
+        if target.weight > 0.0:
+            mean, variance = target_moments(gamma, coef)
+            out.parts[2] += target.weight * expected_log_likelihood(
+                family, target.value, mean, variance
+            )

@@ -1,0 +1,140 @@
+"""The kernels again, slowly and obviously: plain NumPy and scipy, one document at a time.
+
+Not used by the library. Each function is the twin that a kernel is tested against, and the place to
+read what a kernel computes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import digamma, gammaln, polygamma
+
+from topicfocus.families import derivatives, log_likelihood
+
+
+def responsibilities(rows: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """r_vk = W_vk e_k / Σ_l W_vl e_l; `rows` words x topics."""
+    r = rows * e
+    return r / r.sum(axis=1, keepdims=True)
+
+
+def target_moments(concentration: np.ndarray, coef: np.ndarray) -> tuple[float, float]:
+    """Mean and variance of η·θ, from the Dirichlet's mean and covariance written out."""
+    total = concentration.sum()
+    mean = concentration / total
+    covariance = (np.diag(mean) - np.outer(mean, mean)) / (total + 1)
+    return float(coef @ mean), float(coef @ covariance @ coef)
+
+
+def expected_log_likelihood(family, target, concentration, coef) -> float:
+    """ℓ(μ) + ½ ℓ''(μ) ν."""
+    mean, variance = target_moments(concentration, coef)
+    return (
+        log_likelihood(family, target, mean) + 0.5 * derivatives(family, target, mean)[1] * variance
+    )
+
+
+def target_gradient(family, target, weight, concentration, coef) -> np.ndarray:
+    """∇_γ w(ℓ(μ) + ½ℓ''(μ)ν), by the chain rule through θ's mean and covariance."""
+    total = concentration.sum()
+    mean = concentration / total
+    mu, nu = target_moments(concentration, coef)
+    first, second, third = derivatives(family, target, mu)
+    jacobian = (np.eye(len(coef)) - mean[:, None]) / total  # ∂mean_i/∂γ_k at [i, k]
+    d_mu = coef @ jacobian
+    d_nu = ((coef**2) @ jacobian - 2 * mu * d_mu) / (total + 1) - nu / (total + 1)
+    return weight * ((first + 0.5 * third * nu) * d_mu + 0.5 * second * d_nu)
+
+
+def natural(gradient: np.ndarray, concentration: np.ndarray) -> np.ndarray:
+    """F⁻¹ gradient, F the Fisher information of a Dirichlet."""
+    fisher = np.diag(polygamma(1, concentration)) - polygamma(1, concentration.sum())
+    return np.linalg.solve(fisher, gradient)
+
+
+def document_objective(
+    rows, weight, prior, concentration, family, target, target_weight, coef
+) -> float:
+    """L(γ) of `kernels.local`."""
+    log_theta = digamma(concentration) - digamma(concentration.sum())
+    value = np.sum(weight * np.log(rows @ np.exp(log_theta)))
+    value += gammaln(prior.sum()) - gammaln(prior).sum()
+    value -= gammaln(concentration.sum()) - gammaln(concentration).sum()
+    value += np.sum((prior - concentration) * log_theta)
+    if target_weight > 0:
+        value += target_weight * expected_log_likelihood(family, target, concentration, coef)
+    return float(value)
+
+
+def infer_document(
+    rows, weight, prior, concentration, family, target, target_weight, coef, steps
+) -> np.ndarray:
+    """`steps` full natural-gradient steps from `concentration`, without safeguards."""
+    gamma = np.array(concentration, dtype=float)
+    for _ in range(steps):
+        e = np.exp(digamma(gamma))
+        new = prior + weight @ responsibilities(rows, e)
+        if target_weight > 0:
+            push = natural(target_gradient(family, target, target_weight, gamma, coef), gamma)
+            new = np.maximum(new + push, 0.1 * gamma)
+        gamma = new
+    return gamma
+
+
+def document_statistics(
+    words, counts, table, prior, concentration
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(c r by word and topic, c log Σ W e by word, E[log θ]) of one document, all words."""
+    log_theta = digamma(concentration) - digamma(concentration.sum())
+    e = np.exp(log_theta)
+    word_topic = np.zeros_like(table, dtype=float)
+    evidence = np.zeros(len(table))
+    word_topic[words] = counts[:, None] * responsibilities(table[words], e)
+    evidence[words] = counts * np.log(table[words] @ e)
+    return word_topic, evidence, log_theta
+
+
+def mix_value(rows, weight, prior, theta) -> float:
+    """Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k."""
+    return float(np.sum(weight * np.log(rows @ theta)) + np.sum(prior * np.log(theta)))
+
+
+def map_document(rows, weight, prior, steps=20_000, tolerance=1e-13) -> np.ndarray:
+    """θ̂ by its fixed point θ ← (a + Σ c m r)/(Σ a + Σ c m), run to the end."""
+    theta = prior / prior.sum()
+    for _ in range(steps):
+        new = prior + (weight @ responsibilities(rows, theta) if len(rows) else 0.0)
+        new = new / new.sum()
+        if np.abs(new - theta).max() < tolerance:
+            return new
+        theta = new
+    return theta
+
+
+def uncollapsed_gradients(
+    words, counts, inclusion, log_topics, prior, gamma, logits, family, target, weight, coef
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(∂/∂logits, ∂/∂γ, c r) of one document, the formulas of `kernels.uncollapsed`."""
+    log_theta = digamma(gamma) - digamma(gamma.sum())
+    log_r = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
+    r = np.exp(log_r)
+    pull = log_theta + inclusion[words, None] * log_topics[words] - log_r
+    d_logits = counts[:, None] * r * (pull - np.sum(r * pull, axis=1, keepdims=True))
+    assigned = counts[:, None] * r
+    surplus = prior + assigned.sum(axis=0) - gamma
+    d_gamma = polygamma(1, gamma) * surplus - polygamma(1, gamma.sum()) * surplus.sum()
+    if weight > 0:
+        d_gamma = d_gamma + target_gradient(family, target, weight, gamma, coef)
+    return d_logits, d_gamma, assigned
+
+
+def adam(value, gradients, rate=0.025, epsilon=1e-8) -> np.ndarray:
+    """Textbook Adam, uphill, over a sequence of gradients (zeros included)."""
+    value = np.array(value, dtype=float)
+    m = np.zeros_like(value)
+    v = np.zeros_like(value)
+    for t, gradient in enumerate(gradients, start=1):
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.999 * v + 0.001 * gradient**2
+        value = value + rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + epsilon)
+    return value

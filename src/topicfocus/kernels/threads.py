@@ -1,0 +1,100 @@
+"""Run a kernel over chunks of documents on threads, with the same result for every thread count.
+
+The chunks are fixed by the data. Their statistics are added in the order of the chunks, so a sum
+of floating-point numbers never depends on who finished first. Kernels release the GIL; a plain
+thread pool is used because numba's own threading layers abort when called from several threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+#: More chunks than this bring nothing on the machines we know, and each needs statistics of its own.
+MOST_CHUNKS = 16
+#: A chunk is worth handing to a thread from about this many nonzero counts.
+SMALLEST_CHUNK = 8192
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+_lock = threading.Lock()
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Threads to use: None or -1 is every core this process may run on, -2 all but one, ..."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        cores = os.cpu_count() or 1
+    if n_jobs is None:
+        return cores
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning: give a positive number, or None for all cores.")
+    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+
+
+def chunk_bounds(indptr: np.ndarray, n_words: int) -> np.ndarray:
+    """Document numbers at which chunks begin and end: equal shares of nonzero counts.
+
+    Depends on the data alone. A chunk has at least as many nonzeros as there are words, so that
+    clearing and adding its statistics never costs more than computing them.
+    """
+    nonzeros = int(indptr[-1] - indptr[0])
+    n_docs = len(indptr) - 1
+    wanted = nonzeros // max(SMALLEST_CHUNK, n_words)
+    chunks = int(np.clip(wanted, 1, min(MOST_CHUNKS, max(n_docs, 1))))
+    goals = indptr[0] + np.arange(1, chunks) * (nonzeros / chunks)
+    inner = np.searchsorted(indptr, goals)
+    return np.concatenate([[0], np.clip(inner, 0, n_docs), [n_docs]]).astype(np.int64)
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    with _lock:
+        if threads not in _pools:
+            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="topicfocus")
+        return _pools[threads]
+
+
+if hasattr(os, "register_at_fork"):
+    # A child has none of its parent's threads: let it make a pool of its own.
+    os.register_at_fork(after_in_child=_pools.clear)
+
+
+def run_chunks(
+    work: Callable[[int, int, Any], None],
+    bounds: Sequence[int] | np.ndarray,
+    make: Callable[[], Any],
+    add: Callable[[Any, Any], None],
+    n_jobs: int | None,
+) -> Any:
+    """Σ over chunks of what ``work(first, last, buffer)`` puts into a fresh ``make()``.
+
+    At most one buffer per thread exists besides the total; ``add(total, buffer)`` is called in the
+    order of the chunks.
+    """
+    chunks = [(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    threads = min(n_threads(n_jobs), len(chunks))
+
+    def run(chunk: tuple[int, int]) -> Any:
+        buffer = make()
+        work(chunk[0], chunk[1], buffer)
+        return buffer
+
+    if threads <= 1:
+        total = run(chunks[0])
+        for chunk in chunks[1:]:
+            add(total, run(chunk))
+        return total
+    total = None
+    pool = _pool(threads)
+    for wave in range(0, len(chunks), threads):
+        for buffer in list(pool.map(run, chunks[wave : wave + threads])):
+            if total is None:
+                total = buffer
+            else:
+                add(total, buffer)
+    return total

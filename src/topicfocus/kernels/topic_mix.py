@@ -1,0 +1,191 @@
+"""The topic mix of a document from its words alone: a strictly concave problem, by Newton.
+
+    θ̂ = argmax_θ  f(θ) = Σ_v c_v m_v log(W_v·θ) + Σ_k a_k log θ_k   on the simplex.
+
+The exponent of θ_k is a_k, not a_k - 1: this is the posterior mode in the softmax basis, as in the
+paper's code, and it keeps θ̂ off the boundary. Newton runs in the scaled step x, θ ← θ∘(1 + t x):
+its matrix R diag(c m) Rᵀ + diag(a), r the responsibilities, stays well conditioned when a θ_k is
+tiny. At the optimum θ̂_k = (a_k + Σ_v c m r_vk) / (Σ_k a_k + Σ_v c m).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.local import gather_document, mixture
+from topicfocus.kernels.special import log_in_place
+
+
+class MixWork(NamedTuple):
+    """Scratch of one thread."""
+
+    norm: np.ndarray
+    bits: np.ndarray
+    gradient: np.ndarray
+    step: np.ndarray
+    trial: np.ndarray
+    along: np.ndarray
+    matrix: np.ndarray
+
+
+@kernel
+def mix_value(rows, weight, n, prior, theta, work):
+    """f(θ)."""
+    mixture(rows, n, theta, work.norm)
+    log_in_place(work.norm, n, work.bits)
+    value = 0.0
+    for j in range(n):
+        value += weight[j] * work.norm[j]
+    for k in range(prior.shape[0]):
+        value += prior[k] * math.log(theta[k])
+    return value
+
+
+@kernel
+def factorise(matrix):
+    """Cholesky factor of a positive definite matrix, in place (lower triangle)."""
+    size = matrix.shape[0]
+    for i in range(size):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for l in range(j):
+                total -= matrix[i, l] * matrix[j, l]
+            if i == j:
+                matrix[i, i] = math.sqrt(max(total, 1e-300))
+            else:
+                matrix[i, j] = total / matrix[j, j]
+
+
+@kernel
+def solve_factorised(factor, x):
+    """x ← (L Lᵀ)⁻¹ x."""
+    size = factor.shape[0]
+    for i in range(size):
+        total = x[i]
+        for l in range(i):
+            total -= factor[i, l] * x[l]
+        x[i] = total / factor[i, i]
+    for i in range(size - 1, -1, -1):
+        total = x[i]
+        for l in range(i + 1, size):
+            total -= factor[l, i] * x[l]
+        x[i] = total / factor[i, i]
+
+
+@kernel
+def scaled_curvature(rows, weight, n, prior, theta, work):
+    """work.gradient = θ∘∇f and work.matrix = -θθᵀ∘∇²f = R diag(c m) Rᵀ + diag(a)."""
+    n_topics = prior.shape[0]
+    mixture(rows, n, theta, work.norm)
+    for k in range(n_topics):
+        total = 0.0
+        row = rows[k]
+        for j in range(n):
+            total += row[j] * (weight[j] / work.norm[j])
+        work.gradient[k] = prior[k] + total * theta[k]
+    for j in range(n):
+        work.norm[j] = weight[j] / (work.norm[j] * work.norm[j])
+    for k in range(n_topics):
+        row = rows[k]
+        for l in range(k + 1):
+            other = rows[l]
+            total = 0.0
+            for j in range(n):
+                total += row[j] * other[j] * work.norm[j]
+            work.matrix[k, l] = total * theta[k] * theta[l]
+        work.matrix[k, k] += prior[k]
+
+
+@kernel
+def map_document(rows, weight, n, prior, theta, budget, work):
+    """Newton with a line search from the θ given, in place. Returns the number of steps.
+
+    Every step raises f: it is cut to stay inside the simplex, then halved until f rises. Stops
+    when the Newton decrement (the rise still to be had, as the model sees it) is below
+    tolerance² relative to the document's size.
+    """
+    n_topics = prior.shape[0]
+    size = 0.0
+    for j in range(n):
+        size += weight[j]
+    for k in range(n_topics):
+        size += prior[k]
+    taken = 0
+    value = mix_value(rows, weight, n, prior, theta, work)
+    for _ in range(budget.max_steps):
+        scaled_curvature(rows, weight, n, prior, theta, work)
+        factorise(work.matrix)
+        # Newton's step on the tangent plane Σ_k θ_k x_k = 0.
+        along = 0.0
+        across = 0.0
+        for k in range(n_topics):
+            work.step[k] = work.gradient[k]
+            work.along[k] = theta[k]
+        solve_factorised(work.matrix, work.step)
+        solve_factorised(work.matrix, work.along)
+        for k in range(n_topics):
+            along += theta[k] * work.step[k]
+            across += theta[k] * work.along[k]
+        decrement = 0.0
+        steepest = 0.0
+        for k in range(n_topics):
+            work.step[k] -= along / across * work.along[k]
+            decrement += work.step[k] * work.gradient[k]
+            steepest = max(steepest, -work.step[k])
+        taken += 1
+        if decrement <= budget.tolerance * budget.tolerance * size:
+            break
+        rate = 1.0
+        if steepest > 0.9:
+            rate = 0.9 / steepest
+        rose = False
+        for _ in range(40):
+            total = 0.0
+            for k in range(n_topics):
+                work.trial[k] = theta[k] * (1.0 + rate * work.step[k])
+                total += work.trial[k]
+            for k in range(n_topics):
+                work.trial[k] /= total
+            after = mix_value(rows, weight, n, prior, work.trial, work)
+            if after > value:
+                value = after
+                rose = True
+                break
+            rate *= 0.5
+        if not rose:
+            break
+        for k in range(n_topics):
+            theta[k] = work.trial[k]
+    return taken
+
+
+@kernel
+def map_documents(first, last, indptr, indices, counts, words, prior, theta, budget, steps):
+    """θ̂ of documents first..last-1, written into `theta`; steps[0] counts Newton steps."""
+    n_topics = prior.shape[0]
+    longest = 1
+    for d in range(first, last):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    rows = np.empty((n_topics, longest))
+    weight = np.empty(longest)
+    work = MixWork(
+        np.empty(longest),
+        np.empty(longest, dtype=np.int64),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty((n_topics, n_topics)),
+    )
+    for d in range(first, last):
+        lo = indptr[d]
+        hi = indptr[d + 1]
+        gather_document(
+            indices[lo:hi], counts[lo:hi], words.table, words.multiplicity, rows, weight
+        )
+        steps[0] += map_document(rows, weight, hi - lo, prior, theta[d], budget, work)
+

@@ -1,0 +1,146 @@
+"""Measures of topics and of the words that a model keeps."""
+
+from __future__ import annotations
+
+import operator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class SelectionScores(NamedTuple):
+    """How well the selected words match the relevant ones."""
+
+    precision: float
+    recall: float
+
+
+def selection_scores(
+    inclusion: ArrayLike, relevant: ArrayLike, threshold: float = 0.99
+) -> SelectionScores:
+    """Precision and recall of the words selected by a model, where the truth is known.
+
+    A word is selected when its inclusion probability is above the threshold, as in the paper:
+    precision = |selected and relevant| / |selected|, recall = |selected and relevant| / |relevant|.
+    Neither is ever NaN, so that runs can be averaged: if nothing is selected, precision is 0,
+    or 1 if there was nothing to select; if nothing is relevant, recall is 1 as nothing was missed.
+
+    Parameters
+    ----------
+    inclusion : array-like of shape (n_words,)
+        Probability of each word of being relevant, ``inclusion_`` of a model.
+    relevant : array-like of bool, shape (n_words,)
+        The truth; 0 and 1 are accepted.
+    threshold : float, default=0.99
+
+    Returns
+    -------
+    SelectionScores
+        (precision, recall).
+    """
+    probability = np.asarray(inclusion, dtype=np.float64)
+    truth = np.asarray(relevant)
+    if probability.ndim != 1 or truth.ndim != 1:
+        raise ValueError(
+            "inclusion and relevant must have one value for each word, got shapes "
+            f"{probability.shape} and {truth.shape}"
+        )
+    if len(probability) != len(truth):
+        raise ValueError(f"inclusion has {len(probability)} words but relevant has {len(truth)}")
+    valid = (probability >= 0) & (probability <= 1)  # False for NaN
+    if not valid.all():
+        word = int(np.argmin(valid))
+        raise ValueError(f"inclusion must be in [0, 1], but word {word} is {probability[word]}")
+    if truth.dtype != np.bool_ and not np.isin(truth, (0, 1)).all():
+        # Most likely a list of column numbers, which would be read as "all relevant".
+        raise ValueError("relevant must be a mask: True or False for each word")
+
+    selected, truth = probability > threshold, truth.astype(bool)
+    hits, n_selected, n_relevant = (int(m.sum()) for m in (selected & truth, selected, truth))
+    precision = hits / n_selected if n_selected else float(n_relevant == 0)
+    recall = hits / n_relevant if n_relevant else 1.0
+    return SelectionScores(precision, recall)
+
+
+def channel_overlap(components: ArrayLike, background: ArrayLike) -> float:
+    """How far topics and background share words: max over k of sum over v of β_kv π_v.
+
+    Exactly 0.0 if and only if no topic has a word in common with the background, the condition of
+    the paper's Theorem 2 (up to underflow of the products).
+
+    Parameters
+    ----------
+    components : array-like of shape (n_topics, n_words)
+        Topics, ``components_`` of a model.
+    background : array-like of shape (n_words,)
+        The irrelevant topic, ``background_`` of a model.
+
+    Returns
+    -------
+    float
+    """
+    topics = _read_topics(components)
+    irrelevant = np.asarray(background, dtype=np.float64)
+    if irrelevant.shape != (topics.shape[1],):
+        raise ValueError(
+            f"components has {topics.shape[1]} words but background has shape {irrelevant.shape}"
+        )
+    valid = np.isfinite(irrelevant) & (irrelevant >= 0)
+    if not valid.all():
+        word = int(np.argmin(valid))
+        raise ValueError(
+            f"background must be finite and >= 0, but word {word} is {irrelevant[word]}"
+        )
+    return float((topics @ irrelevant).max())
+
+
+def topic_diversity(components: ArrayLike, top_n: int = 25) -> float:
+    """Share of distinct words among the top words of all topics.
+
+    |union over k of top_k| / sum over k of |top_k|, with top_k the ``top_n`` most probable words of
+    topic k. It is 1 when no two topics share a top word, and 1 / n_topics when all have the same.
+    Words of probability zero are not words of a topic, so a topic may have fewer than ``top_n``;
+    of equally probable words, those with lower column numbers are taken.
+
+    Parameters
+    ----------
+    components : array-like of shape (n_topics, n_words)
+        Topics, ``components_`` of a model.
+    top_n : int, default=25
+
+    Returns
+    -------
+    float
+    """
+    topics = _read_topics(components)
+    try:
+        n = operator.index(top_n)
+    except TypeError:
+        raise TypeError(f"top_n must be an integer, got {top_n!r}") from None
+    if n < 1:
+        raise ValueError(f"top_n must be at least 1, got {n}")
+    tops = [
+        order[:n][topic[order[:n]] > 0]
+        for topic, order in zip(topics, np.argsort(-topics, axis=1, kind="stable"), strict=True)
+    ]
+    every = np.concatenate(tops)
+    return len(np.unique(every)) / len(every)
+
+
+def _read_topics(components: ArrayLike) -> NDArray[np.float64]:
+    topics = np.asarray(components, dtype=np.float64)
+    if topics.ndim != 2 or 0 in topics.shape:
+        raise ValueError(f"components must be topics x words, got shape {topics.shape}")
+    valid = np.isfinite(topics) & (topics >= 0)
+    if not valid.all():
+        k, v = (int(i) for i in np.unravel_index(int(np.argmin(valid)), topics.shape))
+        raise ValueError(
+            f"components must be finite and >= 0, but topic {k}, word {v} is {topics[k, v]}"
+        )
+    empty = topics.sum(axis=1) == 0
+    if empty.any():
+        raise ValueError(
+            f"topic {int(np.argmax(empty))} of components has no words: its row is zero"
+        )
+    return topics

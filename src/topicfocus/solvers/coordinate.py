@@ -1,0 +1,155 @@
+"""Coordinate ascent: infer every document, then update every global block in closed form.
+
+With the closed-form inclusion update the bound never falls. With ``selection="sort_and_cut"`` the
+inclusion step is the scalar equation of `inference.selection`, annealed from T = 1 to nearly 0, after
+a burn-in that lets topics form before words are judged by them; at the end φ is exactly 0 or 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from topicfocus.inference.coefficients import update_coef
+from topicfocus.inference.mixes import initial_concentration
+from topicfocus.inference.selection import description_length, lift, sort_and_cut
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.inference.statistics import SufficientStats, bound_value, collect
+from topicfocus.inference.updates import (
+    update_background,
+    update_inclusion,
+    update_prior,
+    update_topics,
+)
+from topicfocus.solvers.protocol import StepInfo, small_change
+
+
+@dataclass(frozen=True)
+class CoordinateState:
+    """The parameters, the γ of every document, and the epoch.
+
+    While sort-and-cut runs, `parameters.topic_word` is a table of counterfactual profiles: the rows
+    of dropped words are what they would be if kept, and only Σ_v φ_v β_vk = 1 holds.
+    """
+
+    problem: Problem
+    hyper: Hyperparameters
+    parameters: ModelState
+    concentration: np.ndarray
+    epoch: int
+
+
+@dataclass(frozen=True)
+class CoordinateSolver:
+    """Settings of coordinate ascent.
+
+    Parameters
+    ----------
+    selection : {"closed_form", "sort_and_cut"}
+    local_steps : int
+        Local steps a document and epoch, at most; γ is kept between epochs.
+    burn_in, anneal, settle : int
+        Epochs of sort-and-cut before selecting, while cooling, and after the cut.
+    final_temperature : float
+    description_length : float
+        Factor on the description length of a kept word.
+    """
+
+    selection: Literal["closed_form", "sort_and_cut"] = "closed_form"
+    local_steps: int = 8
+    local_tolerance: float = 1e-5
+    burn_in: int = 60
+    anneal: int = 100
+    settle: int = 10
+    final_temperature: float = 5e-4
+    description_length: float = 1.0
+
+    def epochs(self, max_epochs: int) -> int:
+        if self.selection == "sort_and_cut":
+            return self.burn_in + self.anneal + self.settle
+        return max_epochs
+
+    def converged(self, history: list[StepInfo], tol: float) -> bool:
+        """Two epochs in a row changed the bound by at most tol of itself (closed form only)."""
+        if self.selection == "sort_and_cut":
+            return False  # the schedule decides
+        return small_change(history, tol, patience=2)
+
+    def begin(
+        self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: Any = None
+    ) -> CoordinateState:
+        if self.selection == "sort_and_cut" and (hyper.bound != "tight" or not hyper.selects):
+            raise ValueError(
+                'selection="sort_and_cut" solves the selection of the tight bound: use bound="tight".'
+            )
+        lengths = problem.corpus.doc_lengths
+        relevant = float(np.mean(problem.corpus.counts @ start.inclusion)) if len(lengths) else 0.0
+        gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
+        return CoordinateState(problem, hyper, start, gamma, 0)
+
+    def model(self, state: CoordinateState) -> ModelState:
+        parameters = state.parameters
+        if self.selection == "sort_and_cut":
+            topics = parameters.topic_word * parameters.inclusion[:, None]
+            parameters = replace(parameters, topic_word=topics / topics.sum(axis=0))
+        return parameters
+
+    def step(self, state: CoordinateState) -> tuple[CoordinateState, StepInfo]:
+        """One epoch. The objective reported is the bound *before* the global update."""
+        problem, hyper, old = state.problem, state.hyper, state.parameters
+        stats = collect(
+            problem,
+            old,
+            hyper,
+            state.concentration,
+            max_steps=self.local_steps,
+            tolerance=self.local_tolerance,
+        )
+        objective = bound_value(stats, old, hyper) / max(problem.corpus.n_tokens, 1.0)
+        temperature = None
+        if self.selection == "closed_form":
+            inclusion = update_inclusion(stats, old, hyper)
+            topics = update_topics(stats, inclusion)
+        else:
+            inclusion, temperature = self._select(stats, old, hyper, state.epoch)
+            topics = _profiles(stats, inclusion)
+        coef, family = update_coef(problem, old, state.concentration, hyper.coef_penalty)
+        prior = old.doc_topic_prior
+        if hyper.learn_prior:
+            prior = update_prior(stats.log_theta, stats.n_docs, prior)
+        background = old.background
+        if hyper.selects:
+            background = update_background(stats.word_count, inclusion)
+        new = ModelState(topics, inclusion, background, coef, family, prior)
+        info = StepInfo(
+            state.epoch + 1, objective, int(np.sum(inclusion > 0.5)), temperature=temperature
+        )
+        return replace(state, parameters=new, epoch=state.epoch + 1), info
+
+    def _select(
+        self, stats: SufficientStats, old: ModelState, hyper: Hyperparameters, epoch: int
+    ) -> tuple[np.ndarray, float | None]:
+        if epoch < self.burn_in:
+            return old.inclusion, None
+        if epoch >= self.burn_in + self.anneal:
+            # Settled: exactly 0 or 1, so β and π have disjoint supports (Theorem 2's point mass).
+            return (old.inclusion > 0.5).astype(float), None
+        progress = (epoch - self.burn_in) / max(self.anneal - 1, 1)
+        temperature = self.final_temperature**progress
+        cost = self.description_length * description_length(
+            stats.word_count, hyper.n_topics, stats.n_docs
+        )
+        score = lift(stats.word_evidence, stats.word_count, old.inclusion) - cost
+        inclusion = sort_and_cut(score, stats.word_count, hyper.inclusion_prior, temperature)
+        return inclusion, temperature
+
+
+def _profiles(stats: SufficientStats, inclusion: np.ndarray) -> np.ndarray:
+    """β with counterfactual rows: S_vk / Σ_u φ_u S_uk for kept and dropped words alike."""
+    profile = stats.word_topic + 1e-12 * stats.word_count[:, None]
+    weight = inclusion @ profile
+    if not np.all(weight > 0):  # every word dropped: the profiles alone
+        weight = profile.sum(axis=0)
+    return profile / weight

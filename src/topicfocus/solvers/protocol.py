@@ -1,0 +1,124 @@
+"""What a solver is, and the one loop that runs every solver.
+
+A solver is data (its settings) with three functions: `begin` makes its private state from a start,
+`step` is one pass over the documents, `model` reads the model off the private state. The loop
+reports progress, applies the stopping rule, and hands back the best model so far when the user
+presses Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+
+
+@dataclass(frozen=True)
+class StepInfo:
+    """What one pass over the documents did.
+
+    `objective` is the bound per token (the sum over minibatches, for solvers that have them),
+    `kept` the number of words with φ > ½, `temperature` of the selection where it is annealed.
+    """
+
+    epoch: int
+    objective: float
+    kept: int
+    seconds: float = 0.0
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """The outcome of `run`: the model, one StepInfo per epoch, and why it stopped."""
+
+    model: ModelState
+    history: tuple[StepInfo, ...]
+    converged: bool
+    interrupted: bool
+
+
+class Solver(Protocol):
+    """The interface of a solver."""
+
+    def begin(
+        self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
+    ) -> Any:
+        """The solver's private state before the first epoch."""
+        ...
+
+    def step(self, state: Any) -> tuple[Any, StepInfo]:
+        """One epoch."""
+        ...
+
+    def model(self, state: Any) -> ModelState:
+        """The model the private state stands for."""
+        ...
+
+    def epochs(self, max_epochs: int) -> int:
+        """How many epochs to run at most; a solver with a schedule has its own number."""
+        ...
+
+    def converged(self, history: list[StepInfo], tol: float) -> bool:
+        """The stopping rule."""
+        ...
+
+
+def small_change(history: list[StepInfo], tol: float, patience: int = 1) -> bool:
+    """The last `patience` epochs each changed the objective by at most tol·|objective|."""
+    if tol <= 0 or len(history) <= patience:
+        return False
+    values = np.array([info.objective for info in history[-patience - 1 :]])
+    return bool(np.all(np.abs(np.diff(values)) <= tol * np.abs(values[1:])))
+
+
+def run(
+    solver: Solver,
+    problem: Problem,
+    hyper: Hyperparameters,
+    start: ModelState,
+    rng: np.random.Generator,
+    *,
+    max_epochs: int,
+    tol: float,
+    callback: Callable[[StepInfo, int], None] | None = None,
+) -> FitResult:
+    """Run `solver` until its rule says stop, `max_epochs` are done, or Ctrl-C.
+
+    `callback(info, epochs)` is called after every epoch. An interrupt before the first epoch is
+    over is raised, since there is nothing to hand back yet; later it ends the fit with the model of
+    the last epoch that was completed.
+    """
+    history: list[StepInfo] = []
+    model = start
+    epochs = solver.epochs(max_epochs)
+    began = time.perf_counter()
+    converged = interrupted = False
+    try:
+        state = solver.begin(problem, hyper, start, rng)
+        for epoch in range(1, epochs + 1):
+            state, info = solver.step(state)
+            model = solver.model(state)
+            seconds = time.perf_counter() - began
+            info = StepInfo(epoch, info.objective, info.kept, seconds, info.temperature)
+            history.append(info)
+            if not np.isfinite(info.objective):
+                raise FloatingPointError(
+                    f"The objective became {info.objective} in epoch {epoch}. Lower the learning "
+                    "rate, or check the target for extreme values."
+                )
+            if callback is not None:
+                callback(info, epochs)
+            if solver.converged(history, tol):
+                converged = True
+                break
+    except KeyboardInterrupt:
+        if not history:
+            raise
+        interrupted = True
+    return FitResult(model, tuple(history), converged, interrupted)

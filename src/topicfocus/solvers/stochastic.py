@@ -1,0 +1,98 @@
+"""Minibatches of the collapsed bound: Adam on unconstrained global parameters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from topicfocus.inference.mixes import initial_concentration
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.inference.statistics import bound_value, collect
+from topicfocus.inference.unconstrained import (
+    collapsed_gradient,
+    from_unconstrained,
+    to_unconstrained,
+)
+from topicfocus.solvers.adam import Adam
+from topicfocus.solvers.protocol import StepInfo, small_change
+
+
+@dataclass(frozen=True)
+class StochasticState:
+    """The parameters as they are, the optimiser behind them, the γ of every document."""
+
+    problem: Problem
+    hyper: Hyperparameters
+    parameters: ModelState
+    adam: Adam
+    concentration: np.ndarray
+    rng: np.random.Generator
+    epoch: int
+
+
+@dataclass(frozen=True)
+class StochasticSolver:
+    """Settings of the stochastic solver.
+
+    The step size falls as 1/√(1 + epoch/5). Stops when three epochs in a row changed the sum of the
+    minibatches' bounds by at most tol of itself.
+    """
+
+    batch_size: int = 250
+    learning_rate: float = 0.05
+    local_steps: int = 10
+    local_tolerance: float = 1e-3
+    single_precision: bool = True
+
+    def epochs(self, max_epochs: int) -> int:
+        return max_epochs
+
+    def converged(self, history: list[StepInfo], tol: float) -> bool:
+        return small_change(history, tol, patience=3)
+
+    def begin(
+        self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
+    ) -> StochasticState:
+        relevant = float(np.mean(problem.corpus.counts @ start.inclusion))
+        gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
+        adam = Adam(to_unconstrained(start, hyper))
+        return StochasticState(problem, hyper, start, adam, gamma, rng, 0)
+
+    def model(self, state: StochasticState) -> ModelState:
+        return state.parameters
+
+    def step(self, state: StochasticState) -> tuple[StochasticState, StepInfo]:
+        problem, hyper = state.problem, state.hyper
+        word_count = problem.corpus.word_counts
+        rate = self.learning_rate / math.sqrt(1 + state.epoch / 5)
+        parameters = state.parameters
+        objective = 0.0
+        for index in problem.corpus.batches(self.batch_size, state.rng):
+            batch = problem.rows(index)
+            gamma = state.concentration[index]
+            stats = collect(
+                batch,
+                parameters,
+                hyper,
+                gamma,
+                max_steps=self.local_steps,
+                tolerance=self.local_tolerance,
+                dtype=np.float32 if self.single_precision else np.float64,
+            )
+            state.concentration[index] = gamma
+            share = len(index) / problem.n_docs
+            penalty = 0.5 * hyper.coef_penalty * (parameters.coef @ parameters.coef)
+            objective += bound_value(stats, parameters, hyper) + (1 - share) * penalty
+            # The minibatch stands for the whole corpus; Adam does not mind the scale, the
+            # penalty on η does.
+            gradient = collapsed_gradient(stats.scale(1 / share), parameters, hyper)
+            state.adam.step(gradient, rate)
+            parameters = from_unconstrained(state.adam.parameters, parameters, word_count)
+        info = StepInfo(
+            state.epoch + 1,
+            objective / max(problem.corpus.n_tokens, 1.0),
+            int(np.sum(parameters.inclusion > 0.5)),
+        )
+        return replace(state, parameters=parameters, epoch=state.epoch + 1), info

@@ -1,0 +1,222 @@
+"""Every refusal says what is wrong, where, and what to do."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from topicfocus.corpus import check_feature_count, check_target, make_corpus
+
+WORDS = ("bad", "good", "film", "plot")
+KINDS = {
+    "dense": np.asarray,
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_array,
+    "coo": sparse.coo_matrix,
+    "list": lambda table: np.asarray(table).tolist(),
+}
+
+
+def table_with(row, column, value):
+    table = np.ones((5, 4))
+    table[1] = 0  # an empty document before the offender must not shift the row
+    table[row, column] = value
+    return table
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (-3, "Negative values in data passed to X: {where} is -3. .*cannot be negative"),
+        (1.5, "X has counts that are not whole numbers: {where} is 1.5. Use CountVectorizer"),
+        (np.nan, "X contains NaN at {where}. Replace missing counts by 0"),
+        (np.inf, "X contains infinity at {where}. Counts must be finite"),
+        (-np.inf, "X contains infinity at {where}"),
+    ],
+)
+def test_bad_value_is_named_with_row_column_and_word(kind, value, message):
+    table = KINDS[kind](table_with(3, 2, value))
+    with pytest.raises(ValueError, match=message.format(where="row 3, column 2")):
+        make_corpus(table)
+    with pytest.raises(ValueError, match=message.format(where=r"row 3, column 2 \(word 'film'\)")):
+        make_corpus(table, WORDS)
+
+
+def test_first_bad_value_by_row_is_named():
+    table = np.ones((5, 4))
+    table[2, 3] = table[2, 1] = table[4, 0] = -1
+    with pytest.raises(ValueError, match="row 2, column 1 is"):
+        make_corpus(sparse.csc_array(table))  # column order would find row 4 first
+
+
+def test_tfidf_advice_names_both_vectorizers():
+    with pytest.raises(ValueError, match="Use CountVectorizer instead of TfidfVectorizer"):
+        make_corpus([[0.3]])
+
+
+def test_name_of_the_matrix_is_used():
+    with pytest.raises(ValueError, match="Negative values in data passed to counts: row 0"):
+        make_corpus([[-1]], name="counts")
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (np.ones(4), r"X has 1 dimension\(s\), shape \(4,\).*Reshape your data"),
+        (np.ones((2, 2, 2)), r"X has 3 dimension\(s\), shape \(2, 2, 2\)"),
+        (5, r"X has 0 dimension\(s\)"),
+        (sparse.coo_array(np.ones(4)), r"X has 1 dimension\(s\), shape \(4,\)"),
+        (np.ones((0, 3)), r"X has no documents: 0 sample\(s\) \(shape=\(0, 3\)\)"),
+        (sparse.csr_array((0, 3)), "X has no documents"),
+        (np.ones((3, 0)), r"X has no words: 0 feature\(s\) \(shape=\(3, 0\)\)"),
+        (sparse.csr_array((3, 0)), "X has no words"),
+        (np.zeros((3, 2)), "every document of X is empty: its 3 rows hold no counts"),
+        (sparse.csr_array((3, 2)), "every document of X is empty"),
+        ([[1, 2], [3]], "the rows of X have different lengths"),
+        (np.ones((2, 2)) + 1j, "Complex data not supported"),
+        (sparse.csr_array(np.ones((2, 2)) + 1j), "Complex data not supported"),
+    ],
+)
+def test_bad_shapes_and_kinds(counts, message):
+    with pytest.raises(ValueError, match=message):
+        make_corpus(counts)
+
+
+def test_all_documents_empty_can_be_allowed():
+    corpus = make_corpus(np.zeros((3, 2)), allow_empty=True)
+    assert corpus.counts.shape == (3, 2)
+    np.testing.assert_array_equal(corpus.doc_lengths, np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a single text",
+        ["a good film", "a bad film"],
+        np.array(["a good film", "a bad film"]),
+        np.array(["a good film", "a bad film"], dtype=object),
+        [["good", "film"], ["bad", "film"]],
+        [["a", "good", "film"], ["bad"]],
+        [b"a good film"],
+    ],
+    ids=["str", "list", "array", "object", "tokens", "ragged-tokens", "bytes"],
+)
+def test_text_gets_the_advice_to_vectorize(text):
+    with pytest.raises(TypeError, match=r"X holds text.*CountVectorizer.*make_pipeline"):
+        make_corpus(text)
+
+
+def test_text_in_a_table_is_located():
+    table = np.array([[1, 2], [3, "nice"]], dtype=object)
+    with pytest.raises(TypeError, match="row 1, column 1 is 'nice'"):
+        make_corpus(table)
+
+
+def test_other_objects_are_located():
+    table = np.array([[1, 2], [{"a": 1}, 3]], dtype=object)
+    with pytest.raises(TypeError, match=r"X must hold numbers, but row 1, column 0 is \{'a': 1\}"):
+        make_corpus(table)
+
+
+def test_dates_are_not_counts():
+    with pytest.raises(TypeError, match="X must hold numbers, but its type is datetime64"):
+        make_corpus(np.array([["2020-01-01"]], dtype="datetime64[D]"))
+
+
+def test_none_is_missing():
+    with pytest.raises(ValueError, match="NaN at row 0, column 1"):
+        make_corpus(np.array([[1, None]], dtype=object))
+
+
+def test_masked_array_is_not_silently_unmasked():
+    with pytest.raises(TypeError, match="masked array; fill it first"):
+        make_corpus(np.ma.masked_equal([[1, 2]], 2))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_index_out_of_range_is_refused_before_compiled_code_sees_it(form):
+    matrix = getattr(sparse, f"{form}_array")(np.eye(3))
+    matrix.indices[1] = 7
+    with pytest.raises(ValueError, match=f"X is not a valid {form} matrix: indices must be < 3"):
+        make_corpus(matrix)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "error", "message"),
+    [
+        (["a", "b", "c"], ValueError, "vocabulary has 3 words but X has 2 columns"),
+        (["a", "a"], ValueError, "duplicates: columns 0 and 1 are both 'a'"),
+        (["a", 3], TypeError, "must hold strings, but word 1 is 3"),
+        ("ab", TypeError, "sequence of words .* got str"),
+        ({"a": 1, "b": 0}, TypeError, r"got dict. Pass vectorizer.get_feature_names_out\(\)"),
+        ({"a", "b"}, TypeError, "got set"),
+    ],
+)
+def test_bad_vocabulary(vocabulary, error, message):
+    with pytest.raises(error, match=message):
+        make_corpus([[1, 2]], vocabulary)
+
+
+@pytest.mark.parametrize("target", [[1, 2, 3], np.array([[1], [2], [3]]), (1.0, 2.0, 3.0)])
+def test_target_becomes_a_float_vector(target):
+    checked = check_target(target, 3)
+    assert checked.dtype == np.float64
+    np.testing.assert_array_equal(checked, [1, 2, 3])
+
+
+def test_target_is_copied():
+    target = np.array([1.0, 2.0])
+    check_target(target, 2)[0] = 9
+    assert target[0] == 1
+
+
+@pytest.mark.parametrize("target", [[0, 1, 1], [False, True, True], np.array([[0.0], [1], [1]])])
+def test_binary_target(target):
+    np.testing.assert_array_equal(check_target(target, 3, kind="binary"), [0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "message"),
+    [
+        (None, {}, "requires y to be passed, but the target y is None"),
+        (np.arange(4), {}, "y has 4 values but X has 3 documents"),
+        (np.ones((3, 2)), {}, r"y has shape \(3, 2\); .* one value for each document, \(3,\)"),
+        (5.0, {}, r"y has shape \(\)"),
+        ([1, np.nan, 2], {}, "y contains NaN at row 1"),
+        ([1, 2, np.inf], {}, "y contains infinity at row 2"),
+        ([1, 2, np.inf], {"allow_missing": True}, "y contains infinity at row 2"),
+        ([4, 4, 4], {}, r"y is constant \(n_samples=3, all 4\).*use LDA"),
+        ([4, np.nan, 4], {"allow_missing": True}, r"y is constant \(n_samples=2, all 4\)"),
+        ([np.nan] * 3, {"allow_missing": True}, "every value of y is missing"),
+        ([1, 1, 1], {"kind": "binary"}, r"y has one class only \(all 3 values are 1\)"),
+        ([0, 1, 2], {"kind": "binary"}, "y must be 0 or 1 .* row 2 is 2"),
+        ([0, 1, 0.5], {"kind": "binary"}, "row 2 is 0.5"),
+        ([0, 1, 0], {"kind": "ordinal"}, 'kind must be "real" or "binary"'),
+        ([1, np.nan, 2], {"name": "stars"}, "stars contains NaN"),
+        ([1, 2, 3j], {}, "Complex data not supported: y"),
+    ],
+)
+def test_bad_target(target, options, message):
+    with pytest.raises(ValueError, match=message):
+        check_target(target, 3, **options)
+
+
+def test_text_target():
+    with pytest.raises(TypeError, match=r"y holds text instead of numbers\. Encode labels"):
+        check_target(["pos", "neg"], 2)
+
+
+def test_missing_targets_are_kept_where_allowed():
+    checked = check_target([1, np.nan, 2], 3, allow_missing=True)
+    np.testing.assert_array_equal(checked, [1, np.nan, 2])
+    binary = check_target([1, np.nan, 0], 3, kind="binary", allow_missing=True)
+    np.testing.assert_array_equal(binary, [1, np.nan, 0])
+
+
+def test_feature_count():
+    check_feature_count(12, 12)
+    message = "X has 10 features, but the model was fitted with 12"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_feature_count(10, 12)

@@ -1,0 +1,217 @@
+"""make_reviews: opinions depend on the rating, nothing else does, and the words are readable."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+
+from topicfocus.corpus import make_corpus
+from topicfocus.datasets import make_reviews
+
+SENTIMENT = ("rave", "warm", "mixed", "weak", "awful")
+GENRES = ("comedy", "thriller", "horror", "romance", "science_fiction")
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return make_reviews(n_docs=6000, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def dense(reviews):
+    return reviews.counts.toarray()
+
+
+def columns(reviews, group):
+    return [reviews.vocabulary.index(word) for word in reviews.groups[group]]
+
+
+def correlations(dense, values):
+    centred = dense - dense.mean(axis=0)
+    values = values - values.mean()
+    return (values @ centred) / np.sqrt((values @ values) * (centred**2).sum(axis=0))
+
+
+def test_words_are_unique_and_survive_a_vectorizer(reviews):
+    words = [word for group in reviews.groups.values() for word in group]
+    assert len(words) == len(set(words))
+    assert sorted(words) == list(reviews.vocabulary)
+    assert 200 <= len(words) <= 240
+    assert all(word.isascii() and word.isalpha() and word.islower() for word in words)
+    assert min(map(len, words)) >= 2
+    assert not set(words) & ENGLISH_STOP_WORDS
+
+
+def test_groups(reviews):
+    assert set(SENTIMENT) | set(GENRES) < set(reviews.groups)
+    assert min(len(words) for words in reviews.groups.values()) >= 10
+    assert all(len(reviews.groups[genre]) == 12 for genre in GENRES)
+    assert {"film", "movie"} < set(reviews.groups["boilerplate"])
+    assert {"copyright", "newsgroup"} < set(reviews.groups["signature"])
+    opinions = {word for name in SENTIMENT for word in reviews.groups[name]}
+    np.testing.assert_array_equal(reviews.relevant, [w in opinions for w in reviews.vocabulary])
+
+
+def test_vectorized_texts_are_the_counts(reviews):
+    vectorizer = CountVectorizer()
+    counts = vectorizer.fit_transform(reviews.texts)
+    assert tuple(vectorizer.get_feature_names_out()) == reviews.vocabulary
+    np.testing.assert_array_equal(counts.toarray(), reviews.counts.toarray())
+
+
+def test_texts_are_shuffled_within_documents(reviews):
+    # Tokens are drawn group by group; unshuffled, neighbours would mostly share a group.
+    group_of = {word: name for name, words in reviews.groups.items() for word in words}
+    neighbours = [
+        group_of[a] == group_of[b]
+        for text in reviews.texts[:200]
+        for a, b in zip(text.split(), text.split()[1:], strict=False)
+    ]
+    assert np.mean(neighbours) < 0.3
+
+
+def test_counts_are_a_canonical_corpus(reviews):
+    corpus = make_corpus(reviews.counts, reviews.vocabulary)
+    assert np.shares_memory(corpus.counts.data, reviews.counts.data)
+    np.testing.assert_array_equal(corpus.doc_lengths, 60)
+
+
+def test_ratings_are_whole_and_use_the_scale(reviews):
+    np.testing.assert_array_equal(reviews.target, reviews.rating)
+    values, n = np.unique(reviews.rating, return_counts=True)
+    np.testing.assert_array_equal(values, np.arange(1, 11))
+    assert n.min() > 0.04 * len(reviews.rating)
+
+
+def test_rating_comes_from_the_sentiment_mix(reviews):
+    np.testing.assert_allclose(reviews.doc_topic.sum(axis=1), 1)
+    residual = reviews.rating - reviews.doc_topic @ reviews.coef
+    # Noise of variance 0.25, and 1/12 from rounding.
+    assert residual.std() == pytest.approx(np.sqrt(0.25 + 1 / 12), rel=0.1)
+
+
+def test_share_of_opinions(reviews):
+    share = reviews.counts[:, reviews.relevant].sum() / reviews.counts.sum()
+    assert 0.25 <= share <= 0.30
+    per_doc = reviews.counts[:, reviews.relevant].sum(axis=1)
+    assert abs(np.corrcoef(per_doc, reviews.rating)[0, 1]) < 0.05  # what is said, not how much
+
+
+def test_opinions_depend_on_the_rating(reviews, dense):
+    correlation = correlations(dense, reviews.rating)
+    assert correlation[columns(reviews, "rave")].min() > 0.2
+    assert correlation[columns(reviews, "warm")].min() > 0.1
+    assert correlation[columns(reviews, "weak")].max() < -0.1
+    assert correlation[columns(reviews, "awful")].max() < -0.2
+    # Mixed words say "in the middle", which is not a straight line.
+    middle = correlations(dense, -np.abs(reviews.rating - 5.5))
+    assert middle[columns(reviews, "mixed")].min() > 0.1
+
+
+def test_other_words_do_not_depend_on_the_rating(reviews, dense):
+    others = dense[:, ~reviews.relevant]
+    bound = 4.5 / np.sqrt(len(dense))  # 148 words, chance correlations have sd 1 / sqrt(n)
+    assert np.abs(correlations(others, reviews.rating)).max() < bound
+    assert np.abs(correlations(others, np.abs(reviews.rating - 5.5))).max() < bound
+
+
+@pytest.mark.parametrize("group", [*GENRES, "war_plot", "crime_plot", "signature"])
+def test_words_of_an_irrelevant_group_come_together(reviews, dense, group):
+    own = np.corrcoef(dense[:, columns(reviews, group)].T)
+    assert own.min() > 0.04
+    assert np.mean(own[np.triu_indices(len(own), 1)]) > 0.1
+
+
+def test_genres_keep_apart(reviews, dense):
+    between = np.corrcoef(dense[:, columns(reviews, "horror") + columns(reviews, "romance")].T)
+    assert between[:12, 12:].mean() < 0
+
+
+def test_genre_and_plot_describe_the_documents(reviews, dense):
+    assert set(map(len, reviews.genre)) == {1, 2}
+    share_of_two = np.mean([len(genres) == 2 for genres in reviews.genre])
+    assert share_of_two == pytest.approx(0.4, abs=0.03)
+    for genre in GENRES:
+        has = np.array([genre in genres for genres in reviews.genre])
+        uses = dense[:, columns(reviews, genre)].sum(axis=1)
+        assert uses[~has].sum() == 0
+        assert uses[has].mean() > 5
+        of_two = np.array([len(genres) == 2 for genres in reviews.genre]) & has
+        main = np.array([genres[0] == genre for genres in reviews.genre])
+        assert uses[of_two & main].mean() > 1.5 * uses[of_two & ~main].mean()
+    themes = np.array(reviews.plot)
+    uses = dense[:, columns(reviews, "war_plot")].sum(axis=1)
+    assert uses[themes != "war_plot"].sum() == 0
+    assert uses[themes == "war_plot"].mean() > 5
+
+
+def test_boilerplate_is_everywhere_and_signatures_are_not(reviews, dense):
+    film = dense[:, reviews.vocabulary.index("film")] > 0
+    assert film.mean() > 0.8
+    signed = dense[:, columns(reviews, "signature")].sum(axis=1) > 0
+    assert signed.mean() == pytest.approx(0.4, abs=0.03)
+
+
+def test_frequencies_within_groups_are_zipf_like(reviews, dense):
+    for group in reviews.groups:
+        totals = dense[:, columns(reviews, group)].sum(axis=0)
+        expected = 1 / np.arange(2, len(totals) + 2)
+        np.testing.assert_allclose(totals / totals.sum(), expected / expected.sum(), rtol=0.15)
+
+
+def test_components_are_the_sentiment_groups(reviews, dense):
+    np.testing.assert_allclose(reviews.components.sum(axis=1), 1)
+    for topic, group in zip(reviews.components, SENTIMENT, strict=True):
+        assert set(np.flatnonzero(topic)) == set(columns(reviews, group))
+    assert (np.diff(reviews.coef) < 0).all()  # from rave to awful
+
+
+def test_sentiment_target():
+    rated = make_reviews(n_docs=500, random_state=1)
+    binary = make_reviews(n_docs=500, target="sentiment", random_state=1)
+    assert set(binary.target) == {0.0, 1.0}
+    assert 0.4 < binary.target.mean() < 0.6
+    np.testing.assert_array_equal(binary.target, rated.rating > 5.5)  # the same reviews
+    np.testing.assert_array_equal(binary.rating, rated.rating)
+    assert binary.texts == rated.texts
+
+
+def test_same_seed_same_data_other_seed_other_data():
+    first, again, other = (make_reviews(n_docs=40, random_state=seed) for seed in (3, 3, 4))
+    for field in dataclasses.fields(first):
+        one, two = getattr(first, field.name), getattr(again, field.name)
+        if sparse.issparse(one):
+            one, two = one.toarray(), two.toarray()
+        if isinstance(one, np.ndarray):
+            np.testing.assert_array_equal(one, two)
+        else:
+            assert one == two
+    assert first.texts != other.texts
+    assert (first.rating != other.rating).any()
+
+
+def test_doc_length_per_document_may_be_zero():
+    lengths = [0, 5, 0, 90, 0]
+    reviews = make_reviews(n_docs=5, doc_length=lengths, random_state=0)
+    assert [len(text.split()) for text in reviews.texts] == lengths
+    np.testing.assert_array_equal(reviews.counts.sum(axis=1), lengths)
+    vectorizer = CountVectorizer(vocabulary=reviews.vocabulary)
+    np.testing.assert_array_equal(
+        vectorizer.transform(reviews.texts).toarray(), reviews.counts.toarray()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n_docs": 0}, ValueError, "n_docs must be at least 1"),
+        ({"n_docs": "many"}, TypeError, "n_docs must be an integer, got 'many'"),
+        ({"doc_length": -3}, ValueError, "doc_length must be at least 0, got -3"),
+        ({"target": "stars"}, ValueError, 'target must be "rating" or "sentiment", got \'stars\''),
+    ],
+)
+def test_bad_parameters(options, error, message):
+    with pytest.raises(error, match=message):
+        make_reviews(**{"n_docs": 5, **options})

@@ -1,0 +1,113 @@
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from topicfocus.metrics import channel_overlap, selection_scores, topic_diversity
+
+
+def test_selection_by_hand():
+    scores = selection_scores([1, 0.995, 0.5, 1, 0], [True, True, True, False, False])
+    assert scores.precision == pytest.approx(2 / 3)
+    assert scores.recall == pytest.approx(2 / 3)
+    precision, recall = selection_scores([1, 0.995, 0.5], [1, 0, 1])  # 0 and 1 as a mask; unpacking
+    assert (precision, recall) == (0.5, 0.5)
+
+
+def test_a_word_at_the_threshold_is_not_selected():
+    assert selection_scores([0.99, 1.0], [True, True]).recall == 0.5
+    assert selection_scores([0.5, 1.0], [True, True], threshold=0.4).recall == 1.0
+
+
+@pytest.mark.parametrize(
+    ("inclusion", "relevant", "expected"),
+    [
+        ([0, 0], [True, False], (0, 0)),
+        ([0, 0], [False, False], (1, 1)),
+        ([1, 0], [False, False], (0, 1)),
+        ([1, 0], [True, False], (1, 1)),
+    ],
+)
+def test_selection_is_never_nan(inclusion, relevant, expected):
+    assert selection_scores(inclusion, relevant) == expected
+
+
+@pytest.mark.parametrize(
+    ("inclusion", "relevant", "message"),
+    [
+        ([0.5, 1], [True], "inclusion has 2 words but relevant has 1"),
+        ([[0.5, 1]], [True, False], r"got shapes \(1, 2\) and \(2,\)"),
+        ([0.5, 1.2], [True, False], r"inclusion must be in \[0, 1\], but word 1 is 1.2"),
+        ([np.nan, 1], [True, False], "word 0 is nan"),
+        ([0.5, 1, 0], [0, 1, 2], "relevant must be a mask"),
+    ],
+)
+def test_selection_refuses(inclusion, relevant, message):
+    with pytest.raises(ValueError, match=message):
+        selection_scores(inclusion, relevant)
+
+
+def test_overlap_by_hand():
+    components = [[0.5, 0.5, 0.0], [0.0, 0.8, 0.2]]
+    assert channel_overlap(components, [0.0, 0.5, 0.5]) == pytest.approx(0.5)
+    assert channel_overlap(components, [1.0, 0.0, 0.0]) == pytest.approx(0.5)
+    assert channel_overlap(components, [0.0, 0.0, 1.0]) == pytest.approx(0.2)
+
+
+@given(
+    kept=hnp.arrays(bool, 40),
+    weights=hnp.arrays(float, (3, 40), elements=st.floats(1e-3, 1)),
+)
+def test_overlap_of_disjoint_channels_is_exactly_zero(kept, weights):
+    kept[0], kept[1] = True, False
+    components, background = weights * kept, weights[0] * ~kept
+    assert channel_overlap(components, background) == 0.0
+    background[0] = 1e-6  # one shared word is enough
+    assert channel_overlap(components, background) > 0.0
+
+
+def test_diversity_by_hand():
+    first, second = [0.6, 0.3, 0.1, 0.0], [0.0, 0.1, 0.5, 0.4]
+    assert topic_diversity([first, second], top_n=1) == 1.0
+    assert topic_diversity([first, second], top_n=2) == 1.0
+    assert topic_diversity([first, second], top_n=3) == pytest.approx(4 / 6)
+    assert topic_diversity([first, first], top_n=2) == 0.5
+
+
+def test_diversity_ignores_words_that_a_topic_does_not_have():
+    # Filled up to two words each, both topics would be charged with word 1 or 0.
+    assert topic_diversity([[1.0, 0, 0], [0, 0, 1.0]], top_n=3) == 1.0
+    assert topic_diversity(np.eye(3), top_n=25) == 1.0
+
+
+def test_diversity_of_ties_takes_the_first_words():
+    assert topic_diversity(np.full((4, 100), 0.01), top_n=25) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("components", "message"),
+    [
+        ([0.5, 0.5], r"components must be topics x words, got shape \(2,\)"),
+        (np.ones((0, 3)), r"got shape \(0, 3\)"),
+        ([[0.5, 0.5], [-0.1, 1.1]], "topic 1, word 0 is -0.1"),
+        ([[0.5, np.nan]], "topic 0, word 1 is nan"),
+        ([[0.5, 0.5], [0, 0]], "topic 1 of components has no words"),
+    ],
+)
+def test_bad_topics(components, message):
+    with pytest.raises(ValueError, match=message):
+        topic_diversity(components)
+    with pytest.raises(ValueError, match=message):
+        channel_overlap(components, [0.5, 0.5])
+
+
+def test_bad_background_and_top_n():
+    with pytest.raises(ValueError, match=r"components has 2 words but background has shape \(3,\)"):
+        channel_overlap([[0.5, 0.5]], [1, 0, 0])
+    with pytest.raises(ValueError, match="background must be finite and >= 0, but word 1 is nan"):
+        channel_overlap([[0.5, 0.5]], [1, np.nan])
+    with pytest.raises(ValueError, match="top_n must be at least 1, got 0"):
+        topic_diversity([[1.0]], top_n=0)
+    with pytest.raises(TypeError, match=r"top_n must be an integer, got 1\.5"):
+        topic_diversity([[1.0]], top_n=1.5)
