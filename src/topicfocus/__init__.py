@@ -1,0 +1,41 @@
+"""topicfocus: supervised topic models that keep only the words that predict.
+
+Names are imported when they are first used, so that `import topicfocus` and the command line's
+`--help` cost nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_ESTIMATORS = ("LDA", "PFSLDAClassifier", "PFSLDARegressor", "SLDAClassifier", "SLDARegressor")
+_MODULES = ("corpus", "datasets", "estimators", "families", "metrics")
+
+__all__ = ["LDA", "PFSLDAClassifier", "PFSLDARegressor", "SLDAClassifier", "SLDARegressor"]
+
+if TYPE_CHECKING:
+    from topicfocus.estimators import (
+        LDA,
+        PFSLDAClassifier,
+        PFSLDARegressor,
+        SLDAClassifier,
+        SLDARegressor,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ESTIMATORS:
+        value = getattr(importlib.import_module("topicfocus.estimators"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"topicfocus.{name}")
+    else:
+        raise AttributeError(f"module 'topicfocus' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ESTIMATORS, *_MODULES})

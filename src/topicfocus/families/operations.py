@@ -23,9 +23,13 @@ from numba.extending import overload
 
 
 def _unknown(operation: str, family: Any) -> TypeError:
+    return _unregistered(operation, type(family).__name__)
+
+
+def _unregistered(operation: str, name: str) -> TypeError:
     return TypeError(
-        f"{type(family).__name__} does not implement the family operation {operation!r}. Register "
-        f"one with topicfocus.families.{operation}.register({type(family).__name__})."
+        f"{name} does not implement the family operation {operation!r}. Register "
+        f"one with topicfocus.families.{operation}.register({name})."
     )
 
 
@@ -48,11 +52,15 @@ def _dispatch_by_type(operation: Callable) -> None:
     """Let kernels call a singledispatch operation, resolved by the family's numba type."""
 
     def implementation(family, target, predictor):
-        if isinstance(family, types.BaseNamedTuple):
-            return operation.dispatch(family.instance_class)  # type: ignore[attr-defined]
-        return None
+        if not isinstance(family, types.BaseNamedTuple):
+            return None
+        found = operation.dispatch(family.instance_class)  # type: ignore[attr-defined]
+        if found is operation.dispatch(object):  # type: ignore[attr-defined]
+            raise _unregistered(operation.__name__, family.instance_class.__name__)
+        return found
 
-    overload(operation)(implementation)
+    # Not strict: a family may name its arguments as it likes.
+    overload(operation, strict=False)(implementation)
 
 
 _dispatch_by_type(log_likelihood)

@@ -4,20 +4,30 @@ Numba keys its on-disk cache by the file of the compiled function, so editing a 
 file leaves the old machine code in use. Here the cache lives in a directory named after a hash of
 all sources that kernels are made of (``families/`` and ``kernels/``): any edit gets a new, empty
 directory. Cache files are pickles, so the directory belongs to the user alone.
+
+A family of targets defined outside the package is not part of that hash, and an index that names
+its class cannot be read by a process without it. So kernels compiled for such a family are kept in
+a subdirectory of their own, named after a hash of the family's source.
 """
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import shutil
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba import config, njit
+from numba.core import sigutils, types
+from numba.core.caching import FunctionCache
+
+from topicfocus.families.operations import derivatives, log_likelihood
 
 #: fastmath: sums may be reordered, so that LLVM can use SIMD; NaN and infinity keep their meaning.
 #: error_model: Python's check for a zero divisor is an early exit, and no loop with one vectorises.
@@ -73,13 +83,70 @@ def _prepare_cache() -> Path | None:
 _CACHE = _prepare_cache()
 
 
+def outside_families(sig: Any) -> list[type]:
+    """The NamedTuple classes of a signature that are not part of this package."""
+    package = __name__.partition(".")[0]
+    found = []
+    for kind in sigutils.normalize_signature(sig)[0]:
+        if isinstance(kind, types.BaseNamedTuple):
+            cls = kind.instance_class
+            if cls.__module__.partition(".")[0] != package:
+                found.append(cls)
+    return found
+
+
+def family_hash(family: type) -> str | None:
+    """Hash of what a family outside the package compiles to, None if it has no stable name.
+
+    The files that define its compiled operations, and their byte code as it was loaded. Functions
+    that these call in yet other files are not followed.
+    """
+    if family.__module__ == "__main__" or "<locals>" in family.__qualname__:
+        return None
+    digest = hashlib.sha256(f"{family.__module__}.{family.__qualname__}".encode())
+    for operation in (log_likelihood, derivatives):
+        implementation = operation.dispatch(family)
+        try:
+            digest.update(Path(inspect.getfile(implementation)).read_bytes())
+        except (OSError, TypeError):  # a notebook's cell, an extension module
+            return None
+        digest.update(implementation.__code__.co_code)
+    return digest.hexdigest()[:16]
+
+
+class _KernelCache(FunctionCache):
+    """The cache of one kernel, with an index of its own for each family outside the package."""
+
+    def __init__(self, function: Callable, directory: Path) -> None:
+        self._directory = directory
+        before = config.CACHE_DIR
+        config.CACHE_DIR = str(directory)  # read once, here
+        try:
+            super().__init__(function)
+        finally:
+            config.CACHE_DIR = before
+
+    def _part(self, sig: Any) -> FunctionCache | None:
+        names = [family_hash(family) for family in outside_families(sig)]
+        if not names:
+            return self
+        if None in names:
+            return None  # compile in memory
+        return _KernelCache(self._py_func, self._directory.joinpath(*names))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        part = self._part(sig)
+        return part and FunctionCache.load_overload(part, sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        part = self._part(sig)
+        if part is not None:
+            FunctionCache.save_overload(part, sig, data)
+
+
 def kernel(function: Callable) -> Callable:
     """Compile a module-level function: no GIL, reassociated sums, cached between processes."""
-    if _CACHE is None:
-        return njit(**_OPTIONS)(function)
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(_CACHE)  # read once, when the function's cache is set up
-    try:
-        return njit(cache=True, **_OPTIONS)(function)
-    finally:
-        config.CACHE_DIR = before
+    compiled = njit(**_OPTIONS)(function)
+    if _CACHE is not None and compiled is not function:  # the same: NUMBA_DISABLE_JIT
+        compiled._cache = _KernelCache(function, _CACHE)
+    return compiled

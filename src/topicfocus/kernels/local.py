@@ -184,6 +184,9 @@ def target_gradient(family, target, weight, concentration, coef, out):
 @kernel
 def target_natural_gradient(family, target, weight, concentration, coef, out):
     """out = F⁻¹ ∇_γ w(ℓ(μ) + ½ℓ''(μ)ν), F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
+    if coef.shape[0] == 1:  # θ = 1 for certain: nothing to gain, and F is zero
+        out[0] = 0.0
+        return
     target_gradient(family, target, weight, concentration, coef, out)
     total = 0.0
     scaled_sum = 0.0

@@ -47,7 +47,9 @@ def target_gradient(family, target, weight, concentration, coef) -> np.ndarray:
 
 
 def natural(gradient: np.ndarray, concentration: np.ndarray) -> np.ndarray:
-    """F⁻¹ gradient, F the Fisher information of a Dirichlet."""
+    """F⁻¹ gradient, F the Fisher information of a Dirichlet (zero for one topic: no step)."""
+    if len(concentration) == 1:
+        return np.zeros(1)
     fisher = np.diag(polygamma(1, concentration)) - polygamma(1, concentration.sum())
     return np.linalg.solve(fisher, gradient)
 

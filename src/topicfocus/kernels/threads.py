@@ -59,9 +59,15 @@ def _pool(threads: int) -> ThreadPoolExecutor:
         return _pools[threads]
 
 
+def _forget_threads() -> None:
+    """A forked child has none of its parent's threads: let it make pools (and a lock) of its own."""
+    global _lock
+    _lock = threading.Lock()
+    _pools.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    # A child has none of its parent's threads: let it make a pool of its own.
-    os.register_at_fork(after_in_child=_pools.clear)
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def run_chunks(

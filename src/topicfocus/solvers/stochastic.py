@@ -40,8 +40,8 @@ class StochasticSolver:
     minibatches' bounds by at most tol of itself.
     """
 
-    batch_size: int = 250
-    learning_rate: float = 0.05
+    batch_size: int = 100
+    learning_rate: float = 0.1
     local_steps: int = 10
     local_tolerance: float = 1e-3
     single_precision: bool = True

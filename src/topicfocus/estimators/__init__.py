@@ -1,0 +1,7 @@
+"""scikit-learn estimators, one file a model family."""
+
+from topicfocus.estimators.lda import LDA
+from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
+from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
+
+__all__ = ["LDA", "PFSLDAClassifier", "PFSLDARegressor", "SLDAClassifier", "SLDARegressor"]

@@ -1,0 +1,294 @@
+"""What all joint models (LDA, sLDA, pf-sLDA) share as estimators: fitting, topic mixes, bounds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from topicfocus.corpus import Corpus, make_corpus
+from topicfocus.estimators.parameters import (
+    check_choice,
+    check_count,
+    check_positive,
+    check_prior,
+)
+from topicfocus.estimators.progress import progress_bar
+from topicfocus.families import Gaussian
+from topicfocus.inference.bounds import NEGATIVE, bound_terms
+from topicfocus.inference.likelihood import exact_log_likelihood, importance_log_likelihood
+from topicfocus.inference.mixes import initial_concentration, topic_mixes
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
+from topicfocus.inference.statistics import collect
+from topicfocus.kernels.threads import n_threads
+from topicfocus.solvers import (
+    CoordinateSolver,
+    FitResult,
+    GradientSolver,
+    Solver,
+    StochasticSolver,
+    run,
+)
+from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
+
+SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
+
+#: (max_epochs, tol) of each solver when they are left at None.
+_EPOCHS = {"coordinate": 200, "stochastic": 60, "gradient": 500}
+_TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
+
+
+class JointTopicModel(TransformerMixin, BaseEstimator):
+    """Base of the estimators of the joint objective. Subclasses own the parameters they add."""
+
+    # ---- what a subclass may change ----------------------------------------------------------
+
+    def _hyperparameters(self, n_topics: int, learn_prior: bool) -> Hyperparameters:
+        return Hyperparameters(n_topics, selects=False, learn_prior=learn_prior)
+
+    def _solver_name(self) -> str:
+        return "coordinate" if self.solver == "auto" else self.solver
+
+    def _coordinate_solver(self) -> CoordinateSolver:
+        return CoordinateSolver()
+
+    # ---- fitting -----------------------------------------------------------------------------
+
+    def _read_counts(self, X: Any, *, reset: bool) -> Corpus:
+        """Counts as a Corpus; at fit, remember the columns, later insist on the same ones."""
+        if not reset:
+            check_is_fitted(self)
+        corpus = make_corpus(X, allow_empty=not reset)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return corpus
+
+    def _solver(self, name: str) -> Solver:
+        settings: dict[str, Any] = {}
+        if self.batch_size is not None:
+            settings["batch_size"] = check_count("batch_size", self.batch_size)
+        if self.learning_rate is not None:
+            settings["learning_rate"] = check_positive("learning_rate", self.learning_rate)
+        if name == "stochastic":
+            return StochasticSolver(**settings)
+        if name == "gradient":
+            return GradientSolver(**settings)
+        return self._coordinate_solver()
+
+    def _fit_joint(self, corpus: Corpus, target: np.ndarray | None, family: Any) -> FitResult:
+        """Check every parameter, then fit; sets the fitted attributes of all joint models."""
+        n_topics = check_count("n_topics", self.n_topics)
+        prior, learn = check_prior(self.doc_topic_prior, n_topics)
+        check_choice("solver", self.solver, SOLVERS)
+        name = self._solver_name()
+        hyper = self._hyperparameters(n_topics, learn)
+        solver = self._solver(name)
+        max_epochs = self.max_epochs
+        max_epochs = _EPOCHS[name] if max_epochs is None else check_count("max_epochs", max_epochs)
+        tol = _TOLERANCE[name] if self.tol is None else check_positive("tol", self.tol, zero=True)
+        n_threads(self.n_jobs)  # an impossible n_jobs is an error now, not after the start
+        rng = _generator(self.random_state)
+        problem = make_problem(corpus, target, hyper.supervision_weight, self.n_jobs)
+        start = self._start(problem, hyper, family, prior, name, rng)
+        n_words = corpus.n_words if hyper.selects else None
+        with progress_bar(f"{type(self).__name__} ({name})", n_words, self.verbose) as report:
+            result = run(
+                solver, problem, hyper, start, rng, max_epochs=max_epochs, tol=tol, callback=report
+            )
+        self._keep(result, hyper)
+        return result
+
+    def _start(self, problem, hyper, family, prior, name, rng) -> ModelState:
+        if self.warm_start and hasattr(self, "components_"):
+            shape = (hyper.n_topics, problem.corpus.n_words)
+            if self.components_.shape != shape:
+                raise ValueError(
+                    f"warm_start=True continues from topics of shape {self.components_.shape}, but "
+                    f"the data and n_topics ask for {shape}. Set warm_start=False to start anew."
+                )
+            return self._state()
+        begin = near_symmetric_start if name == "gradient" else perturbed_start
+        return begin(problem, hyper, family, prior, rng)
+
+    def _keep(self, result: FitResult, hyper: Hyperparameters) -> None:
+        model = result.model
+        self._hyper = hyper
+        self.components_ = np.ascontiguousarray(model.topic_word.T)
+        self.doc_topic_prior_ = model.doc_topic_prior
+        self.n_iter_ = len(result.history)
+        self.converged_ = result.converged
+        self.history_ = {
+            "epoch": [info.epoch for info in result.history],
+            "objective": [float(info.objective) for info in result.history],
+            "kept_words": [info.kept for info in result.history],
+            "seconds": [info.seconds for info in result.history],
+        }
+        if hyper.selects:
+            self.inclusion_ = model.inclusion
+            self.background_ = model.background
+            self.selected_words_ = model.inclusion > 0.5
+        if result.interrupted:
+            warnings.warn(
+                f"The fit was interrupted in epoch {self.n_iter_ + 1}; the model is that of epoch "
+                f"{self.n_iter_}. Fit again with warm_start=True to go on from it.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _family(self) -> Any:
+        return Gaussian(1.0)
+
+    def _state(self) -> ModelState:
+        """The fitted attributes as the state the inference layer works with."""
+        n_topics, n_words = self.components_.shape
+        return ModelState(
+            np.ascontiguousarray(self.components_.T),
+            getattr(self, "inclusion_", np.ones(n_words)),
+            getattr(self, "background_", np.zeros(n_words)),
+            getattr(self, "coef_", np.zeros(n_topics)),
+            self._family(),
+            self.doc_topic_prior_,
+        )
+
+    # ---- new documents -----------------------------------------------------------------------
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Topic mixes θ̂ of documents, from their words alone.
+
+        θ̂ maximises Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k on the simplex. Words that training
+        never saw are ignored; a document without words gets α/Σα.
+
+        Returns
+        -------
+        array (documents, topics), rows sum to one
+        """
+        corpus = self._read_counts(X, reset=False)
+        return topic_mixes(corpus, self._state(), n_jobs=self.n_jobs)
+
+    def _posterior(self, X: Any, target: np.ndarray | None) -> tuple[Problem, np.ndarray]:
+        """The problem of new documents and γ of q(θ), converged."""
+        corpus = self._read_counts(X, reset=False)
+        problem = make_problem(corpus, target, self._hyper.supervision_weight, self.n_jobs)
+        state = self._state()
+        mean_length = corpus.n_tokens / max(corpus.n_docs, 1)
+        gamma = initial_concentration(corpus.n_docs, state.doc_topic_prior, mean_length)
+        collect(problem, state, self._hyper, gamma, max_steps=200, tolerance=1e-7)
+        return problem, gamma
+
+    def _encode_target(self, y: Any, n_docs: int) -> np.ndarray | None:
+        """The target as numbers, for bounds and likelihoods; NaN where it is not known."""
+        return None
+
+    def elbo(self, X: Any, y: Any = None, *, per_document: bool = False) -> dict[str, Any]:
+        """The bound of documents under the fitted model, and its eight terms by name.
+
+        Parameters
+        ----------
+        X : counts
+        y : target, optional
+            Without it (or where it is NaN) the bound is on log p(w) alone.
+        per_document : bool, default=False
+            Arrays over documents instead of sums.
+
+        Returns
+        -------
+        dict with "bound" and log_p_theta, log_p_z, log_p_y, log_p_xi, log_p_w, log_q_theta,
+        log_q_z, log_q_xi; the bound is the first five minus the last three.
+        """
+        corpus = self._read_counts(X, reset=False)
+        problem, gamma = self._posterior(X, self._encode_target(y, corpus.n_docs))
+        terms = bound_terms(problem, self._state(), self._hyper, gamma)
+        bound = sum(-v if name in NEGATIVE else v for name, v in terms.items())
+        result = {"bound": bound, **terms}
+        return result if per_document else {k: float(v.sum()) for k, v in result.items()}
+
+    def log_likelihood(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        n_samples: int = 500,
+        exact: bool = False,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> np.ndarray:
+        """log p(w_d), or log p(w_d, y_d) where a target is given, of every document.
+
+        By importance sampling from q(θ); `exact` enumerates instead, for documents small enough
+        (with a target: two topics only). Words that training never saw are left out.
+        """
+        corpus = self._read_counts(X, reset=False)
+        problem, gamma = self._posterior(X, self._encode_target(y, corpus.n_docs))
+        if exact:
+            return exact_log_likelihood(problem, self._state(), self._hyper)
+        return importance_log_likelihood(
+            problem,
+            self._state(),
+            self._hyper,
+            gamma,
+            check_count("n_samples", n_samples),
+            np.random.default_rng(random_state),
+        )
+
+    def perplexity(self, X: Any, *, n_samples: int = 500, random_state: Any = 0) -> float:
+        """exp(-Σ_d log p(w_d) / number of tokens), of held-out documents; lower is better."""
+        corpus = self._read_counts(X, reset=False)
+        known = self._known_words()
+        tokens = float((corpus.counts @ known.astype(float)).sum())
+        if tokens == 0:
+            raise ValueError("X has no tokens of words that training saw: no perplexity.")
+        value = self.log_likelihood(X, n_samples=n_samples, random_state=random_state).sum()
+        return float(np.exp(-value / tokens))
+
+    def _known_words(self) -> np.ndarray:
+        known = self.components_.max(axis=0) > 0
+        if hasattr(self, "background_"):
+            known = known | (self.background_ > 0)
+        return known
+
+    def top_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
+        """The n most probable words of each topic, best first.
+
+        `vocabulary` names the columns; by default the feature names seen in fit, else column
+        numbers. Words of probability zero are not listed.
+        """
+        check_is_fitted(self)
+        n = check_count("n", n)
+        if vocabulary is None:
+            vocabulary = getattr(self, "feature_names_in_", None)
+        if vocabulary is None:
+            vocabulary = [str(v) for v in range(self.components_.shape[1])]
+        if len(vocabulary) != self.components_.shape[1]:
+            raise ValueError(
+                f"vocabulary has {len(vocabulary)} words but the model has "
+                f"{self.components_.shape[1]}."
+            )
+        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
+        return [
+            [str(vocabulary[v]) for v in words if self.components_[k, v] > 0]
+            for k, words in enumerate(order)
+        ]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of `transform`: topic0, topic1, ..."""
+        check_is_fitted(self)
+        return np.array([f"topic{k}" for k in range(len(self.components_))], dtype=object)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from whatever scikit-learn takes as random_state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)

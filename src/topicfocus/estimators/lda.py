@@ -1,0 +1,83 @@
+"""Latent Dirichlet allocation: topics without a target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topicfocus.estimators.joint import JointTopicModel
+from topicfocus.families import Gaussian
+
+
+class LDA(JointTopicModel):
+    """Latent Dirichlet allocation by variational inference, a transformer.
+
+    θ_d ~ Dirichlet(α), z ~ Categorical(θ_d), w ~ Categorical(β_z), β estimated by maximum
+    likelihood. The same objective as :class:`SLDARegressor`, without the target.
+
+    Parameters
+    ----------
+    n_topics : int, default=5
+    doc_topic_prior : float, array (n_topics,) or "learn", default=1.0
+        α. "learn": by Newton-Raphson.
+    solver : {"auto", "coordinate", "stochastic", "gradient"}, default="auto"
+        "auto" is coordinate ascent, whose bound never falls.
+    max_epochs : int, optional
+        Passes over the documents at most: 200 (coordinate), 60 (stochastic), 500 (gradient).
+    tol : float, optional
+        Stop when the bound changes by no more than this share of itself in two (coordinate) or
+        three (stochastic) epochs in a row; 1e-5, 2e-6, and 0 (never) for "gradient".
+    batch_size, learning_rate : optional
+        Of the solvers that have minibatches: 100 and 0.1 (stochastic), 100 and 0.025 (gradient).
+    warm_start : bool, default=False
+        Start the next fit from the topics of the last one.
+    n_jobs : int, optional
+        Threads; None is all cores. The result does not depend on it.
+    random_state : int, Generator or RandomState, optional
+    verbose : bool, default=False
+        Show a progress bar.
+
+    Attributes
+    ----------
+    components_ : array (topics, words), rows sum to one
+    doc_topic_prior_ : array (topics,)
+    n_iter_ : int
+    converged_ : bool
+    history_ : dict of lists
+        epoch, objective (bound per token), kept_words, seconds.
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 5,
+        *,
+        doc_topic_prior: Any = 1.0,
+        solver: str = "auto",
+        max_epochs: int | None = None,
+        tol: float | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.doc_topic_prior = doc_topic_prior
+        self.solver = solver
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> LDA:
+        """Learn topics from counts (documents x words); y is ignored."""
+        self._fit_joint(self._read_counts(X, reset=True), None, Gaussian(1.0))
+        return self
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The bound on log p(w), summed over the documents."""
+        return self.elbo(X)["bound"]

@@ -1,0 +1,48 @@
+"""A progress bar for `verbose=True`, drawn on a terminal or in a notebook only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from topicfocus.solvers import StepInfo
+
+
+@contextmanager
+def progress_bar(
+    title: str, n_words: int | None, enabled: bool
+) -> Iterator[Callable[[StepInfo, int], None] | None]:
+    """Yields a callback for `solvers.run`: epoch, bound per token, kept words, time left."""
+    if not enabled:
+        yield None
+        return
+    # Imported here: a quarter of the time of `import topicfocus` otherwise.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+
+    columns = [
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[figures]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    ]
+    console = Console(stderr=True)
+    # A file or a pipe gets nothing: control characters in a log help nobody.
+    if not (console.is_terminal or console.is_jupyter):
+        yield None
+        return
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(title, total=None, figures="compiling")
+
+        def report(info: StepInfo, epochs: int) -> None:
+            figures = f"bound/token {info.objective:.4f}"
+            if n_words is not None:
+                figures += f"  kept {info.kept}/{n_words}"
+            bar.update(task, total=epochs, completed=info.epoch, figures=figures)
+
+        yield report
+        bar.update(task, total=bar.tasks[0].completed or 1)
