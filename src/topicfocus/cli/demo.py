@@ -148,11 +148,8 @@ def show(result: dict[str, Any]) -> None:
     console.print(table)
     console.print(f"precision {words['precision']:.3f}, recall {words['recall']:.3f}\n")
 
-    figures = Table(
-        title=f"Error on {documents['test']} held-out reviews (ratings 1-10)",
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-    )
+    console.print(f"[italic]Error on {documents['test']} held-out reviews, ratings 1 to 10[/]")
+    figures = Table(box=box.SIMPLE_HEAD)
     figures.add_column("model")
     figures.add_column("RMSE", justify="right")
     for name, value in result["held_out_rmse"].items():

@@ -60,7 +60,8 @@ class RegressorPart(RegressorMixin):
 
     def predict(self, X: Any) -> np.ndarray:
         """η·θ̂ of each document."""
-        return mean_response(self._family(), self._predictor(X))
+        predictor = self._predictor(X)
+        return mean_response(self._family(), predictor)
 
 
 class ClassifierPart(ClassifierMixin):
@@ -75,7 +76,7 @@ class ClassifierPart(ClassifierMixin):
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             row = int(np.argmax(unknown))
-            raise ValueError(f"y has a class never seen in fit at row {row}: {y[row]!r}")
+            raise ValueError(f"y has a class never seen in fit at row {row}: {str(y[row])!r}")
         return (y == self.classes_[1]).astype(float)
 
     def fit(self, X: Any, y: Any):
@@ -85,7 +86,7 @@ class ClassifierPart(ClassifierMixin):
         classes, codes = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"y has one class only ({classes[0]!r}): there is nothing to tell apart. Pass "
+                f"y has one class only ({str(classes[0])!r}): there is nothing to tell apart. Pass "
                 "documents of both classes."
             )
         if len(classes) > 2:
@@ -113,7 +114,8 @@ class ClassifierPart(ClassifierMixin):
 
     def predict(self, X: Any) -> np.ndarray:
         """The likelier class of each document."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        second = self.decision_function(X) > 0
+        return self.classes_[second.astype(int)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

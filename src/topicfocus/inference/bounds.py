@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.words import word_weights
+from topicfocus.inference.words import possible_words, word_weights
 from topicfocus.kernels.likelihood import likelihood_table
 
 #: Terms that enter the bound with a minus sign.
@@ -68,9 +68,10 @@ def _switch_terms(problem, state, hyper) -> dict[str, np.ndarray]:
         zeros = np.zeros(problem.n_docs)
         return {"log_p_xi": zeros, "log_q_xi": zeros.copy()}
     phi, p = state.inclusion, hyper.inclusion_prior
+    possible = possible_words(state)
     return {
-        "log_p_xi": counts @ (phi * np.log(p) + xlog1py(1 - phi, -p)),
-        "log_q_xi": -(counts @ (entr(phi) + entr(1 - phi))),
+        "log_p_xi": counts @ (possible * (phi * np.log(p) + xlog1py(1 - phi, -p))),
+        "log_q_xi": -(counts @ (possible * (entr(phi) + entr(1 - phi)))),
     }
 
 
@@ -82,6 +83,7 @@ def _word_terms(problem, state, hyper, gamma, total_gamma, log_theta) -> dict:
     tight = hyper.bound == "tight"
     out = {name: np.zeros(n_docs) for name in ("log_p_z", "log_q_z", "log_p_w")}
     known = state.topic_word.max(axis=1) > 0
+    possible = possible_words(state)
     # E[Σ_k θ_k log θ_k], the negative entropy of the prior of z where ξ = 0.
     spread = np.sum(
         gamma / total_gamma[:, None] * (digamma(gamma + 1) - digamma(total_gamma + 1)[:, None]),
@@ -112,9 +114,12 @@ def _word_terms(problem, state, hyper, gamma, total_gamma, log_theta) -> dict:
         add("log_q_z", np.sum(relevant * np.log(np.maximum(r, 1e-300)), axis=1))
         add("log_p_w", np.sum(explained * log_topics[word], axis=1))
         if tight:
-            add("log_p_z", (count - share) * spread[doc])
-            add("log_q_z", (count - share) * spread[doc])
+            outside = (counts.data[lo:hi] * possible[word] - share) * spread[doc]
+            add("log_p_z", outside)
+            add("log_q_z", outside)
         first = last
     if hyper.selects:
-        out["log_p_w"] += counts @ (known * xlogy(1 - phi, state.background))
+        # Not a product with `possible`: 0·log 0 of a word that is in neither channel is no number.
+        background = np.where(possible, state.background, 1.0)
+        out["log_p_w"] += counts @ xlogy(1 - phi, background)
     return out

@@ -80,7 +80,8 @@ def exact_log_likelihood(
     Without a target the product over tokens is a polynomial in θ whose monomials have Dirichlet
     moments in closed form; their number grows like (tokens)^(topics), and beyond `max_terms` a
     ValueError says so. With a target there is no closed form: two topics leave a one-dimensional
-    integral, done by Gauss-Legendre quadrature to machine precision; more topics are refused.
+    integral, done by quadrature to machine precision; more topics are refused. Words that neither
+    channel contains are left out.
     """
     counts = problem.corpus.counts
     out = np.empty(problem.n_docs)
@@ -103,8 +104,11 @@ def _polynomial(tokens, state, hyper, max_terms) -> float:
             f"A document of {len(tokens)} tokens and {n_topics} topics has {size} monomials, more "
             f"than max_terms={max_terms}. Use importance sampling for documents of this size."
         )
-    # Coefficients of the monomials θ^n by multi-index n, one token at a time.
+    tokens = tokens[(slope.max(axis=1) + offset)[tokens] > 0]
+    # Coefficients of the monomials θ^n by multi-index n, one token at a time, the largest being one:
+    # a few hundred small probabilities multiplied would underflow.
     terms: dict[tuple[int, ...], float] = {(0,) * n_topics: 1.0}
+    log_scale = 0.0
     for token in tokens:
         grown: dict[tuple[int, ...], float] = {}
         for index, value in terms.items():
@@ -112,7 +116,9 @@ def _polynomial(tokens, state, hyper, max_terms) -> float:
             for k in range(n_topics):
                 up = (*index[:k], index[k] + 1, *index[k + 1 :])
                 grown[up] = grown.get(up, 0.0) + value * slope[token, k]
-        terms = grown
+        largest = max(grown.values())
+        log_scale += math.log(largest)
+        terms = {index: value / largest for index, value in grown.items()}
     prior = state.doc_topic_prior
     powers = np.array(list(terms), dtype=float)
     values = np.array(list(terms.values()))
@@ -122,7 +128,7 @@ def _polynomial(tokens, state, hyper, max_terms) -> float:
         + np.sum(gammaln(prior + powers) - gammaln(prior), axis=1)
     )
     keep = values > 0
-    return float(logsumexp(np.log(values[keep]) + log_moment[keep]))
+    return float(log_scale + logsumexp(np.log(values[keep]) + log_moment[keep]))
 
 
 def _quadrature(tokens, target, state, hyper, nodes) -> float:
@@ -131,16 +137,21 @@ def _quadrature(tokens, target, state, hyper, nodes) -> float:
             f"The exact likelihood with a target needs a {state.n_topics - 1}-dimensional integral; "
             "only two topics are supported. Use importance sampling."
         )
-    x, weight = np.polynomial.legendre.leggauss(nodes)
-    # θ₁ = sin²(πu/2) flattens the corners, where Dir(α < 1) has its poles.
-    u = 0.5 * (x + 1)
-    first = np.sin(0.5 * np.pi * u) ** 2
-    theta = np.column_stack([first, 1 - first])
-    jacobian = 0.5 * np.pi * np.sin(np.pi * u)
+    # θ₁ = 1/(1 + e⁻ˣ), x = π sinh t (double exponential): the trapezoidal rule in t is exact to
+    # rounding also where Dir(α < 1) has its poles. dθ₁ = θ₁ θ₂ π cosh t dt; e⁻⁵⁰ is left outside.
+    prior = state.doc_topic_prior
+    reach = math.asinh(50.0 / (math.pi * min(prior.min(), 1.0)))
+    t, step = np.linspace(-reach, reach, nodes, retstep=True)
+    x = math.pi * np.sinh(t)
+    log_theta = -np.logaddexp(0.0, np.column_stack([-x, x]))
+    theta = np.exp(log_theta)
     slope, offset = token_mixture(state, hyper)
-    value = _log_dirichlet(theta, state.doc_topic_prior) + np.log(0.5 * weight * jacobian)
-    for token in tokens:
-        value = value + np.log(theta @ slope[token] + offset[token])
+    value = gammaln(prior.sum()) - gammaln(prior).sum() + log_theta @ prior
+    value = value + np.log(math.pi * step * np.cosh(t))
+    possible = (slope.max(axis=1) + offset) > 0
+    with np.errstate(divide="ignore"):  # θ_k = 0 to rounding, in a corner that counts for nothing
+        for token in tokens[possible[tokens]]:
+            value = value + np.log(theta @ slope[token] + offset[token])
     y = np.full(nodes, target)
     value = value + likelihood_table(state.family, y, theta @ state.coef)[0]
     return float(logsumexp(value))

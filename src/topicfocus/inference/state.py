@@ -64,6 +64,8 @@ class ModelState:
         The family of the target with its dispersion.
     doc_topic_prior : array (topics,)
         α.
+    intercept : float
+        Added to η·θ. Zero in the joint models: θ sums to one, so η carries it.
     """
 
     topic_word: np.ndarray
@@ -72,6 +74,7 @@ class ModelState:
     coef: np.ndarray
     family: Any
     doc_topic_prior: np.ndarray
+    intercept: float = 0.0
 
     @property
     def n_words(self) -> int:

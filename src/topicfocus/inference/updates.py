@@ -75,6 +75,8 @@ def update_prior(
 
     Steps are halved while they leave the positive numbers or lower the objective.
     """
+    if len(prior) == 1:  # θ = 1 whatever α: nothing to learn, and the Hessian is zero
+        return prior
     value = prior_objective(log_theta, n_docs, prior)
     for _ in range(steps):
         total = prior.sum()

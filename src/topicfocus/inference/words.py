@@ -49,6 +49,11 @@ def word_weights(
     )
 
 
+def possible_words(state: ModelState) -> np.ndarray:
+    """Which words a channel contains; the others (never seen in training) are left out of bounds."""
+    return (state.topic_word.max(axis=1) > 0) | (state.background > 0)
+
+
 def switch_terms(
     word_count: np.ndarray, state: ModelState, hyper: Hyperparameters
 ) -> dict[str, float]:
@@ -62,7 +67,7 @@ def switch_terms(
     phi = state.inclusion
     p = hyper.inclusion_prior
     # A word never seen has n_v = 0 and π_v = 0: its 0·log 0 counts as nothing.
-    seen = word_count > 0
+    seen = (word_count > 0) & possible_words(state)
     n, phi, pi = word_count[seen], phi[seen], state.background[seen]
     return {
         "log_p_xi": float(np.sum(n * (phi * np.log(p) + xlog1py(1 - phi, -p)))),

@@ -110,7 +110,9 @@ def family_hash(family: type) -> str | None:
             digest.update(Path(inspect.getfile(implementation)).read_bytes())
         except (OSError, TypeError):  # a notebook's cell, an extension module
             return None
-        digest.update(implementation.__code__.co_code)
+        code = implementation.__code__
+        constants = [c for c in code.co_consts if not inspect.iscode(c)]
+        digest.update(code.co_code + repr((constants, code.co_names)).encode())
     return digest.hexdigest()[:16]
 
 
@@ -136,7 +138,7 @@ class _KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         part = self._part(sig)
-        return part and FunctionCache.load_overload(part, sig, target_context)
+        return None if part is None else FunctionCache.load_overload(part, sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         part = self._part(sig)

@@ -240,7 +240,7 @@ def infer_document(rows, weight, n, prior, family, target, concentration, budget
     halved until each of them rises. So one pass of a coordinate solver never lowers the bound.
     """
     n_topics = prior.shape[0]
-    supervised = target.weight > 0.0
+    supervised = target.weight > 0.0 and n_topics > 1  # one topic: θ = 1 whatever y
     before = 0.0
     if supervised:
         for k in range(n_topics):

@@ -60,7 +60,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def _forget_threads() -> None:
-    """A forked child has none of its parent's threads: let it make pools (and a lock) of its own."""
+    """A forked child has none of its parent's threads: it makes pools, and a lock, of its own."""
     global _lock
     _lock = threading.Lock()
     _pools.clear()

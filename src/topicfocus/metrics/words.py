@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from topicfocus.metrics.topics import read_topics, top_words
 
 
 class SelectionScores(NamedTuple):
@@ -80,7 +81,7 @@ def channel_overlap(components: ArrayLike, background: ArrayLike) -> float:
     -------
     float
     """
-    topics = _read_topics(components)
+    topics = read_topics(components)
     irrelevant = np.asarray(background, dtype=np.float64)
     if irrelevant.shape != (topics.shape[1],):
         raise ValueError(
@@ -113,34 +114,7 @@ def topic_diversity(components: ArrayLike, top_n: int = 25) -> float:
     -------
     float
     """
-    topics = _read_topics(components)
-    try:
-        n = operator.index(top_n)
-    except TypeError:
-        raise TypeError(f"top_n must be an integer, got {top_n!r}") from None
-    if n < 1:
-        raise ValueError(f"top_n must be at least 1, got {n}")
-    tops = [
-        order[:n][topic[order[:n]] > 0]
-        for topic, order in zip(topics, np.argsort(-topics, axis=1, kind="stable"), strict=True)
-    ]
+    tops = top_words(read_topics(components), top_n)
     every = np.concatenate(tops)
     return len(np.unique(every)) / len(every)
 
-
-def _read_topics(components: ArrayLike) -> NDArray[np.float64]:
-    topics = np.asarray(components, dtype=np.float64)
-    if topics.ndim != 2 or 0 in topics.shape:
-        raise ValueError(f"components must be topics x words, got shape {topics.shape}")
-    valid = np.isfinite(topics) & (topics >= 0)
-    if not valid.all():
-        k, v = (int(i) for i in np.unravel_index(int(np.argmin(valid)), topics.shape))
-        raise ValueError(
-            f"components must be finite and >= 0, but topic {k}, word {v} is {topics[k, v]}"
-        )
-    empty = topics.sum(axis=1) == 0
-    if empty.any():
-        raise ValueError(
-            f"topic {int(np.argmax(empty))} of components has no words: its row is zero"
-        )
-    return topics

@@ -1,0 +1,110 @@
+"""One pass of the constrained objective: its value and its gradient in every global parameter.
+
+    J = Σ_d [ w_d log p(y_d | b + η·θ̂_d) + Σ_v c_dv φ_v log(β_v·θ̂_d) + Σ_k a_k log θ̂_dk ]
+
+with θ̂_d the mode from the words alone, so that training sees just what prediction will. The
+statistics are sums over documents, like those of the joint objective.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicfocus.inference.state import ModelState, Problem
+from topicfocus.inference.statistics import local_corpus
+from topicfocus.inference.words import word_weights
+from topicfocus.kernels.constrained import ConstrainedStats, constrained_documents
+from topicfocus.kernels.local import LocalBudget
+from topicfocus.kernels.threads import chunk_bounds, run_chunks
+
+
+@dataclass(frozen=True)
+class ConstrainedPass:
+    """What one pass found.
+
+    Attributes
+    ----------
+    words, mix, target : float
+        The three sums of J; `value` is their total.
+    log_topic_gradient : array (words, topics)
+        ∂J/∂log β_vk.
+    evidence, push : arrays (words,)
+        Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is what the word says as a
+        word, the second what it adds to the prediction.
+    coef_gradient : array (topics,)
+    intercept_gradient : float
+    """
+
+    words: float
+    mix: float
+    target: float
+    log_topic_gradient: np.ndarray
+    evidence: np.ndarray
+    push: np.ndarray
+    coef_gradient: np.ndarray
+    intercept_gradient: float
+
+    @property
+    def value(self) -> float:
+        return self.words + self.mix + self.target
+
+
+def constrained_pass(
+    problem: Problem,
+    state: ModelState,
+    theta: np.ndarray,
+    *,
+    max_steps: int = 30,
+    tolerance: float = 1e-7,
+) -> ConstrainedPass:
+    """Find θ̂ of every document (from `theta`, updated in place), and J with its gradient.
+
+    Bit-identical for every number of threads.
+    """
+    weights = word_weights(state, "tight")
+    corpus = local_corpus(problem)
+    n_words, n_topics = state.topic_word.shape
+    budget = LocalBudget(int(max_steps), float(tolerance))
+
+    def make() -> ConstrainedStats:
+        return ConstrainedStats(
+            np.zeros((n_words, n_topics)),
+            np.zeros(n_words),
+            np.zeros(n_words),
+            np.zeros(n_topics),
+            np.zeros(4),
+        )
+
+    def work(first: int, last: int, out: ConstrainedStats) -> None:
+        constrained_documents(
+            first,
+            last,
+            corpus,
+            weights.table,
+            state.doc_topic_prior,
+            state.coef,
+            float(state.intercept),
+            state.family,
+            theta,
+            budget,
+            out,
+        )
+
+    def add(total: ConstrainedStats, other: ConstrainedStats) -> None:
+        for mine, theirs in zip(total, other, strict=True):
+            mine += theirs
+
+    stats = run_chunks(work, chunk_bounds(corpus.indptr, n_words), make, add, problem.n_jobs)
+    scale = problem.corpus.word_counts * weights.log_scale
+    return ConstrainedPass(
+        words=float(stats.parts[0] + weights.table.multiplicity @ scale),
+        mix=float(stats.parts[1]),
+        target=float(stats.parts[2]),
+        log_topic_gradient=stats.word_topic,
+        evidence=stats.word_evidence + scale,
+        push=stats.word_push,
+        coef_gradient=stats.coef,
+        intercept_gradient=float(stats.parts[3]),
+    )

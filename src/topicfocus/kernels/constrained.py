@@ -1,0 +1,137 @@
+"""The constrained objective of a document and its exact gradient, by implicit differentiation.
+
+θ̂ is a function of the document's words: the maximiser of f(θ) = Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k
+(`kernels.topic_mix`). The objective of a document is
+
+    J_d = w log p(y | b + η·θ̂) + f(θ̂).
+
+f is stationary at θ̂, so only the first term feels θ̂ move. With g = w ℓ' η, H = -∇²f(θ̂) and u the
+solution of [H 1; 1ᵀ 0][u; μ] = [g; 0], the chain rule through θ̂ gives, n = W_v·θ̂ and z = (W_v·u)/n,
+
+    ∂J_d/∂log W_vk = (c m / n) W_vk (θ̂_k + u_k - z θ̂_k)
+    ∂J_d/∂m_v      = c (log n + z),
+
+the second one per token: what the word adds as a word, plus what it adds to the prediction.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from topicfocus.families.operations import derivatives, log_likelihood
+from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.local import gather_document, mixture
+from topicfocus.kernels.special import log_in_place
+from topicfocus.kernels.topic_mix import (
+    MixWork,
+    factorise,
+    map_document,
+    scaled_curvature,
+    solve_factorised,
+)
+
+
+class ConstrainedStats(NamedTuple):
+    """Sums over documents.
+
+    word_topic: ∂J/∂log W_vk. word_evidence: Σ c log n, word_push: Σ c z, both with weight one
+    whatever the word's multiplicity. coef: Σ w ℓ' θ̂. parts: Σ of (words, mix, target, w ℓ').
+    """
+
+    word_topic: np.ndarray
+    word_evidence: np.ndarray
+    word_push: np.ndarray
+    coef: np.ndarray
+    parts: np.ndarray
+
+
+@kernel
+def mix_response(gradient, theta, work, out):
+    """out = u: how θ̂ answers to a push `gradient`, from the factor of the scaled curvature.
+
+    In the scaled variable u = θ∘x the system is (D H D) x = D g - μθ with Σ_k θ_k x_k = 0.
+    """
+    along = 0.0
+    across = 0.0
+    for k in range(theta.shape[0]):
+        work.step[k] = theta[k] * gradient[k]
+        work.along[k] = theta[k]
+    solve_factorised(work.matrix, work.step)
+    solve_factorised(work.matrix, work.along)
+    for k in range(theta.shape[0]):
+        along += theta[k] * work.step[k]
+        across += theta[k] * work.along[k]
+    for k in range(theta.shape[0]):
+        out[k] = theta[k] * (work.step[k] - along / across * work.along[k])
+
+
+@kernel
+def constrained_documents(
+    first, last, corpus, words, prior, coef, intercept, family, theta, budget, out
+):
+    """Find θ̂ of documents first..last-1 (warm-started, in place) and add to `out`."""
+    n_topics = prior.shape[0]
+    longest = 1
+    for d in range(first, last):
+        longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
+    rows = np.empty((n_topics, longest))
+    weight = np.empty(longest)
+    push = np.empty(longest)
+    pull = np.empty(n_topics)
+    answer = np.empty(n_topics)
+    work = MixWork(
+        np.empty(longest),
+        np.empty(longest, dtype=np.int64),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty((n_topics, n_topics)),
+    )
+    for d in range(first, last):
+        lo = corpus.indptr[d]
+        n = corpus.indptr[d + 1] - lo
+        mix = theta[d]
+        gather_document(
+            corpus.indices[lo : lo + n],
+            corpus.counts[lo : lo + n],
+            words.table,
+            words.multiplicity,
+            rows,
+            weight,
+        )
+        map_document(rows, weight, n, prior, mix, budget, work)
+        for k in range(n_topics):
+            out.parts[1] += prior[k] * math.log(mix[k])
+            answer[k] = 0.0
+        if corpus.target_weight[d] > 0.0:
+            predictor = intercept
+            for k in range(n_topics):
+                predictor += coef[k] * mix[k]
+            importance = corpus.target_weight[d]
+            out.parts[2] += importance * log_likelihood(family, corpus.target[d], predictor)
+            slope = importance * derivatives(family, corpus.target[d], predictor)[0]
+            out.parts[3] += slope
+            for k in range(n_topics):
+                pull[k] = slope * coef[k]
+                out.coef[k] += slope * mix[k]
+            scaled_curvature(rows, weight, n, prior, mix, work)
+            factorise(work.matrix)
+            mix_response(pull, mix, work, answer)
+        mixture(rows, n, mix, work.norm)
+        mixture(rows, n, answer, push)
+        for j in range(n):
+            v = corpus.indices[lo + j]
+            z = push[j] / work.norm[j]
+            scale = weight[j] / work.norm[j]
+            out.word_push[v] += corpus.counts[lo + j] * z
+            for k in range(n_topics):
+                out.word_topic[v, k] += scale * rows[k, j] * (mix[k] + answer[k] - z * mix[k])
+        log_in_place(work.norm, n, work.bits)
+        for j in range(n):
+            v = corpus.indices[lo + j]
+            out.parts[0] += weight[j] * work.norm[j]
+            out.word_evidence[v] += corpus.counts[lo + j] * work.norm[j]

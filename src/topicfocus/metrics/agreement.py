@@ -1,0 +1,91 @@
+"""Do the words of a topic mean what its coefficient says?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from topicfocus.corpus import check_target, make_corpus
+from topicfocus.metrics.topics import read_topics, top_words
+
+#: Documents' worth of shrinkage of a word's mean target towards the overall mean.
+_SHRINKAGE = 5.0
+
+
+def target_agreement(
+    components: ArrayLike, coef: ArrayLike, counts: Any, target: Any, top_n: int = 20
+) -> float:
+    """Correlation of a topic's coefficient with the targets of documents that use its words.
+
+    Over the ``top_n`` words of all topics, the Pearson correlation of the topic's coefficient with
+    m_v = c_v/(c_v + 5)·(mean target of the documents that contain v - overall mean), c_v their
+    number. Use held-out documents. NaN when all coefficients are equal.
+    """
+    topics = read_topics(components)
+    coefficients = _read_coef(coef, len(topics))
+    corpus = make_corpus(counts, name="counts", allow_empty=True)
+    if corpus.n_words != topics.shape[1]:
+        raise ValueError(
+            f"counts has {corpus.n_words} words but components has {topics.shape[1]}"
+        )
+    y = check_target(target, corpus.n_docs, name="target")
+    present = corpus.counts.copy()
+    present.data = np.ones_like(present.data)
+    documents = np.asarray(present.sum(axis=0)).ravel()
+    mean = (present.T @ (y - y.mean())) / np.maximum(documents, 1)
+    shrunken = documents / (documents + _SHRINKAGE) * mean
+    tops = top_words(topics, top_n)
+    by_word = np.concatenate([shrunken[words] for words in tops])
+    by_topic = np.repeat(coefficients, [len(words) for words in tops])
+    if np.ptp(by_topic) == 0 or np.ptp(by_word) == 0:
+        return float("nan")
+    return float(np.corrcoef(by_topic, by_word)[0, 1])
+
+
+class LexiconAgreement(NamedTuple):
+    """Words of the two extreme topics with the right and with the wrong sign in a lexicon."""
+
+    right: int
+    wrong: int
+    total: int
+
+
+def lexicon_agreement(
+    components: ArrayLike,
+    coef: ArrayLike,
+    vocabulary: Sequence[str],
+    lexicon: Mapping[str, float],
+    top_n: int = 10,
+) -> LexiconAgreement:
+    """Of the top words of the two extreme topics, how many an opinion lexicon agrees with.
+
+    ``lexicon`` maps words to numbers of which only the sign counts. A word of the topic with the
+    highest coefficient is right when its sign is positive, of the lowest when negative.
+    """
+    topics = read_topics(components)
+    coefficients = _read_coef(coef, len(topics))
+    if len(vocabulary) != topics.shape[1]:
+        raise ValueError(
+            f"vocabulary has {len(vocabulary)} words but components has {topics.shape[1]}"
+        )
+    right = wrong = total = 0
+    for k, sign in ((int(np.argmax(coefficients)), 1), (int(np.argmin(coefficients)), -1)):
+        words = top_words(topics[[k]], top_n)[0]
+        total += len(words)
+        for v in words:
+            opinion = sign * np.sign(lexicon.get(str(vocabulary[v]), 0.0))
+            right += opinion > 0
+            wrong += opinion < 0
+    return LexiconAgreement(int(right), int(wrong), total)
+
+
+def _read_coef(coef: ArrayLike, n_topics: int) -> np.ndarray:
+    values = np.asarray(coef, dtype=float).reshape(-1)
+    if len(values) != n_topics:
+        raise ValueError(f"coef has {len(values)} values but components has {n_topics} topics")
+    if not np.isfinite(values).all():
+        raise ValueError("coef must be finite")
+    return values

@@ -1,0 +1,139 @@
+"""The command as a process: what a user sees, in a pipe and in a terminal."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "topicfocus"]
+SMALL = ["demo", "--docs", "400"]
+
+
+def topicfocus(*args, **kwargs):
+    return subprocess.run(
+        [*COMMAND, *args], capture_output=True, text=True, timeout=300, check=False, **kwargs
+    )
+
+
+def test_demo_prints_topics_words_and_figures():
+    done = topicfocus("demo", "--docs", "1500")
+    assert done.returncode == 0, done.stderr
+    for expected in ("Topics, by expected rating", "kept", "dropped", "relevant", "RMSE", "sLDA"):
+        assert expected in done.stdout
+    # Topics come in the order of their coefficients, praise first.
+    assert done.stdout.index("masterpiece") < done.stdout.index("awful")
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_demo_json_is_machine_readable_and_honest():
+    done = topicfocus("demo", "--docs", "1500", "--json", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    result = json.loads(done.stdout)
+    coefs = [topic["coef"] for topic in result["topics"]]
+    assert coefs == sorted(coefs, reverse=True)
+    words = result["words"]
+    kept = len(words["kept_relevant"]) + len(words["kept_irrelevant"])
+    assert words["precision"] == pytest.approx(len(words["kept_relevant"]) / kept)
+    total = sum(len(v) for k, v in words.items() if k.startswith(("kept", "dropped")))
+    assert total == result["documents"]["words"]
+    errors = result["held_out_rmse"]
+    assert errors["pf-sLDA"] < errors["sLDA"] < errors["mean"]
+
+
+def test_same_seed_same_output():
+    first, second = (topicfocus(*SMALL, "--json", "--quiet", "--seed", "3") for _ in range(2))
+    a, b = json.loads(first.stdout), json.loads(second.stdout)
+    assert a.pop("seconds") and b.pop("seconds")
+    assert a == b
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((), "COMMAND"),
+        (("nonsense",), "invalid choice"),
+        (("demo", "--docs", "many"), "whole number"),
+        (("demo", "--docs", "3"), "at least 200"),
+        (("demo", "--inclusion-prior", "10"), "between 0 and 1"),
+    ],
+)
+def test_bad_usage_is_exit_code_2(args, message):
+    done = topicfocus(*args)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from topicfocus.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'numba', 'sklearn', 'scipy', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def read_terminal(master, process, seconds, until=None):
+    """What a process draws on a pseudo-terminal, until it ends or `until` appears."""
+    seen = b""
+    end = time.time() + seconds
+    while time.time() < end:
+        ready, _, _ = select.select([master], [], [], 0.1)
+        if ready:
+            try:
+                chunk = os.read(master, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            seen += chunk
+        elif process.poll() is not None:
+            break
+        if until is not None and until in seen:
+            break
+    return seen
+
+
+def start_in_terminal(*args):
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *args], stdin=slave, stdout=slave, stderr=slave, close_fds=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(slave)
+    return master, process
+
+
+def test_progress_bar_in_a_terminal():
+    master, process = start_in_terminal(*SMALL)
+    seen = read_terminal(master, process, 120)
+    assert process.wait(30) == 0
+    os.close(master)
+    assert b"PFSLDARegressor (coordinate)" in seen
+    assert b"bound/token" in seen
+    assert b"\x1b[" in seen
+
+
+def test_ctrl_c_ends_quietly():
+    # Many documents, so that there is time to interrupt while they are being made or fitted.
+    master, process = start_in_terminal("demo", "--docs", "60000")
+    read_terminal(master, process, 60, until=b"synthetic reviews")
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    seen = read_terminal(master, process, 60)
+    code = process.wait(60)
+    os.close(master)
+    assert code in (0, 130)
+    assert b"Traceback" not in seen

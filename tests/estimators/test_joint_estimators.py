@@ -1,0 +1,359 @@
+"""The estimators as a user meets them: fitting, predicting, attributes, bad input."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import pearsonr
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+
+import topicfocus
+from topicfocus import LDA, PFSLDAClassifier, PFSLDARegressor, SLDAClassifier, SLDARegressor
+from topicfocus.datasets import make_pfslda, make_reviews
+from topicfocus.metrics import channel_overlap, rmse, selection_scores
+
+REGRESSORS = (SLDARegressor, PFSLDARegressor)
+CLASSIFIERS = (SLDAClassifier, PFSLDAClassifier)
+SUPERVISED = REGRESSORS + CLASSIFIERS
+ALL = (LDA, *SUPERVISED)
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return make_reviews(900, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def sentiment():
+    return make_reviews(900, target="sentiment", random_state=1)
+
+
+def fitted(cls, data, **kwargs):
+    model = cls(**{"n_topics": 5, "random_state": 0, **kwargs})
+    return model.fit(data.counts[:700], data.target[:700])
+
+
+@pytest.mark.parametrize("solver", ["coordinate", "stochastic"])
+def test_pfslda_finds_the_words_that_matter_and_predicts(reviews, solver):
+    model = fitted(PFSLDARegressor, reviews, inclusion_prior=0.25, solver=solver)
+    plain = fitted(SLDARegressor, reviews)
+    held_out = reviews.counts[700:], reviews.target[700:]
+    error = rmse(held_out[1], model.predict(held_out[0]))
+    assert error < 0.4 * np.std(held_out[1])
+    assert error < 0.6 * rmse(held_out[1], plain.predict(held_out[0]))
+    scores = selection_scores(model.inclusion_, reviews.relevant, threshold=0.5)
+    assert scores.precision > 0.95
+    assert scores.recall > 0.85
+
+
+def test_the_papers_own_algorithm_gets_there_too(reviews):
+    # It needs thousands of steps for the target to break the symmetry of the start: small batches.
+    settings = {"solver": "gradient", "batch_size": 20, "max_epochs": 250}
+    model = fitted(PFSLDARegressor, reviews, inclusion_prior=0.25, **settings)
+    assert model.n_iter_ == 250
+    error = rmse(reviews.target[700:], model.predict(reviews.counts[700:]))
+    assert error < 0.45 * np.std(reviews.target[700:])
+    assert selection_scores(model.inclusion_, reviews.relevant, threshold=0.5).precision > 0.9
+    assert model.history_["objective"][-1] > model.history_["objective"][0]
+
+
+def test_classifier_ranks_and_is_calibrated_in_the_mean(sentiment):
+    model = fitted(PFSLDAClassifier, sentiment, inclusion_prior=0.25)
+    X, y = sentiment.counts[700:], sentiment.target[700:]
+    probability = model.predict_proba(X)
+    assert roc_auc_score(y, probability[:, 1]) > 0.95
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    assert abs(probability[:, 1].mean() - y.mean()) < 0.1
+    decision = model.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[(decision > 0).astype(int)])
+
+
+def test_labels_of_any_kind_come_back(sentiment):
+    names = np.where(sentiment.target > 0, "good", "bad")
+    model = SLDAClassifier(random_state=0, max_epochs=5).fit(sentiment.counts, names)
+    assert list(model.classes_) == ["bad", "good"]
+    assert set(model.predict(sentiment.counts)) <= {"bad", "good"}
+    bound = model.elbo(sentiment.counts, names)
+    assert bound["log_p_y"] < 0
+    with pytest.raises(ValueError, match="never seen in fit at row 0: 'ugly'"):
+        model.elbo(sentiment.counts, np.where(sentiment.target > 0, "ugly", "ugly"))
+
+
+def test_fitted_attributes(reviews):
+    model = fitted(PFSLDARegressor, reviews, inclusion_prior=0.25)
+    n_words = reviews.counts.shape[1]
+    assert model.components_.shape == (5, n_words)
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
+    np.testing.assert_allclose(model.background_.sum(), 1.0)
+    assert model.inclusion_.shape == (n_words,)
+    np.testing.assert_array_equal(model.selected_words_, model.inclusion_ > 0.5)
+    assert model.coef_.shape == (5,)
+    assert model.intercept_ == 0.0
+    assert model.noise_variance_ > 0
+    np.testing.assert_array_equal(model.doc_topic_prior_, np.ones(5))
+    assert model.n_features_in_ == n_words
+    assert len(model.history_["objective"]) == model.n_iter_
+    assert np.all(np.diff(model.history_["objective"]) > -1e-9)
+    for cls in (LDA, SLDARegressor):
+        plain = fitted(cls, reviews, max_epochs=3)
+        assert not hasattr(plain, "inclusion_")
+
+
+def test_sort_and_cut_is_exactly_disjoint():
+    data = make_pfslda(1500, 150, random_state=3)
+    model = PFSLDARegressor(5, inclusion_prior=0.25, bound="tight", random_state=0)
+    model.fit(data.counts, data.target)
+    assert set(np.unique(model.inclusion_)) == {0.0, 1.0}
+    assert channel_overlap(model.components_, model.background_) == 0.0
+    assert selection_scores(model.inclusion_, data.relevant).precision > 0.9
+
+
+def test_transform_is_a_topic_mix_from_words_alone(reviews):
+    model = fitted(SLDARegressor, reviews, max_epochs=20)
+    mixes = model.transform(reviews.counts[700:])
+    assert mixes.shape == (200, 5)
+    np.testing.assert_allclose(mixes.sum(axis=1), 1.0)
+    assert mixes.min() > 0
+    np.testing.assert_allclose(mixes @ model.coef_, model.predict(reviews.counts[700:]))
+    assert list(model.get_feature_names_out()) == [f"topic{k}" for k in range(5)]
+
+
+def test_empty_and_unknown_words_at_predict(reviews):
+    counts = reviews.counts[:300].toarray()
+    counts[:, 7] = 0  # a word of the vocabulary that training never sees
+    model = PFSLDARegressor(3, inclusion_prior=0.25, doc_topic_prior=[1.0, 2.0, 3.0], random_state=0)
+    model.fit(counts, reviews.target[:300])
+    expected = np.array([1, 2, 3]) / 6
+    n_words = counts.shape[1]
+    np.testing.assert_allclose(model.transform(np.zeros((1, n_words)))[0], expected)
+    unseen = np.zeros((1, n_words))
+    unseen[0, 7] = 4
+    np.testing.assert_allclose(model.transform(unseen)[0], expected)
+    assert np.isfinite(model.log_likelihood(unseen)).all()
+
+
+def test_same_seed_same_model_whatever_the_threads(reviews):
+    one = fitted(PFSLDARegressor, reviews, n_jobs=1, max_epochs=10)
+    two = fitted(PFSLDARegressor, reviews, n_jobs=2, max_epochs=10)
+    np.testing.assert_array_equal(one.components_, two.components_)
+    np.testing.assert_array_equal(one.inclusion_, two.inclusion_)
+    other = fitted(PFSLDARegressor, reviews, random_state=5, max_epochs=10)
+    assert np.abs(other.components_ - one.components_).max() > 1e-3
+
+
+def test_sparse_dense_and_dataframe_agree(reviews):
+    pd = pytest.importorskip("pandas")
+    counts = reviews.counts[:200]
+    frame = pd.DataFrame(counts.toarray(), columns=list(reviews.vocabulary))
+    models = [
+        SLDARegressor(3, random_state=0, max_epochs=4).fit(X, reviews.target[:200])
+        for X in (counts, counts.toarray(), sp.coo_matrix(counts), frame)
+    ]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.components_, models[0].components_)
+    assert list(models[-1].feature_names_in_) == list(reviews.vocabulary)
+    assert models[-1].top_words(2)[0][0] in reviews.vocabulary
+
+
+def test_in_a_text_pipeline(reviews):
+    pipe = make_pipeline(
+        CountVectorizer(), PFSLDARegressor(inclusion_prior=0.25, random_state=0)
+    ).fit(reviews.texts[:700], reviews.target[:700])
+    assert pearsonr(pipe.predict(reviews.texts[700:]), reviews.target[700:]).statistic > 0.9
+
+
+def test_clone_and_params():
+    for cls in ALL:
+        model = clone(cls(n_topics=7, max_epochs=3))
+        assert model.get_params()["n_topics"] == 7
+
+
+def test_warm_start_goes_on_from_the_last_topics(reviews):
+    model = fitted(SLDARegressor, reviews, max_epochs=10, warm_start=True, tol=0.0)
+    first = model.history_["objective"][-1]
+    model.fit(reviews.counts[:700], reviews.target[:700])
+    # γ starts anew, so the very first bound of the second fit may be a little lower.
+    assert model.history_["objective"][1] > first - 1e-3
+    assert model.history_["objective"][-1] > first
+    with pytest.raises(ValueError, match="warm_start=True continues from topics of shape"):
+        model.set_params(n_topics=4).fit(reviews.counts, reviews.target)
+
+
+def test_learning_the_prior_raises_the_bound(reviews):
+    model = LDA(5, random_state=0, max_epochs=40, warm_start=True).fit(reviews.counts)
+    fixed = model.score(reviews.counts)
+    model.set_params(doc_topic_prior="learn").fit(reviews.counts)
+    assert not np.allclose(model.doc_topic_prior_, 1.0)
+    assert model.score(reviews.counts) > fixed
+
+
+def test_bound_is_below_the_likelihood_and_perplexity_is_its_exponential(reviews):
+    model = fitted(PFSLDARegressor, reviews, inclusion_prior=0.25)
+    X, y = reviews.counts[700:760], reviews.target[700:760]
+    terms = model.elbo(X, y, per_document=True)
+    assert len(terms) == 9
+    likelihood = model.log_likelihood(X, y, n_samples=2000)
+    assert np.all(terms["bound"] <= likelihood + 1.0)  # the estimate is noisy, document by document
+    assert terms["bound"].sum() < likelihood.sum()
+    words_only = model.log_likelihood(X, n_samples=2000)
+    assert model.perplexity(X, n_samples=2000) == pytest.approx(
+        np.exp(-words_only.sum() / X.sum())
+    )
+    # Better than a model that knows the words' frequencies only.
+    frequency = (reviews.counts[:700].sum(axis=0) + 0.1) / (reviews.counts[:700].sum() + 21.8)
+    unigram = np.exp(-(X @ np.log(np.asarray(frequency).ravel())).sum() / X.sum())
+    assert model.perplexity(X) < unigram
+
+
+def test_exact_likelihood_agrees_with_sampling_on_short_documents():
+    data = make_pfslda(200, 6, n_topics=2, n_relevant=5, n_irrelevant=4, random_state=0)
+    model = PFSLDARegressor(2, inclusion_prior=0.4, random_state=0, solver="coordinate")
+    model.fit(data.counts, data.target)
+    X, y = data.counts[:20], data.target[:20]
+    exact = model.log_likelihood(X, y, exact=True)
+    np.testing.assert_allclose(model.log_likelihood(X, y, n_samples=20_000), exact, atol=0.1)
+    np.testing.assert_allclose(
+        model.log_likelihood(X, n_samples=20_000), model.log_likelihood(X, exact=True), atol=0.1
+    )
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_unfitted(cls):
+    for method in ("transform", "predict", "predict_proba", "decision_function", "elbo"):
+        if hasattr(cls, method):
+            with pytest.raises(NotFittedError):
+                getattr(cls(), method)(np.ones((2, 3)))
+    with pytest.raises(NotFittedError):
+        cls().top_words()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_topics": 0}, "n_topics must be at least 1, got 0"),
+        ({"n_topics": 2.5}, "n_topics must be a whole number"),
+        ({"inclusion_prior": 0.0}, "inclusion_prior must be greater than 0"),
+        ({"inclusion_prior": 1.0}, "inclusion_prior must lie between 0 and 1"),
+        ({"inclusion_prior": 10}, "A percentage such as 10 is written 0.1"),
+        ({"doc_topic_prior": -1.0}, "doc_topic_prior must be greater than 0"),
+        ({"doc_topic_prior": [1.0, 2.0]}, "one number for each of the 5 topics"),
+        ({"doc_topic_prior": "auto"}, "doc_topic_prior must be one of 'learn'"),
+        ({"supervision_weight": "strong"}, "supervision_weight must be 'auto' or a number"),
+        ({"supervision_weight": 0}, "supervision_weight must be greater than 0"),
+        ({"bound": "loose"}, "bound must be one of 'paper', 'tight'"),
+        ({"solver": "newton"}, "solver must be one of"),
+        ({"solver": "gradient", "bound": "tight"}, 'use bound="paper"'),
+        ({"selection": "sort_and_cut"}, 'use bound="tight"'),
+        (
+            {"selection": "sort_and_cut", "solver": "stochastic", "bound": "tight"},
+            'needs solver="coordinate"',
+        ),
+        ({"solver": "gradient", "doc_topic_prior": "learn"}, 'needs solver="coordinate"'),
+        ({"max_epochs": 0}, "max_epochs must be at least 1"),
+        ({"tol": -1.0}, "tol must be at least 0"),
+        ({"batch_size": 0, "solver": "stochastic"}, "batch_size must be at least 1"),
+        ({"learning_rate": 0.0, "solver": "stochastic"}, "learning_rate must be greater than 0"),
+        ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
+    ],
+)
+def test_bad_parameters(reviews, parameters, message):
+    model = PFSLDARegressor(**parameters)
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(reviews.counts, reviews.target)
+    assert not hasattr(model, "components_")
+
+
+@pytest.mark.parametrize("cls", SUPERVISED)
+def test_bad_targets(cls, reviews):
+    X = reviews.counts[:20]
+    regression = cls in REGRESSORS
+    with pytest.raises(ValueError, match="y has 19 values but X has 20 documents"):
+        cls().fit(X, np.arange(19) % 2)
+    with pytest.raises(ValueError, match="constant" if regression else "one class only"):
+        cls().fit(X, np.ones(20))
+    missing = (np.arange(20) % 2).astype(float)
+    missing[3] = np.nan
+    with pytest.raises(ValueError, match="row 3"):
+        cls().fit(X, missing)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        cls().fit(X, None)
+
+
+def test_more_than_two_classes_says_what_to_do(reviews):
+    with pytest.raises(ValueError, match="y has 3 classes: wrap the model in"):
+        SLDAClassifier().fit(reviews.counts[:30], np.arange(30) % 3)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_bad_counts(cls):
+    y = np.arange(4) % 2
+    with pytest.raises(TypeError, match="CountVectorizer"):
+        cls().fit(["some text", "more text", "and more", "words"], y)
+    with pytest.raises(ValueError, match="row 1, column 2"):
+        cls().fit([[1, 1, 0], [1, 1, -1], [1, 0, 1], [1, 0, 1]], y)
+    with pytest.raises(ValueError, match="every document of X is empty"):
+        cls().fit(np.zeros((4, 3)), y)
+    with pytest.raises(ValueError, match="no documents"):
+        cls().fit(np.zeros((0, 3)), y[:0])
+
+
+def test_one_word_vocabulary():
+    X, y = np.ones((6, 1)), np.arange(6) % 2
+    with pytest.raises(ValueError, match="n_features=1"):
+        PFSLDARegressor().fit(X, y)
+    # Nothing to choose between, but topics of one word are a model: it predicts the mean.
+    model = SLDARegressor(2, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), 0.5, atol=1e-3)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_more_topics_than_documents_still_fits(cls, reviews):
+    y = np.arange(8) % 2
+    model = cls(12, random_state=0, max_epochs=20).fit(reviews.counts[:8], y)
+    assert np.isfinite(model.components_).all()
+    assert model.transform(reviews.counts[:8]).shape == (8, 12)
+
+
+def test_other_columns_at_predict(reviews):
+    model = fitted(SLDARegressor, reviews, max_epochs=2)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(reviews.counts[:, :10])
+    with pytest.raises(ValueError, match="vocabulary has 3 words but the model has"):
+        model.top_words(5, ["a", "b", "c"])
+
+
+def test_interrupt_keeps_the_epochs_done(reviews, monkeypatch):
+    from topicfocus.solvers import CoordinateSolver
+
+    step = CoordinateSolver.step
+
+    def interrupted(self, state):
+        if state.epoch == 3:
+            raise KeyboardInterrupt
+        return step(self, state)
+
+    monkeypatch.setattr(CoordinateSolver, "step", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted in epoch 4"):
+        model = fitted(SLDARegressor, reviews)
+    assert model.n_iter_ == 3
+    assert np.isfinite(model.predict(reviews.counts[:5])).all()
+
+
+def test_progress_bar_only_on_a_terminal(reviews, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted(SLDARegressor, reviews, max_epochs=2, verbose=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_public_names():
+    for name in topicfocus.__all__:
+        assert getattr(topicfocus, name).__name__ == name
+        assert name in dir(topicfocus)
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = topicfocus.Nonsense

@@ -1,0 +1,322 @@
+"""What every family must fulfil: those of the package, and one that the package does not know."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba import njit
+from outside_family import Poisson
+
+from topicfocus.families import (
+    FAMILIES,
+    Bernoulli,
+    Gaussian,
+    derivatives,
+    dispersion_gradient,
+    initial_coef,
+    log_likelihood,
+    mean_response,
+    scale_dispersion,
+    update_dispersion,
+)
+from topicfocus.kernels.likelihood import likelihood_table
+
+CASES = {**FAMILIES, "narrow gaussian": Gaussian(0.03), "outside": Poisson(1.7)}
+
+#: The values a family's targets take; "real" is the whole line. A new family needs a line here.
+SUPPORT = {Gaussian: "real", Bernoulli: [0.0, 1.0], Poisson: [float(y) for y in range(400)]}
+
+every_family = pytest.mark.parametrize("family", CASES.values(), ids=CASES.keys())
+
+
+def expectation(family, predictor, function) -> float:
+    """E[function(y) | f], by quadrature or by a sum over the support."""
+    support = SUPPORT[type(family)]
+
+    def term(y):
+        return function(y) * math.exp(log_likelihood(family, y, predictor))
+
+    if support == "real":
+        # The trapezoidal rule is exact to rounding for a smooth density that vanishes at both ends.
+        step = 0.01
+        return step * math.fsum(term(predictor + step * i) for i in range(-3000, 3001))
+    return math.fsum(term(y) for y in support)
+
+
+def some_targets(family) -> np.ndarray:
+    support = SUPPORT[type(family)]
+    return np.array([-3.0, 0.0, 0.4, 5.0] if support == "real" else support[:4])
+
+
+def difference(function, x: float, step: float) -> float:
+    """A derivative by central differences with one Richardson extrapolation."""
+    coarse = (function(x + 2 * step) - function(x - 2 * step)) / (4 * step)
+    fine = (function(x + step) - function(x - step)) / (2 * step)
+    return (4 * fine - coarse) / 3
+
+
+# ---- called from kernels ----------------------------------------------------------------------
+
+
+@every_family
+@pytest.mark.parametrize("predictor", [-4.0, -0.7, 0.0, 1.3, 4.0])
+def test_likelihood_is_normalised(family, predictor):
+    assert expectation(family, predictor, lambda y: 1.0) == pytest.approx(1.0, abs=1e-9)
+
+
+@every_family
+@pytest.mark.parametrize("predictor", [-4.0, -0.7, 0.0, 1.3, 4.0])
+def test_mean_response_is_the_mean(family, predictor):
+    mean = mean_response(family, np.array([predictor]))
+    assert mean.shape == (1,)
+    assert expectation(family, predictor, lambda y: y) == pytest.approx(mean[0], abs=1e-8)
+
+
+@every_family
+@pytest.mark.parametrize("predictor", [-4.0, 0.0, 1.3])
+def test_score_has_mean_zero_and_variance_the_information(family, predictor):
+    """E[ℓ'] = 0 and E[ℓ'²] = -E[ℓ''], true of every likelihood."""
+    score = expectation(family, predictor, lambda y: derivatives(family, y, predictor)[0])
+    square = expectation(family, predictor, lambda y: derivatives(family, y, predictor)[0] ** 2)
+    curvature = expectation(family, predictor, lambda y: derivatives(family, y, predictor)[1])
+    assert score == pytest.approx(0.0, abs=1e-7)
+    assert square == pytest.approx(-curvature, rel=1e-6)
+
+
+@every_family
+@pytest.mark.parametrize(
+    "predictor", [-30.0, -12.0, -3.0, -0.5, -1e-3, 0.0, 1e-3, 0.2, 2.0, 9.0, 30.0]
+)
+def test_derivatives_are_the_numerical_ones(family, predictor):
+    for target in some_targets(family):
+        first, second, third = derivatives(family, target, predictor)
+        step = 1e-3
+
+        def value(f, target=target):
+            return log_likelihood(family, target, f)
+
+        def slope(f, order, target=target):
+            return derivatives(family, target, f)[order]
+
+        # Rounding of a difference is an ulp of the function over the step.
+        for analytic, numerical, size in [
+            (first, difference(value, predictor, step), abs(value(predictor))),
+            (second, difference(lambda f: slope(f, 0), predictor, step), abs(first)),
+            (third, difference(lambda f: slope(f, 1), predictor, step), abs(second)),
+        ]:
+            rounding = 1e-15 * (1.0 + size) / step
+            assert abs(analytic - numerical) <= 1e-9 * abs(analytic) + 10 * rounding
+
+
+@every_family
+@pytest.mark.parametrize("predictor", [-700.0, -300.0, -30.0, 30.0, 300.0, 700.0])
+def test_extreme_predictors_do_not_overflow(family, predictor):
+    for target in some_targets(family):
+        numbers = (
+            log_likelihood(family, target, predictor),
+            *derivatives(family, target, predictor),
+        )
+        assert np.all(np.isfinite(numbers))
+        assert numbers[2] <= 0.0  # concave
+    assert np.all(np.isfinite(mean_response(family, np.array([predictor]))))
+
+
+def test_bernoulli_tails():
+    """log σ(f) has the right relative size where 1 + e^{-f} is 1 to the last bit."""
+    assert log_likelihood(Bernoulli(), 0.0, -40.0) == pytest.approx(-math.exp(-40.0), rel=1e-12)
+    assert log_likelihood(Bernoulli(), 1.0, 40.0) == pytest.approx(-math.exp(-40.0), rel=1e-12)
+    assert log_likelihood(Bernoulli(), 1.0, -700.0) == -700.0
+    assert derivatives(Bernoulli(), 0.0, -40.0)[1] == pytest.approx(-math.exp(-40.0), rel=1e-12)
+    assert derivatives(Bernoulli(), 1.0, 40.0)[1] == pytest.approx(-math.exp(-40.0), rel=1e-12)
+
+
+@njit
+def compiled_operations(family, target, predictor):
+    return log_likelihood(family, target, predictor), derivatives(family, target, predictor)
+
+
+@every_family
+def test_compiled_equals_python(family):
+    for target in some_targets(family):
+        for predictor in (-700.0, -30.0, -2.5, 0.0, 0.3, 8.0, 30.0, 600.0):
+            value, slopes = compiled_operations(family, target, predictor)
+            expected = log_likelihood(family, target, predictor)
+            assert value == pytest.approx(expected, rel=1e-14, abs=1e-14)
+            assert slopes == pytest.approx(
+                derivatives(family, target, predictor), rel=1e-14, abs=1e-15
+            )
+
+
+@every_family
+def test_likelihood_table(family):
+    targets = some_targets(family)
+    predictors = np.linspace(-5.0, 5.0, len(targets))
+    table = likelihood_table(family, targets, predictors)
+    assert table.shape == (4, len(targets))
+    for d, (y, f) in enumerate(zip(targets, predictors, strict=True)):
+        expected = [log_likelihood(family, y, f), *derivatives(family, y, f)]
+        np.testing.assert_allclose(table[:, d], expected, rtol=1e-13, atol=1e-14)
+    assert likelihood_table(family, np.empty(0), np.empty(0)).shape == (4, 0)
+
+
+# ---- called between kernels -------------------------------------------------------------------
+
+
+def drawn_targets(family, rng, size) -> np.ndarray:
+    if SUPPORT[type(family)] == "real":
+        return rng.normal(1.0, 2.0, size=size)
+    return rng.choice(some_targets(family), size=size)
+
+
+@every_family
+def test_mean_response_is_elementwise(family):
+    f = np.linspace(-3.0, 3.0, 6).reshape(2, 3)
+    mean = mean_response(family, f)
+    assert mean.shape == (2, 3)
+    singles = [mean_response(family, np.array([x]))[0] for x in f.ravel()]
+    np.testing.assert_allclose(mean.ravel(), singles, rtol=1e-14)
+    assert np.all(np.diff(mean.ravel()) > 0)
+
+
+@every_family
+@given(seed=st.integers(0, 2**32 - 1), n_topics=st.integers(1, 12), size=st.integers(1, 30))
+def test_initial_coef(family, seed, n_topics, size):
+    rng = np.random.default_rng(seed)
+    y = drawn_targets(family, rng, size)
+    weight = rng.choice([1.0, 0.5, 2.0], size=size)
+    coef = initial_coef(family, y, weight, n_topics)
+    assert coef.shape == (n_topics,)
+    assert np.all(np.isfinite(coef))
+    assert np.all(np.diff(coef) >= 0.0)
+    # Documents without a target (weight 0) have no say.
+    more = initial_coef(
+        family,
+        np.concatenate([y, np.full(5, y.max())]),
+        np.concatenate([weight, np.zeros(5)]),
+        n_topics,
+    )
+    np.testing.assert_allclose(more, coef, rtol=1e-12)
+
+
+@every_family
+def test_initial_coef_spreads_over_the_targets(family):
+    y = drawn_targets(family, np.random.default_rng(1), 200)
+    coef = initial_coef(family, y, np.ones(200), 4)
+    assert np.ptp(coef) > 0.0
+    means = mean_response(family, coef)
+    assert means[0] < y.mean() < means[-1]
+    constant = initial_coef(family, np.ones(20), np.ones(20), 3)
+    assert np.all(np.isfinite(constant))
+
+
+def expected_total(family, y, mean, variance, weight) -> float:
+    """Σ w (ℓ(m) + ½ ℓ''(m) v)."""
+    table = likelihood_table(family, y, mean)
+    return float(np.sum(weight * (table[0] + 0.5 * table[2] * variance)))
+
+
+@every_family
+@given(seed=st.integers(0, 2**32 - 1), size=st.integers(2, 20))
+def test_update_dispersion_maximises(family, seed, size):
+    rng = np.random.default_rng(seed)
+    y = drawn_targets(family, rng, size)
+    y[0] = max(y[0], 1.0)  # a count somewhere
+    mean = rng.normal(size=size)
+    variance = rng.exponential(size=size)
+    weight = rng.uniform(0.1, 3.0, size=size)
+    best = update_dispersion(family, y, mean, variance, weight)
+    assert type(best) is type(family)
+    if dispersion_gradient(family, y, mean) is None:
+        assert best == family
+        return
+
+    def total(log_factor):
+        scaled = scale_dispersion(best, math.exp(log_factor))
+        return expected_total(scaled, y, mean, variance, weight)
+
+    top = total(0.0)
+    for log_factor in (-2.0, -0.3, -0.01, 0.01, 0.3, 2.0):
+        assert total(log_factor) < top
+    assert difference(total, 0.0, 1e-3) == pytest.approx(0.0, abs=1e-8 * (1.0 + abs(top)))
+    # Where it started from does not matter.
+    again = update_dispersion(scale_dispersion(family, 7.0), y, mean, variance, weight)
+    assert again == pytest.approx(best, rel=1e-12)
+
+
+def test_noise_variance_has_a_floor():
+    """A perfect fit would let the likelihood grow without bound."""
+    y = np.array([1.0, 2.0, 3.0])
+    best = update_dispersion(Gaussian(1.0), y, y, np.zeros(3), np.ones(3))
+    assert 0.0 < best.noise_variance < 1e-5
+    flat = update_dispersion(Gaussian(1.0), np.ones(3), np.ones(3), np.zeros(3), np.ones(3))
+    assert flat.noise_variance > 0.0
+
+
+@every_family
+def test_dispersion_gradient_is_the_numerical_one(family):
+    y = some_targets(family)
+    for predictor in (-2.0, 0.0, 0.3, 3.0):
+        f = np.full(len(y), predictor)
+        pair = dispersion_gradient(family, y, f)
+        if pair is None:
+            assert scale_dispersion(family, 3.0) == family
+            return
+        for i, target in enumerate(y):
+
+            def value(t, target=target, predictor=predictor):
+                return log_likelihood(scale_dispersion(family, math.exp(t)), target, predictor)
+
+            def gradient(x, i=i, f=f):
+                return dispersion_gradient(family, y, np.full_like(f, x))[0][i]
+
+            numerical = difference(value, 0.0, 1e-3)
+            assert pair[0][i] == pytest.approx(numerical, rel=1e-8, abs=1e-8)
+            bend = difference(lambda x: difference(gradient, x, 1e-2), predictor, 1e-2)
+            assert pair[1][i] == pytest.approx(bend, rel=1e-5, abs=1e-7)
+
+
+@every_family
+def test_scale_dispersion_composes(family):
+    twice = scale_dispersion(scale_dispersion(family, 3.0), 0.5)
+    assert type(twice) is type(family)
+    assert twice == pytest.approx(scale_dispersion(family, 1.5))
+    assert scale_dispersion(family, 1.0) == pytest.approx(family)
+
+
+# ---- a family that says nothing ---------------------------------------------------------------
+
+
+class Silent(NamedTuple):
+    scale: float = 1.0
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        (log_likelihood, (1.0, 0.0)),
+        (derivatives, (1.0, 0.0)),
+        (mean_response, (np.zeros(2),)),
+        (initial_coef, (np.zeros(2), np.ones(2), 3)),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_missing_operation_says_what_to_register(operation, arguments):
+    name = operation.__name__
+    advice = rf"Silent does not implement .*'{name}'.*families\.{name}\.register\(Silent\)"
+    with pytest.raises(TypeError, match=advice):
+        operation(Silent(), *arguments)
+
+
+def test_missing_operation_in_a_kernel_gives_the_same_advice():
+    with pytest.raises(TypeError, match=r"families\.log_likelihood\.register\(Silent\)"):
+        likelihood_table(Silent(), np.zeros(2), np.zeros(2))
+
+
+def test_optional_operations_have_defaults():
+    y = np.zeros(2)
+    assert update_dispersion(Silent(), y, y, y, y) == Silent()
+    assert dispersion_gradient(Silent(), y, y) is None
+    assert scale_dispersion(Silent(2.0), 5.0) == Silent(2.0)

@@ -1,0 +1,289 @@
+"""Each of the eight terms: a dense twin, a Monte Carlo estimate, and their sum."""
+
+from dataclasses import replace
+
+import models
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.special import gammaln
+
+from topicfocus.families import Bernoulli
+from topicfocus.inference import bounds
+from topicfocus.inference.bounds import NEGATIVE, TERMS, bound_terms, total
+from topicfocus.inference.state import ModelState
+from topicfocus.inference.statistics import bound_value, collect
+
+every_bound = pytest.mark.parametrize("bound", models.BOUNDS)
+every_family = pytest.mark.parametrize("family", models.FAMILIES)
+
+
+def dense_terms(case):
+    r = models.optimal_responsibilities(case.state, case.hyper, case.gamma)
+    return models.uncollapsed_terms(*case, r)
+
+
+def assert_terms(case):
+    """Every term equals the dense computation, and their sum the collapsed bound."""
+    got, expected = bound_terms(*case), dense_terms(case)
+    assert tuple(got) == TERMS and set(expected) == set(TERMS)
+    for name in TERMS:
+        np.testing.assert_allclose(got[name], expected[name], rtol=1e-10, atol=1e-10, err_msg=name)
+    plain = replace(case.hyper, coef_penalty=0.0)
+    stats = collect(case.problem, case.state, plain, case.gamma.copy(), max_steps=0)
+    value = bound_value(stats, case.state, plain)
+    np.testing.assert_allclose(total(got).sum(), value, rtol=1e-11, atol=1e-10)
+
+
+# ---- deterministic -----------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=80, derandomize=True)
+@given(models.cases())
+def test_terms_equal_the_dense_computation_and_sum_to_the_collapsed_bound(case):
+    assert_terms(case)
+
+
+def test_the_sum_has_the_signs_of_the_elbo():
+    terms = {name: np.array([10.0**i]) for i, name in enumerate(TERMS)}
+    signs = [-1 if name in NEGATIVE else 1 for name in TERMS]
+    assert total(terms)[0] == sum(s * 10.0**i for i, s in enumerate(signs))
+    assert set(NEGATIVE) == {"log_q_theta", "log_q_z", "log_q_xi"}
+
+
+def test_the_penalty_on_the_coefficients_is_all_that_separates_bound_and_terms():
+    case = models.draw_case(3, coef_penalty=0.7)
+    stats = collect(*case[:3], case.gamma.copy(), max_steps=0)
+    penalty = 0.35 * case.state.coef @ case.state.coef
+    value = bound_value(stats, case.state, case.hyper)
+    np.testing.assert_allclose(value, total(bound_terms(*case)).sum() - penalty, rtol=1e-12)
+
+
+@every_bound
+@pytest.mark.parametrize("block", [1, 3, 10])
+def test_blocks_of_documents_do_not_change_the_terms(monkeypatch, bound, block):
+    case = models.draw_case(4, bound=bound, n_docs=9)
+    whole = bound_terms(*case)
+    monkeypatch.setattr(bounds, "_BLOCK", block)
+    for name, value in bound_terms(*case).items():
+        np.testing.assert_allclose(value, whole[name], rtol=1e-13, err_msg=name)
+
+
+@every_bound
+def test_a_word_that_never_occurs_changes_nothing(bound):
+    """No counts, so no topic and no background probability, as the updates leave it."""
+    case = models.draw_case(5, bound=bound)
+    counts = np.column_stack([case.problem.corpus.counts.toarray(), np.zeros(5)])
+    wider = ModelState(
+        np.vstack([case.state.topic_word, np.zeros(3)]),
+        np.append(case.state.inclusion, 0.4),
+        np.append(case.state.background, 0.0),
+        *(case.state.coef, case.state.family, case.state.doc_topic_prior),
+    )
+    corpus = models.make_corpus(counts)
+    wide = models.Case(replace(case.problem, corpus=corpus), wider, case.hyper, case.gamma)
+    narrow = bound_terms(*case)
+    for name, value in bound_terms(*wide).items():
+        np.testing.assert_allclose(value, narrow[name], rtol=1e-13, err_msg=name)
+    stats = collect(*wide[:3], case.gamma.copy(), max_steps=0)
+    other = collect(*case[:3], case.gamma.copy(), max_steps=0)
+    np.testing.assert_allclose(
+        bound_value(stats, wider, case.hyper),
+        bound_value(other, case.state, case.hyper),
+        rtol=1e-13,
+    )
+
+
+def disjoint_case(seed=6, family="gaussian"):
+    """φ exactly 0 or 1, β and π on the words that are theirs: what sort and cut ends with."""
+    case = models.draw_case(seed, family, "tight")
+    keep = np.array([1.0, 0, 1, 1, 0, 0])
+    topics = case.state.topic_word * keep[:, None]
+    background = case.state.background * (1 - keep)
+    state = replace(
+        case.state,
+        topic_word=topics / topics.sum(axis=0),
+        background=background / background.sum(),
+        inclusion=keep,
+    )
+    return case._replace(state=state)
+
+
+@every_family
+def test_disjoint_channels_keep_the_words_of_the_background_in_the_bound(family):
+    case = disjoint_case(family=family)
+    counts = case.problem.corpus.counts.toarray()
+    outside = case.state.inclusion == 0
+    assert counts[:, outside].sum() > 0
+    plain = replace(case.hyper, coef_penalty=0.0)
+    stats = collect(case.problem, case.state, plain, case.gamma.copy(), max_steps=0)
+    terms = bound_terms(*case)
+    # By hand: dropped words cost log π + log(1-p) each, kept ones c log Σ β e + log p.
+    e = np.exp(models.expected_log_theta(case.gamma))
+    kept = ~outside
+    p = case.hyper.inclusion_prior
+    value = np.sum(counts[:, outside] @ np.log(case.state.background[outside] * (1 - p)))
+    value += np.sum(counts[:, kept] * np.log(p * e @ case.state.topic_word[kept].T))
+    value += np.sum(terms["log_p_theta"] - terms["log_q_theta"] + terms["log_p_y"])
+    np.testing.assert_allclose(bound_value(stats, case.state, plain), value, rtol=1e-12)
+    np.testing.assert_allclose(total(terms).sum(), value, rtol=1e-12)
+
+
+@every_bound
+def test_a_word_unknown_to_both_channels_is_left_out(bound):
+    """As a held-out document may hold one: the bound is that of the document without it."""
+    case = models.draw_case(7, bound=bound)
+    state = replace(
+        case.state,
+        topic_word=np.vstack([case.state.topic_word, np.zeros(3)]),
+        inclusion=np.append(case.state.inclusion, 0.4),
+        background=np.append(case.state.background, 0.0),
+    )
+    counts = case.problem.corpus.counts.toarray()
+    with_word = np.column_stack([counts, np.arange(len(counts))])
+    wide = case._replace(
+        problem=replace(case.problem, corpus=models.make_corpus(with_word)), state=state
+    )
+    narrow = bound_terms(*case)
+    for name, value in bound_terms(*wide).items():
+        np.testing.assert_allclose(value, narrow[name], rtol=1e-13, err_msg=name)
+    plain = replace(case.hyper, coef_penalty=0.0)
+    stats = collect(wide.problem, state, plain, case.gamma.copy(), max_steps=0)
+    np.testing.assert_allclose(
+        bound_value(stats, state, plain), total(narrow).sum(), rtol=1e-12, atol=1e-12
+    )
+
+
+# ---- Monte Carlo -------------------------------------------------------------------------------
+
+
+def categorical(probabilities, rng):
+    """One draw for each row of the last axis."""
+    edges = np.cumsum(probabilities, axis=-1)
+    return np.sum(rng.random((*edges.shape[:-1], 1)) * edges[..., -1:] > edges, axis=-1)
+
+
+def log_dirichlet(theta, concentration):
+    return (
+        gammaln(concentration.sum())
+        - gammaln(concentration).sum()
+        + np.log(theta) @ (concentration - 1)
+    )
+
+
+def draws(case, d, n, rng):
+    """Samples of (θ, ξ, z) ~ q for document d: each log density that the ELBO averages."""
+    problem, state, hyper, gamma = case
+    counts = problem.corpus.counts.toarray()[d].astype(int)
+    tokens = np.repeat(np.arange(len(counts)), counts)
+    n_tokens = len(tokens)
+    theta = rng.dirichlet(gamma[d], n)
+    relevant = rng.random((n, n_tokens)) < state.inclusion[tokens]
+    r = models.optimal_responsibilities(state, hyper, gamma)[d, tokens]
+    z = categorical(np.broadcast_to(r, (n, *r.shape)), rng)
+    log_q_z = np.log(np.take_along_axis(r.T, z, axis=0))
+    log_p_z = np.log(np.take_along_axis(theta, z, axis=1))
+    if hyper.bound == "tight":
+        free = categorical(np.broadcast_to(theta[:, None], (n, n_tokens, theta.shape[1])), rng)
+        log_free = np.log(np.take_along_axis(theta, free, axis=1))
+        z = np.where(relevant, z, free)
+        log_p_z = np.where(relevant, log_p_z, log_free)
+        log_q_z = np.where(relevant, log_q_z, log_free)
+    log_w = np.log(state.topic_word[tokens, z])
+    log_p_xi = log_q_xi = np.zeros((n, n_tokens))
+    if hyper.selects:
+        p, phi = hyper.inclusion_prior, state.inclusion[tokens]
+        log_w = np.where(relevant, log_w, np.log(state.background[tokens]))
+        log_p_xi = np.where(relevant, np.log(p), np.log(1 - p))
+        log_q_xi = np.where(relevant, np.log(phi), np.log(1 - phi))
+    y = models.target_log_density(state, problem.target[d], theta @ state.coef)
+    return {
+        "log_p_theta": log_dirichlet(theta, state.doc_topic_prior),
+        "log_q_theta": log_dirichlet(theta, gamma[d]),
+        "log_p_z": log_p_z.sum(axis=1),
+        "log_q_z": log_q_z.sum(axis=1),
+        "log_p_y": problem.target_weight[d] * y,
+        "log_p_w": log_w.sum(axis=1),
+        "log_p_xi": log_p_xi.sum(axis=1),
+        "log_q_xi": log_q_xi.sum(axis=1),
+    }
+
+
+def assert_near_average(value, samples, name):
+    """|z| < 5: below one in a million for a right value, whatever the number of samples."""
+    error = samples.std() / np.sqrt(len(samples))
+    assert abs(value - samples.mean()) <= 5 * error + 1e-9, (name, value, samples.mean(), error)
+
+
+@every_bound
+@every_family
+@pytest.mark.parametrize("selects", [True, False])
+def test_terms_are_the_expectations_they_claim_to_be(bound, family, selects):
+    case = models.draw_case(11, family, bound, n_docs=4, selects=selects, weight=1.7)
+    terms = bound_terms(*case)
+    rng = np.random.default_rng(12)
+    for d in range(4):
+        for name, samples in draws(case, d, 40_000, rng).items():
+            if name == "log_p_y" and family == "bernoulli":
+                continue  # an expansion: tests of its own below
+            assert_near_average(terms[name][d], samples, (name, d))
+
+
+def test_the_monte_carlo_check_notices_a_wrong_sign_and_a_missing_variance():
+    """The errata of the paper: +½ log 2πδ, and E[(η·θ)²] taken as (η·E[θ])²."""
+    case = models.draw_case(11, n_docs=4)
+    samples = draws(case, 0, 40_000, np.random.default_rng(13))["log_p_y"]
+    right = bound_terms(*case)["log_p_y"][0]
+    delta = case.state.family.noise_variance
+    wrong_sign = right + np.log(2 * np.pi * delta)
+    mean, second = models.second_moments(case.gamma)
+    square = case.state.coef @ second[0] @ case.state.coef
+    no_variance = right + (square - (mean[0] @ case.state.coef) ** 2) / (2 * delta)
+    for wrong in (wrong_sign, no_variance):
+        with pytest.raises(AssertionError):
+            assert_near_average(wrong, samples, "log_p_y")
+
+
+def bernoulli_term(scale, y):
+    """(bound_terms' value, exact expectation, ν) for two topics and γ = scale·(1, 2)."""
+    case = models.draw_case(14, "bernoulli", n_docs=1, n_topics=2)
+    gamma = scale * np.array([[1.0, 2.0]])
+    state = replace(case.state, coef=np.array([1.4, -0.9]), family=Bernoulli())
+    problem = replace(case.problem, target=np.array([y]))
+    value = bound_terms(problem, state, case.hyper, gamma)["log_p_y"][0]
+    theta, weight = models.dirichlet_nodes(gamma[0])
+    predictor = theta @ state.coef
+    exact = weight @ models.target_log_density(state, y, predictor)
+    mean = weight @ predictor
+    return value, exact, weight @ (predictor - mean) ** 2
+
+
+@pytest.mark.parametrize("y", [0.0, 1.0])
+def test_the_bernoulli_expansion_is_of_second_order(y):
+    """Its error falls like γ₀⁻² (third and fourth moments), the variance term like γ₀⁻¹."""
+    errors, variances = [], []
+    for scale in (10.0, 100.0, 1000.0):
+        value, exact, variance = bernoulli_term(scale, y)
+        errors.append(abs(value - exact))
+        variances.append(variance)
+    assert errors[0] < 2e-4
+    assert 60 < errors[0] / errors[1] < 140 and 60 < errors[1] / errors[2] < 140
+    # Without ½ℓ''ν, as in the paper's code, the error would be of the order of ν itself.
+    assert errors[1] < 1e-3 * variances[1]
+
+
+def test_the_bernoulli_term_is_near_its_monte_carlo_value_for_small_variance():
+    case = models.draw_case(15, "bernoulli", n_docs=3)
+    case = case._replace(gamma=200.0 * case.gamma)
+    terms = bound_terms(*case)
+    rng = np.random.default_rng(16)
+    for d in range(3):
+        assert_near_average(terms["log_p_y"][d], draws(case, d, 40_000, rng)["log_p_y"], d)
+
+
+def test_documents_without_a_target_have_no_target_term():
+    case = models.draw_case(17)
+    weight = np.array([1.0, 0.0, 2.0, 0.0, 0.5])
+    terms = bound_terms(replace(case.problem, target_weight=weight), *case[1:])["log_p_y"]
+    plain = bound_terms(*case)["log_p_y"]
+    np.testing.assert_allclose(terms, weight * plain, rtol=1e-14)

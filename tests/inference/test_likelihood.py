@@ -1,0 +1,256 @@
+"""The true likelihood: against sums over every latent assignment, and against quadrature."""
+
+import itertools
+from dataclasses import replace
+
+import models
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import betaln, gammaln, logsumexp
+
+from topicfocus.corpus import make_corpus
+from topicfocus.families import Gaussian
+from topicfocus.inference.likelihood import (
+    enumerate_switches,
+    exact_log_likelihood,
+    importance_log_likelihood,
+    token_mixture,
+)
+from topicfocus.inference.state import Hyperparameters, make_problem
+from topicfocus.inference.statistics import collect
+
+DOCUMENTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 3, 0, 0]])
+
+
+def make(seed, n_topics, family="gaussian", *, selects=True, supervised=False, prior=None):
+    rng = np.random.default_rng(seed)
+    state = models.draw_state(rng, 4, n_topics, family, selects=selects, prior=prior)
+    hyper = Hyperparameters(n_topics, selects=selects, inclusion_prior=0.35)
+    target = models.draw_target(rng, len(DOCUMENTS), family) if supervised else None
+    return make_problem(make_corpus(DOCUMENTS), target), state, hyper
+
+
+def tokens_of(row):
+    return np.repeat(np.arange(len(row)), row)
+
+
+def log_dirichlet_multinomial(z, prior):
+    """log p(z_1..z_N) with θ ~ Dir(α) integrated out."""
+    n = np.bincount(z, minlength=len(prior))
+    return (
+        gammaln(prior.sum())
+        - gammaln(prior.sum() + len(z))
+        + np.sum(gammaln(prior + n) - gammaln(prior))
+    )
+
+
+def by_enumeration(row, state, hyper):
+    """Σ over ξ and z of p(ξ) p(z) Π p(w | z, ξ); z exists for every token, relevant or not."""
+    tokens = tokens_of(row)
+    channels = (0, 1) if hyper.selects else (1,)
+    p = hyper.inclusion_prior if hyper.selects else 1.0
+    values = []
+    for xi in itertools.product(channels, repeat=len(tokens)):
+        for z in itertools.product(range(state.n_topics), repeat=len(tokens)):
+            value = log_dirichlet_multinomial(np.array(z, dtype=int), state.doc_topic_prior)
+            for word, topic, relevant in zip(tokens, z, xi, strict=True):
+                inside = p * state.topic_word[word, topic]
+                value += np.log(inside if relevant else (1 - p) * state.background[word])
+            values.append(value)
+    return logsumexp(values)
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 3])
+@pytest.mark.parametrize("selects", [True, False])
+def test_words_alone_equal_the_sum_over_every_assignment(n_topics, selects):
+    problem, state, hyper = make(0, n_topics, selects=selects)
+    expected = [by_enumeration(row, state, hyper) for row in DOCUMENTS]
+    np.testing.assert_allclose(exact_log_likelihood(problem, state, hyper), expected, rtol=1e-12)
+    assert expected[1] == 0.0  # an empty document is certain
+
+
+@pytest.mark.parametrize("selects", [True, False])
+def test_probabilities_of_all_documents_of_a_length_sum_to_one(selects):
+    _, state, hyper = make(1, 3, selects=selects)
+    sequences = itertools.product(range(4), repeat=3)
+    rows = np.array([np.bincount(s, minlength=4) for s in sequences])
+    log_p = exact_log_likelihood(make_problem(make_corpus(rows), None), state, hyper)
+    np.testing.assert_allclose(np.exp(log_p).sum(), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", models.FAMILIES)
+@pytest.mark.parametrize("prior", [(0.1, 0.2), (0.4, 0.7), (1.0, 1.0), (2.5, 0.8)])
+@pytest.mark.parametrize("selects", [True, False])
+def test_with_a_target_it_equals_adaptive_quadrature(family, prior, selects):
+    alpha = np.array(prior)
+    problem, state, hyper = make(2, 2, family, selects=selects, supervised=True, prior=alpha)
+    slope, offset = token_mixture(state, hyper)
+    got = exact_log_likelihood(problem, state, hyper)
+    for d, row in enumerate(DOCUMENTS):
+
+        def smooth(first, row=row, y=problem.target[d]):
+            theta = np.array([first, 1 - first])
+            words = np.prod((slope @ theta + offset) ** row)
+            return words * np.exp(models.target_log_density(state, y, theta @ state.coef))
+
+        # The Dirichlet's own poles are the weight function, so nothing is singular.
+        value, _ = quad(
+            smooth, 0, 1, weight="alg", wvar=(alpha[0] - 1, alpha[1] - 1), epsabs=0, epsrel=1e-12
+        )
+        np.testing.assert_allclose(got[d], np.log(value) - betaln(*alpha), rtol=1e-10)
+
+
+def test_a_channel_without_a_word_in_it_is_no_trouble_for_quadrature():
+    """β_v1 = 0 and no background: p(w|θ) vanishes in a corner."""
+    problem, state, hyper = make(3, 2, selects=False, supervised=True, prior=np.array([0.05, 1.0]))
+    topics = state.topic_word.copy()
+    topics[1, 0] = 0.0
+    state = replace(state, topic_word=topics)
+    theta, weight = models.dirichlet_nodes(state.doc_topic_prior)
+    row, y = DOCUMENTS[3], problem.target[3]
+    density = np.exp(models.target_log_density(state, y, theta @ state.coef))
+    expected = np.log(weight @ (np.prod((theta @ topics.T) ** row, axis=1) * density))
+    np.testing.assert_allclose(exact_log_likelihood(problem, state, hyper)[3], expected, rtol=1e-10)
+
+
+def test_missing_targets_are_integrated_out():
+    problem, state, hyper = make(4, 2, supervised=True)
+    target = problem.target.copy()
+    target[[0, 2]] = np.nan
+    got = exact_log_likelihood(make_problem(problem.corpus, target), state, hyper)
+    words = exact_log_likelihood(make_problem(problem.corpus, None), state, hyper)
+    both = exact_log_likelihood(problem, state, hyper)
+    np.testing.assert_array_equal(got, [words[0], both[1], words[2], both[3]])
+
+
+def test_the_weight_of_supervision_is_no_part_of_the_likelihood():
+    problem, state, hyper = make(4, 2, supervised=True)
+    heavy = make_problem(problem.corpus, problem.target, 30.0)
+    np.testing.assert_array_equal(
+        exact_log_likelihood(heavy, state, hyper), exact_log_likelihood(problem, state, hyper)
+    )
+
+
+def test_hundreds_of_tokens_do_not_underflow():
+    """400 tokens of probability 1e-3 or less: the product is below the smallest double."""
+    n = 400
+    rng = np.random.default_rng(5)
+    state = models.draw_state(rng, 1000, 1, selects=False)
+    row = np.bincount(rng.integers(0, 1000, n), minlength=1000)
+    hyper = Hyperparameters(1, selects=False)
+    got = exact_log_likelihood(make_problem(make_corpus(row[None]), None), state, hyper)
+    np.testing.assert_allclose(got, row @ np.log(state.topic_word), rtol=1e-12)
+
+
+def test_words_of_no_channel_are_left_out_by_both():
+    problem, state, hyper = make(6, 2, supervised=True)
+    wide = replace(
+        state,
+        topic_word=np.vstack([state.topic_word, [0.0, 0.0]]),
+        background=np.append(state.background, 0.0),
+        inclusion=np.append(state.inclusion, 0.5),
+    )
+    counts = make_corpus(np.column_stack([DOCUMENTS, [1, 2, 0, 3]]))
+    for target in (None, problem.target):
+        narrow, larger = make_problem(problem.corpus, target), make_problem(counts, target)
+        np.testing.assert_allclose(
+            exact_log_likelihood(larger, wide, hyper),
+            exact_log_likelihood(narrow, state, hyper),
+            rtol=1e-13,
+        )
+        gamma = np.full((4, 2), 1.5)
+        np.testing.assert_allclose(
+            importance_log_likelihood(larger, wide, hyper, gamma, 50, np.random.default_rng(0)),
+            importance_log_likelihood(narrow, state, hyper, gamma, 50, np.random.default_rng(0)),
+            rtol=1e-13,
+        )
+
+
+def test_documents_too_large_for_exact_sums_are_refused():
+    _, state, hyper = make(7, 3)
+    large = make_problem(make_corpus([[30, 30, 30, 30]]), None)
+    with pytest.raises(ValueError, match=r"120 tokens and 3 topics has 302621 monomials.*max_terms=1"):
+        exact_log_likelihood(large, state, hyper, max_terms=100_000)
+    problem, state, hyper = make(7, 3, supervised=True)
+    with pytest.raises(ValueError, match=r"2-dimensional integral.*importance sampling"):
+        exact_log_likelihood(problem, state, hyper)
+
+
+# ---- importance sampling -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", models.FAMILIES)
+@pytest.mark.parametrize("selects", [True, False])
+@pytest.mark.parametrize("supervised", [True, False])
+def test_importance_sampling_is_unbiased(family, selects, supervised):
+    """40 independent estimates of p(w, y), over the exact value: 1 within Monte Carlo error."""
+    problem, state, hyper = make(8, 2, family, selects=selects, supervised=supervised)
+    exact = exact_log_likelihood(problem, state, hyper)
+    gamma = np.ones((len(DOCUMENTS), 2))
+    collect(problem, state, replace(hyper, bound="tight"), gamma, max_steps=200)
+    rng = np.random.default_rng(9)
+    ratios = np.array(
+        [
+            np.exp(importance_log_likelihood(problem, state, hyper, gamma, 500, rng) - exact)
+            for _ in range(40)
+        ]
+    )
+    error = ratios.std(axis=0) / np.sqrt(len(ratios))
+    assert np.all(np.abs(ratios.mean(axis=0) - 1) <= 5 * error + 1e-12)
+    assert np.all(error < 0.01)  # the proposal is a good one: 20,000 draws, one percent
+
+
+def test_importance_sampling_from_the_posterior_itself_is_exact():
+    """One topic per word and no switches: q = Dir(α + counts) is p(θ|w), so every weight is p(w)."""
+    state = models.draw_state(np.random.default_rng(10), 3, 3, selects=False)
+    state = replace(state, topic_word=np.eye(3))
+    row = np.array([[4, 0, 1]])
+    hyper = Hyperparameters(3, selects=False)
+    problem = make_problem(make_corpus(row), None)
+    estimate = importance_log_likelihood(
+        problem, state, hyper, state.doc_topic_prior + row, 7, np.random.default_rng(0)
+    )
+    np.testing.assert_allclose(estimate, exact_log_likelihood(problem, state, hyper), rtol=1e-10)
+
+
+def test_importance_sampling_follows_its_seed():
+    problem, state, hyper = make(8, 2, supervised=True)
+    gamma = np.ones((4, 2))
+    first, second, other = (
+        importance_log_likelihood(problem, state, hyper, gamma, 20, np.random.default_rng(s))
+        for s in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert np.any(first != other)
+
+
+# ---- switches ----------------------------------------------------------------------------------
+
+
+def test_switch_assignments_sum_to_the_likelihood_of_the_words():
+    problem, state, hyper = make(11, 3)
+    expected = exact_log_likelihood(problem, state, hyper)
+    for d, row in enumerate(DOCUMENTS):
+        switches, log_p = enumerate_switches(tokens_of(row), state, hyper)
+        assert switches.shape == (2 ** row.sum(), row.sum())
+        assert len(np.unique(switches, axis=0)) == len(switches)
+        np.testing.assert_allclose(logsumexp(log_p), expected[d], rtol=1e-12, atol=1e-14)
+
+
+def test_narrow_noise_is_integrated_exactly():
+    """δ = 1e-5: the target's likelihood has a width of 0.3% of the interval."""
+    problem, state, hyper = make(12, 2, supervised=True)
+    state = replace(state, family=Gaussian(1e-5), coef=np.array([-0.5, 0.6]))
+    problem = replace(problem, target=np.full(4, 0.1))
+    slope, offset = token_mixture(state, hyper)
+    alpha = state.doc_topic_prior
+    first = np.linspace(0, 1, 200_001)[1:-1]
+    theta = np.column_stack([first, 1 - first])
+    log_prior = models.dirichlet_log_density(np.log(theta), alpha)
+    log_y = models.target_log_density(state, 0.1, theta @ state.coef)
+    for d, row in enumerate(DOCUMENTS):
+        words = np.log(theta @ slope.T + offset) @ row
+        expected = logsumexp(log_prior + log_y + words) + np.log(first[1] - first[0])
+        got = exact_log_likelihood(problem, state, hyper)[d]
+        np.testing.assert_allclose(got, expected, rtol=1e-9)

@@ -1,0 +1,131 @@
+"""θ̂ of new documents: the optimum, whatever is put in front of it or in another order."""
+
+from dataclasses import replace
+
+import models
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from topicfocus.corpus import make_corpus
+from topicfocus.inference.mixes import initial_concentration, topic_mixes
+
+
+def mix_objective(counts, state, theta):
+    """Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k of one document."""
+    seen = counts > 0
+    words = np.log(state.topic_word[seen] @ theta)
+    return (counts * state.inclusion)[seen] @ words + state.doc_topic_prior @ np.log(theta)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(models.cases(supervised=False, n_topics=(1, 5), max_count=30))
+def test_mixes_are_the_optimum_of_a_generic_optimiser(case):
+    corpus, state = case.problem.corpus, case.state
+    theta = topic_mixes(corpus, state)
+    np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-12)
+    for d, counts in enumerate(corpus.counts.toarray()):
+
+        def loss(x, counts=counts):
+            return -mix_objective(counts, state, np.exp(log_softmax(x)))
+
+        found = minimize(loss, np.log(theta[d]) * 0.5, method="BFGS", options={"gtol": 1e-7})
+        value = mix_objective(counts, state, theta[d])
+        assert value >= -found.fun - 1e-9 * abs(value)
+        np.testing.assert_allclose(theta[d], softmax(found.x), atol=2e-5)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(models.cases(supervised=False, n_topics=(1, 5), max_count=30))
+def test_mixes_are_a_fixed_point(case):
+    """θ̂_k = (α_k + Σ c φ r_k) / (Σα + Σ c φ): model.md's additive explanation rests on it."""
+    state = case.state
+    theta = topic_mixes(case.problem.corpus, state, tolerance=1e-11)
+    weight = case.problem.corpus.counts.toarray() * state.inclusion
+    r = theta[:, None, :] * state.topic_word
+    r /= r.sum(axis=2, keepdims=True)
+    expected = state.doc_topic_prior + np.einsum("dv,dvk->dk", weight, r)
+    np.testing.assert_allclose(theta, expected / expected.sum(axis=1, keepdims=True), rtol=1e-7)
+
+
+def test_a_document_without_words_gets_the_prior_mean():
+    state = models.draw_state(np.random.default_rng(0), 3, 4)
+    theta = topic_mixes(make_corpus([[0, 0, 0], [1, 0, 2]]), state)
+    expected = state.doc_topic_prior / state.doc_topic_prior.sum()
+    np.testing.assert_allclose(theta[0], expected, rtol=1e-12)
+    assert np.abs(theta[1] - expected).max() > 1e-3
+
+
+def test_words_that_no_topic_contains_are_ignored():
+    case = models.draw_case(1)
+    wide = replace(
+        case.state,
+        topic_word=np.vstack([case.state.topic_word, np.zeros(3)]),
+        inclusion=np.append(case.state.inclusion, 0.9),
+        background=np.append(case.state.background, 0.0),
+    )
+    counts = case.problem.corpus.counts.toarray()
+    unknown = make_corpus(np.column_stack([counts, np.full(len(counts), 7)]))
+    np.testing.assert_allclose(
+        topic_mixes(unknown, wide), topic_mixes(case.problem.corpus, case.state), rtol=1e-12
+    )
+
+
+def test_words_of_inclusion_zero_are_ignored():
+    case = models.draw_case(2)
+    phi = np.array([1.0, 0, 1, 0, 1, 1])
+    state = replace(case.state, inclusion=phi)
+    counts = case.problem.corpus.counts.toarray()
+    other = counts * (phi > 0) + 5 * (phi == 0)
+    np.testing.assert_allclose(
+        topic_mixes(make_corpus(other), state), topic_mixes(make_corpus(counts), state), rtol=1e-12
+    )
+
+
+def test_permutations_of_documents_words_and_topics():
+    case = models.draw_case(3, n_docs=12, n_words=9, n_topics=4)
+    corpus, state = case.problem.corpus, case.state
+    theta = topic_mixes(corpus, state, tolerance=1e-10)
+    rng = np.random.default_rng(3)
+    docs, words, topics = (rng.permutation(n) for n in (12, 9, 4))
+    np.testing.assert_array_equal(topic_mixes(corpus.rows(docs), state, tolerance=1e-10), theta[docs])
+    shuffled = replace(
+        state, topic_word=state.topic_word[words], inclusion=state.inclusion[words]
+    )
+    counts = make_corpus(corpus.counts.toarray()[:, words])
+    np.testing.assert_allclose(topic_mixes(counts, shuffled, tolerance=1e-10), theta, rtol=1e-8)
+    renamed = replace(
+        state,
+        topic_word=state.topic_word[:, topics],
+        doc_topic_prior=state.doc_topic_prior[topics],
+    )
+    np.testing.assert_allclose(
+        topic_mixes(corpus, renamed, tolerance=1e-10), theta[:, topics], rtol=1e-8
+    )
+
+
+@pytest.mark.parametrize("prior", [1e-3, 1.0, 100.0])
+def test_extreme_priors_converge(prior):
+    case = models.draw_case(4, n_docs=20, mean_count=5.0)
+    state = replace(case.state, doc_topic_prior=np.full(3, prior))
+    theta = topic_mixes(case.problem.corpus, state)
+    long = topic_mixes(case.problem.corpus, state, max_steps=5000, tolerance=1e-14)
+    assert np.all(theta > 0)
+    np.testing.assert_allclose(theta, long, atol=1e-6)
+
+
+def test_no_target_and_no_background_is_used():
+    case = models.draw_case(5)
+    other = replace(case.state, coef=case.state.coef * 9, background=case.state.background[::-1])
+    np.testing.assert_array_equal(
+        topic_mixes(case.problem.corpus, other), topic_mixes(case.problem.corpus, case.state)
+    )
+
+
+def test_initial_concentration_spreads_a_document_over_the_topics():
+    got = initial_concentration(3, np.array([1.0, 2.0]), 10.0)
+    np.testing.assert_array_equal(got, [[6.0, 7.0]] * 3)
+    got[0] = 0  # rows are their own
+    assert got[1, 0] == 6.0

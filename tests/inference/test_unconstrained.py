@@ -1,0 +1,150 @@
+"""The gradient of the collapsed bound against central differences, block by block."""
+
+import models
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+
+from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.inference.state import INCLUSION_MARGIN
+from topicfocus.inference.statistics import bound_value, collect
+from topicfocus.inference.unconstrained import (
+    collapsed_gradient,
+    from_unconstrained,
+    softmax_gradient,
+    to_unconstrained,
+)
+from topicfocus.inference.updates import update_background
+
+BLOCKS = ("topic_logits", "inclusion_logits", "coef", "log_dispersion", "log_prior")
+
+
+def collapsed(case, free, gamma):
+    """(bound, statistics, state) at free parameters, the locals converged from `gamma`."""
+    state = from_unconstrained(free, case.state, case.problem.corpus.word_counts)
+    gamma = gamma.copy()
+    stats = collect(case.problem, state, case.hyper, gamma, max_steps=20_000, tolerance=1e-14)
+    return bound_value(stats, state, case.hyper), stats, state, gamma
+
+
+@pytest.mark.parametrize("bound", models.BOUNDS)
+@pytest.mark.parametrize("family", models.FAMILIES)
+@pytest.mark.parametrize("selects", [True, False])
+@pytest.mark.parametrize("supervised", [True, False])
+def test_every_block_matches_central_differences(bound, family, selects, supervised):
+    case = models.draw_case(
+        20,
+        family,
+        bound,
+        n_docs=6,
+        selects=selects,
+        supervised=supervised,
+        learn_prior=True,
+        coef_penalty=0.3,
+    )
+    free = to_unconstrained(case.state, case.hyper)
+    expected_blocks = set(BLOCKS)
+    if not selects:
+        expected_blocks -= {"inclusion_logits"}
+    if family == "bernoulli":
+        expected_blocks -= {"log_dispersion"}
+    assert set(free) == expected_blocks
+    _, stats, state, gamma = collapsed(case, free, case.gamma)
+    gradient = collapsed_gradient(stats, state, case.hyper)
+    assert set(gradient) == expected_blocks
+    for name in expected_blocks:
+
+        def along(x, name=name):
+            return collapsed(case, {**free, name: x}, gamma)[0]
+
+        numerical = models.numerical_gradient(along, free[name], 1e-5)
+        # Differences of a bound of size ~100 known to 1e-13: 1e-6 absolute; h² the truncation.
+        np.testing.assert_allclose(gradient[name], numerical, rtol=1e-6, atol=3e-6, err_msg=name)
+        if name == "log_dispersion" and not supervised:
+            assert gradient[name] == 0.0
+        else:
+            assert np.abs(gradient[name]).max() > 1e-2, name  # not a comparison of zeros
+
+
+def test_words_that_never_occur_and_documents_without_targets():
+    case = models.draw_case(21, n_docs=6, learn_prior=True)
+    counts = case.problem.corpus.counts.toarray()
+    counts[:, 1] = 0
+    target = case.problem.target.copy()
+    target[[1, 4]] = np.nan
+    problem = models.make_problem(models.make_corpus(counts), target, n_jobs=1)
+    case = case._replace(problem=problem)
+    free = to_unconstrained(case.state, case.hyper)
+    _, stats, state, gamma = collapsed(case, free, case.gamma)
+    gradient = collapsed_gradient(stats, state, case.hyper)
+    for name in BLOCKS:
+        numerical = models.numerical_gradient(
+            lambda x, name=name: collapsed(case, {**free, name: x}, gamma)[0], free[name]
+        )
+        np.testing.assert_allclose(gradient[name], numerical, rtol=1e-6, atol=3e-6, err_msg=name)
+    assert gradient["inclusion_logits"][1] == 0.0
+
+
+def test_gradients_of_scaled_statistics_scale_apart_from_the_penalty():
+    case = models.draw_case(22, learn_prior=True, coef_penalty=0.5)
+    stats = collect(*case[:3], case.gamma.copy())
+    one = collapsed_gradient(stats, case.state, case.hyper)
+    three = collapsed_gradient(stats.scale(3.0), case.state, case.hyper)
+    for name in BLOCKS:
+        extra = -0.5 * case.state.coef if name == "coef" else 0.0
+        np.testing.assert_allclose(three[name] - extra, 3 * (one[name] - extra), rtol=1e-11)
+
+
+@pytest.mark.parametrize("family", models.FAMILIES)
+def test_free_parameters_and_back(family):
+    case = models.draw_case(23, family, learn_prior=True)
+    n = case.problem.corpus.word_counts
+    back = from_unconstrained(to_unconstrained(case.state, case.hyper), case.state, n)
+    np.testing.assert_allclose(back.topic_word, case.state.topic_word, rtol=1e-12)
+    np.testing.assert_allclose(back.inclusion, case.state.inclusion, rtol=1e-12)
+    np.testing.assert_allclose(back.doc_topic_prior, case.state.doc_topic_prior, rtol=1e-12)
+    np.testing.assert_array_equal(back.coef, case.state.coef)
+    np.testing.assert_allclose(back.background, update_background(n, back.inclusion), rtol=1e-12)
+    if family == "gaussian":
+        expected = case.state.family.noise_variance
+        np.testing.assert_allclose(back.family.noise_variance, expected, rtol=1e-12)
+        assert isinstance(back.family, Gaussian)
+    else:
+        assert back.family == Bernoulli()
+
+
+def test_blocks_that_are_absent_keep_the_values_of_the_template():
+    case = models.draw_case(24, selects=False)
+    free = to_unconstrained(case.state, case.hyper)
+    assert set(free) == {"topic_logits", "coef", "log_dispersion"}
+    back = from_unconstrained(free, case.state, case.problem.corpus.word_counts)
+    assert back.inclusion is case.state.inclusion
+    assert back.doc_topic_prior is case.state.doc_topic_prior
+
+
+def test_inclusion_of_exactly_zero_or_one_has_finite_logits():
+    case = models.draw_case(25)
+    state = case.state.__class__(
+        case.state.topic_word,
+        np.array([0.0, 1.0, 0.5, 1.0, 0.0, 0.2]),
+        *(case.state.background, case.state.coef, case.state.family, case.state.doc_topic_prior),
+    )
+    logits = to_unconstrained(state, case.hyper)["inclusion_logits"]
+    assert np.all(np.isfinite(logits))
+    np.testing.assert_allclose(
+        expit(logits), np.clip(state.inclusion, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN), atol=1e-15
+    )
+
+
+def test_softmax_gradient_is_the_chain_rule():
+    rng = np.random.default_rng(26)
+    logits, weight = rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
+
+    def value(x):
+        return np.sum(weight * np.log(softmax(x, axis=0)))
+
+    np.testing.assert_allclose(
+        softmax_gradient(weight, softmax(logits, axis=0)),
+        models.numerical_gradient(value, logits),
+        atol=1e-9,
+    )

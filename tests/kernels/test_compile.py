@@ -1,0 +1,367 @@
+"""The cache of compiled kernels: hit by the next process, never stale, nobody else's."""
+
+import json
+import os
+import shutil
+import stat
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kernel_cases import SOURCE_ROOT, run_script
+from numba import config
+from scipy.special import digamma
+
+from topicfocus.kernels import compile as compiling
+from topicfocus.kernels.compile import cache_root, kernel, source_hash
+
+INFER = """
+import json
+import numpy as np
+from topicfocus.families import Gaussian
+from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.kernels.local import (
+    LocalBudget, LocalCorpus, LocalStats, WordTable, infer_documents,
+)
+corpus = LocalCorpus(
+    np.array([0, 2, 2, 3], dtype=np.int32), np.array([0, 1, 1], dtype=np.int32),
+    np.array([2.0, 3.0, 1.0]), np.array([1.0, 0.0, -1.0]), np.array([1.0, 1.0, 0.0]),
+)
+words = WordTable(np.array([[1.0, 0.2], [0.5, 1.0]]), np.ones(2))
+gamma = np.full((3, 2), 2.0)
+out = LocalStats(np.zeros((2, 2)), np.zeros(2), np.zeros(2), np.zeros(4))
+family = Gaussian(0.5)
+prior = np.ones(2)
+coef = np.array([0.3, 1.0])
+infer_documents(0, 3, corpus, words, prior, coef, family, gamma, LocalBudget(5, 0.0), out)
+table = likelihood_table(family, np.zeros(2), np.ones(2))
+used = (infer_documents, likelihood_table)
+print(json.dumps({
+    "gamma": gamma.tolist(),
+    "log_theta": out.log_theta.tolist(),
+    "hits": sum(sum(k.stats.cache_hits.values()) for k in used),
+    "misses": sum(sum(k.stats.cache_misses.values()) for k in used),
+    "path": infer_documents.stats.cache_path,
+}))
+"""
+
+#: Appended to special.py, a file that kernels of *other* files call.
+DOUBLED = """
+
+_exact_digamma = digamma
+
+
+@kernel
+def digamma(x):
+    return 2.0 * _exact_digamma(x)
+"""
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory):
+    """The same script in new processes: cold, warm, after an edit of a helper, edit undone."""
+    root = tmp_path_factory.mktemp("package")
+    source = root / "src"
+    shutil.copytree(
+        SOURCE_ROOT / "topicfocus",
+        source / "topicfocus",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    helper = source / "topicfocus" / "kernels" / "special.py"
+    original = helper.read_text(encoding="utf-8")
+    times = helper.stat()
+
+    def run():
+        return json.loads(run_script(INFER, source=source, NUMBA_CACHE_DIR=str(root / "cache")))
+
+    found = {"cold": run(), "warm": run()}
+    helper.write_text(original + DOUBLED, encoding="utf-8")
+    found["edited"] = run()
+    helper.write_text(original, encoding="utf-8")
+    os.utime(helper, ns=(times.st_atime_ns, times.st_mtime_ns))
+    found["undone"] = run()
+    return found
+
+
+def log_theta_at(gamma) -> np.ndarray:
+    gamma = np.array(gamma)
+    return (digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))).sum(axis=0)
+
+
+def test_the_next_process_hits_the_cache(stages):
+    assert stages["cold"]["misses"] == 2
+    assert stages["cold"]["hits"] == 0
+    assert stages["warm"]["misses"] == 0
+    assert stages["warm"]["hits"] == 2
+    assert stages["warm"]["gamma"] == stages["cold"]["gamma"]
+
+
+def test_editing_a_helper_in_another_file_is_noticed(stages):
+    """infer_documents is in local.py, untouched; it calls digamma of special.py."""
+    warm, edited = stages["warm"], stages["edited"]
+    np.testing.assert_allclose(warm["log_theta"], log_theta_at(warm["gamma"]), rtol=1e-10)
+    assert edited["misses"] == 2
+    assert edited["hits"] == 0
+    np.testing.assert_allclose(edited["log_theta"], 2 * log_theta_at(edited["gamma"]), rtol=1e-10)
+    assert edited["path"] != warm["path"]
+
+
+def test_the_old_cache_is_still_there(stages):
+    assert stages["undone"]["hits"] == 2
+    assert stages["undone"]["log_theta"] == stages["warm"]["log_theta"]
+
+
+# ---- families outside the package ---------------------------------------------------------------
+
+OUTSIDE = """
+import math
+from typing import NamedTuple
+from topicfocus.families import derivatives, log_likelihood
+
+class Laplace(NamedTuple):
+    scale: float = 1.0
+
+@log_likelihood.register(Laplace)
+def _log_likelihood(family, target, predictor):
+    return SHIFT - abs(target - predictor) / family.scale
+
+@derivatives.register(Laplace)
+def _derivatives(family, target, predictor):
+    return math.copysign(1.0 / family.scale, target - predictor), 0.0, 0.0
+
+SHIFT = 0.0
+"""
+
+USE = """
+import json, sys
+import numpy as np
+from topicfocus.families import Gaussian, derivatives, log_likelihood
+from topicfocus.kernels.likelihood import likelihood_table
+if sys.argv[1] == "outside":
+    from outside_laplace import Laplace
+    family = Laplace(2.0)
+elif sys.argv[1] == "main":
+    exec(open(sys.argv[2]).read())
+    family = Laplace(2.0)
+else:
+    family = Gaussian(2.0)
+table = likelihood_table(family, np.array([3.0]), np.array([1.0]))
+print(json.dumps({
+    "table": table.ravel().tolist(),
+    "hits": sum(likelihood_table.stats.cache_hits.values()),
+    "misses": sum(likelihood_table.stats.cache_misses.values()),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    """Processes with a family of a third party: twice, edited, in __main__, without it."""
+    root = tmp_path_factory.mktemp("outside")
+    module = root / "outside_laplace.py"
+    module.write_text(OUTSIDE, encoding="utf-8")
+
+    def run(which):
+        printed = run_script(
+            USE,
+            which,
+            str(module),
+            NUMBA_CACHE_DIR=str(root / "cache"),
+            PYTHONPATH=os.pathsep.join([str(SOURCE_ROOT), str(root)]),
+        )
+        return json.loads(printed)
+
+    def files():
+        return {p for p in (root / "cache").rglob("*") if p.is_file()}
+
+    found = {"first": run("outside"), "second": run("outside")}
+    module.write_text(OUTSIDE.replace("SHIFT = 0.0", "SHIFT = 9.0"), encoding="utf-8")
+    found["edited"] = run("outside")
+    before = files()
+    found["main"] = run("main")
+    found["files left by main"] = files() - before
+    module.unlink()
+    found["gone"] = run("gaussian")
+    return found
+
+
+def test_an_outside_family_is_cached(outside):
+    assert outside["first"]["table"] == pytest.approx([-1.0, 0.5, 0.0, 0.0])
+    assert outside["first"]["misses"] == 1
+    assert outside["second"]["hits"] == 1
+    assert outside["second"]["table"] == outside["first"]["table"]
+
+
+def test_an_edited_outside_family_is_compiled_anew(outside):
+    assert outside["edited"]["misses"] == 1
+    assert outside["edited"]["table"][0] == pytest.approx(8.0)
+
+
+def test_an_outside_family_does_not_break_processes_without_it(outside):
+    """The index of a kernel must not name classes that another process cannot import."""
+    assert outside["gone"]["table"][1] == pytest.approx(1.0)
+
+
+def test_a_family_of_the_main_script_is_compiled_in_memory(outside):
+    """Its class has another identity in every process: its cache entries would only pile up."""
+    assert outside["main"]["table"][0] == pytest.approx(8.0)
+    assert outside["files left by main"] == set()
+
+
+# ---- the hash -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def package(tmp_path):
+    for layer in ("families", "kernels"):
+        shutil.copytree(SOURCE_ROOT / "topicfocus" / layer, tmp_path / layer)
+    return tmp_path
+
+
+def test_source_hash_follows_every_source_file(package):
+    start = source_hash(package)
+    assert start == source_hash()
+    seen = {start}
+    for layer in ("families", "kernels"):
+        for path in sorted((package / layer).glob("*.py")):
+            with path.open("a", encoding="utf-8") as file:
+                file.write("\n# edited\n")
+            seen.add(source_hash(package))
+    files = sum(len(list((package / layer).glob("*.py"))) for layer in ("families", "kernels"))
+    assert len(seen) == files + 1
+
+
+def test_source_hash_sees_new_renamed_and_swapped_files(package):
+    start = source_hash(package)
+    (package / "kernels" / "extra.py").write_text("x = 1\n", encoding="utf-8")
+    added = source_hash(package)
+    (package / "kernels" / "extra.py").rename(package / "kernels" / "other.py")
+    renamed = source_hash(package)
+    assert len({start, added, renamed}) == 3
+    (package / "kernels" / "other.py").unlink()
+    assert source_hash(package) == start
+
+
+def test_source_hash_ignores_time_stamps(package):
+    start = source_hash(package)
+    os.utime(package / "kernels" / "local.py", (1, 1))
+    assert source_hash(package) == start
+
+
+def test_source_hash_depends_on_the_compiler(monkeypatch):
+    start = source_hash()
+    monkeypatch.setattr(compiling.numba, "__version__", "0.0.1")
+    assert source_hash() != start
+
+
+# ---- the directory ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cache_in(tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    return tmp_path / "topicfocus"
+
+
+posix = pytest.mark.skipif(os.name != "posix", reason="file modes of POSIX")
+
+
+@posix
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_the_directory_is_the_users_alone(cache_in, umask):
+    before = os.umask(umask)
+    try:
+        directory = compiling._prepare_cache()
+    finally:
+        os.umask(before)
+    assert directory == cache_in / source_hash()
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert compiling._prepare_cache() == directory  # and again, when it is there
+
+
+@posix
+def test_somebody_elses_directory_is_not_used(cache_in, monkeypatch):
+    assert compiling._prepare_cache() is not None
+    monkeypatch.setattr(os, "getuid", lambda: 12345678)
+    assert compiling._prepare_cache() is None
+
+
+def test_old_versions_are_forgotten(cache_in):
+    for name, days in [("old", 40), ("recent", 10)]:
+        (cache_in / name).mkdir(parents=True)
+        (cache_in / name / "kernel.nbc").write_bytes(b"x")
+        then = time.time() - days * 86400
+        os.utime(cache_in / name, (then, then))
+    (cache_in / "a file").write_text("not a directory", encoding="utf-8")
+    mine = cache_in / source_hash()
+    mine.mkdir()
+    os.utime(mine, (1, 1))  # old, but in use: it is touched, not removed
+    assert compiling._prepare_cache() == mine
+    assert {p.name for p in cache_in.iterdir()} == {"recent", "a file", mine.name}
+    assert time.time() - mine.stat().st_mtime < 3600
+
+
+def test_where_the_cache_is(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    assert cache_root() == tmp_path / "topicfocus"
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_root() == tmp_path / "xdg" / "topicfocus" / "kernels"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_root() == Path.home() / ".cache" / "topicfocus" / "kernels"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert cache_root() == Path.home() / "Library" / "Caches" / "topicfocus" / "kernels"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert cache_root() == tmp_path / "local" / "topicfocus" / "kernels"
+
+
+@pytest.mark.parametrize("error", [PermissionError, OSError, RuntimeError])
+def test_no_place_for_a_cache_is_no_error(cache_in, monkeypatch, error):
+    def refuse(*arguments, **options):
+        raise error("no")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert compiling._prepare_cache() is None
+
+
+def add_one(x):
+    return x + 1.0
+
+
+def test_without_a_cache_kernels_compile_in_memory(monkeypatch):
+    monkeypatch.setattr(compiling, "_CACHE", None)
+    compiled = kernel(add_one)
+    assert compiled is not add_one
+    assert compiled(1.5) == 2.5
+    assert compiled.stats.cache_path is None
+    assert compiled.signatures
+
+
+def test_with_a_cache_numbas_own_setting_is_left_alone(monkeypatch, tmp_path):
+    monkeypatch.setattr(compiling, "_CACHE", tmp_path / "mine")
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "user"))
+    compiled = kernel(add_one)
+    assert str(tmp_path / "user") == config.CACHE_DIR
+    assert compiled(1.5) == 2.5
+    assert Path(compiled.stats.cache_path).is_relative_to(tmp_path / "mine")
+    assert list((tmp_path / "mine").rglob("*.nbc"))
+    assert not (tmp_path / "user").exists()
+
+
+def test_an_unwritable_root_in_a_new_process():
+    """A root inside a file cannot be made, not even by root: kernels work all the same."""
+    script = (
+        "import numpy as np\n"
+        "from topicfocus.kernels import compile\n"
+        "from topicfocus.kernels.special import apply_elementwise\n"
+        "assert compile._CACHE is None\n"
+        "assert apply_elementwise.stats.cache_path is None\n"
+        "print(apply_elementwise(np.array([2.0]), 0)[0])\n"
+    )
+    blocked = str(Path(__file__).resolve() / "cache")
+    printed = run_script(script, NUMBA_CACHE_DIR=blocked)
+    assert float(printed) == pytest.approx(digamma(2.0), rel=1e-12)

@@ -1,0 +1,531 @@
+"""Local inference of one document and of many, against the plain NumPy twin."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from kernel_cases import (
+    Document,
+    documents,
+    local_stats,
+    local_work,
+    numerical_gradient,
+    random_corpus,
+    random_rows,
+)
+
+from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.kernels import reference
+from topicfocus.kernels.local import (
+    LocalBudget,
+    WordTable,
+    document_objective,
+    expected_log_likelihood,
+    gather_document,
+    infer_document,
+    infer_documents,
+    mix_objective,
+    mixture,
+    target_gradient,
+    target_moments,
+    target_natural_gradient,
+    topic_sums,
+)
+
+FAMILIES = [Gaussian(0.7), Bernoulli()]
+family_names = pytest.mark.parametrize("family", FAMILIES, ids=["gaussian", "bernoulli"])
+
+
+def concentrations(rng, n_topics, size):
+    return size * rng.gamma(1.0, size=n_topics) + 0.02
+
+
+# ---- the target's part ------------------------------------------------------------------------
+
+target_cases = given(
+    n_topics=st.integers(1, 9),
+    size=st.sampled_from([0.1, 1.0, 30.0, 1e3]),
+    scale=st.floats(0.0, 5.0),
+    weight=st.floats(0.1, 20.0),
+    seed=st.integers(0, 2**32 - 1),
+)
+
+
+@given(documents(supervised=True))
+def test_target_moments(document: Document):
+    mean, variance = target_moments(document.start, document.coef)
+    expected = reference.target_moments(document.start, document.coef)
+    scale = 1e-15 + np.abs(document.coef).max()
+    assert abs(mean - expected[0]) < 1e-12 * scale
+    assert abs(variance - expected[1]) < 1e-12 * scale**2
+    assert variance >= 0.0
+
+
+def test_target_moments_by_simulation():
+    gamma = np.array([0.5, 2.0, 4.0])
+    coef = np.array([3.0, -1.0, 0.5])
+    draws = np.random.default_rng(0).dirichlet(gamma, size=400_000) @ coef
+    mean, variance = target_moments(gamma, coef)
+    assert mean == pytest.approx(draws.mean(), abs=6 * draws.std() / np.sqrt(len(draws)))
+    assert variance == pytest.approx(draws.var(), rel=0.02)
+
+
+@family_names
+@target_cases
+def test_target_gradient_is_the_numerical_one(family, n_topics, size, scale, weight, seed):
+    rng = np.random.default_rng(seed)
+    gamma = concentrations(rng, n_topics, size)
+    coef = scale * rng.normal(size=n_topics)
+    target = float(rng.integers(2))
+    out = np.empty(n_topics)
+    target_gradient(family, target, weight, gamma, coef, out)
+
+    def value(at):
+        return weight * expected_log_likelihood(family, target, *target_moments(at, coef))
+
+    numerical = numerical_gradient(lambda x: value(np.exp(x)), np.log(gamma), 1e-4) / gamma
+    unit = weight * (1.0 + scale**2) / gamma
+    assert np.all(np.abs(out - numerical) <= 1e-8 * unit)
+
+
+@family_names
+@target_cases
+def test_target_gradients_equal_reference(family, n_topics, size, scale, weight, seed):
+    rng = np.random.default_rng(seed)
+    gamma = concentrations(rng, n_topics, size)
+    coef = scale * rng.normal(size=n_topics)
+    target = float(rng.integers(2))
+    out = np.empty(n_topics)
+    target_gradient(family, target, weight, gamma, coef, out)
+    expected = reference.target_gradient(family, target, weight, gamma, coef)
+    unit = weight * (1.0 + scale**2) / gamma.sum()
+    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12 * unit)
+    target_natural_gradient(family, target, weight, gamma, coef, out)
+    natural = reference.natural(expected, gamma)
+    # F is nearly singular along γ: its condition number is of the order of γ₀ and 1/γ.
+    loss = 1e-10 * (1.0 + gamma.sum()) * (1.0 + 1.0 / gamma.min())
+    assert np.abs(out - natural).max() <= loss * (np.abs(natural).max() + weight * 1e-3)
+
+
+@family_names
+def test_natural_gradient_of_one_topic_is_nothing(family):
+    """θ = 1 for certain: rounding errors must not be divided by a zero Fisher information."""
+    for coef in (0.3, 1.0, 7.7):
+        out = np.full(1, np.nan)
+        target_natural_gradient(family, 1.0, 1.0, np.array([3.3]), np.array([coef]), out)
+        assert out[0] == 0.0
+
+
+# ---- mixtures ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_topics", range(1, 10))
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 33])
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-13), (np.float32, 3e-6)])
+def test_mixture_and_topic_sums(n_topics, n, dtype, rtol):
+    rng = np.random.default_rng(100 * n_topics + n)
+    rows = random_rows(rng, n, n_topics, 0.3).astype(dtype)
+    weight = rng.exponential(10.0, size=n).astype(dtype)
+    e = np.exp(-3.0 * rng.exponential(size=n_topics)).astype(dtype)
+    # Room beyond the document holds NaN: nothing there may be read or written.
+    kernel_rows = np.full((n_topics, n + 2), np.nan, dtype=dtype)
+    kernel_rows[:, :n] = rows.T
+    kernel_weight = np.full(n + 2, np.nan, dtype=dtype)
+    kernel_weight[:n] = weight
+    norm = np.full(n + 2, 5.0, dtype=dtype)
+    mixture(kernel_rows, n, e, norm)
+    np.testing.assert_allclose(norm[:n], rows.astype(float) @ e.astype(float), rtol=rtol)
+    assert np.all(norm[n:] == 5.0)
+    sums = np.full(n_topics, np.nan)
+    topic_sums(kernel_rows, kernel_weight, n, e, norm, sums)
+    expected = np.zeros(n_topics)
+    if n:
+        expected = weight.astype(float) @ reference.responsibilities(rows.astype(float), e)
+    np.testing.assert_allclose(sums, expected, rtol=10 * rtol, atol=rtol * (1 + weight.sum()))
+    assert sums.sum() == pytest.approx(weight.sum(), rel=10 * rtol)
+
+
+def test_a_word_that_no_topic_explains_is_harmless():
+    rows = np.zeros((3, 2))
+    rows[:, 1] = 1.0
+    sums = np.empty(3)
+    topic_sums(rows, np.array([4.0, 6.0]), 2, np.array([1.0, 2.0, 3.0]), np.empty(2), sums)
+    np.testing.assert_allclose(sums, [1.0, 2.0, 3.0])
+
+
+@given(st.integers(1, 6), st.integers(0, 10), st.integers(0, 2**32 - 1))
+def test_gather_document(n_topics, n, seed):
+    rng = np.random.default_rng(seed)
+    table = rng.random((15, n_topics))
+    multiplicity = rng.random(15)
+    words = rng.choice(15, size=n, replace=False).astype(np.int32)
+    counts = rng.integers(1, 9, size=n).astype(float)
+    rows, weight = np.zeros((n_topics, n + 1)), np.zeros(n + 1)
+    gather_document(words, counts, table, multiplicity, rows, weight)
+    assert np.array_equal(rows[:, :n], table[words].T)
+    assert np.array_equal(weight[:n], counts * multiplicity[words])
+    assert weight[n] == 0.0
+
+
+# ---- the objective ----------------------------------------------------------------------------
+
+
+def kernel_objective(document: Document, gamma: np.ndarray, dtype=np.float64) -> float:
+    rows, weight = document.kernel_rows(dtype)
+    return document_objective(
+        rows,
+        weight,
+        document.n,
+        document.prior,
+        gamma,
+        document.family,
+        document.local_target(),
+        local_work(document.n_topics, document.n + 3, dtype),
+    )
+
+
+def reference_objective(document: Document, gamma: np.ndarray) -> float:
+    return reference.document_objective(
+        document.rows,
+        document.weight,
+        document.prior,
+        gamma,
+        document.family,
+        document.target,
+        document.target_weight,
+        document.coef,
+    )
+
+
+def size_of_terms(document: Document, gamma: np.ndarray) -> float:
+    """The objective is a difference of terms of this size; rounding is relative to it."""
+    total = gamma.sum() + document.weight.sum()
+    return 1.0 + total * (1.0 + abs(np.log(total))) + abs(reference_objective(document, gamma))
+
+
+@given(documents())
+def test_objective_equals_reference(document: Document):
+    rng = np.random.default_rng(document.n)
+    for gamma in (document.start, document.start * rng.uniform(0.3, 3.0, document.n_topics)):
+        error = kernel_objective(document, gamma) - reference_objective(document, gamma)
+        assert abs(error) <= 1e-13 * size_of_terms(document, gamma)
+
+
+@given(documents(supervised=False))
+def test_mix_objective_is_minus_kl(document: Document):
+    """-KL(Dirichlet(γ) || Dirichlet(α)): never positive, zero at γ = α, and E[log θ] beside it."""
+    log_theta = np.empty(document.n_topics)
+    value = mix_objective(document.prior, document.start, log_theta)
+    slack = 1e-13 * size_of_terms(document, document.start)
+    assert value <= slack
+    assert mix_objective(document.prior, document.prior, np.empty(document.n_topics)) == (
+        pytest.approx(0.0, abs=1e-12)
+    )
+    _, _, expected = reference.document_statistics(
+        np.empty(0, dtype=int),
+        np.empty(0),
+        np.ones((1, document.n_topics)),
+        document.prior,
+        document.start,
+    )
+    np.testing.assert_allclose(log_theta, expected, rtol=1e-12, atol=1e-12)
+
+
+# ---- one document -----------------------------------------------------------------------------
+
+
+def infer(document: Document, steps: int, tolerance: float = 0.0, dtype=np.float64):
+    rows, weight = document.kernel_rows(dtype)
+    gamma = document.start.copy()
+    taken = infer_document(
+        rows,
+        weight,
+        document.n,
+        document.prior,
+        document.family,
+        document.local_target(),
+        gamma,
+        LocalBudget(steps, tolerance),
+        local_work(document.n_topics, document.n + 3, dtype),
+    )
+    return gamma, taken
+
+
+def infer_reference(document: Document, steps: int) -> np.ndarray:
+    return reference.infer_document(
+        document.rows,
+        document.weight,
+        document.prior,
+        document.start,
+        document.family,
+        document.target,
+        document.target_weight,
+        document.coef,
+        steps,
+    )
+
+
+@pytest.mark.parametrize("family", ["gaussian", "bernoulli"])
+@pytest.mark.parametrize("supervised", [False, True], ids=["words", "words and target"])
+@given(st.data())
+def test_infer_document_equals_reference(family, supervised, data):
+    document = data.draw(
+        documents(families=(family,), supervised=supervised, largest_count=200.0, coef_scale=1.0)
+    )
+    gamma, taken = infer(document, 5)
+    expected = infer_reference(document, 5)
+    if supervised and document.n_topics > 1:
+        # Where full steps lower the objective the kernel goes another way, tested below.
+        rise = reference_objective(document, expected) - reference_objective(
+            document, document.start
+        )
+        assume(rise > 1e-12 * size_of_terms(document, document.start))
+        # Once a γ_k is tiny the kernel's guard against 0/0 shows.
+        assume(expected.min() > 0.02)
+    assert 1 <= taken <= 5
+    np.testing.assert_allclose(gamma, expected, rtol=1e-9 if not supervised else 1e-8)
+
+
+@pytest.mark.parametrize("family", ["gaussian", "bernoulli"])
+@pytest.mark.parametrize("supervised", [False, True], ids=["words", "words and target"])
+@given(st.data())
+def test_infer_document_in_single_precision(family, supervised, data):
+    document = data.draw(
+        documents(families=(family,), supervised=supervised, largest_count=200.0, coef_scale=1.0)
+    )
+    gamma, _ = infer(document, 5, dtype=np.float32)
+    expected = infer_reference(document, 5)
+    assert gamma.dtype == np.float64
+    if supervised and document.n_topics > 1:
+        before = reference_objective(document, document.start)
+        assume(reference_objective(document, expected) >= before + 1e-4 * abs(before))
+        assume(expected.min() > 0.1)
+    np.testing.assert_allclose(gamma, expected, rtol=1e-4, atol=1e-4)
+
+
+@settings(max_examples=300)
+@given(
+    documents(
+        largest_count=1e6,
+        coef_scale=300.0,
+        smallest_prior=1e-3,
+        smallest_noise=1e-3,
+    ),
+    st.integers(1, 15),
+)
+def test_objective_never_falls(document: Document, steps: int):
+    """Large coefficients, small noise, targets out of reach: damping or not, L(γ) must not fall."""
+    before = kernel_objective(document, document.start)
+    gamma, _ = infer(document, steps)
+    after = kernel_objective(document, gamma)
+    assert np.all(gamma > 0.0)
+    assert np.all(np.isfinite(gamma))
+    assert after >= before - 1e-9 * max(abs(before), 1.0)
+
+
+@settings(max_examples=200)
+@given(
+    documents(largest_count=100.0, coef_scale=100.0, smallest_prior=0.05, smallest_noise=0.01),
+    st.integers(1, 15),
+)
+def test_objective_never_falls_in_single_precision(document: Document, steps: int):
+    before = kernel_objective(document, document.start)
+    gamma, _ = infer(document, steps, dtype=np.float32)
+    after = kernel_objective(document, gamma)
+    slack = 2e-6 * size_of_terms(document, document.start)
+    event("falls a little" if after < before else "rises")
+    assert after >= before - slack
+
+
+def test_full_steps_alone_do_lower_the_objective():
+    """The guard is needed: for this document five full steps end lower than they began."""
+    document = Document(
+        rows=np.array([[1.0, 0.4, 0.1], [0.2, 1.0, 0.3]]),
+        weight=np.array([3.0, 2.0]),
+        prior=np.ones(3),
+        start=np.full(3, 2.0),
+        family=Gaussian(0.01),
+        target=2.0,
+        target_weight=5.0,
+        coef=np.array([-6.0, 1.0, 8.0]),
+    )
+    before = reference_objective(document, document.start)
+    fallen = [
+        steps
+        for steps in range(1, 12)
+        if reference_objective(document, infer_reference(document, steps)) < before
+    ]
+    assert fallen
+    for steps in fallen:
+        gamma, taken = infer(document, steps)
+        assert reference_objective(document, gamma) > before
+        assert taken > steps  # it was done again
+
+
+@given(documents(supervised=False, largest_count=1e3))
+def test_fixed_point_without_target(document: Document):
+    """At convergence γ = α + Σ c m r, r at that γ."""
+    gamma, taken = infer(document, 20_000, tolerance=1e-12)
+    assume(taken < 20_000)
+    e = np.exp(reference.digamma(gamma))
+    expected = document.prior.copy()
+    if document.n:
+        expected = expected + document.weight @ reference.responsibilities(document.rows, e)
+    assert np.abs(gamma - expected).sum() <= 1e-9 * gamma.sum()
+    assert gamma.sum() == pytest.approx(document.prior.sum() + document.weight.sum(), rel=1e-9)
+
+
+@given(documents(supervised=True, largest_count=50.0, coef_scale=1.0, smallest_prior=0.3))
+def test_stationary_point_with_target(document: Document):
+    """Where inference with a target converges, the gradient of the reference objective is zero."""
+    gamma, taken = infer(document, 3_000, tolerance=1e-13)
+    assume(taken < 3_000 and gamma.min() > 0.05)
+    gradient = numerical_gradient(
+        lambda x: reference_objective(document, np.exp(x)), np.log(gamma), 1e-4
+    )
+    assert np.abs(gradient).max() <= 1e-6 * size_of_terms(document, gamma)
+
+
+@given(documents(supervised=False))
+def test_stops_when_nothing_changes(document: Document):
+    """A loose tolerance stops at once; an empty document needs one step and one to see it."""
+    _, taken = infer(document, 50, tolerance=1e9)
+    assert taken == 1
+    if document.n == 0:
+        gamma, taken = infer(document, 50, tolerance=1e-12)
+        assert np.array_equal(gamma, document.prior)
+        assert taken <= 2
+
+
+@given(documents(largest_count=1e3))
+def test_topics_may_be_permuted(document: Document):
+    order = np.random.default_rng(0).permutation(document.n_topics)
+    shuffled = Document(
+        document.rows[:, order],
+        document.weight,
+        document.prior[order],
+        document.start[order],
+        document.family,
+        document.target,
+        document.target_weight,
+        document.coef[order],
+    )
+    # Few steps: rounding differs with the order, and full steps may amplify it.
+    gamma, _ = infer(document, 3)
+    other, _ = infer(shuffled, 3)
+    before = kernel_objective(document, document.start)
+    near_tie = abs(kernel_objective(document, gamma) - before) < 1e-9 * abs(before)
+    assume(not near_tie or document.target_weight == 0.0)
+    np.testing.assert_allclose(other, gamma[order], rtol=1e-6, atol=1e-9)
+
+
+# ---- many documents ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=["gaussian", "bernoulli"])
+@given(
+    lengths=st.lists(st.integers(0, 8), min_size=1, max_size=6),
+    n_words=st.integers(1, 12),
+    n_topics=st.integers(1, 6),
+    large=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_infer_documents_statistics(family, lengths, n_words, n_topics, large, seed):
+    rng = np.random.default_rng(seed)
+    case = random_corpus(rng, lengths, n_words, n_topics, family, large)
+    corpus = case.corpus
+    n_docs = len(lengths)
+    gamma = case.start.copy()
+    stats = local_stats(n_words, n_topics)
+    words = WordTable(case.table, case.multiplicity)
+    budget = LocalBudget(6, 1e-6)
+    infer_documents(0, n_docs, corpus, words, case.prior, case.coef, family, gamma, budget, stats)
+    word_topic = np.zeros((n_words, n_topics))
+    evidence = np.zeros(n_words)
+    log_theta = np.zeros(n_topics)
+    parts = np.zeros(4)
+    whole = 0.0
+    for d in range(n_docs):
+        here = slice(corpus.indptr[d], corpus.indptr[d + 1])
+        doc_words, counts = corpus.indices[here], corpus.counts[here]
+        document = Document(
+            case.table[doc_words],
+            counts * case.multiplicity[doc_words],
+            case.prior,
+            case.start[d],
+            family,
+            float(corpus.target[d]),
+            float(corpus.target_weight[d]),
+            case.coef,
+        )
+        single, taken = infer(document, 6, 1e-6)
+        np.testing.assert_allclose(gamma[d], single, rtol=1e-9)
+        more = reference.document_statistics(doc_words, counts, case.table, case.prior, gamma[d])
+        word_topic += more[0]
+        evidence += more[1]
+        log_theta += more[2]
+        parts[0] += case.multiplicity @ more[1]
+        if document.target_weight > 0:
+            parts[2] += document.target_weight * reference.expected_log_likelihood(
+                family, document.target, gamma[d], case.coef
+            )
+        parts[3] += taken
+        whole += reference_objective(document, gamma[d])
+    scale = 1.0 + corpus.counts.sum()
+    np.testing.assert_allclose(stats.word_topic, word_topic, rtol=1e-9, atol=1e-12 * scale)
+    np.testing.assert_allclose(stats.word_evidence, evidence, rtol=1e-9, atol=1e-12 * scale)
+    np.testing.assert_allclose(stats.log_theta, log_theta, rtol=1e-9, atol=1e-12 * scale)
+    np.testing.assert_allclose(stats.parts[[0, 2, 3]], parts[[0, 2, 3]], rtol=1e-9, atol=1e-9)
+    # The first three parts are the objective, whatever the multiplicities.
+    assert stats.parts[:3].sum() == pytest.approx(whole, rel=1e-9, abs=1e-9 * scale)
+    # Every token is assigned once.
+    assert stats.word_topic.sum() == pytest.approx(corpus.counts.sum(), rel=1e-12)
+
+
+@given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 2**32 - 1))
+def test_infer_documents_works_on_a_range_and_adds(first, length, seed):
+    """Only documents first..last-1 are touched, and statistics are added to what is there."""
+    rng = np.random.default_rng(seed)
+    case = random_corpus(rng, [3, 0, 5, 1, 4, 2], 9, 3, Gaussian(1.0))
+    last = min(first + length, 6)
+    words = WordTable(case.table, case.multiplicity)
+    budget = LocalBudget(4, 0.0)
+    arguments = (case.corpus, words, case.prior, case.coef, case.family)
+
+    def run(*ranges):
+        gamma = case.start.copy()
+        stats = local_stats(9, 3)
+        for a, b in ranges:
+            infer_documents(a, b, *arguments, gamma, budget, stats)
+        return gamma, stats
+
+    gamma, _ = run((first, last))
+    assert np.array_equal(gamma[:first], case.start[:first])
+    assert np.array_equal(gamma[last:], case.start[last:])
+    whole_gamma, whole = run((0, 6))
+    assert np.array_equal(gamma[first:last], whole_gamma[first:last])
+    cut_gamma, cut = run((0, first), (first, last), (last, 6))
+    assert np.array_equal(cut_gamma, whole_gamma)
+    for mine, theirs in zip(cut, whole, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_infer_documents_in_single_precision():
+    rng = np.random.default_rng(3)
+    case = random_corpus(rng, [40, 0, 25, 1] * 5, 60, 5, Gaussian(1.0))
+    results = []
+    for dtype in (np.float64, np.float32):
+        gamma = case.start.copy()
+        stats = local_stats(60, 5)
+        words = WordTable(case.table.astype(dtype), case.multiplicity)
+        budget = LocalBudget(10, 0.0)
+        infer_documents(
+            0, 20, case.corpus, words, case.prior, case.coef, case.family, gamma, budget, stats
+        )
+        results.append((gamma, stats))
+    (gamma, stats), (gamma32, stats32) = results
+    np.testing.assert_allclose(gamma32, gamma, rtol=1e-4, atol=1e-4)
+    assert not np.array_equal(gamma32, gamma)
+    stats.parts[3] = stats32.parts[3] = 0.0  # the number of steps may differ
+    for mine, theirs in zip(stats32, stats, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-3)

@@ -1,0 +1,258 @@
+"""Chunks, threads, forks: the same numbers whoever computes them."""
+
+import itertools
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kernel_cases import random_corpus, run_script
+from scipy.sparse import csr_matrix
+
+from topicfocus.corpus import Corpus
+from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.inference.statistics import collect
+from topicfocus.kernels import threads
+from topicfocus.kernels.threads import (
+    MOST_CHUNKS,
+    SMALLEST_CHUNK,
+    chunk_bounds,
+    n_threads,
+    run_chunks,
+)
+
+# ---- chunks -----------------------------------------------------------------------------------
+
+
+@given(
+    lengths=st.lists(
+        st.one_of(st.integers(0, 50), st.integers(0, 20_000), st.just(0)), max_size=60
+    ),
+    n_words=st.sampled_from([0, 1, 500, 30_000]),
+    offset=st.sampled_from([0, 12_345]),
+    dtype=st.sampled_from([np.int32, np.int64]),
+)
+def test_chunks_cover_every_document_once(lengths, n_words, offset, dtype):
+    indptr = (offset + np.concatenate([[0], np.cumsum(lengths)])).astype(dtype)
+    bounds = chunk_bounds(indptr, n_words)
+    n_docs = len(lengths)
+    assert bounds[0] == 0
+    assert bounds[-1] == n_docs
+    assert np.all(np.diff(bounds) >= 0)
+    covered = [d for a, b in itertools.pairwise(bounds) for d in range(a, b)]
+    assert covered == list(range(n_docs))
+    chunks = len(bounds) - 1
+    assert 1 <= chunks <= MOST_CHUNKS
+    # Chunks are worth their while: as many nonzeros as words on average, and not tiny.
+    if chunks > 1:
+        assert sum(lengths) / chunks >= max(SMALLEST_CHUNK, n_words)
+    # A chunk exceeds its fair share by less than one document.
+    if lengths and max(lengths):
+        loads = np.diff((indptr - offset)[bounds])
+        assert loads.max() <= sum(lengths) / chunks + max(lengths)
+
+
+def test_a_large_corpus_has_all_chunks():
+    indptr = np.arange(0, 100 * 10_001, 100)
+    assert len(chunk_bounds(indptr, 1000)) == MOST_CHUNKS + 1
+
+
+# ---- threads ----------------------------------------------------------------------------------
+
+
+def test_n_threads():
+    cores = n_threads(None)
+    assert cores >= 1
+    if hasattr(os, "sched_getaffinity"):
+        assert cores == len(os.sched_getaffinity(0))
+    assert n_threads(-1) == cores
+    assert n_threads(-2) == max(1, cores - 1)
+    assert n_threads(-1000) == 1
+    assert n_threads(1) == 1
+    assert n_threads(7) == 7
+
+
+def test_zero_jobs_is_an_error():
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        n_threads(0)
+    with pytest.raises(ValueError, match="n_jobs=0"):
+        run_chunks(lambda a, b, out: None, [0, 1], lambda: None, lambda a, b: None, 0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 5, 40, None, -1])
+@given(cuts=st.lists(st.integers(0, 100), min_size=2, max_size=12).map(sorted))
+def test_run_chunks_adds_in_order(n_jobs, cuts):
+    """Every chunk once, added left to right, whatever finishes first."""
+
+    def work(first, last, out):
+        # Later chunks finish first.
+        threading.Event().wait(0.0005 / (1 + first))
+        out.append((first, last))
+
+    def add(total, other):
+        total.extend(other)
+
+    result = run_chunks(work, cuts, list, add, n_jobs)
+    assert result == list(itertools.pairwise(cuts))
+
+
+def test_run_chunks_uses_no_more_buffers_than_threads():
+    """One total and one buffer a thread, however many chunks."""
+    alive = 0
+    most = 0
+    lock = threading.Lock()
+
+    class Buffer:
+        def __init__(self):
+            nonlocal alive, most
+            with lock:
+                alive += 1
+                most = max(most, alive)
+
+        def __del__(self):
+            nonlocal alive
+            with lock:
+                alive -= 1
+
+    run_chunks(lambda a, b, out: None, range(17), Buffer, lambda a, b: None, 3)
+    assert most <= 3 + 1 + 3  # the total, this wave, and the last one until it is let go
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_errors_reach_the_caller(n_jobs):
+    def work(first, last, out):
+        if first == 3:
+            raise RuntimeError("chunk three")
+
+    with pytest.raises(RuntimeError, match="chunk three"):
+        run_chunks(work, range(6), list, lambda a, b: None, n_jobs)
+    assert run_chunks(lambda a, b, out: None, range(6), list, lambda a, b: None, n_jobs) == []
+
+
+# ---- statistics -------------------------------------------------------------------------------
+
+N_DOCS, N_WORDS, N_TOPICS = 1500, 700, 5
+
+
+def large_problem(family, n_jobs):
+    """Enough nonzero counts for seven chunks."""
+    rng = np.random.default_rng(9)
+    case = random_corpus(rng, list(rng.integers(0, 80, size=N_DOCS)), N_WORDS, N_TOPICS, family)
+    counts = csr_matrix(
+        (case.corpus.counts, case.corpus.indices, case.corpus.indptr), shape=(N_DOCS, N_WORDS)
+    )
+    corpus = Corpus(counts, np.array([f"w{v}" for v in range(N_WORDS)]))
+    problem = Problem(corpus, case.corpus.target, case.corpus.target_weight, n_jobs)
+    background = rng.dirichlet(np.ones(N_WORDS))
+    state = ModelState(
+        case.table / case.table.sum(axis=0),
+        case.multiplicity,
+        background,
+        case.coef,
+        family,
+        case.prior,
+    )
+    return problem, state, case.start
+
+
+def statistics_of(family, n_jobs, dtype=np.float64):
+    problem, state, start = large_problem(family, n_jobs)
+    gamma = start.copy()
+    hyper = Hyperparameters(N_TOPICS)
+    stats = collect(problem, state, hyper, gamma, max_steps=5, dtype=dtype)
+    return gamma, stats
+
+
+def assert_identical(one, other):
+    assert np.array_equal(one[0], other[0])
+    for field in fields(one[1]):
+        mine, theirs = getattr(one[1], field.name), getattr(other[1], field.name)
+        assert np.array_equal(mine, theirs), field.name
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("family", [Gaussian(1.0), Bernoulli()], ids=["gaussian", "bernoulli"])
+def test_statistics_are_bit_identical_for_every_thread_count(family, dtype):
+    problem, _, _ = large_problem(family, 1)
+    assert len(chunk_bounds(problem.corpus.counts.indptr, N_WORDS)) - 1 >= 6
+    one = statistics_of(family, 1, dtype)
+    for n_jobs in (2, 3, 5, None):
+        assert_identical(statistics_of(family, n_jobs, dtype), one)
+
+
+def test_mixes_are_bit_identical_for_every_thread_count():
+    problem, state, _ = large_problem(Gaussian(1.0), 1)
+    one = topic_mixes(problem.corpus, state, n_jobs=1)
+    np.testing.assert_allclose(one.sum(axis=1), 1.0, rtol=1e-12)
+    for n_jobs in (2, 3, 5):
+        assert np.array_equal(topic_mixes(problem.corpus, state, n_jobs=n_jobs), one)
+
+
+def test_several_threads_may_call_at_once():
+    """As a Dask worker does: all share the pools, none waits for ever, results as if alone."""
+    expected = {n_jobs: statistics_of(Gaussian(1.0), n_jobs) for n_jobs in (1, 2, 3)}
+    with ThreadPoolExecutor(4) as callers:
+        jobs = [
+            (n_jobs, callers.submit(statistics_of, Gaussian(1.0), n_jobs))
+            for n_jobs in (1, 2, 3, 2, 3, 2, 1, 2)
+        ]
+        for n_jobs, job in jobs:
+            assert_identical(job.result(timeout=120), expected[n_jobs])
+
+
+def test_pools_are_shared():
+    """A pool for each number of threads, made once."""
+    run_chunks(lambda a, b, out: None, range(9), list, lambda a, b: None, 2)
+    before = dict(threads._pools)
+    run_chunks(lambda a, b, out: None, range(9), list, lambda a, b: None, 2)
+    assert threads._pools == before
+
+
+# ---- forks ------------------------------------------------------------------------------------
+
+FORK = """
+import os, signal, sys, threading
+import numpy as np
+from topicfocus.kernels import threads
+from topicfocus.kernels.special import apply_elementwise
+
+x = np.linspace(0.5, 9.0, 64)
+
+def work(first, last, out):
+    out[first:last] = apply_elementwise(x[first:last], 0)
+
+def add(total, other):
+    total += other
+
+def run():
+    return threads.run_chunks(work, range(0, 65, 8), lambda: np.zeros(64), add, 2)
+
+expected = run()
+assert threads._pools, "no pool was made: this tests nothing"
+if sys.argv[1] == "locked":
+    # Another thread is inside _pool() at the moment of the fork.
+    threads._lock.acquire()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    ok = not threads._pools and np.array_equal(run(), expected)
+    os._exit(0 if ok else 3)
+if sys.argv[1] == "locked":
+    threads._lock.release()
+_, status = os.waitpid(child, 0)
+assert status == 0, f"the child ended with status {status}"
+assert np.array_equal(run(), expected)
+print("both fine")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("when", ["quiet", "locked"])
+def test_works_in_a_forked_child(when):
+    assert "both fine" in run_script(FORK, when, timeout=180)

@@ -1,0 +1,262 @@
+"""MAP topic mixes by Newton, against the long fixed point and a generic optimiser."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernel_cases import Document, documents, mix_work, numerical_gradient, random_rows
+from scipy.special import softmax
+
+from topicfocus.kernels import reference
+from topicfocus.kernels.local import LocalBudget, WordTable
+from topicfocus.kernels.topic_mix import (
+    factorise,
+    map_document,
+    map_documents,
+    mix_value,
+    scaled_curvature,
+    solve_factorised,
+)
+
+BUDGET = LocalBudget(50, 1e-8)
+
+mix_documents = documents(supervised=False, largest_count=1e4)
+
+
+def solve(document: Document, start=None, budget=BUDGET):
+    rows, weight = document.kernel_rows()
+    theta = document.prior / document.prior.sum() if start is None else start.copy()
+    work = mix_work(document.n_topics, document.n + 3)
+    steps = map_document(rows, weight, document.n, document.prior, theta, budget, work)
+    return theta, steps
+
+
+def kkt_residual(document: Document, theta: np.ndarray) -> float:
+    """How far θ is from its own fixed point θ = (a + Σ c m r)/(Σ a + Σ c m)."""
+    new = document.prior.copy()
+    if document.n:
+        new = new + document.weight @ reference.responsibilities(document.rows, theta)
+    return float(np.abs(new / new.sum() - theta).max())
+
+
+@given(mix_documents)
+def test_value_and_derivatives(document: Document):
+    """f(θ) as in the reference; θ∘∇f and θθᵀ∘∇²f as numerical derivatives of the reference."""
+    rng = np.random.default_rng(document.n)
+    theta = rng.dirichlet(np.full(document.n_topics, 5.0)) + 0.01
+    theta /= theta.sum()
+    rows, weight = document.kernel_rows()
+    work = mix_work(document.n_topics, document.n + 3)
+    size = 1.0 + document.weight.sum() + document.prior.sum()
+    value = mix_value(rows, weight, document.n, document.prior, theta, work)
+    expected = reference.mix_value(document.rows, document.weight, document.prior, theta)
+    assert abs(value - expected) <= 1e-12 * size
+    scaled_curvature(rows, weight, document.n, document.prior, theta, work)
+
+    def function(x):
+        return reference.mix_value(document.rows, document.weight, document.prior, theta * (1 + x))
+
+    origin = np.zeros(document.n_topics)
+    gradient = numerical_gradient(function, origin, 1e-3)
+    np.testing.assert_allclose(work.gradient, gradient, rtol=1e-6, atol=1e-8 * size)
+
+    def slope(x):
+        at = theta * (1 + x)
+        ratio = document.rows / (document.rows @ at)[:, None]
+        return theta * (document.weight @ ratio + document.prior / at)
+
+    lower = np.tril(work.matrix)
+    matrix = lower + np.tril(lower, -1).T
+    h = 1e-4
+    for k in range(document.n_topics):
+        step = np.zeros(document.n_topics)
+        step[k] = h
+        column = (slope(step) - slope(-step)) / (2 * h)
+        np.testing.assert_allclose(-matrix[k], column, rtol=1e-5, atol=1e-6 * size)
+
+
+@given(st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_cholesky(size, seed):
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(size, size))
+    matrix = root @ root.T + 0.1 * np.eye(size)
+    right = rng.normal(size=size)
+    x = right.copy()
+    factor = matrix.copy()
+    factorise(factor)
+    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(matrix), atol=1e-11)
+    solve_factorised(factor, x)
+    np.testing.assert_allclose(matrix @ x, right, rtol=1e-8, atol=1e-8)
+
+
+@given(documents(supervised=False, largest_count=100.0, smallest_prior=0.2, most_topics=6))
+def test_equals_the_long_fixed_point(document: Document):
+    theta, _ = solve(document)
+    expected = reference.map_document(document.rows, document.weight, document.prior)
+    np.testing.assert_allclose(theta, expected, atol=1e-6)
+    # Where the fixed point has not arrived, Newton must be at least as high.
+    here = reference.mix_value(document.rows, document.weight, document.prior, theta)
+    there = reference.mix_value(document.rows, document.weight, document.prior, expected)
+    assert here >= there - 1e-12 * (1.0 + abs(there))
+
+
+@settings(max_examples=60)
+@given(documents(supervised=False, largest_count=1e3, most_topics=6))
+def test_equals_a_generic_optimiser(document: Document):
+    """BFGS in the softmax basis knows nothing of the problem."""
+    theta, _ = solve(document)
+    size = document.weight.sum() + document.prior.sum()
+
+    def cost(logits):
+        mix = softmax(logits)
+        value = reference.mix_value(document.rows, document.weight, document.prior, mix)
+        slope = document.prior.copy()
+        if document.n:
+            slope += document.weight @ reference.responsibilities(document.rows, mix)
+        return -value / size, (size * mix - slope) / size
+
+    found = scipy.optimize.minimize(
+        cost,
+        np.log(document.prior / document.prior.sum()),
+        jac=True,
+        method="BFGS",
+        options={"gtol": 1e-9, "maxiter": 2000},
+    )
+    expected = softmax(found.x)
+    np.testing.assert_allclose(theta, expected, atol=1e-5)
+    best, _ = cost(np.log(theta))
+    assert best <= found.fun + 1e-13 * (1.0 + abs(found.fun))
+
+
+@given(mix_documents)
+def test_a_mix_that_satisfies_kkt(document: Document):
+    theta, _ = solve(document)
+    assert np.all(theta > 0.0)
+    assert theta.sum() == pytest.approx(1.0, abs=1e-12)
+    assert kkt_residual(document, theta) <= 1e-10
+
+
+@given(mix_documents, st.integers(0, 2**32 - 1))
+def test_any_start_gives_the_same_mix(document: Document, seed):
+    """Strictly concave: one optimum, found from anywhere inside."""
+    start = np.random.default_rng(seed).dirichlet(np.ones(document.n_topics)) + 1e-3
+    theta, _ = solve(document)
+    other, _ = solve(document, start / start.sum())
+    np.testing.assert_allclose(other, theta, atol=1e-9)
+
+
+@given(mix_documents, st.integers(1, 6))
+def test_every_step_rises(document: Document, steps):
+    values = []
+    for budget in range(steps + 1):
+        theta, taken = solve(document, budget=LocalBudget(budget, 1e-8))
+        assert taken <= max(budget, 1)
+        values.append(reference.mix_value(document.rows, document.weight, document.prior, theta))
+    slack = 1e-12 * (1.0 + np.abs(values).max())
+    assert np.all(np.diff(values) >= -slack)
+
+
+@pytest.mark.parametrize(
+    ("n_topics", "prior", "median"),
+    [
+        (2, 1.0, 6),
+        (5, 1.0, 6),
+        (20, 1.0, 6),
+        (50, 1.0, 6),
+        (5, 0.05, 6),
+        (20, 0.05, 7),
+        (50, 0.01, 9),
+    ],
+)
+@pytest.mark.parametrize("fitting", [True, False], ids=["from the model", "words at random"])
+def test_a_handful_of_steps(n_topics, prior, median, fitting):
+    """Sparse topics, documents of 1 to 200 words; small priors and many topics are the hard end."""
+    rng = np.random.default_rng(n_topics)
+    priors = np.full(n_topics, prior)
+    steps = []
+    for _ in range(150):
+        n = int(rng.integers(1, 200))
+        topics = rng.dirichlet(np.full(300, 0.1), size=n_topics).T + 1e-9
+        if fitting:
+            share = topics @ rng.dirichlet(np.full(n_topics, 0.3))
+            counts = rng.multinomial(n, share / share.sum()).astype(float)
+        else:
+            counts = np.zeros(300)
+            counts[rng.choice(300, size=n, replace=False)] = rng.geometric(0.3, size=n)
+        words = np.flatnonzero(counts)
+        rows = topics[words] / topics[words].max(axis=1, keepdims=True)
+        document = Document(rows, counts[words], priors, priors, None, 0.0, 0.0, priors)
+        theta, taken = solve(document)
+        assert kkt_residual(document, theta) <= 1e-10
+        steps.append(taken)
+    assert np.median(steps) <= median
+    assert max(steps) <= 15
+
+
+@given(mix_documents)
+def test_steps_stay_few(document: Document):
+    _, steps = solve(document)
+    assert 1 <= steps <= 25
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 7])
+def test_empty_document_gives_the_prior(n_topics):
+    prior = np.linspace(0.2, 2.0, n_topics)
+    document = Document(np.empty((0, n_topics)), np.empty(0), prior, prior, None, 0.0, 0.0, prior)
+    theta, steps = solve(document)
+    np.testing.assert_allclose(theta, prior / prior.sum(), rtol=1e-15)
+    assert steps == 1
+    elsewhere = np.linspace(2.0, 0.2, n_topics)
+    theta, _ = solve(document, elsewhere / elsewhere.sum())
+    np.testing.assert_allclose(theta, prior / prior.sum(), rtol=1e-7)
+
+
+@given(documents(supervised=False, most_topics=1))
+def test_one_topic(document: Document):
+    theta, steps = solve(document)
+    assert theta == pytest.approx([1.0], abs=1e-15)
+    assert steps == 1
+
+
+@given(
+    lengths=st.lists(st.integers(0, 8), min_size=1, max_size=6),
+    n_topics=st.integers(1, 6),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_map_documents(lengths, n_topics, seed):
+    """Each document by itself, steps counted, other documents left alone."""
+    rng = np.random.default_rng(seed)
+    n_words = 10
+    words = [rng.choice(n_words, size=length, replace=False) for length in lengths]
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    indices = np.concatenate([*words, np.empty(0, dtype=int)]).astype(np.int32)
+    counts = rng.integers(1, 50, size=len(indices)).astype(float)
+    table = random_rows(rng, n_words, n_topics, 0.3)
+    multiplicity = rng.choice([0.0, 0.4, 1.0], size=n_words)
+    prior = rng.uniform(0.2, 2.0, size=n_topics)
+    start = np.tile(prior / prior.sum(), (len(lengths), 1))
+    theta = start.copy()
+    steps = np.zeros(1)
+    last = len(lengths) - 1
+    arguments = (indptr, indices, counts, WordTable(table, multiplicity), prior)
+    map_documents(0, last, *arguments, theta, BUDGET, steps)
+    assert np.array_equal(theta[last], start[last])
+    map_documents(last, last + 1, *arguments, theta, BUDGET, steps)
+    total = 0
+    for d in range(len(lengths)):
+        here = slice(indptr[d], indptr[d + 1])
+        document = Document(
+            table[indices[here]],
+            counts[here] * multiplicity[indices[here]],
+            prior,
+            prior,
+            None,
+            0.0,
+            0.0,
+            prior,
+        )
+        expected, taken = solve(document)
+        np.testing.assert_allclose(theta[d], expected, rtol=1e-12)
+        total += taken
+    assert steps[0] == total

@@ -1,0 +1,84 @@
+"""Coherence by its definition, pair by pair, and the warning that comes with the paper's."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from topicfocus.metrics import coherence
+
+
+@pytest.fixture
+def case():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.7, (60, 12))
+    counts[:, 11] = 0
+    counts[3, 11] = 2  # a word of one document, apart from word 0
+    counts[3, 0] = 0
+    topics = rng.dirichlet(np.ones(12), 3)
+    topics[0, [0, 11]] += 1.0
+    return topics / topics.sum(axis=1, keepdims=True), counts
+
+
+def by_definition(topics, counts, measure, top_n, s=0.01):
+    present, m = counts > 0, len(counts)
+    means = []
+    for topic in topics:
+        top = np.argsort(-topic, kind="stable")[:top_n]
+        scores = []
+        for i, j in itertools.combinations(top, 2):
+            both, a, b = (present[:, i] & present[:, j]).sum(), present[:, i].sum(), present[:, j].sum()
+            if measure == "pmi":
+                score = math.log((both / m + s) / ((a / m + s) * (b / m + s)))
+            elif measure == "npmi":
+                score = -1.0 if both == 0 else math.log(both * m / (a * b)) / -math.log(both / m)
+            elif measure == "umass":
+                score = math.log((both + 1) / a)
+            else:
+                score = math.log((both + 1) / (a * b / m + 1))
+            scores.append(score)
+        means.append(np.mean(scores))
+    return np.array(means)
+
+
+@pytest.mark.parametrize("measure", ["pmi", "npmi", "umass", "log_ratio"])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.coo_array])
+def test_definition(case, measure, convert):
+    topics, counts = case
+    expected = by_definition(topics, counts, measure, 5)
+    found = coherence(topics, convert(counts), measure, top_n=5, per_topic=True)
+    np.testing.assert_allclose(found, expected)
+    assert coherence(topics, counts, measure, top_n=5) == pytest.approx(expected.mean())
+
+
+def test_the_papers_measure_rewards_independent_rare_words():
+    # model.md's check: independent words of frequency f score log((f²+0.01)/(f+0.01)²).
+    rng = np.random.default_rng(1)
+    for f, expected in ((0.004, 3.8), (0.05, 1.3), (0.15, 0.2)):
+        counts = (rng.random((20_000, 60)) < f).astype(int)
+        topic = np.ones((1, 60)) / 60
+        assert coherence(topic, counts, "pmi", top_n=50) == pytest.approx(expected, abs=0.1)
+        assert abs(coherence(topic, counts, "log_ratio", top_n=50)) < 0.15
+
+
+def test_words_that_always_or_never_meet():
+    counts = np.array([[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 1]])
+    topic = np.array([[0.5, 0.4, 0.1, 0.0]])
+    assert coherence(topic, counts, "npmi", top_n=2) == pytest.approx(1.0)
+    assert coherence(topic, counts, "npmi", top_n=3) == pytest.approx((1 - 1 - 1) / 3)
+    everywhere = np.ones((4, 2))
+    assert coherence(np.array([[0.5, 0.5]]), everywhere, "npmi", top_n=2) == 1.0
+
+
+def test_errors(case):
+    topics, counts = case
+    with pytest.raises(ValueError, match="measure must be one of"):
+        coherence(topics, counts, "tc")
+    with pytest.raises(ValueError, match="counts has 5 words but components has 12"):
+        coherence(topics, counts[:, :5])
+    with pytest.raises(ValueError, match="fewer than two words"):
+        coherence(np.eye(12)[:2], counts)
+    with pytest.raises(ValueError, match="occurs in none"):
+        coherence(np.ones((1, 2)), np.array([[0, 1], [0, 1]]), "umass", top_n=2)

@@ -1,0 +1,137 @@
+"""Coordinate ascent: the bound never falls, whatever the corpus."""
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import models
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.inference.statistics import bound_value, collect
+from topicfocus.solvers import CoordinateSolver
+from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
+
+EPOCHS = 10
+
+
+def objectives(solver, problem, hyper, start, epochs=EPOCHS):
+    state = solver.begin(problem, hyper, start)
+    values = []
+    for _ in range(epochs):
+        state, info = solver.step(state)
+        values.append(info.objective)
+    return np.array(values), solver.model(state)
+
+
+def learnable(problem):
+    """A constant target has no noise variance: estimators refuse it before any solver sees it."""
+    known = problem.target[problem.target_weight > 0]
+    return len(known) == 0 or np.ptp(known) > 0
+
+
+def assert_never_falls(values, share=1e-9):
+    assert np.all(np.isfinite(values))
+    falls = values[:-1] - values[1:]
+    # Of the bound itself; a bound that happens to pass zero is held to its size elsewhere.
+    allowed = share * np.maximum(np.abs(values[1:]), np.abs(values).max() * 1e-2)
+    assert np.all(falls <= allowed), (falls.max(), values)
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(models.cases(max_docs=8, max_words=7, max_count=9), st.booleans(), st.integers(0, 2**31))
+def test_the_bound_never_falls(case, learn_prior, seed):
+    """Empty documents, words that never occur, missing targets, one topic; both bounds, families."""
+    assume(learnable(case.problem))
+    hyper = replace(case.hyper, learn_prior=learn_prior)
+    start = perturbed_start(
+        case.problem, hyper, case.state.family, np.ones(hyper.n_topics), np.random.default_rng(seed)
+    )
+    values, model = objectives(CoordinateSolver(), case.problem, hyper, start)
+    assert_never_falls(values)
+    np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-9)
+    assert np.all(model.topic_word >= 0) and np.all(np.isfinite(model.coef))
+
+
+@settings(deadline=None, max_examples=100, derandomize=True)
+@given(models.cases(max_docs=6, max_words=6), st.integers(1, 3))
+def test_the_bound_never_falls_from_any_model_with_few_local_steps(case, local_steps):
+    """A start that has nothing to do with the data, and locals far from converged."""
+    assume(learnable(case.problem))
+    solver = CoordinateSolver(local_steps=local_steps)
+    values, _ = objectives(solver, case.problem, case.hyper, case.state)
+    assert_never_falls(values)
+
+
+@pytest.mark.parametrize("bound", models.BOUNDS)
+@pytest.mark.parametrize("family", models.FAMILIES)
+@pytest.mark.parametrize("selects", [True, False])
+@pytest.mark.parametrize("learn_prior", [True, False])
+def test_the_bound_rises_on_longer_runs(bound, family, selects, learn_prior):
+    case = models.draw_case(
+        0, family, bound, n_docs=60, n_words=30, selects=selects, learn_prior=learn_prior
+    )
+    example = Gaussian(1.0) if family == "gaussian" else Bernoulli()
+    start = perturbed_start(
+        case.problem, case.hyper, example, np.ones(3), np.random.default_rng(1)
+    )
+    values, model = objectives(CoordinateSolver(), case.problem, case.hyper, start, 60)
+    assert_never_falls(values)
+    assert values[-1] > values[0] + 1e-3
+    assert np.any(model.doc_topic_prior != 1) == learn_prior
+
+
+def test_strong_supervision_does_not_make_the_bound_fall():
+    """λ = 100 on a nearly noiseless target: full natural-gradient steps overshoot here."""
+    case = models.draw_case(3, n_docs=40, n_words=20, weight=100.0)
+    start = perturbed_start(
+        case.problem, case.hyper, Gaussian(1e-3), np.ones(3), np.random.default_rng(3)
+    )
+    values, _ = objectives(CoordinateSolver(), case.problem, case.hyper, start, 40)
+    assert_never_falls(values)
+
+
+def test_the_objective_is_the_bound_per_token_before_the_update():
+    case = models.draw_case(4)
+    solver = CoordinateSolver(local_steps=5, local_tolerance=1e-5)
+    state = solver.begin(case.problem, case.hyper, case.state)
+    gamma = state.concentration.copy()
+    stats = collect(*case[:3], gamma, max_steps=5, tolerance=1e-5)
+    _, info = solver.step(state)
+    expected = bound_value(stats, case.state, case.hyper) / case.problem.corpus.n_tokens
+    assert info.objective == expected
+
+
+def test_a_fixed_point_is_reached():
+    case = models.draw_case(5, n_docs=15, n_words=8)
+    start = near_symmetric_start(
+        case.problem, case.hyper, Gaussian(1.0), np.ones(3), np.random.default_rng(5)
+    )
+    solver = CoordinateSolver(local_steps=200, local_tolerance=1e-12)
+    values, model = objectives(solver, case.problem, case.hyper, start, 3000)
+    assert_never_falls(values)
+    assert values[-1] - values[-2] < 1e-9
+    again, _ = objectives(solver, case.problem, case.hyper, model, 5)
+    np.testing.assert_allclose(again, values[-1], rtol=1e-6)
+
+
+def test_documents_without_targets_teach_words_but_not_coefficients():
+    case = models.draw_case(6, n_docs=30, n_words=12)
+    target = case.problem.target.copy()
+    target[10:] = np.nan
+    problem = models.make_problem(case.problem.corpus, target, n_jobs=1)
+    changed = models.make_problem(
+        case.problem.corpus, np.where(np.isnan(target), target, target + 1.0), n_jobs=1
+    )
+    solver = CoordinateSolver()
+    _, model = objectives(solver, problem, case.hyper, case.state)
+    _, words_only = objectives(
+        solver, models.make_problem(case.problem.corpus, None), case.hyper, case.state
+    )
+    _, other = objectives(solver, changed, case.hyper, case.state)
+    assert np.all(model.coef != case.state.coef) and np.all(words_only.coef == case.state.coef)
+    assert np.abs(model.coef - other.coef).max() > 0.1
+    half = problem.rows(np.arange(10))
+    _, only_known = objectives(solver, half, case.hyper, case.state)
+    assert np.abs(only_known.topic_word - model.topic_word).max() > 1e-3

@@ -1,0 +1,353 @@
+"""The loop around every solver: progress, stopping, interrupts, seeds and threads."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from dataclasses import fields, replace
+from pathlib import Path
+
+import models
+import numpy as np
+import pytest
+
+import topicfocus
+from topicfocus.corpus import make_corpus
+from topicfocus.datasets import make_pfslda
+from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
+from topicfocus.solvers import (
+    CoordinateSolver,
+    FitResult,
+    GradientSolver,
+    StepInfo,
+    StochasticSolver,
+    run,
+)
+from topicfocus.solvers.protocol import small_change
+from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
+
+CUT = CoordinateSolver(selection="sort_and_cut", burn_in=2, anneal=3, settle=2)
+SOLVERS = {
+    "coordinate": (CoordinateSolver(), "paper"),
+    "coordinate-tight": (CoordinateSolver(), "tight"),
+    "sort-and-cut": (CUT, "tight"),
+    "stochastic": (StochasticSolver(batch_size=16), "paper"),
+    "stochastic-tight": (StochasticSolver(batch_size=16), "tight"),
+    "gradient": (GradientSolver(batch_size=16), "paper"),
+}
+every_solver = pytest.mark.parametrize("name", SOLVERS)
+every_family = pytest.mark.parametrize("family", models.FAMILIES)
+
+
+def small(name, family="gaussian", n_jobs=1, **data_settings):
+    """(solver, problem, hyper, start) on a small synthetic corpus."""
+    solver, bound = SOLVERS[name]
+    settings = {"n_docs": 50, "doc_length": 30, "n_topics": 3, **data_settings}
+    data = make_pfslda(family=family, random_state=0, **settings)
+    problem = make_problem(make_corpus(data.counts), data.target, n_jobs=n_jobs)
+    hyper = Hyperparameters(3, inclusion_prior=0.3, bound=bound)
+    begin = near_symmetric_start if name == "gradient" else perturbed_start
+    example = Gaussian(1.0) if family == "gaussian" else Bernoulli()
+    start = begin(problem, hyper, example, np.ones(3), np.random.default_rng(1))
+    return solver, problem, hyper, start
+
+
+def fit(name, family="gaussian", *, seed=2, epochs=4, tol=0.0, callback=None, **settings):
+    rng = np.random.default_rng(seed)
+    return run(*small(name, family, **settings), rng, max_epochs=epochs, tol=tol, callback=callback)
+
+
+def assert_same_model(a, b):
+    for f in fields(ModelState):
+        np.testing.assert_array_equal(getattr(a, f.name), getattr(b, f.name), err_msg=f.name)
+
+
+# ---- the protocol ------------------------------------------------------------------------------
+
+
+@every_solver
+@every_family
+def test_every_solver_obeys_the_protocol(name, family):
+    solver, problem, hyper, start = small(name, family)
+    before = {f.name: np.copy(getattr(start, f.name)) for f in fields(ModelState)}
+    state = solver.begin(problem, hyper, start, np.random.default_rng(0))
+    first = solver.model(state)
+    assert isinstance(first, ModelState)
+    if name != "sort-and-cut":  # which normalises profiles by φ
+        np.testing.assert_allclose(first.topic_word, start.topic_word, rtol=1e-12)
+        np.testing.assert_allclose(first.inclusion, start.inclusion, rtol=1e-12)
+    assert solver.epochs(9) == (7 if name == "sort-and-cut" else 9)
+    for epoch in (1, 2, 3):
+        state, info = solver.step(state)
+        assert isinstance(info, StepInfo) and info.epoch == epoch
+        assert np.isfinite(info.objective) and 0 <= info.kept <= problem.corpus.n_words
+        model = solver.model(state)
+        np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-9)
+        np.testing.assert_allclose(model.background.sum(), 1, rtol=1e-9)
+        assert np.all((model.inclusion >= 0) & (model.inclusion <= 1))
+        assert model.coef.shape == (3,) and np.all(np.isfinite(model.coef))
+        assert type(model.family) is type(start.family)
+    assert solver.converged([info], 1e-3) is False
+    for f in fields(ModelState):  # the start belongs to the caller
+        np.testing.assert_array_equal(getattr(start, f.name), before[f.name], err_msg=f.name)
+
+
+@every_solver
+def test_a_model_read_earlier_is_not_changed_by_later_epochs(name):
+    solver, problem, hyper, start = small(name)
+    state = solver.begin(problem, hyper, start, np.random.default_rng(0))
+    state, _ = solver.step(state)
+    model = solver.model(state)
+    before = {f.name: np.copy(getattr(model, f.name)) for f in fields(ModelState)}
+    for _ in range(3):
+        state, _ = solver.step(state)
+    for f in fields(ModelState):
+        np.testing.assert_array_equal(getattr(model, f.name), before[f.name], err_msg=f.name)
+
+
+@every_solver
+@every_family
+def test_words_only_documents_without_words_and_missing_targets(name, family):
+    solver, problem, hyper, start = small(name, family)
+    counts = problem.corpus.counts.toarray()
+    counts[[3, 7]] = 0
+    corpus = make_corpus(counts)
+    target = problem.target.copy()
+    target[::3] = np.nan
+    for y in (None, target):
+        result = run(
+            solver,
+            make_problem(corpus, y),
+            hyper,
+            start,
+            np.random.default_rng(0),
+            max_epochs=3,
+            tol=0.0,
+        )
+        assert np.all(np.isfinite(result.model.topic_word))
+        changed = np.any(result.model.coef != start.coef)
+        if y is not None:
+            assert changed
+        elif "stochastic" not in name and name != "gradient":
+            assert not changed  # Adam solvers shrink an η that nothing holds, by the penalty
+
+
+@every_solver
+def test_the_same_seed_gives_the_same_model(name):
+    first, second, other = fit(name), fit(name), fit(name, seed=3)
+    assert_same_model(first.model, second.model)
+    assert [i.objective for i in first.history] == [i.objective for i in second.history]
+    if name in ("stochastic", "stochastic-tight", "gradient"):  # which visit at random
+        assert np.any(first.model.topic_word != other.model.topic_word)
+    else:
+        assert_same_model(first.model, other.model)
+
+
+@every_solver
+def test_threads_do_not_change_a_bit(name, monkeypatch):
+    """Enough counts for several chunks, also in a minibatch."""
+    solver, bound = SOLVERS[name]
+    if hasattr(solver, "batch_size"):
+        monkeypatch.setitem(SOLVERS, name, (replace(solver, batch_size=400), bound))
+    settings = {"n_docs": 900, "doc_length": 120, "epochs": 3}
+    one, two = (fit(name, n_jobs=n, **settings) for n in (1, 2))
+    assert_same_model(one.model, two.model)
+    assert [i.objective for i in one.history] == [i.objective for i in two.history]
+
+
+def test_the_thread_test_really_has_several_chunks():
+    from topicfocus.kernels.threads import chunk_bounds
+
+    problem = small("coordinate", n_docs=900, doc_length=120)[1]
+    counts = problem.corpus.counts
+    assert len(chunk_bounds(counts.indptr, problem.corpus.n_words)) > 3
+    assert len(chunk_bounds(counts[:400].indptr, problem.corpus.n_words)) > 2
+
+
+# ---- progress and stopping ---------------------------------------------------------------------
+
+
+@every_solver
+def test_progress_is_reported_every_epoch(name):
+    seen = []
+    result = fit(name, callback=lambda info, epochs: seen.append((info, epochs)), epochs=5)
+    expected = 7 if name == "sort-and-cut" else 5
+    assert [info for info, _ in seen] == list(result.history)
+    assert [info.epoch for info, _ in seen] == list(range(1, expected + 1))
+    assert {epochs for _, epochs in seen} == {expected}
+    seconds = [info.seconds for info, _ in seen]
+    assert seconds[0] > 0 and np.all(np.diff(seconds) >= 0)
+    assert isinstance(result, FitResult) and not result.interrupted and not result.converged
+
+
+def history(*objectives):
+    return [StepInfo(i + 1, value, 0) for i, value in enumerate(objectives)]
+
+
+def test_small_change_is_relative_and_patient():
+    assert not small_change(history(-4.0), 1e-3)
+    assert small_change(history(-4.0, -4.0 + 0.0039), 1e-3)
+    assert not small_change(history(-4.0, -4.0 + 0.0041), 1e-3)
+    assert small_change(history(-4.0, -4.0 - 0.0039), 1e-3)  # a fall is a change as well
+    flat = history(-5.0, -4.0, -4.0, -4.0)
+    assert small_change(flat, 1e-3, patience=2)
+    assert not small_change(flat, 1e-3, patience=3)
+    assert not small_change(flat[-3:], 1e-3, patience=3)  # too few to tell
+    assert not small_change(flat, 0.0)  # tol = 0: never
+
+
+@pytest.mark.parametrize(
+    ("name", "patience"),
+    [("coordinate", 2), ("stochastic", 3), ("gradient", 20)],
+)
+def test_solvers_stop_after_their_patience(name, patience):
+    solver = SOLVERS[name][0]
+    flat = history(-5.0, *(-4.0,) * (patience + 1))
+    assert solver.converged(flat, 1e-3)
+    assert not solver.converged(flat[:-1], 1e-3)
+
+
+def test_a_fit_stops_when_the_bound_stops_rising():
+    result = fit("coordinate", epochs=500, tol=1e-4)
+    assert result.converged and len(result.history) < 200
+    values = np.array([info.objective for info in result.history])
+    small_steps = np.abs(np.diff(values)) <= 1e-4 * np.abs(values[1:])
+    assert small_steps[-2:].all()
+    # Not one epoch later than the rule says.
+    assert not np.any(small_steps[:-2] & small_steps[1:-1])
+
+
+def test_sort_and_cut_follows_its_schedule_whatever_the_tolerance():
+    result = fit("sort-and-cut", tol=10.0)
+    assert len(result.history) == 7 and not result.converged
+
+
+def test_an_objective_that_is_no_number_is_an_error_that_says_so():
+    class Broken(CoordinateSolver):
+        def step(self, state):
+            state, info = super().step(state)
+            return state, replace(info, objective=float("nan"))
+
+    _, *rest = small("coordinate")
+    with pytest.raises(FloatingPointError, match="epoch 1"):
+        run(Broken(), *rest, np.random.default_rng(0), max_epochs=3, tol=0.0)
+
+
+def test_the_gradient_solver_refuses_what_it_does_not_do():
+    solver, problem, hyper, start = small("gradient")
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match='bound="paper"'):
+        solver.begin(problem, replace(hyper, bound="tight"), start, rng)
+    with pytest.raises(ValueError, match="learn"):
+        solver.begin(problem, replace(hyper, learn_prior=True), start, rng)
+
+
+# ---- interrupts --------------------------------------------------------------------------------
+
+
+@every_solver
+@pytest.mark.parametrize("last", [1, 3])
+def test_an_interrupt_returns_the_model_of_the_last_epoch(name, last):
+    def stop(info, _):
+        if info.epoch == last:
+            raise KeyboardInterrupt
+
+    result = fit(name, callback=stop, epochs=6)
+    assert result.interrupted and not result.converged
+    assert [info.epoch for info in result.history] == list(range(1, last + 1))
+    solver, problem, hyper, start = small(name)
+    state = solver.begin(problem, hyper, start, np.random.default_rng(2))
+    for _ in range(last):
+        state, _ = solver.step(state)
+    assert_same_model(result.model, solver.model(state))
+
+
+@every_solver
+def test_an_interrupt_in_the_middle_of_an_epoch_returns_the_one_before(name, monkeypatch):
+    solver, bound = SOLVERS[name]
+
+    class Interrupted(type(solver)):
+        def step(self, state):
+            after = super().step(state)  # the private state has been moved on in place
+            if state.epoch == 2:
+                raise KeyboardInterrupt
+            return after
+
+    settings = {f.name: getattr(solver, f.name) for f in fields(solver)}
+    expected = fit(name, epochs=2) if name != "sort-and-cut" else None
+    monkeypatch.setitem(SOLVERS, name, (Interrupted(**settings), bound))
+    result = fit(name, epochs=6)
+    assert result.interrupted and len(result.history) == 2
+    if expected is not None:
+        assert_same_model(result.model, expected.model)
+
+
+def test_an_interrupt_before_the_first_epoch_is_raised():
+    class Interrupted(CoordinateSolver):
+        def step(self, state):
+            raise KeyboardInterrupt
+
+    _, *rest = small("coordinate")
+    with pytest.raises(KeyboardInterrupt):
+        run(Interrupted(), *rest, np.random.default_rng(0), max_epochs=3, tol=0.0)
+
+
+SCRIPT = """
+    import sys
+    import numpy as np
+    from topicfocus.corpus import make_corpus
+    from topicfocus.datasets import make_pfslda
+    from topicfocus.families import Gaussian
+    from topicfocus.inference.mixes import topic_mixes
+    from topicfocus.inference.state import Hyperparameters, make_problem
+    from topicfocus.solvers import CoordinateSolver, GradientSolver, StochasticSolver, run
+    from topicfocus.solvers.starts import near_symmetric_start
+
+    solver = {"coordinate": CoordinateSolver, "stochastic": StochasticSolver,
+              "gradient": GradientSolver}[sys.argv[1]]()
+    data = make_pfslda(n_docs=2000, doc_length=100, random_state=0)
+    problem = make_problem(make_corpus(data.counts), data.target)
+    hyper = Hyperparameters(5, inclusion_prior=0.3, bound="paper")
+    rng = np.random.default_rng(0)
+    start = near_symmetric_start(problem, hyper, Gaussian(1.0), np.ones(5), rng)
+
+    def report(info, epochs):
+        if info.epoch == 2:
+            print("running", flush=True)
+
+    result = run(solver, problem, hyper, start, rng, max_epochs=10**6, tol=0.0, callback=report)
+    theta = topic_mixes(problem.corpus, result.model)
+    assert np.allclose(theta.sum(axis=1), 1) and np.allclose(result.model.topic_word.sum(axis=0), 1)
+    assert np.all(np.isfinite(result.model.coef)) and len(result.history) >= 2
+    print("interrupted", result.interrupted, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("name", ["coordinate", "stochastic", "gradient"])
+def test_ctrl_c_in_the_middle_of_a_fit_leaves_a_usable_model(name):
+    """A real SIGINT to a real process, sent while it is fitting."""
+    source = str(Path(topicfocus.__file__).parents[1])
+    path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT), name],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+        # Also where this run was started with SIGINT ignored (a background job).
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    try:
+        assert process.stdout.readline() == "running\n", process.stderr.read()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+    assert out == "interrupted True\n", err
+    assert process.returncode == 0 and "Traceback" not in err

@@ -1,0 +1,139 @@
+"""Coordinate ascent with sort and cut: exactly disjoint channels, and the right words."""
+
+import models
+import numpy as np
+import pytest
+
+from topicfocus.corpus import make_corpus
+from topicfocus.datasets import make_pfslda
+from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.inference.bounds import bound_terms, total
+from topicfocus.inference.state import Hyperparameters, make_problem
+from topicfocus.inference.statistics import bound_value, collect
+from topicfocus.metrics import channel_overlap, selection_scores
+from topicfocus.solvers import CoordinateSolver, run
+from topicfocus.solvers.starts import perturbed_start
+
+
+GAUSSIAN = Gaussian(1.0)
+
+
+def fit(data, seed=0, p=0.25, family=GAUSSIAN, **settings):
+    problem = make_problem(make_corpus(data.counts), data.target)
+    hyper = Hyperparameters(5, inclusion_prior=p, bound="tight")
+    rng = np.random.default_rng(seed)
+    start = perturbed_start(problem, hyper, family, np.ones(5), rng)
+    solver = CoordinateSolver(selection="sort_and_cut", **settings)
+    return run(solver, problem, hyper, start, rng, max_epochs=1, tol=1e-3), problem, hyper
+
+
+@pytest.fixture(scope="module")
+def recovered():
+    data = make_pfslda(n_docs=1500, doc_length=150, random_state=3)
+    return data, *fit(data)
+
+
+def test_relevant_words_are_recovered(recovered):
+    data, result, _, _ = recovered
+    scores = selection_scores(result.model.inclusion, data.relevant)
+    assert scores.precision >= 0.9
+    assert scores.recall >= 0.6
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_relevant_words_are_recovered_on_other_data_and_starts(seed):
+    data = make_pfslda(n_docs=1500, doc_length=150, random_state=seed)
+    result, _, _ = fit(data, seed)
+    assert selection_scores(result.model.inclusion, data.relevant).precision >= 0.9
+
+
+def test_of_several_starts_the_one_with_the_best_bound_recovers_the_words():
+    """Start 0 ends in a poor local optimum here, and its bound says so."""
+    data = make_pfslda(n_docs=1500, doc_length=150, random_state=0)
+    fits = [fit(data, seed)[0] for seed in range(3)]
+    best = max(fits, key=lambda result: result.history[-1].objective)
+    assert selection_scores(best.model.inclusion, data.relevant).precision >= 0.95
+
+
+def test_channels_are_exactly_disjoint(recovered):
+    _, result, _, _ = recovered
+    model = result.model
+    assert set(np.unique(model.inclusion)) == {0.0, 1.0}
+    assert channel_overlap(model.topic_word.T, model.background) == 0.0
+    np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-12)
+    np.testing.assert_allclose(model.background.sum(), 1, rtol=1e-12)
+    assert np.all(model.topic_word[model.inclusion == 1].max(axis=1) > 0)
+    assert np.all(model.background[model.inclusion == 0] > 0)
+
+
+def test_the_bound_of_the_cut_model_counts_the_words_that_were_cut(recovered):
+    _, result, problem, hyper = recovered
+    gamma = np.ones((problem.n_docs, 5))
+    stats = collect(problem, result.model, hyper, gamma, max_steps=20)
+    value = bound_value(stats, result.model, hyper)
+    penalty = 0.5 * hyper.coef_penalty * result.model.coef @ result.model.coef
+    terms = total(bound_terms(problem, result.model, hyper, gamma)).sum()
+    np.testing.assert_allclose(terms - penalty, value, rtol=1e-11)
+    # The last objective reported is that of the model (one update earlier): no worse, near it.
+    np.testing.assert_allclose(
+        value / problem.corpus.n_tokens, result.history[-1].objective, rtol=1e-3
+    )
+
+
+def test_the_schedule_burn_in_annealing_settling(recovered):
+    data, result, problem, hyper = recovered
+    infos = result.history
+    assert len(infos) == 60 + 100 + 10 and not result.converged
+    temperature = [info.temperature for info in infos]
+    assert all(t is None for t in temperature[:60] + temperature[160:])
+    cooling = np.array(temperature[60:160])
+    assert cooling[0] == 1.0 and np.isclose(cooling[-1], 5e-4)
+    np.testing.assert_allclose(np.diff(np.log(cooling)), np.log(5e-4) / 99, rtol=1e-9)
+    kept = [info.kept for info in infos]
+    assert kept[-1] == result.model.inclusion.sum() == kept[160]
+
+
+def test_a_larger_prior_keeps_more_words(recovered):
+    data, result, _, _ = recovered
+    fewer, more = (fit(data, p=p)[0].model.inclusion.sum() for p in (0.15, 0.4))
+    assert fewer < result.model.inclusion.sum() < more
+
+
+def test_a_longer_description_length_keeps_fewer_rare_words():
+    data = make_pfslda(n_docs=300, doc_length=60, random_state=4)
+    plain, dear = (
+        fit(data, p=0.4, burn_in=20, anneal=30, settle=2, description_length=x)[0].model.inclusion
+        for x in (1.0, 8.0)
+    )
+    assert dear.sum() < plain.sum()
+
+
+def test_it_works_for_bernoulli_targets():
+    """A yes or no says less than a number: better than the half of a guess is what is asked."""
+    data = make_pfslda(n_docs=1500, doc_length=150, family="bernoulli", random_state=1)
+    result, _, _ = fit(data, family=Bernoulli())
+    assert set(np.unique(result.model.inclusion)) == {0.0, 1.0}
+    assert channel_overlap(result.model.topic_word.T, result.model.background) == 0.0
+    assert result.model.family == Bernoulli()
+    assert selection_scores(result.model.inclusion, data.relevant).precision >= 0.7
+
+
+def test_words_that_never_occur_are_dropped():
+    data = make_pfslda(n_docs=200, doc_length=60, random_state=6)
+    counts = np.column_stack([data.counts.toarray(), np.zeros((200, 2))])
+    problem = make_problem(make_corpus(counts), data.target)
+    hyper = Hyperparameters(3, inclusion_prior=0.3, bound="tight")
+    rng = np.random.default_rng(0)
+    start = perturbed_start(problem, hyper, Gaussian(1.0), np.ones(3), rng)
+    solver = CoordinateSolver(selection="sort_and_cut", burn_in=5, anneal=10, settle=3)
+    model = run(solver, problem, hyper, start, rng, max_epochs=1, tol=0).model
+    assert np.all(model.inclusion[-2:] == 0) and np.all(model.topic_word[-2:] == 0)
+    assert np.all(model.background[-2:] == 0)
+
+
+@pytest.mark.parametrize("change", [{"bound": "paper"}, {"selects": False}])
+def test_it_refuses_what_it_does_not_solve(change):
+    case = models.draw_case(0, bound="tight")
+    hyper = case.hyper.__class__(**{**vars(case.hyper), **change})
+    with pytest.raises(ValueError, match='bound="tight"'):
+        CoordinateSolver(selection="sort_and_cut").begin(case.problem, hyper, case.state)

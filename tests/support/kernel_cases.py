@@ -1,0 +1,230 @@
+"""Documents and corpora for the tests of kernels: hypothesis strategies and plain random ones."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+import topicfocus
+from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalTarget, LocalWork
+from topicfocus.kernels.topic_mix import MixWork
+
+#: The directory that `import topicfocus` finds the package in.
+SOURCE_ROOT = Path(topicfocus.__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document as kernels see it, but words x topics, as `reference` wants it."""
+
+    rows: np.ndarray
+    weight: np.ndarray
+    prior: np.ndarray
+    start: np.ndarray
+    family: Any
+    target: float
+    target_weight: float
+    coef: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return len(self.weight)
+
+    @property
+    def n_topics(self) -> int:
+        return len(self.prior)
+
+    def local_target(self) -> LocalTarget:
+        return LocalTarget(self.target, self.target_weight, self.coef)
+
+    def kernel_rows(self, dtype=np.float64) -> tuple[np.ndarray, np.ndarray]:
+        """Rows topics x words and weights, with room for a longer document, as in the kernels."""
+        rows = np.full((self.n_topics, self.n + 3), np.nan, dtype=dtype)
+        weight = np.full(self.n + 3, np.nan, dtype=dtype)
+        rows[:, : self.n] = self.rows.T
+        weight[: self.n] = self.weight
+        return rows, weight
+
+
+def random_rows(rng: np.random.Generator, n: int, n_topics: int, zeros: float) -> np.ndarray:
+    """Rows of a word table: spread over several magnitudes, some zeros, largest entry one."""
+    rows = np.exp(-2.0 * rng.exponential(size=(n, n_topics)))
+    rows[rng.random((n, n_topics)) < zeros] = 0.0
+    if n:
+        rows[np.arange(n), rng.integers(n_topics, size=n)] += 0.5
+        rows /= rows.max(axis=1, keepdims=True)
+    return rows
+
+
+def random_target(rng: np.random.Generator, name: str, noise: float, coef: np.ndarray):
+    """A family, and a target that need not agree with the coefficients."""
+    if name == "bernoulli":
+        return Bernoulli(), float(rng.integers(2))
+    return Gaussian(noise), float(rng.normal() * (1.0 + np.abs(coef).max()))
+
+
+FAMILY_NAMES = ("gaussian", "bernoulli")
+
+
+@st.composite
+def documents(
+    draw,
+    families: tuple[str, ...] = FAMILY_NAMES,
+    most_topics: int = 9,
+    most_words: int = 12,
+    largest_count: float = 1e4,
+    coef_scale: float = 3.0,
+    smallest_prior: float = 0.05,
+    smallest_noise: float = 0.1,
+    supervised: bool | None = None,
+) -> Document:
+    """Documents of 0 or more words, 1 or more topics, counts from 1 to large, m_v in (0, 1]."""
+    n_topics = draw(st.integers(1, most_topics), label="topics")
+    counts = draw(
+        st.lists(
+            st.one_of(
+                st.integers(1, 5).map(float),
+                st.floats(1.0, largest_count).map(np.floor),
+            ),
+            max_size=most_words,
+        ),
+        label="counts",
+    )
+    n = len(counts)
+    whole = draw(st.booleans(), label="multiplicity one")
+    zeros = draw(st.sampled_from([0.0, 0.3, 1.0]), label="share of zeros")
+    prior_size = draw(st.floats(smallest_prior, 5.0), label="prior")
+    scale = draw(st.floats(0.0, coef_scale), label="size of coef")
+    noise = draw(st.floats(smallest_noise, 10.0), label="noise")
+    name = draw(st.sampled_from(families), label="family")
+    if supervised is None:
+        target_weight = draw(st.sampled_from([0.0, 1.0, 0.3, 5.0]), label="target weight")
+    else:
+        target_weight = draw(st.floats(0.1, 10.0), label="target weight") if supervised else 0.0
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
+    rows = random_rows(rng, n, n_topics, zeros)
+    weight = np.array(counts) * (np.ones(n) if whole else rng.uniform(0.01, 1.0, size=n))
+    prior = prior_size * rng.uniform(0.5, 1.5, size=n_topics)
+    start = prior + (weight.sum() / n_topics if draw(st.booleans(), label="usual start") else 1.0)
+    coef = scale * rng.normal(size=n_topics)
+    family, target = random_target(rng, name, noise, coef)
+    return Document(rows, weight, prior, start, family, target, target_weight, coef)
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A small corpus with everything that `infer_documents` asks for."""
+
+    corpus: LocalCorpus
+    table: np.ndarray
+    multiplicity: np.ndarray
+    prior: np.ndarray
+    coef: np.ndarray
+    family: Any
+    start: np.ndarray
+
+
+def random_corpus(
+    rng: np.random.Generator,
+    lengths: list[int],
+    n_words: int,
+    n_topics: int,
+    family: Any,
+    large: bool = False,
+) -> Documents:
+    """Documents with `lengths` distinct words each (0: empty), targets on about two in three."""
+    lengths = [min(length, n_words) for length in lengths]
+    words = [np.sort(rng.choice(n_words, size=length, replace=False)) for length in lengths]
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    indices = np.concatenate([*words, np.empty(0, dtype=int)]).astype(np.int32)
+    counts = np.floor(rng.exponential(500.0 if large else 1.0, size=len(indices))) + 1.0
+    n_docs = len(lengths)
+    coef = rng.normal(size=n_topics)
+    if isinstance(family, Gaussian):
+        target = rng.normal(size=n_docs)
+    else:
+        target = rng.integers(2, size=n_docs).astype(float)
+    weight = np.where(rng.random(n_docs) < 0.7, rng.uniform(0.5, 2.0, size=n_docs), 0.0)
+    prior = rng.uniform(0.3, 1.5, size=n_topics)
+    mean = counts.sum() / max(n_docs, 1) / n_topics
+    return Documents(
+        LocalCorpus(indptr, indices, counts, target, weight),
+        random_rows(rng, n_words, n_topics, 0.2),
+        rng.uniform(0.05, 1.0, size=n_words),
+        prior,
+        coef,
+        family,
+        np.tile(prior + mean, (n_docs, 1)),
+    )
+
+
+def local_work(n_topics: int, longest: int, dtype=np.float64) -> LocalWork:
+    return LocalWork(
+        np.empty(n_topics, dtype=dtype),
+        np.empty(longest, dtype=dtype),
+        np.empty(n_topics),
+        np.empty(longest),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(longest, dtype=np.int64),
+    )
+
+
+def local_stats(n_words: int, n_topics: int) -> LocalStats:
+    return LocalStats(
+        np.zeros((n_words, n_topics)), np.zeros(n_words), np.zeros(n_topics), np.zeros(4)
+    )
+
+
+def mix_work(n_topics: int, longest: int) -> MixWork:
+    return MixWork(
+        np.empty(longest),
+        np.empty(longest, dtype=np.int64),
+        *(np.empty(n_topics) for _ in range(4)),
+        np.empty((n_topics, n_topics)),
+    )
+
+
+def numerical_gradient(function, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
+    """Central differences with steps relative to each coordinate, one Richardson extrapolation."""
+    x = np.asarray(x, dtype=float)
+    gradient = np.empty_like(x)
+    for i in np.ndindex(x.shape):
+        h = step * max(1.0, abs(x[i]))
+        slopes = []
+        for width in (h, 2.0 * h):
+            up, down = x.copy(), x.copy()
+            up[i] += width
+            down[i] -= width
+            slopes.append((function(up) - function(down)) / (2.0 * width))
+        gradient[i] = (4.0 * slopes[0] - slopes[1]) / 3.0
+    return gradient
+
+
+def run_script(
+    script: str,
+    *arguments: str,
+    source: Path = SOURCE_ROOT,
+    timeout: float = 300.0,
+    **environment: str,
+) -> str:
+    """Run Python source in a new process with `source` first on its path; what it printed."""
+    env = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
