@@ -98,7 +98,7 @@ def test_statistics_are_the_derivatives_of_the_expected_log_likelihood(family):
     np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-6)
     assert np.all(np.linalg.eigvalsh(curvature) > 0)
     if family == "gaussian":
-        mean, second = models.second_moments(case.gamma)
+        _, second = models.second_moments(case.gamma)
         delta = case.state.family.noise_variance
         exact = np.einsum("d,dkl->kl", case.problem.target_weight, second) / delta
         np.testing.assert_allclose(curvature, exact, rtol=1e-10)

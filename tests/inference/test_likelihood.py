@@ -170,7 +170,9 @@ def test_words_of_no_channel_are_left_out_by_both():
 def test_documents_too_large_for_exact_sums_are_refused():
     _, state, hyper = make(7, 3)
     large = make_problem(make_corpus([[30, 30, 30, 30]]), None)
-    with pytest.raises(ValueError, match=r"120 tokens and 3 topics has 302621 monomials.*max_terms=1"):
+    with pytest.raises(
+        ValueError, match=r"120 tokens and 3 topics has 302621 monomials.*max_terms=1"
+    ):
         exact_log_likelihood(large, state, hyper, max_terms=100_000)
     problem, state, hyper = make(7, 3, supervised=True)
     with pytest.raises(ValueError, match=r"2-dimensional integral.*importance sampling"):
@@ -202,7 +204,7 @@ def test_importance_sampling_is_unbiased(family, selects, supervised):
 
 
 def test_importance_sampling_from_the_posterior_itself_is_exact():
-    """One topic per word and no switches: q = Dir(α + counts) is p(θ|w), so every weight is p(w)."""
+    """One topic per word, no switches: q = Dir(α + counts) is p(θ|w), so every weight is p(w)."""
     state = models.draw_state(np.random.default_rng(10), 3, 3, selects=False)
     state = replace(state, topic_word=np.eye(3))
     row = np.array([[4, 0, 1]])

@@ -90,10 +90,10 @@ def test_permutations_of_documents_words_and_topics():
     theta = topic_mixes(corpus, state, tolerance=1e-10)
     rng = np.random.default_rng(3)
     docs, words, topics = (rng.permutation(n) for n in (12, 9, 4))
-    np.testing.assert_array_equal(topic_mixes(corpus.rows(docs), state, tolerance=1e-10), theta[docs])
-    shuffled = replace(
-        state, topic_word=state.topic_word[words], inclusion=state.inclusion[words]
+    np.testing.assert_array_equal(
+        topic_mixes(corpus.rows(docs), state, tolerance=1e-10), theta[docs]
     )
+    shuffled = replace(state, topic_word=state.topic_word[words], inclusion=state.inclusion[words])
     counts = make_corpus(corpus.counts.toarray()[:, words])
     np.testing.assert_allclose(topic_mixes(counts, shuffled, tolerance=1e-10), theta, rtol=1e-8)
     renamed = replace(

@@ -39,7 +39,7 @@ class Fixed:
 
 
 def assert_maximum(value, trials):
-    """No trial is higher, beyond rounding; and some are lower, so that the check means something."""
+    """No trial is higher, beyond rounding; some are lower, so that the check means something."""
     trials = np.array(trials)
     assert np.all(trials <= value + 1e-11 * abs(value)), trials.max() - value
     assert trials.min() < value - 1e-6

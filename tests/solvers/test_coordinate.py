@@ -34,15 +34,16 @@ def learnable(problem):
 def assert_never_falls(values, share=1e-9):
     assert np.all(np.isfinite(values))
     falls = values[:-1] - values[1:]
-    # Of the bound itself; a bound that happens to pass zero is held to its size elsewhere.
-    allowed = share * np.maximum(np.abs(values[1:]), np.abs(values).max() * 1e-2)
+    # Of the bound itself; one that happens to pass zero is held to its size elsewhere, and one
+    # that is zero (a certain document) to rounding.
+    allowed = share * np.maximum(np.abs(values[1:]), np.abs(values).max() * 1e-2) + 1e-14
     assert np.all(falls <= allowed), (falls.max(), values)
 
 
 @settings(deadline=None, max_examples=150, derandomize=True)
 @given(models.cases(max_docs=8, max_words=7, max_count=9), st.booleans(), st.integers(0, 2**31))
 def test_the_bound_never_falls(case, learn_prior, seed):
-    """Empty documents, words that never occur, missing targets, one topic; both bounds, families."""
+    """Empty documents, words that never occur, missing targets, one topic; every kind of model."""
     assume(learnable(case.problem))
     hyper = replace(case.hyper, learn_prior=learn_prior)
     start = perturbed_start(
@@ -73,9 +74,7 @@ def test_the_bound_rises_on_longer_runs(bound, family, selects, learn_prior):
         0, family, bound, n_docs=60, n_words=30, selects=selects, learn_prior=learn_prior
     )
     example = Gaussian(1.0) if family == "gaussian" else Bernoulli()
-    start = perturbed_start(
-        case.problem, case.hyper, example, np.ones(3), np.random.default_rng(1)
-    )
+    start = perturbed_start(case.problem, case.hyper, example, np.ones(3), np.random.default_rng(1))
     values, model = objectives(CoordinateSolver(), case.problem, case.hyper, start, 60)
     assert_never_falls(values)
     assert values[-1] > values[0] + 1e-3
@@ -109,7 +108,7 @@ def test_a_fixed_point_is_reached():
         case.problem, case.hyper, Gaussian(1.0), np.ones(3), np.random.default_rng(5)
     )
     solver = CoordinateSolver(local_steps=200, local_tolerance=1e-12)
-    values, model = objectives(solver, case.problem, case.hyper, start, 3000)
+    values, model = objectives(solver, case.problem, case.hyper, start, 800)
     assert_never_falls(values)
     assert values[-1] - values[-2] < 1e-9
     again, _ = objectives(solver, case.problem, case.hyper, model, 5)

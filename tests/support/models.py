@@ -1,8 +1,8 @@
 """Small models for tests, and their bound written out densely, nothing collapsed.
 
 Nothing here uses the code under test beyond its plain data classes: `uncollapsed_terms` is the
-appendix of the paper (with the errata of the design notes), in dense NumPy, with responsibilities of
-shape documents x words x topics given from outside.
+appendix of the paper (with the errata of the design notes), in dense NumPy, with responsibilities
+(documents x words x topics) given from outside.
 """
 
 from __future__ import annotations

@@ -105,8 +105,8 @@ def _polynomial(tokens, state, hyper, max_terms) -> float:
             f"than max_terms={max_terms}. Use importance sampling for documents of this size."
         )
     tokens = tokens[(slope.max(axis=1) + offset)[tokens] > 0]
-    # Coefficients of the monomials θ^n by multi-index n, one token at a time, the largest being one:
-    # a few hundred small probabilities multiplied would underflow.
+    # Coefficients of the monomials θ^n by multi-index n, one token at a time. The largest is kept at
+    # one: a few hundred small probabilities multiplied would underflow.
     terms: dict[tuple[int, ...], float] = {(0,) * n_topics: 1.0}
     log_scale = 0.0
     for token in tokens:

@@ -50,7 +50,7 @@ def word_weights(
 
 
 def possible_words(state: ModelState) -> np.ndarray:
-    """Which words a channel contains; the others (never seen in training) are left out of bounds."""
+    """Words that a channel contains; the others (never seen in training) are left out of bounds."""
     return (state.topic_word.max(axis=1) > 0) | (state.background > 0)
 
 

@@ -1,7 +1,7 @@
 """Do the top words of a topic occur together? Measures on documents.
 
 Read this before using "pmi": with 0.01 added to each probability, two *independent* words of
-document frequency f score log((f² + 0.01)/(f + 0.01)²), which is 3.8 at f = 0.004 and 0.2 at 0.15.
+document frequency f score log((f² + 0.01)/(f + 0.01)²), which is 3.9 at f = 0.004 and 0.2 at 0.15.
 The paper's measure mostly says how rare the top words are; random rare words beat every model in
 the paper. It is here to reproduce the paper. "npmi" and "log_ratio" are what we judge topics by.
 """

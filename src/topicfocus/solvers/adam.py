@@ -20,7 +20,8 @@ class Adam:
     """Moments of each parameter block; `step` moves the blocks in place."""
 
     def __init__(self, parameters: Mapping[str, np.ndarray]) -> None:
-        self.parameters = {k: np.array(v, dtype=float) for k, v in parameters.items()}
+        # Row-major: `step` works on flat views, and a flattened column-major array would be a copy.
+        self.parameters = {k: np.array(v, dtype=float, order="C") for k, v in parameters.items()}
         self._m = {k: np.zeros_like(v) for k, v in self.parameters.items()}
         self._v = {k: np.zeros_like(v) for k, v in self.parameters.items()}
         self.t = 0

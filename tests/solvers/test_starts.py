@@ -1,0 +1,69 @@
+"""Where solvers start: valid models, as their docstrings describe them."""
+
+import models
+import numpy as np
+import pytest
+
+from topicfocus.corpus import make_corpus
+from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.inference.state import Hyperparameters, make_problem
+from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
+
+STARTS = [perturbed_start, near_symmetric_start]
+FAMILIES = {"gaussian": Gaussian(1.0), "bernoulli": Bernoulli()}
+
+
+def make(family="gaussian", selects=True, supervised=True):
+    rng = np.random.default_rng(0)
+    table = rng.poisson(1.0, (40, 12))
+    table[:, 5] = 0
+    target = models.draw_target(rng, 40, family) if supervised else None
+    hyper = Hyperparameters(3, selects=selects, inclusion_prior=0.3)
+    return make_problem(make_corpus(table), target), hyper
+
+
+@pytest.mark.parametrize("begin", STARTS)
+@pytest.mark.parametrize("family", models.FAMILIES)
+@pytest.mark.parametrize("selects", [True, False])
+@pytest.mark.parametrize("supervised", [True, False])
+def test_a_start_is_a_model(begin, family, selects, supervised):
+    problem, hyper = make(family, selects, supervised)
+    prior = np.array([0.5, 1.0, 2.0])
+    start = begin(problem, hyper, FAMILIES[family], prior, np.random.default_rng(1))
+    np.testing.assert_allclose(start.topic_word.sum(axis=0), 1, rtol=1e-12)
+    assert start.doc_topic_prior is prior
+    assert type(start.family) is type(FAMILIES[family])
+    if selects:
+        np.testing.assert_array_equal(start.inclusion, 0.3)
+        np.testing.assert_allclose(start.background.sum(), 1, rtol=1e-12)
+    else:
+        assert np.all(start.inclusion == 1) and np.all(start.background == 0)
+    assert np.any(start.coef != 0) == supervised
+    again = begin(problem, hyper, FAMILIES[family], prior, np.random.default_rng(1))
+    np.testing.assert_array_equal(again.topic_word, start.topic_word)
+    other = begin(problem, hyper, FAMILIES[family], prior, np.random.default_rng(2))
+    assert np.any(other.topic_word != start.topic_word)
+
+
+def test_perturbed_topics_are_near_the_words_frequencies():
+    problem, hyper = make()
+    start = perturbed_start(problem, hyper, Gaussian(1.0), np.ones(3), np.random.default_rng(1))
+    share = problem.corpus.word_counts / problem.corpus.n_tokens
+    assert np.all(start.topic_word[5] == 0) and start.background[5] == 0
+    seen = share > 0
+    ratio = start.topic_word[seen] / share[seen, None]
+    assert 0.2 < ratio.min() < 0.8 and 1.2 < ratio.max() < 8
+    np.testing.assert_allclose(start.background, share, rtol=1e-12)
+    y = problem.target
+    assert y.min() < start.coef.min() < np.median(y) < start.coef.max() < y.max()
+    np.testing.assert_allclose(start.family.noise_variance, np.var(y), rtol=1e-12)
+
+
+def test_near_symmetric_topics_are_nearly_flat():
+    problem, hyper = make()
+    start = near_symmetric_start(
+        problem, hyper, Gaussian(1.0), np.ones(3), np.random.default_rng(1)
+    )
+    assert np.all(start.topic_word > 0) and np.all(start.background > 0)
+    assert start.topic_word.max() / start.topic_word.min() < 2
+    assert len(np.unique(start.topic_word)) == start.topic_word.size

@@ -1,0 +1,100 @@
+"""Theorem 2: β and π are disjoint if and only if the posterior of the switches is a point mass.
+
+The "only if" needs every word to be observed, as the paper's proof says; documents here hold all.
+"""
+
+from dataclasses import replace
+
+import hypothesis.strategies as st
+import models
+import numpy as np
+from hypothesis import given, settings
+from scipy.special import logsumexp
+
+from topicfocus.inference.likelihood import enumerate_switches
+from topicfocus.inference.state import Hyperparameters
+from topicfocus.metrics import channel_overlap
+
+N_WORDS = 5
+
+
+def make(seed, n_topics, kept):
+    """A model with disjoint channels; `kept` says which words are the topics'."""
+    rng = np.random.default_rng(seed)
+    state = models.draw_state(rng, N_WORDS, n_topics)
+    topics = state.topic_word * kept[:, None]
+    background = state.background * ~kept
+    return rng, replace(
+        state, topic_word=topics / topics.sum(axis=0), background=background / background.sum()
+    )
+
+
+kept_words = st.lists(st.booleans(), min_size=N_WORDS, max_size=N_WORDS).filter(
+    lambda kept: any(kept) and not all(kept)
+)
+
+
+def posterior(tokens, state, hyper):
+    switches, log_p = enumerate_switches(tokens, state, hyper)
+    return switches, np.exp(log_p - logsumexp(log_p))
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(1, 3), kept_words, st.floats(0.05, 0.95))
+def test_disjoint_channels_give_a_point_mass(seed, n_topics, kept, p):
+    kept = np.array(kept)
+    rng, state = make(seed, n_topics, kept)
+    assert channel_overlap(state.topic_word.T, state.background) == 0.0
+    tokens = rng.permutation(np.append(np.arange(N_WORDS), rng.integers(0, N_WORDS)))
+    switches, probability = posterior(tokens, state, Hyperparameters(n_topics, inclusion_prior=p))
+    np.testing.assert_array_equal(switches[probability > 0], [kept[tokens].astype(int)])
+    assert probability.max() == 1.0
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 3),
+    kept_words,
+    st.floats(0.05, 0.95),
+    st.floats(1e-6, 0.5),
+)
+def test_one_shared_word_is_enough_for_a_posterior_that_is_none(seed, n_topics, kept, p, leak):
+    kept = np.array(kept)
+    rng, state = make(seed, n_topics, kept)
+    shared = rng.choice(np.flatnonzero(kept))
+    background = (1 - leak) * state.background
+    background[shared] += leak
+    state = replace(state, background=background)
+    assert channel_overlap(state.topic_word.T, state.background) > 0.0
+    switches, probability = posterior(
+        np.arange(N_WORDS), state, Hyperparameters(n_topics, inclusion_prior=p)
+    )
+    possible = probability > 0
+    # Exactly the shared word is in doubt, nothing else.
+    assert possible.sum() == 2
+    assert np.all(switches[possible][:, shared] == [0, 1])
+    others = np.arange(N_WORDS) != shared
+    np.testing.assert_array_equal(switches[possible][:, others], [kept[others]] * 2)
+
+
+def test_the_odds_of_a_shared_word_are_those_of_bayes():
+    """One token: p(ξ=1|w) = p β̄ / (p β̄ + (1-p) π), β̄ = Σ_k α_k β_k / Σα."""
+    _, state = make(0, 2, np.array([True, True, True, False, False]))
+    state = replace(state, background=np.full(N_WORDS, 0.2))
+    switches, probability = posterior(np.array([1]), state, Hyperparameters(2, inclusion_prior=0.3))
+    alpha = state.doc_topic_prior
+    inside = 0.3 * state.topic_word[1] @ alpha / alpha.sum()
+    expected = inside / (inside + 0.7 * 0.2)
+    np.testing.assert_allclose(probability[switches[:, 0] == 1], expected, rtol=1e-12)
+
+
+def test_a_word_that_is_not_observed_can_be_shared_unnoticed():
+    """Why the theorem's second half needs every word in the data."""
+    _, state = make(1, 2, np.array([True, True, True, False, False]))
+    background = state.background * 0.9
+    background[0] = 0.1
+    state = replace(state, background=background)
+    assert channel_overlap(state.topic_word.T, background) > 0
+    _, probability = posterior(np.array([1, 2, 3, 4]), state, Hyperparameters(2))
+    assert probability.max() == 1.0
