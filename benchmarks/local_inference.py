@@ -136,7 +136,11 @@ def main() -> None:
         single = row["topicfocus, single precision"]
         double = row["topicfocus, double precision"]
         for name, rate in list(row.items())[1:]:
-            ratio = "" if name.startswith("topic") else f"  {single / rate:5.1f}x  {double / rate:5.1f}x"
+            ratio = (
+                ""
+                if name.startswith("topic")
+                else f"  {single / rate:5.1f}x  {double / rate:5.1f}x"
+            )
             print(f"    {name:30s} {rate:10,.0f}{ratio}")
 
 

@@ -11,14 +11,27 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_ESTIMATORS = ("LDA", "PFSLDAClassifier", "PFSLDARegressor", "SLDAClassifier", "SLDARegressor")
 _MODULES = ("corpus", "datasets", "estimators", "families", "metrics")
 
-__all__ = ["LDA", "PFSLDAClassifier", "PFSLDARegressor", "SLDAClassifier", "SLDARegressor"]
+__all__ = [
+    "LDA",
+    "FocusedTopicClassifier",
+    "FocusedTopicRegressor",
+    "PCSLDAClassifier",
+    "PCSLDARegressor",
+    "PFSLDAClassifier",
+    "PFSLDARegressor",
+    "SLDAClassifier",
+    "SLDARegressor",
+]
 
 if TYPE_CHECKING:
     from topicfocus.estimators import (
         LDA,
+        FocusedTopicClassifier,
+        FocusedTopicRegressor,
+        PCSLDAClassifier,
+        PCSLDARegressor,
         PFSLDAClassifier,
         PFSLDARegressor,
         SLDAClassifier,
@@ -27,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ESTIMATORS:
+    if name in __all__:
         value = getattr(importlib.import_module("topicfocus.estimators"), name)
     elif name in _MODULES:
         value = importlib.import_module(f"topicfocus.{name}")
@@ -38,4 +51,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ESTIMATORS, *_MODULES})
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -139,7 +139,9 @@ if sys.argv[1] == "outside":
     from outside_laplace import Laplace
     family = Laplace(2.0)
 elif sys.argv[1] == "main":
-    exec(open(sys.argv[2]).read())
+    # As in a script that is run: classes of __main__, functions with a source file.
+    with open(sys.argv[2]) as file:
+        exec(compile(file.read(), sys.argv[2], "exec"))
     family = Laplace(2.0)
 else:
     family = Gaussian(2.0)

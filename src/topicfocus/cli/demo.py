@@ -116,8 +116,8 @@ def show(result: dict[str, Any]) -> None:
     console = Console() if sys.stdout.isatty() else Console(width=110)
     documents = result["documents"]
     console.print(
-        f"\n[bold]pf-sLDA[/] on {documents['train']} synthetic reviews, {documents['words']} words: "
-        f"{result['epochs']} epochs in {result['seconds']:.1f} s\n"
+        f"\n[bold]pf-sLDA[/] on {documents['train']} synthetic reviews, {documents['words']} words"
+        f": {result['epochs']} epochs in {result['seconds']:.1f} s\n"
     )
     topics = Table(title="Topics, by expected rating", box=box.SIMPLE_HEAD, title_justify="left")
     topics.add_column("rating", justify="right", style="bold")

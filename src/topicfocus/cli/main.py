@@ -1,6 +1,7 @@
 """`topicfocus`: parse arguments, call a command, turn errors into exit codes.
 
-Nothing heavy is imported before a command is known to run, so `--help` and usage errors are instant.
+Nothing heavy is imported before a command is known to run, so `--help` and usage errors
+are instant.
 Exit codes: 0 done, 1 the run failed, 2 bad usage, 130 interrupted.
 """
 

@@ -1,7 +1,23 @@
 """scikit-learn estimators, one file a model family."""
 
+from topicfocus.estimators.focused import (
+    FocusedTopicClassifier,
+    FocusedTopicRegressor,
+    PCSLDAClassifier,
+    PCSLDARegressor,
+)
 from topicfocus.estimators.lda import LDA
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
 
-__all__ = ["LDA", "PFSLDAClassifier", "PFSLDARegressor", "SLDAClassifier", "SLDARegressor"]
+__all__ = [
+    "LDA",
+    "FocusedTopicClassifier",
+    "FocusedTopicRegressor",
+    "PCSLDAClassifier",
+    "PCSLDARegressor",
+    "PFSLDAClassifier",
+    "PFSLDARegressor",
+    "SLDAClassifier",
+    "SLDARegressor",
+]

@@ -6,11 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topicfocus.corpus import Corpus, make_corpus
+from topicfocus.corpus import Corpus
+from topicfocus.estimators.base import TopicModel, generator
 from topicfocus.estimators.parameters import (
     check_choice,
     check_count,
@@ -18,10 +17,9 @@ from topicfocus.estimators.parameters import (
     check_prior,
 )
 from topicfocus.estimators.progress import progress_bar
-from topicfocus.families import Gaussian
 from topicfocus.inference.bounds import NEGATIVE, bound_terms
 from topicfocus.inference.likelihood import exact_log_likelihood, importance_log_likelihood
-from topicfocus.inference.mixes import initial_concentration, topic_mixes
+from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
 from topicfocus.inference.statistics import collect
 from topicfocus.kernels.threads import n_threads
@@ -42,7 +40,7 @@ _EPOCHS = {"coordinate": 200, "stochastic": 60, "gradient": 500}
 _TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
 
 
-class JointTopicModel(TransformerMixin, BaseEstimator):
+class JointTopicModel(TopicModel):
     """Base of the estimators of the joint objective. Subclasses own the parameters they add."""
 
     # ---- what a subclass may change ----------------------------------------------------------
@@ -57,14 +55,6 @@ class JointTopicModel(TransformerMixin, BaseEstimator):
         return CoordinateSolver()
 
     # ---- fitting -----------------------------------------------------------------------------
-
-    def _read_counts(self, X: Any, *, reset: bool) -> Corpus:
-        """Counts as a Corpus; at fit, remember the columns, later insist on the same ones."""
-        if not reset:
-            check_is_fitted(self)
-        corpus = make_corpus(X, allow_empty=not reset)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return corpus
 
     def _solver(self, name: str) -> Solver:
         settings: dict[str, Any] = {}
@@ -90,7 +80,7 @@ class JointTopicModel(TransformerMixin, BaseEstimator):
         max_epochs = _EPOCHS[name] if max_epochs is None else check_count("max_epochs", max_epochs)
         tol = _TOLERANCE[name] if self.tol is None else check_positive("tol", self.tol, zero=True)
         n_threads(self.n_jobs)  # an impossible n_jobs is an error now, not after the start
-        rng = _generator(self.random_state)
+        rng = generator(self.random_state)
         problem = make_problem(corpus, target, hyper.supervision_weight, self.n_jobs)
         start = self._start(problem, hyper, family, prior, name, rng)
         n_words = corpus.n_words if hyper.selects else None
@@ -138,35 +128,7 @@ class JointTopicModel(TransformerMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def _family(self) -> Any:
-        return Gaussian(1.0)
-
-    def _state(self) -> ModelState:
-        """The fitted attributes as the state the inference layer works with."""
-        n_topics, n_words = self.components_.shape
-        return ModelState(
-            np.ascontiguousarray(self.components_.T),
-            getattr(self, "inclusion_", np.ones(n_words)),
-            getattr(self, "background_", np.zeros(n_words)),
-            getattr(self, "coef_", np.zeros(n_topics)),
-            self._family(),
-            self.doc_topic_prior_,
-        )
-
     # ---- new documents -----------------------------------------------------------------------
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Topic mixes θ̂ of documents, from their words alone.
-
-        θ̂ maximises Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k on the simplex. Words that training
-        never saw are ignored; a document without words gets α/Σα.
-
-        Returns
-        -------
-        array (documents, topics), rows sum to one
-        """
-        corpus = self._read_counts(X, reset=False)
-        return topic_mixes(corpus, self._state(), n_jobs=self.n_jobs)
 
     def _posterior(self, X: Any, target: np.ndarray | None) -> tuple[Problem, np.ndarray]:
         """The problem of new documents and γ of q(θ), converged."""
@@ -247,48 +209,3 @@ class JointTopicModel(TransformerMixin, BaseEstimator):
         if hasattr(self, "background_"):
             known = known | (self.background_ > 0)
         return known
-
-    def top_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
-        """The n most probable words of each topic, best first.
-
-        `vocabulary` names the columns; by default the feature names seen in fit, else column
-        numbers. Words of probability zero are not listed.
-        """
-        check_is_fitted(self)
-        n = check_count("n", n)
-        if vocabulary is None:
-            vocabulary = getattr(self, "feature_names_in_", None)
-        if vocabulary is None:
-            vocabulary = [str(v) for v in range(self.components_.shape[1])]
-        if len(vocabulary) != self.components_.shape[1]:
-            raise ValueError(
-                f"vocabulary has {len(vocabulary)} words but the model has "
-                f"{self.components_.shape[1]}."
-            )
-        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
-        return [
-            [str(vocabulary[v]) for v in words if self.components_[k, v] > 0]
-            for k, words in enumerate(order)
-        ]
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of `transform`: topic0, topic1, ..."""
-        check_is_fitted(self)
-        return np.array([f"topic{k}" for k in range(len(self.components_))], dtype=object)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """A NumPy generator from whatever scikit-learn takes as random_state."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)

@@ -6,7 +6,8 @@ from typing import Any
 
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.parameters import check_choice, check_share
-from topicfocus.estimators.slda import ClassifierPart, RegressorPart, SupervisedJointModel
+from topicfocus.estimators.slda import SupervisedJointModel
+from topicfocus.estimators.targets import ClassifierPart, RegressorPart
 from topicfocus.inference.state import Hyperparameters
 from topicfocus.solvers import CoordinateSolver, FitResult
 
@@ -84,8 +85,8 @@ class _PFSLDA(SupervisedJointModel):
 class PFSLDARegressor(RegressorPart, _PFSLDA):
     """Prediction-focused supervised LDA (AISTATS 2020) for a real target.
 
-    Each token has a switch ξ ~ Bernoulli(p): relevant ones come from the topics, the others from one
-    background distribution π. q(ξ) depends on the word alone, so the model learns which words are
+    Each token has a switch ξ ~ Bernoulli(p): relevant ones come from the topics, the others from
+    one background distribution π. q(ξ) depends on the word alone, so the model learns which words are
     relevant to y ~ Normal(η·θ, δ).
 
     Parameters

@@ -10,7 +10,7 @@ from topicfocus.solvers import StepInfo
 
 @contextmanager
 def progress_bar(
-    title: str, n_words: int | None, enabled: bool
+    title: str, n_words: int | None, enabled: bool, figure: str = "bound/token"
 ) -> Iterator[Callable[[StepInfo, int], None] | None]:
     """Yields a callback for `solvers.run`: epoch, bound per token, kept words, time left."""
     if not enabled:
@@ -18,8 +18,14 @@ def progress_bar(
         return
     # Imported here: a quarter of the time of `import topicfocus` otherwise.
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = [
         TextColumn("[bold]{task.description}"),
@@ -39,7 +45,7 @@ def progress_bar(
         task = bar.add_task(title, total=None, figures="compiling")
 
         def report(info: StepInfo, epochs: int) -> None:
-            figures = f"bound/token {info.objective:.4f}"
+            figures = f"{figure} {info.objective:.4f}"
             if n_words is not None:
                 figures += f"  kept {info.kept}/{n_words}"
             bar.update(task, total=epochs, completed=info.epoch, figures=figures)

@@ -92,7 +92,9 @@ def update_dispersion(
     variance: np.ndarray,
     weight: np.ndarray,
 ) -> NamedTuple:
-    """The family whose dispersion maximises Σ_d w_d E_q[log p(y_d | f_d)], E f = mean, Var f = variance.
+    """The family whose dispersion maximises Σ_d w_d E_q[log p(y_d | f_d)].
+
+    `mean` and `variance` are those of f_d under q.
 
     A family without dispersion parameters returns itself, which is the default.
     """

@@ -1,6 +1,7 @@
 """The target's part of the objective as a function of η and the dispersion, γ fixed.
 
-    Q(η) = Σ_d w_d [ℓ(μ_d) + ½ ℓ''(μ_d) ν_d],  μ_d = η·θ̄_d,  ν_d = (Σ_k η_k² θ̄_dk - μ_d²)/(γ_d0 + 1).
+    Q(η) = Σ_d w_d [ℓ(μ_d) + ½ ℓ''(μ_d) ν_d],
+    μ_d = η·θ̄_d,  ν_d = (Σ_k η_k² θ̄_dk - μ_d²)/(γ_d0 + 1).
 
 Gaussian targets make Q quadratic, so that one Newton step is the closed form
 η = (Σ E[θθᵀ])⁻¹ Σ y E[θ] of the paper; every other family takes a few.

@@ -44,8 +44,8 @@ def importance_log_likelihood(
 ) -> np.ndarray:
     """log p(w_d, y_d) of every document by importance sampling from q(θ) = Dir(γ_d).
 
-    log (1/S) Σ_s p(w, y | θ_s) Dir(θ_s|α)/Dir(θ_s|γ): unbiased for p(w, y), hence low on average for
-    its logarithm. Documents of weight 0 (no target) give log p(w_d). Words that neither channel
+    log (1/S) Σ_s p(w, y | θ_s) Dir(θ_s|α)/Dir(θ_s|γ): unbiased for p(w, y), hence low on average
+    for its logarithm. Documents of weight 0 (no target) give log p(w_d). Words that neither channel
     contains are left out.
     """
     slope, offset = token_mixture(state, hyper)
@@ -105,8 +105,8 @@ def _polynomial(tokens, state, hyper, max_terms) -> float:
             f"than max_terms={max_terms}. Use importance sampling for documents of this size."
         )
     tokens = tokens[(slope.max(axis=1) + offset)[tokens] > 0]
-    # Coefficients of the monomials θ^n by multi-index n, one token at a time. The largest is kept at
-    # one: a few hundred small probabilities multiplied would underflow.
+    # Coefficients of the monomials θ^n by multi-index n, one token at a time. The largest is kept
+    # at one: a few hundred small probabilities multiplied would underflow.
     terms: dict[tuple[int, ...], float] = {(0,) * n_topics: 1.0}
     log_scale = 0.0
     for token in tokens:
@@ -134,7 +134,7 @@ def _polynomial(tokens, state, hyper, max_terms) -> float:
 def _quadrature(tokens, target, state, hyper, nodes) -> float:
     if state.n_topics != 2:
         raise ValueError(
-            f"The exact likelihood with a target needs a {state.n_topics - 1}-dimensional integral; "
+            f"The exact likelihood with a target is a {state.n_topics - 1}-dimensional integral; "
             "only two topics are supported. Use importance sampling."
         )
     # θ₁ = 1/(1 + e⁻ˣ), x = π sinh t (double exponential): the trapezoidal rule in t is exact to

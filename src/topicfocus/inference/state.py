@@ -1,4 +1,4 @@
-"""What a model is (ModelState), what was asked for (Hyperparameters), what it is fitted to (Problem)."""
+"""What a model is (ModelState), what was asked for (Hyperparameters), and of what (Problem)."""
 
 from __future__ import annotations
 

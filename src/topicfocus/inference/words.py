@@ -32,7 +32,7 @@ class WordWeights:
 def word_weights(
     state: ModelState, bound: Bound, dtype: type[np.floating] = np.float64
 ) -> WordWeights:
-    """The rows W_v: β_v^{φ_v} for the paper's bound with multiplicity 1, β_v with φ_v for the tight."""
+    """Rows W_v and multiplicities: (β_v^{φ_v}, 1) for the paper's bound, (β_v, φ_v) for the tight."""
     largest = state.topic_word.max(axis=1)
     known = largest > 0
     safe = np.where(known, largest, 1.0)
@@ -44,9 +44,7 @@ def word_weights(
         log_scale = log_scale * state.inclusion
     else:
         multiplicity = multiplicity * state.inclusion
-    return WordWeights(
-        WordTable(np.ascontiguousarray(rows, dtype=dtype), multiplicity), log_scale
-    )
+    return WordWeights(WordTable(np.ascontiguousarray(rows, dtype=dtype), multiplicity), log_scale)
 
 
 def possible_words(state: ModelState) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The constrained objective of a document and its exact gradient, by implicit differentiation.
 
-θ̂ is a function of the document's words: the maximiser of f(θ) = Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k
-(`kernels.topic_mix`). The objective of a document is
+θ̂ is a function of the document's words: the maximiser of
+f(θ) = Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k (`kernels.topic_mix`). The objective of a document is
 
     J_d = w log p(y | b + η·θ̂) + f(θ̂).
 

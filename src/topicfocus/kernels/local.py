@@ -296,9 +296,7 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
         rose = False
         for _ in range(30):
             for k in range(n_topics):
-                concentration[k] = max(
-                    work.start[k] + rate * work.push[k], 0.1 * work.start[k]
-                )
+                concentration[k] = max(work.start[k] + rate * work.push[k], 0.1 * work.start[k])
             after = document_objective(rows, weight, n, prior, concentration, family, target, work)
             if after >= before:
                 before = after
@@ -369,9 +367,7 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
             rows,
             weight,
         )
-        out.parts[3] += infer_document(
-            rows, weight, n, prior, family, target, gamma, budget, work
-        )
+        out.parts[3] += infer_document(rows, weight, n, prior, family, target, gamma, budget, work)
         # Statistics at the final γ, in double precision.
         out.parts[1] += mix_objective(prior, gamma, work.exact)
         for k in range(n_topics):

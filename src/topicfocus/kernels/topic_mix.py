@@ -221,4 +221,3 @@ def map_documents(first, last, indptr, indices, counts, words, prior, theta, bud
             indices[lo:hi], counts[lo:hi], words.table, words.multiplicity, rows, weight
         )
         steps[0] += map_document(rows, weight, hi - lo, prior, theta[d], budget, work)
-

@@ -200,9 +200,7 @@ def step_documents(
         target_weight = corpus.target_weight[d]
         if target_weight > 0.0:
             mean, variance = target_moments(gamma, coef)
-            out.parts[2] += target_weight * expected_log_likelihood(
-                family, target, mean, variance
-            )
+            out.parts[2] += target_weight * expected_log_likelihood(family, target, mean, variance)
         concentration_gradient(prior, sums, gamma, family, target, target_weight, coef, gradient)
         for k in range(n_topics):
             value, m, w = adam_move(

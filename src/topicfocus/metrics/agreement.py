@@ -28,9 +28,7 @@ def target_agreement(
     coefficients = _read_coef(coef, len(topics))
     corpus = make_corpus(counts, name="counts", allow_empty=True)
     if corpus.n_words != topics.shape[1]:
-        raise ValueError(
-            f"counts has {corpus.n_words} words but components has {topics.shape[1]}"
-        )
+        raise ValueError(f"counts has {corpus.n_words} words but components has {topics.shape[1]}")
     y = check_target(target, corpus.n_docs, name="target")
     present = corpus.counts.copy()
     present.data = np.ones_like(present.data)

@@ -117,4 +117,3 @@ def topic_diversity(components: ArrayLike, top_n: int = 25) -> float:
     tops = top_words(read_topics(components), top_n)
     every = np.concatenate(tops)
     return len(np.unique(every)) / len(every)
-

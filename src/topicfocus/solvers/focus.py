@@ -292,7 +292,9 @@ def _climb(problems, damped, family, kept, slopes, settings, rung, progress):
     return (explained_share(y_held, predicted, family), kept, state, float(weight)), interrupted
 
 
-def _expand(small: ModelState, kept: np.ndarray, n_words: int, word_count: np.ndarray) -> ModelState:
+def _expand(
+    small: ModelState, kept: np.ndarray, n_words: int, word_count: np.ndarray
+) -> ModelState:
     """The state over all words: φ exactly 0 or 1, β and π on disjoint words."""
     topics = np.zeros((n_words, small.n_topics))
     topics[kept] = small.topic_word

@@ -172,7 +172,9 @@ def shrink_to_held_out(
     for _ in range(50):
         _, first, second, _ = likelihood_table(family, target, shift + factor * predictor)
         step = first.sum() / max(-second.sum(), 1e-12)
-        shift += float(np.clip(step, -2.0, 2.0)) if not isinstance(family, Gaussian) else float(step)
+        shift += (
+            float(np.clip(step, -2.0, 2.0)) if not isinstance(family, Gaussian) else float(step)
+        )
         if abs(step) < 1e-10:
             break
     return shift, factor
