@@ -1,4 +1,4 @@
-"""Corpora for benchmarks: real ones when TOPICFOCUS_DATA points to them, else synthetic of that size."""
+"""Corpora for benchmarks: real ones where TOPICFOCUS_DATA has them, else synthetic."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def main() -> None:
             watcher.join()
             extra = (peak[0] - before) / 2**20
             print(
-                f"  {name:16s} {solver:11s} +{extra:5.0f} MiB beyond what was there before the fit, "
+                f"  {name:16s} {solver:11s} +{extra:5.0f} MiB beyond what was there before, "
                 f"{seconds / args.epochs:.1f} s an epoch"
             )
 

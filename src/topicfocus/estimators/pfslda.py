@@ -86,8 +86,8 @@ class PFSLDARegressor(RegressorPart, _PFSLDA):
     """Prediction-focused supervised LDA (AISTATS 2020) for a real target.
 
     Each token has a switch ξ ~ Bernoulli(p): relevant ones come from the topics, the others from
-    one background distribution π. q(ξ) depends on the word alone, so the model learns which words are
-    relevant to y ~ Normal(η·θ, δ).
+    one background distribution π. q(ξ) depends on the word alone, so the model learns which words
+    are relevant to y ~ Normal(η·θ, δ).
 
     Parameters
     ----------

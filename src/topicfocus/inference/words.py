@@ -32,7 +32,7 @@ class WordWeights:
 def word_weights(
     state: ModelState, bound: Bound, dtype: type[np.floating] = np.float64
 ) -> WordWeights:
-    """Rows W_v and multiplicities: (β_v^{φ_v}, 1) for the paper's bound, (β_v, φ_v) for the tight."""
+    """Rows and multiplicities: (β_v^{φ_v}, 1) for the paper's bound, (β_v, φ_v) for the tight."""
     largest = state.topic_word.max(axis=1)
     known = largest > 0
     safe = np.where(known, largest, 1.0)

@@ -11,11 +11,12 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-#: More chunks than this bring nothing on the machines we know, and each needs statistics of its own.
+#: More chunks than this bring nothing on the machines we know, and each needs its own statistics.
 MOST_CHUNKS = 16
 #: A chunk is worth handing to a thread from about this many nonzero counts.
 SMALLEST_CHUNK = 8192
@@ -82,7 +83,7 @@ def run_chunks(
     At most one buffer per thread exists besides the total; ``add(total, buffer)`` is called in the
     order of the chunks.
     """
-    chunks = [(int(a), int(b)) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    chunks = [(int(a), int(b)) for a, b in pairwise(bounds)]
     threads = min(n_threads(n_jobs), len(chunks))
 
     def run(chunk: tuple[int, int]) -> Any:

@@ -32,9 +32,9 @@ def coherence(
 
     With P(v) the share of documents that contain v, P(u, v) both, and M documents:
 
-    - "pmi": log (P(u,v)+s) / ((P(u)+s)(P(v)+s)), s = ``smoothing``: the paper's, with its warning above;
+    - "pmi": log (P(u,v)+s) / ((P(u)+s)(P(v)+s)), s = ``smoothing``: the paper's, see above;
     - "npmi": log(P(u,v)/(P(u)P(v))) / -log P(u,v), and -1 for words that never occur together;
-    - "umass": log (D(u,v)+1)/D(u), D the number of documents, u the more probable word of the topic;
+    - "umass": log (D(u,v)+1)/D(u), D counting documents, u the more probable word;
     - "log_ratio": log (D(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
 
     Parameters

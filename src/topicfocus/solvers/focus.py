@@ -1,8 +1,8 @@
 """The focused model: gather evidence, cut the vocabulary, shape topics on what is left, refit.
 
 1. Evidence of every word (`inference.evidence`), on the training part.
-2. Cut: the words with most evidence per token, up to the inclusion prior's share of the tokens. φ is
-   exactly 0 or 1 from here on, β lives on the kept words and π on the others.
+2. Cut: the words with most evidence per token, up to the inclusion prior's share of the tokens. φ
+   is exactly 0 or 1 from here on, β lives on the kept words and π on the others.
 3. Shape (`solvers.shaping`): topics on the kept words by the constrained objective.
 4. Refit η on the topic mixes, shrink it to the documents not trained on, take δ from them too.
 
@@ -167,7 +167,7 @@ def fit_focused(
     settings: FocusSettings,
     report: Callable[[StepInfo, int], None] | None = None,
 ) -> FocusResult:
-    """Fit on `train`; every choice between candidates is made on `held_out`, which shapes nothing."""
+    """Fit on `train`; choices between candidates are made on `held_out`, which shapes nothing."""
     corpus, held = damp(train.corpus), damp(held_out.corpus)
     y, y_held = train.target, held_out.target
     known, known_held = train.target_weight > 0, held_out.target_weight > 0

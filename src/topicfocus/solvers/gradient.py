@@ -3,8 +3,8 @@
 On real data its result depends on the path it takes: from a nearly symmetric start little moves for
 many epochs, then the target breaks the symmetry and the words follow. A better optimiser of the
 same bound ends elsewhere, so reproducing the paper needs this one. The arithmetic is the original's
-(Adam, step 0.025, minibatches of 100, sums rather than means, raw γ, δ as a square), in sparse form:
-responsibilities exist for nonzero counts only.
+(Adam, step 0.025, minibatches of 100, sums rather than means, raw γ, δ as a square), in sparse
+form: responsibilities exist for nonzero counts only.
 
 Differences, on purpose: documents are put in random order once (the original visits them in file
 order; its shuffle has no effect), a Bernoulli target keeps its variance term, γ stays positive.

@@ -1,4 +1,4 @@
-"""Shape topics on a fixed set of words: L-BFGS on the constrained objective with its exact gradient.
+"""Shape topics on a fixed set of words: L-BFGS on the constrained objective, exact gradients.
 
     maximise  J(W, η, b) - ½τ Σ_vk (W̃_vk - W̃⁰_vk)²,   β_·k = softmax(W_·k),
 
