@@ -4,8 +4,8 @@
     TOPICFOCUS_DATA=... python benchmarks/local_inference.py
 
 Ten inner iterations for all, from γ = 1, no early stop, two cores for all: two threads here,
-n_jobs=2 for scikit-learn, two processes with half the documents each for gensim. The passes of all peers are
-interleaved and the best of each is taken, because machines are shared and noisy.
+n_jobs=2 for scikit-learn, two processes with half the documents each for gensim. The passes of
+all peers are interleaved and the best of each is taken, because machines are shared and noisy.
 """
 
 from __future__ import annotations

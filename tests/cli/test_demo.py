@@ -79,9 +79,7 @@ def test_help_imports_nothing_heavy():
         "heavy = {'numpy', 'numba', 'sklearn', 'scipy', 'rich'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -109,7 +107,11 @@ def read_terminal(master, process, seconds, until=None):
 def start_in_terminal(*args):
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, *args], stdin=slave, stdout=slave, stderr=slave, close_fds=True,
+        [*COMMAND, *args],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        close_fds=True,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
     )
     os.close(slave)

@@ -126,7 +126,8 @@ def test_transform_is_a_topic_mix_from_words_alone(reviews):
 def test_empty_and_unknown_words_at_predict(reviews):
     counts = reviews.counts[:300].toarray()
     counts[:, 7] = 0  # a word of the vocabulary that training never sees
-    model = PFSLDARegressor(3, inclusion_prior=0.25, doc_topic_prior=[1.0, 2.0, 3.0], random_state=0)
+    prior = [1.0, 2.0, 3.0]
+    model = PFSLDARegressor(3, inclusion_prior=0.25, doc_topic_prior=prior, random_state=0)
     model.fit(counts, reviews.target[:300])
     expected = np.array([1, 2, 3]) / 6
     n_words = counts.shape[1]
@@ -201,9 +202,7 @@ def test_bound_is_below_the_likelihood_and_perplexity_is_its_exponential(reviews
     assert np.all(terms["bound"] <= likelihood + 1.0)  # the estimate is noisy, document by document
     assert terms["bound"].sum() < likelihood.sum()
     words_only = model.log_likelihood(X, n_samples=2000)
-    assert model.perplexity(X, n_samples=2000) == pytest.approx(
-        np.exp(-words_only.sum() / X.sum())
-    )
+    assert model.perplexity(X, n_samples=2000) == pytest.approx(np.exp(-words_only.sum() / X.sum()))
     # Better than a model that knows the words' frequencies only.
     frequency = (reviews.counts[:700].sum(axis=0) + 0.1) / (reviews.counts[:700].sum() + 21.8)
     unigram = np.exp(-(X @ np.log(np.asarray(frequency).ravel())).sum() / X.sum())

@@ -77,9 +77,7 @@ def test_every_block_of_the_gradient(family, seed):
             coef[k] += h
             return replace(state, coef=coef)
 
-        assert found.coef_gradient[k] == pytest.approx(
-            central(problem, pushed), abs=1e-6, rel=1e-6
-        )
+        assert found.coef_gradient[k] == pytest.approx(central(problem, pushed), abs=1e-6, rel=1e-6)
     assert found.intercept_gradient == pytest.approx(
         central(problem, lambda h: replace(state, intercept=state.intercept + h)), abs=1e-6
     )

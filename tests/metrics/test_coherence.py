@@ -29,7 +29,8 @@ def by_definition(topics, counts, measure, top_n, s=0.01):
         top = np.argsort(-topic, kind="stable")[:top_n]
         scores = []
         for i, j in itertools.combinations(top, 2):
-            both, a, b = (present[:, i] & present[:, j]).sum(), present[:, i].sum(), present[:, j].sum()
+            both = (present[:, i] & present[:, j]).sum()
+            a, b = present[:, i].sum(), present[:, j].sum()
             if measure == "pmi":
                 score = math.log((both / m + s) / ((a / m + s) * (b / m + s)))
             elif measure == "npmi":

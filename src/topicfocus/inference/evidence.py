@@ -3,7 +3,8 @@
 Two views of a word are combined. Marginally, z² is the squared score of its covariance with
 the target. Jointly, Pratt's measure w_v·cov_v is its part of what a ridge regression on all
 words explains; it is small for a word that only repeats what others say. Their weighted geometric
-mean E_v asks for both. All are computed on √counts: the second occurrence of a word says less than the first.
+mean E_v asks for both. All are computed on √counts: the second occurrence of a word says
+less than the first.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 With the closed-form inclusion update the bound never falls. With ``selection="sort_and_cut"`` the
 inclusion step is the scalar equation of `inference.selection`, annealed from T = 1 to nearly 0,
-after a burn-in that lets topics form before words are judged by them; at the end φ is exactly 0 or 1.
+after a burn-in that lets topics form before words are judged by them; at the end φ is exactly 0
+or 1.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class CoordinateSolver:
     ) -> CoordinateState:
         if self.selection == "sort_and_cut" and (hyper.bound != "tight" or not hyper.selects):
             raise ValueError(
-                'selection="sort_and_cut" is the selection step of the tight bound: use bound="tight".'
+                'selection="sort_and_cut" belongs to the tight bound: use bound="tight".'
             )
         lengths = problem.corpus.doc_lengths
         relevant = float(np.mean(problem.corpus.counts @ start.inclusion)) if len(lengths) else 0.0
