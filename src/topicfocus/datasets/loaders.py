@@ -96,13 +96,15 @@ def load_imdb(
     split: int = 0,
     *,
     target: Literal["label", "rating"] = "label",
+    own_test: bool = True,
     max_features: int | None = None,
     path: PathLike | None = None,
 ) -> Dataset:
     """Load the Large Movie Review Dataset: 50,000 reviews, half of them positive.
 
     The test part is the authors' own (25,000), whatever ``split`` is: no film is in it and in the
-    training part. The authors' training part is split into 22,500 / 2,500.
+    training part. The authors' training part is split into 22,500 / 2,500. With ``own_test=False``
+    all reviews are split at random instead, 37,500 / 6,250 / 6,250.
 
     Parameters
     ----------
@@ -110,6 +112,8 @@ def load_imdb(
         Seed of the random split into training and validation part.
     target : {"label", "rating"}, default="label"
         1 for a positive review and 0 for a negative one; or the rating, 1 to 4 and 7 to 10.
+    own_test : bool, default=True
+        Whether to test on the authors' test part.
     max_features : int, optional
         Keep only this many words, the most frequent ones.
     path : path-like, optional
@@ -129,7 +133,7 @@ def load_imdb(
         "imdb",
         texts,
         np.array(values, dtype=np.float64),
-        _parts_with_own_test(own, split),
+        _parts_with_own_test(own, split) if own_test else random_parts(len(texts), split),
         "binary" if is_label else "regression",
         ("negative", "positive") if is_label else ("rating",),
         max_features,

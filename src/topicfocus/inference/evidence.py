@@ -10,6 +10,7 @@ less than the first.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,6 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.stats import rankdata
 
-#: Share of the marginal view in the geometric mean.
-MARGINAL_SHARE = 2 / 3
 #: Penalties tried, from heavy to light, each fit starting from the one before.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
 
@@ -71,6 +70,7 @@ def ridge_path(
     held_target: np.ndarray,
     *,
     ranking: bool,
+    penalties: Sequence[float] = PENALTIES,
 ) -> RidgeFit:
     """Ridge regression by conjugate gradients along a path of penalties, the best on held-out data.
 
@@ -83,7 +83,7 @@ def ridge_path(
     size = words.shape[1]
     weights = np.zeros(size)
     best: RidgeFit | None = None
-    for penalty in PENALTIES:
+    for penalty in penalties:
 
         def normal(x: np.ndarray, penalty: float = penalty) -> np.ndarray:
             return centred.transposed_dot(centred.dot(x)) + penalty * x
@@ -99,8 +99,20 @@ def ridge_path(
     return best
 
 
-def word_evidence(words: sparse.csr_array, target: np.ndarray, ridge: RidgeFit) -> np.ndarray:
-    """E_v = (z²_v)^s · (Pratt_v)^{1-s}, s = 2/3, the two on one scale (equal sums)."""
+@dataclass(frozen=True)
+class Evidence:
+    """Both views of every word, on one scale (equal sums)."""
+
+    marginal: np.ndarray
+    joint: np.ndarray
+
+    def combined(self, share: float) -> np.ndarray:
+        """E_v = (z²_v)^s · (Pratt_v)^{1-s}, s = `share`."""
+        return self.marginal**share * self.joint ** (1 - share)
+
+
+def word_evidence(words: sparse.csr_array, target: np.ndarray, ridge: RidgeFit) -> Evidence:
+    """z² and Pratt's measure of every word, `ridge` fitted to the same documents."""
     n_docs = words.shape[0]
     centred = target - target.mean()
     mean = np.asarray(words.mean(axis=0)).ravel()
@@ -110,7 +122,7 @@ def word_evidence(words: sparse.csr_array, target: np.ndarray, ridge: RidgeFit) 
     marginal = covariance**2 / (n_docs * variance * max(centred.var(), 1e-300))
     joint = np.maximum(ridge.weights * covariance, 0.0)
     joint *= marginal.sum() / max(joint.sum(), 1e-300)
-    return marginal**MARGINAL_SHARE * joint ** (1 - MARGINAL_SHARE)
+    return Evidence(marginal, joint)
 
 
 def target_slopes(words: sparse.csr_array, target: np.ndarray) -> np.ndarray:
@@ -132,6 +144,7 @@ def cut(
     word_count: np.ndarray,
     share: float,
     *,
+    vocabulary: float = 0.25,
     keep: np.ndarray | None = None,
     drop: np.ndarray | None = None,
     smallest: int = 10,
@@ -139,14 +152,14 @@ def cut(
     """Columns kept: the words with the most evidence per token, up to a share of all tokens.
 
     A word's score is (E_v - c)/n_v. c is its description length: the evidence that pure noise is
-    expected to show in the best of V words, 2 log V, or less when that would leave fewer than a
-    quarter of the vocabulary (or a share equal to `share`) to choose from. Sorted by score and cut
+    expected to show in the best of V words, 2 log V, or less when that would leave fewer than
+    `vocabulary` (or `share`, if larger) of the words to choose from. Sorted by score and cut
     where the kept tokens reach `share`, so more words are kept the larger it is. `keep` and `drop`
     are columns decided by the user.
     """
     n_words = len(evidence)
     seen = word_count > 0
-    quantile = 1 - max(0.25, share)
+    quantile = 1 - max(vocabulary, share)
     cost = min(float(np.quantile(evidence, quantile)), 2 * math.log(max(n_words, 2)))
     score = np.where(seen & (evidence > cost), (evidence - cost) / np.maximum(word_count, 1), -1.0)
     forced = np.zeros(n_words, dtype=bool)

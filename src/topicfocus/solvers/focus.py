@@ -59,6 +59,10 @@ class Rung:
         Whether topics may differ in how many relevant words they produce at all.
     steps : int
         L-BFGS iterations.
+    marginal : float
+        Weight of the marginal view in the evidence.
+    vocabulary : float
+        Share of the words that may be chosen from, at least.
     """
 
     inclusion: float
@@ -70,15 +74,19 @@ class Rung:
     graded: bool
     silent: bool
     steps: int
+    marginal: float = 2 / 3
+    vocabulary: float = 0.25
 
 
 READABLE = Rung(1.0, 0.3, 6.0, 3.0, 0.5, 1.0, True, False, 60)
-PREDICTIVE = Rung(2.0, 1.5, 300.0, 0.3, 1.0, 3.0, False, True, 40)
+PREDICTIVE = Rung(2.0, 1.5, 300.0, 0.3, 1.0, 3.0, False, True, 40, 1 / 3, 0.5)
 #: pc-sLDA: all words, topics free to follow words and target.
 UNFOCUSED = Rung(1.0, 1.0, 1.0, 1.0, 1.0, 3.0, False, False, 60)
 
 #: The readable rung is taken when it explains at least this share of what the best rung does.
 RETAINED = 0.9
+#: λ is at least this, however few relevant tokens a document has.
+SMALLEST_SUPERVISION = 3.0
 #: Relevant tokens of an average document that the automatic inclusion prior aims at.
 RELEVANT_TOKENS = 10.0
 
@@ -87,7 +95,9 @@ RELEVANT_TOKENS = 10.0
 class FocusSettings:
     """What the user may decide; None is automatic.
 
-    `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns.
+    `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `pool`: the evidence
+    that words are chosen by comes from the held-out documents too; steadier when these were only
+    set aside for a while, and δ is then a little low.
     """
 
     n_topics: int
@@ -98,6 +108,7 @@ class FocusSettings:
     max_steps: int | None = None
     keep: np.ndarray | None = None
     drop: np.ndarray | None = None
+    pool: bool = False
     rungs: tuple[Rung, ...] = (READABLE, PREDICTIVE)
 
 
@@ -177,6 +188,18 @@ def fit_focused(
     words, words_held = corpus.counts[known], held.counts[known_held]
     ridge = ridge_path(words, y[known], words_held, y_held[known_held], ranking=ranking)
     evidence = word_evidence(words, y[known], ridge)
+    if settings.pool:
+        words_all = sparse.csr_array(sparse.vstack([words, words_held], format="csr"))
+        y_all = np.concatenate([y[known], y_held[known_held]])
+        again = ridge_path(
+            words_all,
+            y_all,
+            words_held,
+            y_held[known_held],
+            ranking=ranking,
+            penalties=(ridge.penalty,),
+        )
+        evidence = word_evidence(words_all, y_all, again)
     slopes = target_slopes(words, y[known])
     automatic = settings.inclusion_prior is None
     inclusion_prior = automatic_inclusion(train.corpus) if automatic else settings.inclusion_prior
@@ -191,7 +214,14 @@ def fit_focused(
     for rung in rungs:
         share = min(inclusion_prior * rung.inclusion, 0.95) if automatic else inclusion_prior
         if settings.select:
-            kept = cut(evidence, word_count, share, keep=settings.keep, drop=settings.drop)
+            kept = cut(
+                evidence.combined(rung.marginal),
+                word_count,
+                share,
+                vocabulary=rung.vocabulary,
+                keep=settings.keep,
+                drop=settings.drop,
+            )
         else:
             kept = np.flatnonzero(word_count > 0)
         if len(kept) == 0:
@@ -221,7 +251,7 @@ def fit_focused(
         _expand(small, kept, n_words, word_count),
         float(inclusion_prior),
         weight,
-        evidence,
+        evidence.combined(rungs[index].marginal),
         index,
         tuple(explained),
         tuple(history),
@@ -250,7 +280,7 @@ def _climb(problems, damped, family, kept, slopes, settings, rung, progress):
         prior = np.full(n_topics, max(relevant / n_topics, 0.1))
     weight = settings.supervision_weight
     if weight is None:
-        weight = max(rung.supervision * relevant, 1.0)
+        weight = max(rung.supervision * relevant, SMALLEST_SUPERVISION)
     unit = y.std() if isinstance(family, Gaussian) else 2.0
     if isinstance(family, Gaussian):
         family = Gaussian(ridge.mean_square)  # δ from documents not trained on
