@@ -16,13 +16,14 @@ from topicfocus.families import (
     Gaussian,
     derivatives,
     dispersion_gradient,
+    expectation,
     initial_coef,
     log_likelihood,
     mean_response,
     scale_dispersion,
     update_dispersion,
 )
-from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.kernels.likelihood import expectation_table, likelihood_table
 
 CASES = {**FAMILIES, "narrow gaussian": Gaussian(0.03), "outside": Poisson(1.7)}
 
@@ -32,7 +33,7 @@ SUPPORT = {Gaussian: "real", Bernoulli: [0.0, 1.0], Poisson: [float(y) for y in 
 every_family = pytest.mark.parametrize("family", CASES.values(), ids=CASES.keys())
 
 
-def expectation(family, predictor, function) -> float:
+def average(family, predictor, function) -> float:
     """E[function(y) | f], by quadrature or by a sum over the support."""
     support = SUPPORT[type(family)]
 
@@ -64,7 +65,7 @@ def difference(function, x: float, step: float) -> float:
 @every_family
 @pytest.mark.parametrize("predictor", [-4.0, -0.7, 0.0, 1.3, 4.0])
 def test_likelihood_is_normalised(family, predictor):
-    assert expectation(family, predictor, lambda y: 1.0) == pytest.approx(1.0, abs=1e-9)
+    assert average(family, predictor, lambda y: 1.0) == pytest.approx(1.0, abs=1e-9)
 
 
 @every_family
@@ -72,16 +73,16 @@ def test_likelihood_is_normalised(family, predictor):
 def test_mean_response_is_the_mean(family, predictor):
     mean = mean_response(family, np.array([predictor]))
     assert mean.shape == (1,)
-    assert expectation(family, predictor, lambda y: y) == pytest.approx(mean[0], abs=1e-8)
+    assert average(family, predictor, lambda y: y) == pytest.approx(mean[0], abs=1e-8)
 
 
 @every_family
 @pytest.mark.parametrize("predictor", [-4.0, 0.0, 1.3])
 def test_score_has_mean_zero_and_variance_the_information(family, predictor):
     """E[ℓ'] = 0 and E[ℓ'²] = -E[ℓ''], true of every likelihood."""
-    score = expectation(family, predictor, lambda y: derivatives(family, y, predictor)[0])
-    square = expectation(family, predictor, lambda y: derivatives(family, y, predictor)[0] ** 2)
-    curvature = expectation(family, predictor, lambda y: derivatives(family, y, predictor)[1])
+    score = average(family, predictor, lambda y: derivatives(family, y, predictor)[0])
+    square = average(family, predictor, lambda y: derivatives(family, y, predictor)[0] ** 2)
+    curvature = average(family, predictor, lambda y: derivatives(family, y, predictor)[1])
     assert score == pytest.approx(0.0, abs=1e-7)
     assert square == pytest.approx(-curvature, rel=1e-6)
 
@@ -165,6 +166,121 @@ def test_likelihood_table(family):
     assert likelihood_table(family, np.empty(0), np.empty(0)).shape == (4, 0)
 
 
+# ---- the expected log-likelihood --------------------------------------------------------------
+
+moments = pytest.mark.parametrize(
+    ("mean", "variance"),
+    [(0.0, 0.3), (0.4, 0.01), (-1.5, 2.0), (3.0, 0.5), (-6.0, 4.0), (1e-5, 1e-9), (2e-4, 3e-8)],
+)
+
+
+@every_family
+@pytest.mark.parametrize("predictor", [-30.0, -2.0, -1e-5, 0.0, 0.3, 5.0, 30.0])
+def test_expectation_without_variance_is_the_log_likelihood(family, predictor):
+    for target in some_targets(family):
+        value, by_mean, _ = expectation(family, target, predictor, 0.0)
+        exact = log_likelihood(family, target, predictor)
+        slope = derivatives(family, target, predictor)[0]
+        assert value == pytest.approx(exact, rel=1e-13, abs=1e-13)
+        assert by_mean == pytest.approx(slope, rel=1e-9, abs=1e-10)
+
+
+@every_family
+@moments
+def test_expectation_has_its_numerical_derivatives(family, mean, variance):
+    for target in some_targets(family):
+        _, by_mean, by_variance = expectation(family, target, mean, variance)
+        numerical = difference(
+            lambda m, target=target: expectation(family, target, m, variance)[0], mean, 1e-3
+        )
+        assert by_mean == pytest.approx(numerical, rel=1e-8, abs=1e-9)
+        # Only where there is room below: a variance is not negative.
+        step = min(1e-3, variance / 4)
+        if step > 1e-4:
+            numerical = difference(
+                lambda v, target=target: expectation(family, target, mean, v)[0], variance, step
+            )
+            assert by_variance == pytest.approx(numerical, rel=1e-7, abs=1e-8)
+        assert by_variance <= 0.0  # concave likelihoods: uncertainty never helps
+
+
+@every_family
+def test_expectation_is_smooth_where_mean_and_variance_vanish(family):
+    """No jump where a series takes over from a formula that would divide by zero."""
+    for target in some_targets(family):
+        at_zero = expectation(family, target, 0.0, 0.0)
+        for variance in np.logspace(-14, -6, 33):
+            near = expectation(family, target, 0.0, float(variance))
+            assert np.all(np.isfinite(near))
+            np.testing.assert_allclose(near, at_zero, rtol=0.0, atol=1e-9 + 30.0 * variance)
+
+
+@every_family
+@pytest.mark.parametrize("mean", [-700.0, -30.0, 0.0, 30.0, 600.0])
+@pytest.mark.parametrize("variance", [0.0, 1.0, 1e4])
+def test_expectation_does_not_overflow(family, mean, variance):
+    for target in some_targets(family):
+        assert np.all(np.isfinite(expectation(family, target, mean, variance)))
+
+
+@every_family
+@moments
+def test_compiled_expectation_equals_python(family, mean, variance):
+    y = some_targets(family)
+    ones = np.ones(len(y))
+    table = expectation_table(family, y, mean * ones, variance * ones)
+    expected = np.array([expectation(family, target, mean, variance) for target in y])
+    np.testing.assert_allclose(table, expected.T, rtol=1e-13, atol=1e-14)
+
+
+def normal_average(family, target, mean, variance) -> float:
+    """E[log p(y | f)] for f ~ Normal(mean, variance), by Gauss-Hermite quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    values = [log_likelihood(family, target, mean + math.sqrt(variance) * x) for x in nodes]
+    return float(weights @ values / weights.sum())
+
+
+@moments
+def test_expectation_is_exact_for_a_gaussian(mean, variance):
+    for target in (-3.0, 0.0, 2.0):
+        exact = normal_average(Gaussian(0.7), target, mean, variance)
+        value = expectation(Gaussian(0.7), target, mean, variance)[0]
+        assert value == pytest.approx(exact, rel=1e-12)
+
+
+@given(
+    mean=st.floats(-40.0, 40.0),
+    variance=st.floats(0.0, 400.0),
+    share=st.floats(0.01, 0.99),
+    target=st.sampled_from([0.0, 1.0]),
+)
+def test_expectation_is_a_lower_bound_for_a_bernoulli(mean, variance, share, target):
+    """Whatever the distribution of f: a normal, and two points with that mean and variance."""
+    value = expectation(Bernoulli(), target, mean, variance)[0]
+    sd = math.sqrt(variance)
+    high = mean + sd * math.sqrt((1 - share) / share)
+    low = mean - sd * math.sqrt(share / (1 - share))
+    two_points = share * log_likelihood(Bernoulli(), target, high) + (1 - share) * log_likelihood(
+        Bernoulli(), target, low
+    )
+    slack = 1e-12 * (1.0 + abs(value))
+    assert value <= two_points + slack
+    assert value <= normal_average(Bernoulli(), target, mean, variance) + 1e-9 * (1.0 + abs(value))
+
+
+@moments
+def test_expectation_defaults_to_the_second_order_expansion(mean, variance):
+    family = Poisson(1.7)
+    for target in (0.0, 3.0):
+        first, second, third = derivatives(family, target, mean)
+        expected = (
+            log_likelihood(family, target, mean) + 0.5 * second * variance,
+            first + 0.5 * third * variance,
+            0.5 * second,
+        )
+        assert expectation(family, target, mean, variance) == pytest.approx(expected, rel=1e-14)
+
+
 # ---- called between kernels -------------------------------------------------------------------
 
 
@@ -216,9 +332,8 @@ def test_initial_coef_spreads_over_the_targets(family):
 
 
 def expected_total(family, y, mean, variance, weight) -> float:
-    """Σ w (ℓ(m) + ½ ℓ''(m) v)."""
-    table = likelihood_table(family, y, mean)
-    return float(np.sum(weight * (table[0] + 0.5 * table[2] * variance)))
+    """Σ w E[log p(y | f)]."""
+    return float(np.sum(weight * expectation_table(family, y, mean, variance)[0]))
 
 
 @every_family

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
-from scipy.special import digamma, expit, gammaln, roots_jacobi, xlogy
+from scipy.special import digamma, gammaln, roots_jacobi, xlogy
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Bernoulli, Gaussian
@@ -167,8 +167,8 @@ def expected_target(problem: Problem, state: ModelState, gamma: np.ndarray) -> n
         delta = state.family.noise_variance
         value = -0.5 * np.log(2 * np.pi * delta) - (y**2 - 2 * y * mu + square) / (2 * delta)
     else:
-        chance = expit(mu)
-        value = y * mu - np.logaddexp(0, mu) - 0.5 * chance * (1 - chance) * (square - mu**2)
+        half = 0.5 * np.sqrt(square)  # Jaakkola and Jordan: (y-½)μ - log 2cosh(½√E[f²])
+        value = (y - 0.5) * mu - np.logaddexp(half, -half)
     return problem.target_weight * value
 
 

@@ -47,7 +47,6 @@ class ConstrainedModel(TopicModel):
     def _fit_target(
         self, corpus: Corpus, target: np.ndarray, family: Any, held_out: Any
     ) -> ModelState:
-        self._set_aside = held_out is None
         settings = self._settings(corpus)
         n_threads(self.n_jobs)
         if corpus.n_words < 2:
@@ -83,7 +82,6 @@ class ConstrainedModel(TopicModel):
             supervision_weight=weight,
             doc_topic_prior=prior,
             max_steps=steps,
-            pool=self._set_aside,
         )
 
     def _split(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ from topicfocus.families.gaussian import Gaussian
 from topicfocus.families.operations import (
     derivatives,
     dispersion_gradient,
+    expectation,
     initial_coef,
     log_likelihood,
     mean_response,
@@ -21,6 +22,7 @@ __all__ = [
     "Gaussian",
     "derivatives",
     "dispersion_gradient",
+    "expectation",
     "initial_coef",
     "log_likelihood",
     "mean_response",

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from topicfocus.families.operations import (
     derivatives,
+    expectation,
     initial_coef,
     log_likelihood,
     mean_response,
@@ -38,6 +39,24 @@ def _derivatives(family, target, predictor):
         p = small / (1.0 + small)
         q = 1.0 / (1.0 + small)
     return target - p, -p * q, -p * q * (q - p)
+
+
+@expectation.register(Bernoulli)
+def _expectation(family, target, mean, variance):
+    """The bound of Jaakkola and Jordan, (y - ½)μ - log 2cosh(½√(μ² + ν)) <= E[log p(y | f)].
+
+    The second-order expansion loses its variance term where |μ| is large, and coordinate ascent
+    goes there: it ends with enormous coefficients and a "bound" far above the likelihood.
+    """
+    size = math.sqrt(mean * mean + variance)
+    small = math.exp(-size)
+    value = (target - 0.5) * mean - 0.5 * size - math.log1p(small)
+    # tanh(s/2)/(4s), which goes to 1/8 as s goes to 0.
+    if size > 1e-4:
+        half = (1.0 - small) / (1.0 + small) / (4.0 * size)
+    else:
+        half = 0.125
+    return value, target - 0.5 - 2.0 * half * mean, -half
 
 
 @mean_response.register(Bernoulli)

@@ -4,11 +4,12 @@ Every operation is a `functools.singledispatch` function. A family is a `typing.
 dispersion parameters and registers an implementation of each operation for itself; nothing else
 is needed, in particular no change to a kernel.
 
-Two of the operations, `log_likelihood` and `derivatives`, are also called from compiled kernels.
-One `numba.extending.overload` per operation looks the implementation up in the same registry when a
-kernel is compiled for a family's type. This form was chosen because numba's on-disk cache works
-with it: functions passed as arguments, closures and jitclasses would be compiled anew in every
-process. Under ``NUMBA_DISABLE_JIT=1`` the very same functions run as plain Python.
+Three of the operations, `log_likelihood`, `derivatives` and `expectation`, are also called from
+compiled kernels. One `numba.extending.overload` per operation looks the implementation up in the
+same registry when a kernel is compiled for a family's type. This form was chosen because numba's
+on-disk cache works with it: functions passed as arguments, closures and jitclasses would be
+compiled anew in every process. Under ``NUMBA_DISABLE_JIT=1`` the very same functions run as
+plain Python.
 """
 
 from __future__ import annotations
@@ -48,23 +49,45 @@ def derivatives(family: NamedTuple, target: float, predictor: float) -> tuple[fl
     raise _unknown("derivatives", family)
 
 
-def _dispatch_by_type(operation: Callable) -> None:
-    """Let kernels call a singledispatch operation, resolved by the family's numba type."""
+@singledispatch
+def expectation(
+    family: NamedTuple, target: float, mean: float, variance: float
+) -> tuple[float, float, float]:
+    """E[log p(y | f)] for f of the given mean μ and variance ν, and its derivatives in μ and ν.
 
-    def implementation(family, target, predictor):
-        if not isinstance(family, types.BaseNamedTuple):
-            return None
-        found = operation.dispatch(family.instance_class)  # type: ignore[attr-defined]
-        if found is operation.dispatch(object):  # type: ignore[attr-defined]
-            raise _unregistered(operation.__name__, family.instance_class.__name__)
-        return found
-
-    # Not strict: a family may name its arguments as it likes.
-    overload(operation, strict=False)(implementation)
+    The default is the second-order expansion ℓ(μ) + ½ ℓ''(μ) ν: exact when ℓ is quadratic, an
+    approximation otherwise. A family that has a lower bound should register it instead: an
+    optimiser finds the places where an approximation is too high.
+    """
+    first, second, third = derivatives(family, target, mean)
+    value = log_likelihood(family, target, mean) + 0.5 * second * variance
+    return value, first + 0.5 * third * variance, 0.5 * second
 
 
-_dispatch_by_type(log_likelihood)
-_dispatch_by_type(derivatives)
+def _implementation(operation: Any, family: Any, *, default: bool) -> Callable | None:
+    """What a kernel compiles for an operation: its implementation for the family's numba type."""
+    if not isinstance(family, types.BaseNamedTuple):
+        return None
+    found = operation.dispatch(family.instance_class)
+    if found is operation.dispatch(object) and not default:
+        raise _unregistered(operation.__name__, family.instance_class.__name__)
+    return found
+
+
+# Not strict: a family may name its arguments as it likes.
+@overload(log_likelihood, strict=False)
+def _compiled_log_likelihood(family, target, predictor):
+    return _implementation(log_likelihood, family, default=False)
+
+
+@overload(derivatives, strict=False)
+def _compiled_derivatives(family, target, predictor):
+    return _implementation(derivatives, family, default=False)
+
+
+@overload(expectation, strict=False)
+def _compiled_expectation(family, target, mean, variance):
+    return _implementation(expectation, family, default=True)
 
 
 # ---- called between kernels: arrays, plain NumPy ----------------------------------------------

@@ -27,7 +27,7 @@ from numba import config, njit
 from numba.core import sigutils, types
 from numba.core.caching import FunctionCache
 
-from topicfocus.families.operations import derivatives, log_likelihood
+from topicfocus.families.operations import derivatives, expectation, log_likelihood
 
 #: fastmath: sums may be reordered, so that LLVM can use SIMD; NaN and infinity keep their meaning.
 #: error_model: Python's check for a zero divisor is an early exit, and no loop with one vectorises.
@@ -104,7 +104,7 @@ def family_hash(family: type) -> str | None:
     if family.__module__ == "__main__" or "<locals>" in family.__qualname__:
         return None
     digest = hashlib.sha256(f"{family.__module__}.{family.__qualname__}".encode())
-    for operation in (log_likelihood, derivatives):
+    for operation in (log_likelihood, derivatives, expectation):
         implementation = operation.dispatch(family)
         try:
             digest.update(Path(inspect.getfile(implementation)).read_bytes())

@@ -9,8 +9,8 @@ e_k = exp(E_q[log θ_k]) and a word's row of weights W_v (β_v for the tight bou
 
 m_v the word's multiplicity (φ_v for the tight bound, else 1) and w the weight of the target.
 Rows of W are scaled to a largest entry of one; the scale is a constant of the corpus, added
-outside. The expected log-likelihood is ℓ(μ) + ½ℓ''(μ)ν with μ, ν the mean and variance of η·θ,
-exact for a Gaussian target.
+outside. The expected log-likelihood is the family's `expectation` at μ, ν, the mean and variance
+of η·θ: exact for a Gaussian target, a lower bound for a Bernoulli one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import derivatives, log_likelihood
+from topicfocus.families.operations import expectation
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.special import (
     digamma,
@@ -157,22 +157,15 @@ def target_moments(concentration, coef):
 
 
 @kernel
-def expected_log_likelihood(family, target, mean, variance):
-    """ℓ(μ) + ½ ℓ''(μ) ν."""
-    curvature = derivatives(family, target, mean)[1]
-    return log_likelihood(family, target, mean) + 0.5 * curvature * variance
-
-
-@kernel
 def target_gradient(family, target, weight, concentration, coef, out):
-    """out = ∇_γ w(ℓ(μ) + ½ℓ''(μ)ν)."""
+    """out = ∇_γ w E[log p(y | f)], f of mean μ(γ) and variance ν(γ)."""
     total = 0.0
     for k in range(coef.shape[0]):
         total += concentration[k]
     mean, variance = target_moments(concentration, coef)
-    first, second, third = derivatives(family, target, mean)
-    slope = weight * (first + 0.5 * third * variance)
-    bend = 0.5 * weight * second
+    _, by_mean, by_variance = expectation(family, target, mean, variance)
+    slope = weight * by_mean
+    bend = weight * by_variance
     square = variance * (total + 1.0) + mean * mean  # Σ η² γ/γ₀
     for k in range(coef.shape[0]):
         d_mean = (coef[k] - mean) / total
@@ -183,7 +176,7 @@ def target_gradient(family, target, weight, concentration, coef, out):
 
 @kernel
 def target_natural_gradient(family, target, weight, concentration, coef, out):
-    """out = F⁻¹ ∇_γ w(ℓ(μ) + ½ℓ''(μ)ν), F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
+    """out = F⁻¹ ∇_γ w E[log p(y | f)], F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
     if coef.shape[0] == 1:  # θ = 1 for certain: nothing to gain, and F is zero
         out[0] = 0.0
         return
@@ -227,7 +220,7 @@ def document_objective(rows, weight, n, prior, concentration, family, target, wo
     for j in range(n):
         value += weight[j] * work.exact_norm[j]
     mean, variance = target_moments(concentration, target.coef)
-    return value + target.weight * expected_log_likelihood(family, target.value, mean, variance)
+    return value + target.weight * expectation(family, target.value, mean, variance)[0]
 
 
 @kernel
@@ -387,6 +380,4 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
             out.word_evidence[v] += evidence
         if target.weight > 0.0:
             mean, variance = target_moments(gamma, coef)
-            out.parts[2] += target.weight * expected_log_likelihood(
-                family, target.value, mean, variance
-            )
+            out.parts[2] += target.weight * expectation(family, target.value, mean, variance)[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, gammaln, polygamma
 
-from topicfocus.families import derivatives, log_likelihood
+from topicfocus.families import expectation
 
 
 def responsibilities(rows: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -27,23 +27,20 @@ def target_moments(concentration: np.ndarray, coef: np.ndarray) -> tuple[float, 
 
 
 def expected_log_likelihood(family, target, concentration, coef) -> float:
-    """ℓ(μ) + ½ ℓ''(μ) ν."""
-    mean, variance = target_moments(concentration, coef)
-    return (
-        log_likelihood(family, target, mean) + 0.5 * derivatives(family, target, mean)[1] * variance
-    )
+    """E[log p(y | f)] at the mean and variance of f = η·θ."""
+    return expectation(family, target, *target_moments(concentration, coef))[0]
 
 
 def target_gradient(family, target, weight, concentration, coef) -> np.ndarray:
-    """∇_γ w(ℓ(μ) + ½ℓ''(μ)ν), by the chain rule through θ's mean and covariance."""
+    """∇_γ w E[log p(y | f)], by the chain rule through θ's mean and covariance."""
     total = concentration.sum()
     mean = concentration / total
     mu, nu = target_moments(concentration, coef)
-    first, second, third = derivatives(family, target, mu)
+    _, by_mean, by_variance = expectation(family, target, mu, nu)
     jacobian = (np.eye(len(coef)) - mean[:, None]) / total  # ∂mean_i/∂γ_k at [i, k]
     d_mu = coef @ jacobian
     d_nu = ((coef**2) @ jacobian - 2 * mu * d_mu) / (total + 1) - nu / (total + 1)
-    return weight * ((first + 0.5 * third * nu) * d_mu + 0.5 * second * d_nu)
+    return weight * (by_mean * d_mu + by_variance * d_nu)
 
 
 def natural(gradient: np.ndarray, concentration: np.ndarray) -> np.ndarray:

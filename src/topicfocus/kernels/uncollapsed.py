@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topicfocus.families.operations import expectation
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import (
-    expected_log_likelihood,
     mix_objective,
     target_gradient,
     target_moments,
@@ -200,7 +200,7 @@ def step_documents(
         target_weight = corpus.target_weight[d]
         if target_weight > 0.0:
             mean, variance = target_moments(gamma, coef)
-            out.parts[2] += target_weight * expected_log_likelihood(family, target, mean, variance)
+            out.parts[2] += target_weight * expectation(family, target, mean, variance)[0]
         concentration_gradient(prior, sums, gamma, family, target, target_weight, coef, gradient)
         for k in range(n_topics):
             value, m, w = adam_move(

@@ -7,7 +7,8 @@
 4. Refit η on the topic mixes, shrink it to the documents not trained on, take δ from them too.
 
 Steps 2 to 4 are done on two rungs, from readable to predictive, and the first that explains nearly
-as much of the held-out target as the best is taken. pc-sLDA is the same with all words kept.
+as much of the held-out target as the best is taken. What was chosen is then fitted to all
+documents. pc-sLDA is the same with all words kept.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from scipy import sparse
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.evidence import cut, ridge_path, target_slopes, word_evidence
+from topicfocus.inference.evidence import (
+    PENALTIES,
+    Evidence,
+    RidgeFit,
+    cut,
+    ridge_path,
+    target_slopes,
+    word_evidence,
+)
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.updates import update_background
@@ -95,9 +104,8 @@ RELEVANT_TOKENS = 10.0
 class FocusSettings:
     """What the user may decide; None is automatic.
 
-    `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `pool`: the evidence
-    that words are chosen by comes from the held-out documents too; steadier when these were only
-    set aside for a while, and δ is then a little low.
+    `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
+    what was chosen is fitted again to all documents.
     """
 
     n_topics: int
@@ -108,7 +116,7 @@ class FocusSettings:
     max_steps: int | None = None
     keep: np.ndarray | None = None
     drop: np.ndarray | None = None
-    pool: bool = False
+    refit: bool = True
     rungs: tuple[Rung, ...] = (READABLE, PREDICTIVE)
 
 
@@ -143,11 +151,11 @@ def automatic_inclusion(corpus: Corpus) -> float:
     return float(np.clip(RELEVANT_TOKENS * corpus.n_docs / max(corpus.n_tokens, 1.0), 0.05, 0.8))
 
 
-def _columns(corpus: Corpus, columns: np.ndarray, silent: bool) -> Corpus:
-    """The corpus on some words; `silent` adds a last column in which nothing ever occurs."""
-    counts = corpus.counts[:, columns]
+def _columns(words: sparse.csr_array, columns: np.ndarray, silent: bool) -> Corpus:
+    """A corpus of some words; `silent` adds a last column in which nothing ever occurs."""
+    counts = words[:, columns]
     if silent:
-        empty = sparse.csr_array((corpus.n_docs, 1))
+        empty = sparse.csr_array((words.shape[0], 1))
         counts = sparse.csr_array(sparse.hstack([counts, empty], format="csr"))
     return Corpus(sparse.csr_array(counts))
 
@@ -171,6 +179,73 @@ def _unit(values: np.ndarray, word_count: np.ndarray) -> np.ndarray:
     return values / max(size, 1e-300)
 
 
+@dataclass(frozen=True)
+class Parts:
+    """Documents to train on and documents to make choices on, with √counts of both."""
+
+    train: Problem
+    held_out: Problem
+    words: sparse.csr_array
+    held_words: sparse.csr_array
+
+    @staticmethod
+    def of(train: Problem, held_out: Problem) -> Parts:
+        return Parts(train, held_out, damp(train.corpus).counts, damp(held_out.corpus).counts)
+
+    def joined(self) -> Parts:
+        """All documents to train on; the held-out ones keep their place."""
+        counts = sparse.csr_array(
+            sparse.vstack([self.train.corpus.counts, self.held_out.corpus.counts], format="csr")
+        )
+        both = Problem(
+            Corpus(counts, self.train.corpus.vocabulary),
+            np.concatenate([self.train.target, self.held_out.target]),
+            np.concatenate([self.train.target_weight, self.held_out.target_weight]),
+            self.train.n_jobs,
+        )
+        return Parts.of(both, self.held_out)
+
+    def ridge(
+        self, columns: np.ndarray | None, family: object, penalties: tuple[float, ...]
+    ) -> RidgeFit:
+        """Ridge regression on some columns, the penalty chosen on the held-out documents."""
+        mine, theirs = self.words, self.held_words
+        if columns is not None:
+            mine, theirs = mine[:, columns], theirs[:, columns]
+        known, known_held = self.train.target_weight > 0, self.held_out.target_weight > 0
+        return ridge_path(
+            sparse.csr_array(mine[known]),
+            self.train.target[known],
+            sparse.csr_array(theirs[known_held]),
+            self.held_out.target[known_held],
+            ranking=not isinstance(family, Gaussian),
+            penalties=penalties,
+        )
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the held-out documents decided, to be used again when all documents are fitted."""
+
+    penalty: float
+    mean_square: float
+    shift: float
+    factor: float
+    noise: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A rung's result on its kept words."""
+
+    explained: float
+    kept: np.ndarray
+    state: ModelState
+    supervision_weight: float
+    choices: Choices
+    interrupted: bool
+
+
 def fit_focused(
     train: Problem,
     held_out: Problem,
@@ -178,101 +253,125 @@ def fit_focused(
     settings: FocusSettings,
     report: Callable[[StepInfo, int], None] | None = None,
 ) -> FocusResult:
-    """Fit on `train`; choices between candidates are made on `held_out`, which shapes nothing."""
-    corpus, held = damp(train.corpus), damp(held_out.corpus)
-    y, y_held = train.target, held_out.target
-    known, known_held = train.target_weight > 0, held_out.target_weight > 0
-    n_words = corpus.n_words
-    word_count = train.corpus.word_counts
-    ranking = not isinstance(family, Gaussian)
-    words, words_held = corpus.counts[known], held.counts[known_held]
-    ridge = ridge_path(words, y[known], words_held, y_held[known_held], ranking=ranking)
-    evidence = word_evidence(words, y[known], ridge)
-    if settings.pool:
-        words_all = sparse.csr_array(sparse.vstack([words, words_held], format="csr"))
-        y_all = np.concatenate([y[known], y_held[known_held]])
-        again = ridge_path(
-            words_all,
-            y_all,
-            words_held,
-            y_held[known_held],
-            ranking=ranking,
-            penalties=(ridge.penalty,),
-        )
-        evidence = word_evidence(words_all, y_all, again)
-    slopes = target_slopes(words, y[known])
-    automatic = settings.inclusion_prior is None
-    inclusion_prior = automatic_inclusion(train.corpus) if automatic else settings.inclusion_prior
-    if not settings.select:
-        inclusion_prior, automatic = 1.0, False
+    """Fit on `train`, choose on `held_out`, then fit what was chosen on both.
 
+    The first pass shapes nothing by the held-out documents: the rung, penalties, the shrinkage of η
+    and δ come from it. The second pass, words and topics of that rung from all documents, takes
+    them as they are, so δ stays honest and the words kept do not depend on who was held out.
+    """
+    parts = Parts.of(train, held_out)
     rungs = settings.rungs if settings.select else (UNFOCUSED,)
-    total_steps = sum(settings.max_steps or rung.steps for rung in rungs)
+    passes = [*rungs, max(rungs, key=lambda r: r.steps)] if settings.refit else list(rungs)
+    total_steps = sum(settings.max_steps or rung.steps for rung in passes)
     history: list[StepInfo] = []
-    candidates = []
-    interrupted = False
+
+    def progress(value: float, kept: int) -> None:
+        history.append(StepInfo(len(history) + 1, value, kept))
+        if report is not None:
+            report(history[-1], total_steps)
+
+    words = Words.of(parts, family, PENALTIES)
+    candidates: list[Candidate] = []
     for rung in rungs:
-        share = min(inclusion_prior * rung.inclusion, 0.95) if automatic else inclusion_prior
-        if settings.select:
-            kept = cut(
-                evidence.combined(rung.marginal),
-                word_count,
-                share,
-                vocabulary=rung.vocabulary,
-                keep=settings.keep,
-                drop=settings.drop,
-            )
-        else:
-            kept = np.flatnonzero(word_count > 0)
-        if len(kept) == 0:
-            raise ValueError(
-                "No word says anything about the target beyond noise, so none is kept. Force some "
-                "with keep_words, or check that documents and targets belong together."
-            )
-
-        def progress(value: float, kept: np.ndarray = kept) -> None:
-            info = StepInfo(len(history) + 1, value, len(kept))
-            history.append(info)
-            if report is not None:
-                report(info, total_steps)
-
-        candidate, stopped = _climb(
-            (train, held_out), (corpus, held), family, kept, slopes, settings, rung, progress
-        )
-        candidates.append(candidate)
-        interrupted |= stopped
-        if stopped:
+        candidates.append(_climb(parts, words, family, settings, rung, progress, None))
+        if candidates[-1].interrupted:
             break
-    explained = [c[0] for c in candidates]
+    explained = tuple(c.explained for c in candidates)
     best = max(explained)
     index = next(i for i, e in enumerate(explained) if e >= best - (1 - RETAINED) * abs(best))
-    _, kept, small, weight = candidates[index]
+    chosen, rung = candidates[index], rungs[index]
+    interrupted = candidates[-1].interrupted
+    if settings.refit and not interrupted:
+        everything = parts.joined()
+        words = Words.of(everything, family, (words.ridge.penalty,))
+        chosen = _climb(everything, words, family, settings, rung, progress, chosen.choices)
+        interrupted = chosen.interrupted
+    word_count = words.count
     return FocusResult(
-        _expand(small, kept, n_words, word_count),
-        float(inclusion_prior),
-        weight,
-        evidence.combined(rungs[index].marginal),
+        _expand(chosen.state, chosen.kept, len(word_count), word_count),
+        _inclusion(parts, settings),
+        chosen.supervision_weight,
+        words.evidence.combined(rung.marginal),
         index,
-        tuple(explained),
+        explained,
         tuple(history),
         interrupted,
     )
 
 
-def _climb(problems, damped, family, kept, slopes, settings, rung, progress):
-    """One rung: (explained share, kept columns, state on them, λ), and whether interrupted."""
-    train, held_out = problems
-    corpus, held = damped
+@dataclass(frozen=True)
+class Words:
+    """What is known of every word before any topic: tokens, evidence, slope."""
+
+    count: np.ndarray
+    ridge: RidgeFit
+    evidence: Evidence
+    slopes: np.ndarray
+
+    @staticmethod
+    def of(parts: Parts, family: object, penalties: tuple[float, ...]) -> Words:
+        known = parts.train.target_weight > 0
+        seen, y = sparse.csr_array(parts.words[known]), parts.train.target[known]
+        ridge = parts.ridge(None, family, penalties)
+        return Words(
+            parts.train.corpus.word_counts,
+            ridge,
+            word_evidence(seen, y, ridge),
+            target_slopes(seen, y),
+        )
+
+
+def _inclusion(parts: Parts, settings: FocusSettings) -> float:
+    if not settings.select:
+        return 1.0
+    if settings.inclusion_prior is None:
+        return automatic_inclusion(parts.train.corpus)
+    return float(settings.inclusion_prior)
+
+
+def _choose_words(parts: Parts, words: Words, settings: FocusSettings, rung: Rung) -> np.ndarray:
+    """Columns kept on a rung."""
+    if not settings.select:
+        return np.flatnonzero(words.count > 0)
+    share = _inclusion(parts, settings)
+    if settings.inclusion_prior is None:
+        share = min(share * rung.inclusion, 0.95)
+    kept = cut(
+        words.evidence.combined(rung.marginal),
+        words.count,
+        share,
+        vocabulary=rung.vocabulary,
+        keep=settings.keep,
+        drop=settings.drop,
+    )
+    if len(kept) == 0:
+        raise ValueError(
+            "No word says anything about the target beyond noise, so none is kept. Force some with "
+            "keep_words, or check that documents and targets belong together."
+        )
+    return kept
+
+
+def _climb(
+    parts: Parts,
+    words: Words,
+    family: object,
+    settings: FocusSettings,
+    rung: Rung,
+    progress: Callable[[float, int], None],
+    choices: Choices | None,
+) -> Candidate:
+    """Words, topics and coefficients of one rung; a second pass is given its `choices`."""
+    train, held_out = parts.train, parts.held_out
+    gaussian = isinstance(family, Gaussian)
+    kept = _choose_words(parts, words, settings, rung)
     known, known_held = train.target_weight > 0, held_out.target_weight > 0
     y, y_held = train.target[known], held_out.target[known_held]
     n_topics = settings.n_topics
-    count = train.corpus.word_counts[kept]
-    ranking = not isinstance(family, Gaussian)
-    mine, theirs = _columns(corpus, kept, rung.silent), _columns(held, kept, rung.silent)
-    here, there = corpus.counts[:, kept], held.counts[:, kept]
-    ridge = ridge_path(here[known], y, there[known_held], y_held, ranking=ranking)
+    count = words.count[kept]
+    ridge = parts.ridge(kept, family, (choices.penalty,) if choices else PENALTIES)
     lean = rung.joint * _unit(ridge.weights, count)
-    lean = _unit(lean + (1 - rung.joint) * _unit(slopes[kept], count), count)
+    lean = _unit(lean + (1 - rung.joint) * _unit(words.slopes[kept], count), count)
     relevant = float(count.sum() / train.n_docs)
     prior = settings.doc_topic_prior
     if prior is None:
@@ -281,11 +380,13 @@ def _climb(problems, damped, family, kept, slopes, settings, rung, progress):
     weight = settings.supervision_weight
     if weight is None:
         weight = max(rung.supervision * relevant, SMALLEST_SUPERVISION)
-    unit = y.std() if isinstance(family, Gaussian) else 2.0
-    if isinstance(family, Gaussian):
-        family = Gaussian(ridge.mean_square)  # δ from documents not trained on
+    unit = y.std() if gaussian else 2.0
+    mean_square = choices.mean_square if choices else ridge.mean_square
+    if gaussian:
+        family = Gaussian(mean_square)  # δ from documents not trained on
     grade = np.linspace(-1.0, 1.0, n_topics) if n_topics > 1 else np.zeros(1)
     _, level = refit_coef(np.zeros((len(y), 1)), y, np.ones(len(y)), family)
+    mine = _columns(parts.words, kept, rung.silent)
     start = ModelState(
         np.zeros((mine.n_words, n_topics)),
         np.ones(mine.n_words),
@@ -302,24 +403,31 @@ def _climb(problems, damped, family, kept, slopes, settings, rung, progress):
     )
     problem = Problem(mine, train.target, weight * train.target_weight, train.n_jobs)
     logits = _starting_logits(count, lean, rung, n_topics)
-    state, interrupted = shape_topics(problem, start, logits, shaping, progress)
+    state, interrupted = shape_topics(
+        problem, start, logits, shaping, lambda value: progress(value, len(kept))
+    )
     mixes = topic_mixes(mine, state, n_jobs=train.n_jobs)[known]
     coef, intercept = refit_coef(mixes, y, train.target_weight[known], family)
+    theirs = _columns(parts.held_words, kept, rung.silent)
     predicted = topic_mixes(theirs, state, n_jobs=train.n_jobs)[known_held] @ coef + intercept
-    shift, factor = shrink_to_held_out(predicted, y_held, family)
-    predicted = shift + factor * predicted
-    if isinstance(family, Gaussian):
-        family = Gaussian(float(np.mean((y_held - predicted) ** 2)))
+    if choices is None:
+        shift, factor = shrink_to_held_out(predicted, y_held, family)
+        noise = float(np.mean((y_held - shift - factor * predicted) ** 2))
+        choices = Choices(ridge.penalty, mean_square, shift, factor, noise)
+    predicted = choices.shift + choices.factor * predicted
+    explained = explained_share(y_held, predicted, family)
+    if gaussian:
+        family = Gaussian(choices.noise)
     state = ModelState(
         state.topic_word[: len(kept)],
         np.ones(len(kept)),
         np.zeros(len(kept)),
-        factor * coef,
+        choices.factor * coef,
         family,
         prior,
-        shift + factor * intercept,
+        choices.shift + choices.factor * intercept,
     )
-    return (explained_share(y_held, predicted, family), kept, state, float(weight)), interrupted
+    return Candidate(explained, kept, state, float(weight), choices, interrupted)
 
 
 def _expand(
