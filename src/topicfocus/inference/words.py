@@ -40,7 +40,8 @@ def word_weights(
     log_scale = np.log(safe)
     multiplicity = known.astype(float)
     if bound == "paper":
-        rows = rows ** state.inclusion[:, None]
+        if np.any(state.inclusion != 1.0):  # sLDA and LDA are spared the powers
+            rows = rows ** state.inclusion[:, None]
         log_scale = log_scale * state.inclusion
     else:
         multiplicity = multiplicity * state.inclusion

@@ -32,6 +32,8 @@ from topicfocus.kernels.special import (
 
 #: Keeps a word that no topic can explain from dividing by zero (representable in single precision).
 _TINY = np.float32(1e-30)
+#: Below this many topics a plain loop over them is faster than setting up SIMD.
+_FEW_TOPICS = 12
 
 
 class LocalCorpus(NamedTuple):
@@ -198,11 +200,19 @@ def target_natural_gradient(family, target, weight, concentration, coef, out):
 @kernel
 def mix_objective(prior, concentration, log_theta):
     """-log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]; writes E[log θ] into `log_theta`."""
+    return mix_objective_less_prior(prior, concentration, log_theta) - dirichlet_log_normaliser(
+        prior
+    )
+
+
+@kernel
+def mix_objective_less_prior(prior, concentration, log_theta):
+    """The same without -log B(α), which is one number for all documents."""
     total = 0.0
     for k in range(prior.shape[0]):
         total += concentration[k]
     log_total = digamma(total)
-    value = dirichlet_log_normaliser(concentration) - dirichlet_log_normaliser(prior)
+    value = dirichlet_log_normaliser(concentration)
     for k in range(prior.shape[0]):
         log_theta[k] = digamma(concentration[k]) - log_total
         value += (prior[k] - concentration[k]) * log_theta[k]
@@ -334,8 +344,9 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
     longest = 1
     for d in range(first, last):
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
+    prior_normaliser = dirichlet_log_normaliser(prior)
     kind = words.table.dtype
-    rows = np.empty((n_topics, longest), dtype=kind)
+    scratch = np.empty(n_topics * longest, dtype=kind)
     weight = np.empty(longest, dtype=kind)
     work = LocalWork(
         np.empty(n_topics, dtype=kind),
@@ -351,6 +362,8 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         lo = corpus.indptr[d]
         n = corpus.indptr[d + 1] - lo
         gamma = concentration[d]
+        # Packed, without gaps between topics: a document then fits the first-level cache.
+        rows = scratch[: n_topics * n].reshape((n_topics, n))
         target = LocalTarget(corpus.target[d], corpus.target_weight[d], coef)
         gather_document(
             corpus.indices[lo : lo + n],
@@ -362,7 +375,7 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         )
         out.parts[3] += infer_document(rows, weight, n, prior, family, target, gamma, budget, work)
         # Statistics at the final γ, in double precision.
-        out.parts[1] += mix_objective(prior, gamma, work.exact)
+        out.parts[1] += mix_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
         for k in range(n_topics):
             out.log_theta[k] += work.exact[k]
             work.exact[k] = math.exp(work.exact[k])
@@ -370,8 +383,15 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         for j in range(n):
             scale = corpus.counts[lo + j] / work.exact_norm[j]
             v = corpus.indices[lo + j]
-            for k in range(n_topics):
-                out.word_topic[v, k] += scale * rows[k, j] * work.exact[k]
+            if n_topics < _FEW_TOPICS:
+                for k in range(n_topics):
+                    out.word_topic[v, k] += scale * rows[k, j] * work.exact[k]
+            else:
+                # The table again, not its copy: there a word's topics lie side by side.
+                row = words.table[v]
+                sums = out.word_topic[v]
+                for k in range(n_topics):
+                    sums[k] += scale * row[k] * work.exact[k]
         log_in_place(work.exact_norm, n, work.bits)
         for j in range(n):
             v = corpus.indices[lo + j]

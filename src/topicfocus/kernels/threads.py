@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -80,8 +81,8 @@ def run_chunks(
 ) -> Any:
     """Σ over chunks of what ``work(first, last, buffer)`` puts into a fresh ``make()``.
 
-    At most one buffer per thread exists besides the total; ``add(total, buffer)`` is called in the
-    order of the chunks.
+    At most one buffer per thread and one more exist besides the total; ``add(total, buffer)`` is
+    called in the order of the chunks.
     """
     chunks = [(int(a), int(b)) for a, b in pairwise(bounds)]
     threads = min(n_threads(n_jobs), len(chunks))
@@ -96,12 +97,16 @@ def run_chunks(
         for chunk in chunks[1:]:
             add(total, run(chunk))
         return total
-    total = None
+    # A window of chunks is under way; the oldest is added before a new one is handed out.
     pool = _pool(threads)
-    for wave in range(0, len(chunks), threads):
-        for buffer in list(pool.map(run, chunks[wave : wave + threads])):
-            if total is None:
-                total = buffer
-            else:
-                add(total, buffer)
+    waiting = deque(pool.submit(run, chunk) for chunk in chunks[: threads + 1])
+    total = None
+    for chunk in [*chunks[threads + 1 :], *[None] * len(waiting)]:
+        buffer = waiting.popleft().result()
+        if chunk is not None:
+            waiting.append(pool.submit(run, chunk))
+        if total is None:
+            total = buffer
+        else:
+            add(total, buffer)
     return total

@@ -23,11 +23,11 @@ import numpy as np
 from topicfocus.families.operations import expectation
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import (
-    mix_objective,
+    mix_objective_less_prior,
     target_gradient,
     target_moments,
 )
-from topicfocus.kernels.special import trigamma
+from topicfocus.kernels.special import dirichlet_log_normaliser, trigamma
 
 #: γ is an unconstrained parameter of the original; below this it is put back.
 SMALLEST_CONCENTRATION = 1e-2
@@ -159,10 +159,11 @@ def step_documents(
     log_theta = np.empty(n_topics)
     sums = np.empty(n_topics)
     gradient = np.empty(n_topics)
+    prior_normaliser = dirichlet_log_normaliser(prior)
     for i in range(first, last):
         d = docs[i]
         gamma = local.concentration[d]
-        out.parts[1] += mix_objective(prior, gamma, log_theta)
+        out.parts[1] += mix_objective_less_prior(prior, gamma, log_theta) - prior_normaliser
         for k in range(n_topics):
             sums[k] = 0.0
         for j in range(corpus.indptr[d], corpus.indptr[d + 1]):
