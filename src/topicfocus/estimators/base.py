@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.parameters import check_count
-from topicfocus.families import Gaussian
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState
 
 
 class TopicModel(TransformerMixin, BaseEstimator):
-    """Base of all estimators: reading counts, topic mixes of new documents, top words."""
+    """Base of all estimators: reading counts, topic mixes of new documents, top words.
+
+    A subclass has `_family()`, the family of its target.
+    """
 
     def _read_counts(self, X: Any, *, reset: bool) -> Corpus:
         """Counts as a Corpus; at fit, remember the columns, later insist on the same ones."""
@@ -25,9 +27,6 @@ class TopicModel(TransformerMixin, BaseEstimator):
         corpus = make_corpus(X, allow_empty=not reset)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return corpus
-
-    def _family(self) -> Any:
-        return Gaussian(1.0)
 
     def _state(self) -> ModelState:
         """The fitted attributes as the state the inference layer works with."""

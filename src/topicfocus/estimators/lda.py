@@ -27,7 +27,8 @@ class LDA(JointTopicModel):
         Stop when the bound changes by no more than this share of itself in two (coordinate) or
         three (stochastic) epochs in a row; 1e-5, 2e-6, and 0 (never) for "gradient".
     batch_size, learning_rate : optional
-        Of the solvers that have minibatches: 100 and 0.1 (stochastic), 100 and 0.025 (gradient).
+        Of the solvers that have minibatches: 0.1 (stochastic), 100 and 0.025 (gradient). A
+        stochastic batch is 100 documents, or a hundredth of them if that is more.
     warm_start : bool, default=False
         Start the next fit from the topics of the last one.
     n_jobs : int, optional
@@ -77,6 +78,9 @@ class LDA(JointTopicModel):
         """Learn topics from counts (documents x words); y is ignored."""
         self._fit_joint(self._read_counts(X, reset=True), None, Gaussian(1.0))
         return self
+
+    def _family(self) -> Gaussian:
+        return Gaussian(1.0)  # of no consequence: no document has a target
 
     def score(self, X: Any, y: Any = None) -> float:
         """The bound on log p(w), summed over the documents."""

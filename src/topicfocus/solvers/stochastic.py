@@ -36,11 +36,12 @@ class StochasticState:
 class StochasticSolver:
     """Settings of the stochastic solver.
 
-    The step size falls as 1/√(1 + epoch/5). Stops when three epochs in a row changed the sum of the
-    minibatches' bounds by at most tol of itself.
+    `batch_size` None is 100 documents, or more so that an epoch has at most 100 steps: a step costs
+    words x topics whatever its documents. The step size falls as 1/√(1 + epoch/5). Stops when three
+    epochs in a row changed the sum of the minibatches' bounds by at most tol of itself.
     """
 
-    batch_size: int = 100
+    batch_size: int | None = None
     learning_rate: float = 0.1
     local_steps: int = 10
     local_tolerance: float = 1e-3
@@ -69,7 +70,8 @@ class StochasticSolver:
         rate = self.learning_rate / math.sqrt(1 + state.epoch / 5)
         parameters = state.parameters
         objective = 0.0
-        for index in problem.corpus.batches(self.batch_size, state.rng):
+        size = self.batch_size or max(100, math.ceil(problem.n_docs / 100))
+        for index in problem.corpus.batches(size, state.rng):
             batch = problem.rows(index)
             gamma = state.concentration[index]
             stats = collect(

@@ -1,0 +1,216 @@
+"""The focused model and pc-sLDA as a user meets them."""
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+
+from topicfocus import (
+    FocusedTopicClassifier,
+    FocusedTopicRegressor,
+    PCSLDAClassifier,
+    PCSLDARegressor,
+)
+from topicfocus.datasets import make_reviews
+from topicfocus.metrics import channel_overlap, rmse, selection_scores, target_agreement
+from topicfocus.solvers import shaping
+
+REGRESSORS = (FocusedTopicRegressor, PCSLDARegressor)
+CLASSIFIERS = (FocusedTopicClassifier, PCSLDAClassifier)
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return make_reviews(1200, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def sentiment():
+    return make_reviews(1200, target="sentiment", random_state=3)
+
+
+@pytest.fixture(scope="module")
+def model(reviews):
+    return FocusedTopicRegressor(5, random_state=0).fit(reviews.counts[:900], reviews.target[:900])
+
+
+def test_it_predicts_and_its_topics_mean_what_they_say(reviews, model):
+    X, y = reviews.counts[900:], reviews.target[900:]
+    assert rmse(y, model.predict(X)) < 0.4 * y.std()
+    # Few words are kept here, so the top 20 of a topic would be half of them all.
+    assert target_agreement(model.components_, model.coef_, X, y, top_n=6) > 0.85
+    assert selection_scores(model.inclusion_, reviews.relevant).precision > 0.95
+    best, worst = np.argmax(model.coef_), np.argmin(model.coef_)
+    words = model.top_words(8, reviews.vocabulary)
+    assert set(words[best]) <= set(reviews.groups["rave"]) | set(reviews.groups["warm"])
+    assert set(words[worst]) <= set(reviews.groups["awful"]) | set(reviews.groups["weak"])
+
+
+def test_channels_are_exactly_disjoint(model):
+    assert set(np.unique(model.inclusion_)) <= {0.0, 1.0}
+    assert channel_overlap(model.components_, model.background_) == 0.0
+    np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
+    np.testing.assert_allclose(model.background_.sum(), 1.0)
+    assert np.all(model.components_[:, ~model.selected_words_] == 0)
+
+
+def test_noise_variance_is_that_of_documents_not_trained_on(reviews, model):
+    error = np.mean((reviews.target[900:] - model.predict(reviews.counts[900:])) ** 2)
+    assert model.noise_variance_ == pytest.approx(error, rel=0.4)
+
+
+def test_inclusion_prior_keeps_its_meaning(reviews):
+    tokens = np.asarray(reviews.counts.sum(axis=0)).ravel()
+    shares, words = [], []
+    for p in (0.03, 0.06, 0.12, 0.2):
+        fitted = FocusedTopicRegressor(3, inclusion_prior=p, max_epochs=5, random_state=0)
+        fitted.fit(reviews.counts, reviews.target)
+        kept = fitted.selected_words_
+        shares.append(tokens[kept].sum() / tokens.sum())
+        words.append(kept.sum())
+        assert shares[-1] <= p or words[-1] == 10
+        assert fitted.inclusion_prior_ == p
+    assert np.all(np.diff(shares) > 0)
+    assert np.all(np.diff(words) >= 0)
+
+
+def test_the_seed_decides_nothing_but_who_is_set_aside(reviews):
+    kept = []
+    for seed in range(4):
+        fitted = FocusedTopicRegressor(4, max_epochs=10, random_state=seed)
+        kept.append(set(np.flatnonzero(fitted.fit(reviews.counts, reviews.target).selected_words_)))
+    for other in kept[1:]:
+        assert len(kept[0] & other) / len(kept[0] | other) > 0.9
+    again = FocusedTopicRegressor(4, max_epochs=10, random_state=0)
+    again.fit(reviews.counts, reviews.target)
+    once = FocusedTopicRegressor(4, max_epochs=10, random_state=0, n_jobs=1)
+    once.fit(reviews.counts, reviews.target)
+    np.testing.assert_array_equal(again.components_, once.components_)
+
+
+def test_keep_and_drop_by_name_and_number(reviews):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(reviews.counts.toarray(), columns=list(reviews.vocabulary))
+    column = {w: i for i, w in enumerate(reviews.vocabulary)}
+    settings = {"max_epochs": 5, "random_state": 0}
+    named = FocusedTopicRegressor(keep_words=["film"], drop_words=["awful"], **settings)
+    named.fit(frame, reviews.target)
+    assert named.inclusion_[column["film"]] == 1
+    assert named.inclusion_[column["awful"]] == 0
+    numbered = FocusedTopicRegressor(
+        keep_words=[column["film"]], drop_words=[column["awful"]], **settings
+    ).fit(reviews.counts, reviews.target)
+    np.testing.assert_array_equal(named.inclusion_, numbered.inclusion_)
+    for words, message in (
+        (["nonsense"], "'nonsense', which is not a column"),
+        ([10_000], "has column 10000, but X has columns 0 to"),
+        ("film", "got one string"),
+        ([1.5], "words or column numbers"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            FocusedTopicRegressor(keep_words=words).fit(frame, reviews.target)
+    with pytest.raises(ValueError, match="X has no column names"):
+        FocusedTopicRegressor(keep_words=["film"]).fit(reviews.counts, reviews.target)
+    with pytest.raises(ValueError, match="both in keep_words and in drop_words"):
+        FocusedTopicRegressor(keep_words=[3], drop_words=[3]).fit(reviews.counts, reviews.target)
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_two_classes(cls, sentiment):
+    names = np.where(sentiment.target > 0, "yes", "no")
+    fitted = cls(5, random_state=0).fit(sentiment.counts[:900], names[:900])
+    probability = fitted.predict_proba(sentiment.counts[900:])[:, 1]
+    assert np.all((probability > 0) & (probability < 1))
+    assert roc_auc_score(sentiment.target[900:], probability) > 0.95
+    assert abs(probability.mean() - sentiment.target[900:].mean()) < 0.1
+    assert list(fitted.classes_) == ["no", "yes"]
+
+
+def test_pcslda_keeps_every_word_and_predicts(reviews):
+    fitted = PCSLDARegressor(5, random_state=0).fit(reviews.counts[:900], reviews.target[:900])
+    assert not hasattr(fitted, "inclusion_")
+    assert np.all(fitted.components_ > 0)
+    y = reviews.target[900:]
+    assert rmse(y, fitted.predict(reviews.counts[900:])) < 0.6 * y.std()
+
+
+def test_held_out_documents_of_ones_own(reviews):
+    X, y = reviews.counts, reviews.target
+    fitted = FocusedTopicRegressor(4, random_state=0).fit(X[:700], y[:700], X[700:900], y[700:900])
+    assert rmse(y[900:], fitted.predict(X[900:])) < 0.5 * y[900:].std()
+    with pytest.raises(ValueError, match="both X_val and y_val"):
+        FocusedTopicRegressor().fit(X, y, X_val=X)
+    with pytest.raises(ValueError, match="X_val has 5 features"):
+        FocusedTopicRegressor().fit(X, y, X[:, :5], y)
+
+
+def test_in_a_text_pipeline(reviews):
+    pipe = make_pipeline(CountVectorizer(), FocusedTopicRegressor(random_state=0))
+    pipe.fit(reviews.texts[:900], reviews.target[:900])
+    assert pearsonr(pipe.predict(reviews.texts[900:]), reviews.target[900:]).statistic > 0.9
+
+
+def test_few_documents_and_documents_without_words(reviews):
+    fitted = FocusedTopicRegressor(2, random_state=0).fit(reviews.counts[:12], reviews.target[:12])
+    assert np.isfinite(fitted.predict(reviews.counts[:20])).all()
+    empty = np.zeros((1, reviews.counts.shape[1]))
+    mixes = fitted.transform(empty)
+    prior = fitted.doc_topic_prior_
+    np.testing.assert_allclose(mixes[0], prior / prior.sum(), rtol=1e-6)
+
+
+def test_noise_only_is_an_error_or_a_humble_model():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1.0, (400, 60))
+    y = rng.standard_normal(400)
+    try:
+        fitted = FocusedTopicRegressor(3, random_state=0).fit(counts[:300], y[:300])
+    except ValueError as error:
+        assert "none is kept" in str(error)
+    else:
+        assert rmse(y[300:], fitted.predict(counts[300:])) < 1.15 * y[300:].std()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"inclusion_prior": 1.5}, "inclusion_prior must lie between 0 and 1"),
+        ({"inclusion_prior": "many"}, "inclusion_prior must be 'auto' or a number"),
+        ({"supervision_weight": -1}, "supervision_weight must be greater than 0"),
+        ({"doc_topic_prior": "learn"}, 'doc_topic_prior="learn" is for joint models'),
+        ({"validation_fraction": 0}, "validation_fraction must be greater than 0"),
+        ({"max_epochs": 0}, "max_epochs must be at least 1"),
+        ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
+    ],
+)
+def test_bad_parameters(reviews, parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        FocusedTopicRegressor(**parameters).fit(reviews.counts, reviews.target)
+
+
+def test_interrupt_keeps_what_was_reached(reviews, monkeypatch):
+    calls = {"n": 0}
+    real = shaping.constrained_pass
+
+    def interrupted(*args, **kwargs):
+        calls["n"] += 1
+        if calls["n"] == 12:
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(shaping, "constrained_pass", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted after"):
+        fitted = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+    assert np.isfinite(fitted.predict(reviews.counts[:5])).all()
+    assert 1 <= fitted.n_iter_ < 12
+
+
+def test_topics_are_shaped_uphill(model):
+    objective = np.array(model.history_["objective"])
+    kept = np.array(model.history_["kept_words"])
+    first = objective[: np.argmax(np.diff(kept, append=-1) != 0) + 1]
+    assert len(first) > 5
+    assert first[-1] > first[0]

@@ -1,0 +1,106 @@
+"""What words are kept by: the ridge path, the two views of a word, the cut."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import Ridge
+from sklearn.metrics import roc_auc_score
+
+from topicfocus.datasets import make_reviews
+from topicfocus.inference.evidence import (
+    area_under_curve,
+    cut,
+    ridge_path,
+    target_slopes,
+    word_evidence,
+)
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    data = make_reviews(1200, random_state=2)
+    return data, sp.csr_array(data.counts.sqrt())
+
+
+def fit(words, y, penalties):
+    return ridge_path(
+        words[:900], y[:900], words[900:], y[900:], ranking=False, penalties=penalties
+    )
+
+
+def test_ridge_is_that_of_scikit_learn(reviews):
+    data, words = reviews
+    ours = fit(words, data.target, (30.0,))
+    theirs = Ridge(30.0, solver="lsqr", tol=1e-10).fit(words[:900], data.target[:900])
+    # Conjugate gradients stop at 1%: enough to rank words.
+    assert np.corrcoef(ours.weights, theirs.coef_)[0, 1] > 0.98
+    error = np.mean((theirs.predict(words[900:]) - data.target[900:]) ** 2)
+    assert ours.mean_square == pytest.approx(error, rel=0.02)
+
+
+def test_the_penalty_is_the_best_on_held_out_documents(reviews):
+    data, words = reviews
+    path = (1000.0, 30.0, 3.0)
+    best = fit(words, data.target, path)
+    alone = [fit(words, data.target, (p,)).mean_square for p in path]
+    assert best.penalty == path[int(np.argmin(alone))]
+
+
+def test_area_under_curve():
+    rng = np.random.default_rng(0)
+    y = (rng.random(200) < 0.3).astype(float)
+    score = np.round(rng.standard_normal(200) + y, 1)  # with ties
+    assert area_under_curve(y, score) == pytest.approx(roc_auc_score(y, score))
+    assert area_under_curve(np.ones(5), np.arange(5.0)) == 0.5
+
+
+def test_evidence_is_high_for_relevant_words_and_noise_for_others(reviews):
+    data, words = reviews
+    ridge = fit(words, data.target, (30.0,))
+    found = word_evidence(words, data.target, ridge)
+    # z² of words that have nothing to do with the target is about a chi-square of one degree.
+    noise = found.marginal[~data.relevant]
+    assert 0.5 < noise.mean() < 2.0
+    assert np.median(found.marginal[data.relevant]) > 20
+    assert found.joint.sum() == pytest.approx(found.marginal.sum())
+    both = found.combined(2 / 3)
+    assert np.all(both >= 0)
+    np.testing.assert_allclose(found.combined(1.0), found.marginal)
+
+
+def test_slopes_have_the_sign_of_the_association(reviews):
+    data, words = reviews
+    slopes = target_slopes(words, data.target)
+    names = {w: i for i, w in enumerate(data.vocabulary)}
+    assert slopes[names["masterpiece"]] > 0.3
+    assert slopes[names["awful"]] < -0.3
+    assert abs(slopes[names["film"]]) < 0.1
+
+
+def test_cut_keeps_most_evidence_per_token_up_to_the_share():
+    rng = np.random.default_rng(1)
+    evidence = rng.exponential(30.0, 400)
+    count = rng.integers(1, 500, 400).astype(float)
+    sizes, shares = [], []
+    for share in (0.02, 0.05, 0.1, 0.2, 0.4, 0.8):
+        kept = cut(evidence, count, share)
+        sizes.append(len(kept))
+        shares.append(count[kept].sum() / count.sum())
+        assert shares[-1] <= share or len(kept) == 10
+    assert np.all(np.diff(sizes) > 0)
+    assert np.all(np.diff(shares) > 0)
+    kept = cut(evidence, count, 0.1, vocabulary=0.25)
+    cost = min(np.quantile(evidence, 0.75), 2 * np.log(400))
+    score = (evidence - cost) / count
+    dropped = np.setdiff1d(np.arange(400), kept)
+    # Whoever is dropped with a better score than somebody kept would have crossed the share.
+    assert score[kept].min() >= np.sort(score[dropped])[-1] - 1e-12
+
+
+def test_forced_words_and_unseen_words():
+    evidence = np.array([50.0, 40.0, 30.0, 0.0, 0.0, 20.0])
+    count = np.array([10.0, 10.0, 10.0, 10.0, 0.0, 10.0])
+    kept = cut(evidence, count, 0.9, keep=np.array([3]), drop=np.array([0]))
+    assert 3 in kept
+    assert 0 not in kept
+    assert 4 not in kept  # never seen
