@@ -16,7 +16,9 @@ import math
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import chi2
 
+from topicfocus.corpus import Corpus
 from topicfocus.inference.state import INCLUSION_MARGIN
 
 
@@ -67,3 +69,61 @@ def sort_and_cut(
     result = np.full(len(score), INCLUSION_MARGIN)
     result[seen] = inclusion(0.5 * (low + high))
     return np.clip(result, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
+
+
+def topic_dependence(
+    corpus: Corpus, mixes: np.ndarray, columns: np.ndarray, steps: int = 30
+) -> np.ndarray:
+    """Log likelihood ratio of "the word's rate depends on the topic mix" against "it does not".
+
+    Given that a token is word v, its document is d with probability Σ_k π_vk q_dk, where
+    q_dk ∝ (length of d)·θ_dk; π_v by EM from the average mix. Without dependence π_v is that
+    average, and the ratio, twice, is about chi-square of K-1 degrees.
+    """
+    counts = corpus.counts[:, columns].tocsc()
+    lengths = corpus.doc_lengths
+    average = lengths @ mixes / lengths.sum()
+    relative = mixes / average
+    n_topics = mixes.shape[1]
+    word = np.repeat(np.arange(len(columns)), np.diff(counts.indptr))
+    by_token = relative[counts.indices]
+    total = np.maximum(np.bincount(word, counts.data, len(columns)), 1e-300)
+    share = np.tile(average, (len(columns), 1))
+    for _ in range(steps):
+        joint = share[word] * by_token
+        joint *= (counts.data / joint.sum(axis=1))[:, None]
+        share = np.column_stack(
+            [np.bincount(word, joint[:, k], len(columns)) for k in range(n_topics)]
+        )
+        share /= total[:, None]
+    rate = np.maximum(np.sum(share[word] * by_token, axis=1), 1e-300)
+    return np.bincount(word, counts.data * np.log(rate), len(columns))
+
+
+def complete(
+    kept: np.ndarray,
+    corpus: Corpus,
+    mixes: np.ndarray,
+    inclusion_prior: float,
+    error: float = 0.05,
+) -> np.ndarray:
+    """Fill what the cut left open of the inclusion prior's share with words that follow the topics.
+
+    Of the words dropped, those whose dependence on the topic mix is significant (familywise
+    `error`), most per token first, while the kept share of tokens is below `inclusion_prior`.
+    """
+    count = corpus.word_counts
+    dropped = np.flatnonzero(~kept & (count > 0))
+    room = inclusion_prior * count.sum() - count[kept].sum()
+    if room <= 0 or len(dropped) == 0 or mixes.shape[1] < 2:
+        return kept
+    ratio = topic_dependence(corpus, mixes, dropped)
+    needed = 0.5 * chi2.isf(error / len(count), mixes.shape[1] - 1)
+    order = np.argsort(-ratio / count[dropped], kind="stable")
+    kept = kept.copy()
+    for i in order[ratio[order] > needed]:
+        if room <= 0:
+            break
+        kept[dropped[i]] = True
+        room -= count[dropped[i]]
+    return kept

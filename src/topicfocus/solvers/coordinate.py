@@ -15,7 +15,7 @@ import numpy as np
 
 from topicfocus.inference.coefficients import update_coef
 from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.selection import description_length, lift, sort_and_cut
+from topicfocus.inference.selection import complete, description_length, lift, sort_and_cut
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.statistics import SufficientStats, bound_value, collect
 from topicfocus.inference.updates import (
@@ -114,7 +114,7 @@ class CoordinateSolver:
             inclusion = update_inclusion(stats, old, hyper)
             topics = update_topics(stats, inclusion)
         else:
-            inclusion, temperature = self._select(stats, old, hyper, state.epoch)
+            inclusion, temperature = self._select(stats, state)
             topics = _profiles(stats, inclusion)
         coef, family = update_coef(problem, old, state.concentration, hyper.coef_penalty)
         prior = old.doc_topic_prior
@@ -130,13 +130,18 @@ class CoordinateSolver:
         return replace(state, parameters=new, epoch=state.epoch + 1), info
 
     def _select(
-        self, stats: SufficientStats, old: ModelState, hyper: Hyperparameters, epoch: int
+        self, stats: SufficientStats, state: CoordinateState
     ) -> tuple[np.ndarray, float | None]:
+        old, hyper, epoch = state.parameters, state.hyper, state.epoch
         if epoch < self.burn_in:
             return old.inclusion, None
         if epoch >= self.burn_in + self.anneal:
             # Settled: exactly 0 or 1, so β and π have disjoint supports (Theorem 2's point mass).
-            return (old.inclusion > 0.5).astype(float), None
+            kept = old.inclusion > 0.5
+            if epoch == self.burn_in + self.anneal:
+                mixes = state.concentration / state.concentration.sum(axis=1, keepdims=True)
+                kept = complete(kept, state.problem.corpus, mixes, hyper.inclusion_prior)
+            return kept.astype(float), None
         progress = (epoch - self.burn_in) / max(self.anneal - 1, 1)
         temperature = self.final_temperature**progress
         cost = self.description_length * description_length(

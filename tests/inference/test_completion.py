@@ -1,0 +1,51 @@
+"""Words that follow the topics although the cut dropped them."""
+
+import numpy as np
+import pytest
+
+from topicfocus.corpus import make_corpus
+from topicfocus.datasets import make_pfslda
+from topicfocus.inference.selection import complete, topic_dependence
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_pfslda(1500, 100, random_state=1)
+
+
+def test_irrelevant_words_do_not_depend_on_the_mix(data):
+    corpus = make_corpus(data.counts)
+    ratio = topic_dependence(corpus, data.doc_topic, np.arange(100))
+    # Twice the ratio is a chi-square of four degrees: mean 4.
+    assert 2.0 < 2 * ratio[~data.relevant].mean() < 6.0
+    assert np.all(ratio > -1e-9)
+    assert np.median(ratio[data.relevant]) > 30
+
+
+def test_the_ratio_is_that_of_the_best_profile(data):
+    corpus = make_corpus(data.counts)
+    lengths = corpus.doc_lengths
+    average = lengths @ data.doc_topic / lengths.sum()
+    best = topic_dependence(corpus, data.doc_topic, np.array([3]), steps=500)[0]
+    counts = corpus.counts[:, [3]].toarray().ravel()
+    rng = np.random.default_rng(0)
+    for profile in rng.dirichlet(np.ones(5), 200):
+        value = counts @ np.log(data.doc_topic @ (profile / average))
+        assert value <= best + 1e-6
+
+
+def test_completion_fills_the_share_with_words_that_matter(data):
+    corpus = make_corpus(data.counts)
+    count = corpus.word_counts
+    kept = data.relevant.copy()
+    kept[np.flatnonzero(data.relevant)[::3]] = False  # the cut missed a third of them
+    filled = complete(kept, corpus, data.doc_topic, 0.25)
+    assert np.all(filled[kept])
+    assert np.mean(data.relevant[filled]) == 1.0
+    assert filled.sum() > kept.sum() + 8
+    # No room, nothing to add.
+    np.testing.assert_array_equal(complete(kept, corpus, data.doc_topic, 0.05), kept)
+    # Never past the share by more than the last word.
+    half = complete(kept, corpus, data.doc_topic, 0.2)
+    added = half & ~kept
+    assert count[half].sum() - count[added].max() <= 0.2 * count.sum()
