@@ -24,6 +24,8 @@ from topicfocus.kernels.special import log_in_place
 _FIXED_POINT_ROUNDS = 2
 
 
+#: A fixed-point round that moves θ by less than this ends the rounds.
+_NEAR = 0.01
 #: Newton decrement, relative to the document's size, below which full steps need no line search.
 _QUADRATIC = 1e-7
 
@@ -118,10 +120,10 @@ def scaled_curvature(rows, weight, n, prior, theta, work):
 def map_document(rows, weight, n, prior, theta, budget, work):
     """Newton with a line search from the θ given, in place. Returns the number of steps.
 
-    Two rounds of the fixed point come first: they cost less than one Newton step and are nearly
-    as good far from the optimum. Every Newton step is halved until f rises. Stops when the Newton
-    decrement (the rise still to be had, as the model sees it) is below tolerance² relative to the
-    document's size.
+    Up to two rounds of the fixed point come first: they cost less than one Newton step and are
+    nearly as good far from the optimum. A Newton step is halved until f rises; near the optimum
+    full steps are taken as they are. Stops when the Newton decrement (twice the rise still to be
+    had) was below tolerance² relative to the document's size, after a last step.
     """
     n_topics = prior.shape[0]
     if n_topics == 1:
@@ -138,10 +140,14 @@ def map_document(rows, weight, n, prior, theta, budget, work):
         total = 0.0
         for k in range(n_topics):
             total += work.gradient[k]
+        change = 0.0
         for k in range(n_topics):
+            change = max(change, abs(work.gradient[k] / total - theta[k]))
             theta[k] = work.gradient[k] / total
+        if change < _NEAR:
+            break  # a warm start: Newton is at home here
     last = math.inf
-    value = mix_value(rows, weight, n, prior, theta, work)
+    value = math.nan  # f(θ), when a line search first needs it
     for _ in range(budget.max_steps):
         scaled_curvature(rows, weight, n, prior, theta, work)
         factorise(work.matrix)
@@ -172,7 +178,10 @@ def map_document(rows, weight, n, prior, theta, budget, work):
             if decrement <= budget.tolerance * budget.tolerance * size or decrement > 0.1 * last:
                 break  # done, or down to rounding
             last = decrement
+            value = math.nan
             continue
+        if math.isnan(value):
+            value = mix_value(rows, weight, n, prior, theta, work)
         rate = 1.0
         rose = False
         for _ in range(40):

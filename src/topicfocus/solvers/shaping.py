@@ -78,7 +78,8 @@ def shape_topics(
 
     def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
         weights, state = unpack(x)
-        found = constrained_pass(problem, state, theta)
+        # θ̂ takes a last Newton step after this tolerance, which squares its error.
+        found = constrained_pass(problem, state, theta, tolerance=1e-4)
         away = _centre(weights) - held
         value = found.value - 0.5 * settings.hold * np.sum(away * away)
         gradient = softmax_gradient(found.log_topic_gradient, state.topic_word)
