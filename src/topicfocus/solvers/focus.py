@@ -261,8 +261,8 @@ def fit_focused(
     """
     parts = Parts.of(train, held_out)
     rungs = settings.rungs if settings.select else (UNFOCUSED,)
-    passes = [*rungs, max(rungs, key=lambda r: r.steps)] if settings.refit else list(rungs)
-    total_steps = sum(settings.max_steps or rung.steps for rung in passes)
+    steps = [settings.max_steps or rung.steps for rung in rungs]
+    total_steps = sum(steps) + (max(steps) if settings.refit else 0)
     history: list[StepInfo] = []
 
     def progress(value: float, kept: int) -> None:
@@ -274,7 +274,9 @@ def fit_focused(
     candidates: list[Candidate] = []
     for rung in rungs:
         candidates.append(_climb(parts, words, family, settings, rung, progress, None))
-        if candidates[-1].interrupted:
+        # A rung that explains nearly what a regression on all words does leaves no more to gain.
+        enough = candidates[-1].explained >= RETAINED * words.potential > 0
+        if candidates[-1].interrupted or enough:
             break
     explained = tuple(c.explained for c in candidates)
     best = max(explained)
@@ -284,7 +286,7 @@ def fit_focused(
     if settings.refit and not interrupted:
         everything = parts.joined()
         words = Words.of(everything, family, (words.ridge.penalty,))
-        chosen = _climb(everything, words, family, settings, rung, progress, chosen.choices)
+        chosen = _climb(everything, words, family, settings, rung, progress, chosen)
         interrupted = chosen.interrupted
     word_count = words.count
     return FocusResult(
@@ -307,17 +309,23 @@ class Words:
     ridge: RidgeFit
     evidence: Evidence
     slopes: np.ndarray
+    potential: float  # share of the held-out target's deviance that the regression explains
 
     @staticmethod
     def of(parts: Parts, family: object, penalties: tuple[float, ...]) -> Words:
         known = parts.train.target_weight > 0
         seen, y = sparse.csr_array(parts.words[known]), parts.train.target[known]
         ridge = parts.ridge(None, family, penalties)
+        known_held = parts.held_out.target_weight > 0
+        y_held = parts.held_out.target[known_held]
+        predicted = (parts.held_words @ ridge.weights)[known_held]
+        slope, level = refit_coef(predicted[:, None], y_held, np.ones(len(y_held)), family, 1e-6)
         return Words(
             parts.train.corpus.word_counts,
             ridge,
             word_evidence(seen, y, ridge),
             target_slopes(seen, y),
+            explained_share(y_held, level + slope[0] * predicted, family),
         )
 
 
@@ -359,10 +367,17 @@ def _climb(
     settings: FocusSettings,
     rung: Rung,
     progress: Callable[[float, int], None],
-    choices: Choices | None,
+    first: Candidate | None,
 ) -> Candidate:
-    """Words, topics and coefficients of one rung; a second pass is given its `choices`."""
+    """Words, topics and coefficients of one rung.
+
+    A second pass is given the `first` and makes the same choices. On a graded rung it also starts
+    from the first one's topics, and a third of the steps is enough. Where η is free, stopping
+    early is part of the fit: it starts anew.
+    """
     train, held_out = parts.train, parts.held_out
+    choices = None if first is None else first.choices
+    warm = first is not None and rung.graded
     gaussian = isinstance(family, Gaussian)
     kept = _choose_words(parts, words, settings, rung)
     known, known_held = train.target_weight > 0, held_out.target_weight > 0
@@ -399,12 +414,13 @@ def _climb(
     shaping = ShapeSettings(
         rung.hold,
         None if rung.graded else unit * rung.coef_bound,
-        settings.max_steps or rung.steps,
+        settings.max_steps or (math.ceil(rung.steps / 3) if warm else rung.steps),
     )
     problem = Problem(mine, train.target, weight * train.target_weight, train.n_jobs)
     logits = _starting_logits(count, lean, rung, n_topics)
+    begin = _carry_over(first, kept, logits) if warm else logits
     state, interrupted = shape_topics(
-        problem, start, logits, shaping, lambda value: progress(value, len(kept))
+        problem, start, logits, shaping, lambda value: progress(value, len(kept)), begin
     )
     mixes = topic_mixes(mine, state, n_jobs=train.n_jobs)[known]
     coef, intercept = refit_coef(mixes, y, train.target_weight[known], family)
@@ -428,6 +444,14 @@ def _climb(
         choices.shift + choices.factor * intercept,
     )
     return Candidate(explained, kept, state, float(weight), choices, interrupted)
+
+
+def _carry_over(first: Candidate, kept: np.ndarray, logits: np.ndarray) -> np.ndarray:
+    """The first pass's topics where it kept the same words, `logits` elsewhere."""
+    begin = logits.copy()
+    _, there, here = np.intersect1d(first.kept, kept, return_indices=True)
+    begin[here] = np.log(np.maximum(first.state.topic_word[there], 1e-300))
+    return begin
 
 
 def _expand(

@@ -54,11 +54,12 @@ def shape_topics(
     logits: np.ndarray,
     settings: ShapeSettings,
     report: Callable[[float], None] | None = None,
+    begin: np.ndarray | None = None,
 ) -> tuple[ModelState, bool]:
-    """Topics maximising the held objective from `logits`, and whether the user interrupted.
+    """Topics maximising the objective held to `logits`, and whether the user interrupted.
 
-    `report(objective)` is called after every iteration. An interrupt ends the iterations with the
-    topics of the last one.
+    They start from `begin`, or from `logits` themselves. `report(objective)` is called after every
+    iteration. An interrupt ends the iterations with the topics of the last one.
     """
     n_words, n_topics = logits.shape
     size = n_words * n_topics
@@ -97,7 +98,8 @@ def shape_topics(
     bound = settings.coef_bound
     limits = [(None, None)] * size
     limits += [(-bound, bound) if free_coef else (None, None)] * n_topics + [(None, None)]
-    first = np.concatenate([logits.ravel(), start.coef, [start.intercept]])
+    begin = logits if begin is None else begin
+    first = np.concatenate([begin.ravel(), start.coef, [start.intercept]])
     interrupted = False
     try:
         minimize(
