@@ -32,6 +32,8 @@ from topicfocus.kernels.special import (
 
 #: Keeps a word that no topic can explain from dividing by zero (representable in single precision).
 _TINY = np.float32(1e-30)
+#: Words that LLVM's loops over a document take at a time in single precision (4 registers of 8).
+_VECTOR = 32
 #: Below this many topics a plain loop over them is faster than setting up SIMD.
 _FEW_TOPICS = 12
 
@@ -332,6 +334,12 @@ def gather_document(words, counts, table, multiplicity, rows, weight):
 
 
 @kernel
+def whole_vectors(n):
+    """n rounded up to what the vectorised loops take at a time."""
+    return (n + _VECTOR - 1) // _VECTOR * _VECTOR
+
+
+@kernel
 def infer_documents(first, last, corpus, words, prior, coef, family, concentration, budget, out):
     """Infer documents first..last-1, update their γ in place and add their statistics to `out`.
 
@@ -344,6 +352,7 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
     longest = 1
     for d in range(first, last):
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
+    longest = whole_vectors(longest)
     prior_normaliser = dirichlet_log_normaliser(prior)
     kind = words.table.dtype
     scratch = np.empty(n_topics * longest, dtype=kind)
@@ -362,8 +371,14 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         lo = corpus.indptr[d]
         n = corpus.indptr[d + 1] - lo
         gamma = concentration[d]
-        # Packed, without gaps between topics: a document then fits the first-level cache.
-        rows = scratch[: n_topics * n].reshape((n_topics, n))
+        # Packed, without gaps between topics: a document then fits the first-level cache. Padded
+        # with words of weight zero, so that no loop has a remainder to do one by one.
+        padded = whole_vectors(n)
+        rows = scratch[: n_topics * padded].reshape((n_topics, padded))
+        for j in range(n, padded):
+            weight[j] = 0.0
+            for k in range(n_topics):
+                rows[k, j] = 1.0
         target = LocalTarget(corpus.target[d], corpus.target_weight[d], coef)
         gather_document(
             corpus.indices[lo : lo + n],
@@ -373,13 +388,15 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
             rows,
             weight,
         )
-        out.parts[3] += infer_document(rows, weight, n, prior, family, target, gamma, budget, work)
+        out.parts[3] += infer_document(
+            rows, weight, padded, prior, family, target, gamma, budget, work
+        )
         # Statistics at the final γ, in double precision.
         out.parts[1] += mix_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
         for k in range(n_topics):
             out.log_theta[k] += work.exact[k]
             work.exact[k] = math.exp(work.exact[k])
-        mixture(rows, n, work.exact, work.exact_norm)
+        mixture(rows, padded, work.exact, work.exact_norm)
         for j in range(n):
             scale = corpus.counts[lo + j] / work.exact_norm[j]
             v = corpus.indices[lo + j]
@@ -392,11 +409,11 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
                 sums = out.word_topic[v]
                 for k in range(n_topics):
                     sums[k] += scale * row[k] * work.exact[k]
-        log_in_place(work.exact_norm, n, work.bits)
+        log_in_place(work.exact_norm, padded, work.bits)
         for j in range(n):
             v = corpus.indices[lo + j]
             evidence = corpus.counts[lo + j] * work.exact_norm[j]
-            out.parts[0] += words.multiplicity[v] * evidence
+            out.parts[0] += weight[j] * work.exact_norm[j]
             out.word_evidence[v] += evidence
         if target.weight > 0.0:
             mean, variance = target_moments(gamma, coef)
