@@ -22,7 +22,8 @@ from topicfocus.estimators.targets import ClassifierPart, RegressorPart
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, make_problem
 from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers.focus import FocusResult, FocusSettings, damp, fit_focused
+from topicfocus.solvers.focus import FocusResult, damp, fit_focused
+from topicfocus.solvers.rungs import FocusSettings
 
 
 class ConstrainedModel(TopicModel):

@@ -35,6 +35,14 @@ from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.updates import update_background
 from topicfocus.solvers.protocol import StepInfo
+from topicfocus.solvers.rungs import (
+    RELEVANT_TOKENS,
+    RETAINED,
+    SMALLEST_SUPERVISION,
+    UNFOCUSED,
+    FocusSettings,
+    Rung,
+)
 from topicfocus.solvers.shaping import (
     ShapeSettings,
     explained_share,
@@ -42,82 +50,6 @@ from topicfocus.solvers.shaping import (
     shape_topics,
     shrink_to_held_out,
 )
-
-
-@dataclass(frozen=True)
-class Rung:
-    """One way of shaping topics; "auto" settings of the estimators come from here.
-
-    Attributes
-    ----------
-    inclusion : float
-        Factor on the automatic inclusion prior (an explicit one is taken as it is).
-    supervision : float
-        λ for each relevant token of an average document.
-    hold : float
-        τ of `shaping`.
-    spread : float
-        How far starting topics differ: W⁰_vk = log n_v + spread·u_v·e_k, e from -1 to 1.
-    joint : float
-        u_v mixes the word's ridge weight (joint) and its slope (1 - joint).
-    coef_bound : float
-        |η| in standard deviations of the target while shaping.
-    graded : bool
-        η stays evenly graded between ∓coef_bound while shaping, so that topics keep an order.
-    silent : bool
-        Whether topics may differ in how many relevant words they produce at all.
-    steps : int
-        L-BFGS iterations.
-    marginal : float
-        Weight of the marginal view in the evidence.
-    vocabulary : float
-        Share of the words that may be chosen from, at least.
-    """
-
-    inclusion: float
-    supervision: float
-    hold: float
-    spread: float
-    joint: float
-    coef_bound: float
-    graded: bool
-    silent: bool
-    steps: int
-    marginal: float = 2 / 3
-    vocabulary: float = 0.25
-
-
-READABLE = Rung(1.0, 0.3, 6.0, 3.0, 0.5, 1.0, True, False, 60)
-PREDICTIVE = Rung(2.0, 1.5, 300.0, 0.3, 1.0, 3.0, False, True, 40, 1 / 3, 0.5)
-#: pc-sLDA: all words, topics free to follow words and target.
-UNFOCUSED = Rung(1.0, 1.0, 1.0, 1.0, 1.0, 3.0, False, False, 60)
-
-#: The readable rung is taken when it explains at least this share of what the best rung does.
-RETAINED = 0.9
-#: λ is at least this, however few relevant tokens a document has.
-SMALLEST_SUPERVISION = 3.0
-#: Relevant tokens of an average document that the automatic inclusion prior aims at.
-RELEVANT_TOKENS = 10.0
-
-
-@dataclass(frozen=True)
-class FocusSettings:
-    """What the user may decide; None is automatic.
-
-    `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
-    what was chosen is fitted again to all documents.
-    """
-
-    n_topics: int
-    select: bool = True
-    inclusion_prior: float | None = None
-    supervision_weight: float | None = None
-    doc_topic_prior: np.ndarray | None = None
-    max_steps: int | None = None
-    keep: np.ndarray | None = None
-    drop: np.ndarray | None = None
-    refit: bool = True
-    rungs: tuple[Rung, ...] = (READABLE, PREDICTIVE)
 
 
 @dataclass(frozen=True)
