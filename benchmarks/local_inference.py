@@ -28,7 +28,7 @@ STEPS = 10
 REPEATS = 3
 
 
-def ours(counts, n_topics, dtype, n_jobs):
+def ours(counts, n_topics, dtype, n_jobs, with_bound):
     corpus = make_corpus(counts)
     n_words = corpus.n_words
     topics = np.random.default_rng(0).exponential(size=(n_words, n_topics)) + 0.1
@@ -46,7 +46,16 @@ def ours(counts, n_topics, dtype, n_jobs):
 
     def one_pass():
         gamma = np.ones((corpus.n_docs, n_topics))
-        collect(problem, state, hyper, gamma, max_steps=STEPS, tolerance=0.0, dtype=dtype)
+        collect(
+            problem,
+            state,
+            hyper,
+            gamma,
+            max_steps=STEPS,
+            tolerance=0.0,
+            dtype=dtype,
+            with_bound=with_bound,
+        )
 
     return one_pass
 
@@ -112,8 +121,11 @@ def main() -> None:
     results = []
     for n_topics in args.topics:
         passes = {
-            "topicfocus, single precision": ours(counts, n_topics, np.float32, args.jobs),
-            "topicfocus, double precision": ours(counts, n_topics, np.float64, args.jobs),
+            "topicfocus, single precision": ours(counts, n_topics, np.float32, args.jobs, False),
+            "topicfocus, double precision": ours(counts, n_topics, np.float64, args.jobs, False),
+            "topicfocus, double, with the bound": ours(
+                counts, n_topics, np.float64, args.jobs, True
+            ),
             "scikit-learn": scikit_learn(counts, n_topics, args.jobs),
             "gensim": gensim(counts, n_topics, args.jobs),
         }

@@ -512,6 +512,27 @@ def test_infer_documents_works_on_a_range_and_adds(first, length, seed):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_topics", [1, 3, 5, 8, 9, 14])
+def test_without_the_bound_the_rest_is_the_same(n_topics):
+    case = random_corpus(
+        np.random.default_rng(n_topics), [30, 0, 5, 1], 40, n_topics, Gaussian(1.0)
+    )
+    words = WordTable(case.table, case.multiplicity)
+    results = []
+    for with_bound in (True, False):
+        gamma, stats = case.start.copy(), local_stats(40, n_topics)
+        budget = LocalBudget(4, 0.0, with_bound)
+        infer_documents(
+            0, 4, case.corpus, words, case.prior, case.coef, case.family, gamma, budget, stats
+        )
+        results.append((gamma, stats))
+    (gamma, full), (same, less) = results
+    assert np.array_equal(gamma, same)
+    np.testing.assert_allclose(less.word_topic, full.word_topic, rtol=1e-10, atol=1e-12)
+    assert less.parts[3] == full.parts[3]
+    assert not np.any(less.word_evidence) and not np.any(less.parts[:3])
+
+
 def test_infer_documents_in_single_precision():
     rng = np.random.default_rng(3)
     case = random_corpus(rng, [40, 0, 25, 1] * 5, 60, 5, Gaussian(1.0))

@@ -23,6 +23,7 @@ from topicfocus.kernels.threads import (
     MOST_CHUNKS,
     SMALLEST_CHUNK,
     chunk_bounds,
+    clear,
     n_threads,
     run_chunks,
 )
@@ -102,6 +103,36 @@ def test_run_chunks_adds_in_order(n_jobs, cuts):
     assert result == list(itertools.pairwise(cuts))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_run_chunks_clears_what_it_uses_again(n_jobs):
+    made = []
+
+    def make():
+        made.append(1)
+        return np.zeros(3), np.zeros(1)
+
+    def work(first, last, out):
+        out[0][:] += first
+        out[1][0] += 1
+
+    def add(total, other):
+        for mine, theirs in zip(total, other, strict=True):
+            mine += theirs
+
+    total = run_chunks(work, range(33), make, add, n_jobs, clear)
+    assert total[0].tolist() == [sum(range(32))] * 3
+    assert total[1][0] == 32
+    assert len(made) <= n_jobs + 3
+
+
+@given(st.lists(st.integers(0, 5000), min_size=1, max_size=200), st.integers(0, 10**6))
+def test_chunks_are_a_power_of_two_and_cover_all(lengths, n_words):
+    bounds = chunk_bounds(np.concatenate([[0], np.cumsum(lengths)]), n_words)
+    assert bounds[0] == 0 and bounds[-1] == len(lengths)
+    assert np.all(np.diff(bounds) >= 0)
+    assert (len(bounds) - 1).bit_count() == 1
+
+
 def test_run_chunks_uses_no_more_buffers_than_threads():
     """One total and one buffer a thread, however many chunks."""
     alive = 0
@@ -141,7 +172,7 @@ N_DOCS, N_WORDS, N_TOPICS = 1500, 700, 5
 
 
 def large_problem(family, n_jobs):
-    """Enough nonzero counts for seven chunks."""
+    """Enough nonzero counts for four chunks."""
     rng = np.random.default_rng(9)
     case = random_corpus(rng, list(rng.integers(0, 80, size=N_DOCS)), N_WORDS, N_TOPICS, family)
     counts = csr_matrix(
@@ -180,7 +211,7 @@ def assert_identical(one, other):
 @pytest.mark.parametrize("family", [Gaussian(1.0), Bernoulli()], ids=["gaussian", "bernoulli"])
 def test_statistics_are_bit_identical_for_every_thread_count(family, dtype):
     problem, _, _ = large_problem(family, 1)
-    assert len(chunk_bounds(problem.corpus.counts.indptr, N_WORDS)) - 1 >= 6
+    assert len(chunk_bounds(problem.corpus.counts.indptr, N_WORDS)) - 1 >= 4
     one = statistics_of(family, 1, dtype)
     for n_jobs in (2, 3, 5, None):
         assert_identical(statistics_of(family, n_jobs, dtype), one)

@@ -14,7 +14,7 @@ from topicfocus.inference.coefficients import coef_statistics
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import switch_terms, word_weights
 from topicfocus.kernels.local import LocalBudget, LocalCorpus, LocalStats, infer_documents
-from topicfocus.kernels.threads import chunk_bounds, run_chunks
+from topicfocus.kernels.threads import chunk_bounds, clear, run_chunks
 
 
 @dataclass(frozen=True)
@@ -99,15 +99,17 @@ def collect(
     max_steps: int = 20,
     tolerance: float = 1e-4,
     dtype: type[np.floating] = np.float64,
+    with_bound: bool = True,
 ) -> SufficientStats:
     """Local inference for every document, warm-started from `concentration` (updated in place).
 
-    Returns the statistics at the γ reached. Bit-identical for every number of threads.
+    Returns the statistics at the γ reached. Bit-identical for every number of threads. Without
+    `with_bound`, the bound, Σ E[log θ] and the words' evidence are left at zero.
     """
     weights = word_weights(state, hyper.bound, dtype)
     corpus = local_corpus(problem)
     n_words, n_topics = state.topic_word.shape
-    budget = LocalBudget(int(max_steps), float(tolerance))
+    budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))
 
     def make() -> LocalStats:
         return LocalStats(
@@ -128,9 +130,8 @@ def collect(
             out,
         )
 
-    local = run_chunks(
-        work, chunk_bounds(corpus.indptr, n_words), make, _add_in_place, problem.n_jobs
-    )
+    bounds = chunk_bounds(corpus.indptr, n_words)
+    local = run_chunks(work, bounds, make, _add_in_place, problem.n_jobs, clear)
     word_count = problem.corpus.word_counts
     gradient, curvature, dispersion = coef_statistics(problem, state, concentration)
     return SufficientStats(

@@ -36,6 +36,8 @@ _TINY = np.float32(1e-30)
 _VECTOR = 32
 #: Below this many topics a plain loop over them is faster than setting up SIMD.
 _FEW_TOPICS = 12
+#: Up to this many topics, everything a step does with a document's words fits one loop over them.
+ONE_LOOP_TOPICS = 8
 
 
 class LocalCorpus(NamedTuple):
@@ -64,10 +66,14 @@ class LocalTarget(NamedTuple):
 
 
 class LocalBudget(NamedTuple):
-    """When to stop: a number of steps, or a relative change of γ (mean absolute) below that."""
+    """When to stop: a number of steps, or a relative change of γ (mean absolute) below that.
+
+    `with_bound` also asks for the parts of the bound and for the words' evidence.
+    """
 
     max_steps: int
     tolerance: float
+    with_bound: bool = True
 
 
 class LocalWork(NamedTuple):
@@ -118,6 +124,71 @@ def mixture(rows, n, e, out):
 @kernel
 def topic_sums(rows, weight, n, e, norm, out):
     """out_k = Σ_j weight_j r_kj,  r_kj = rows_kj e_k / Σ_l rows_lj e_l; `norm` is scratch."""
+    if e.shape[0] == 5:  # the paper's number, and the default
+        _sums_of_five(rows, weight, n, e, out)
+    elif e.shape[0] <= ONE_LOOP_TOPICS:
+        _sums_of_few(rows, weight, n, e, out)
+    else:
+        _sums_of_many(rows, weight, n, e, norm, out)
+
+
+@kernel
+def _sums_of_five(rows, weight, n, e, out):
+    """One loop instead of six: its set-up costs as much as its work when topics are few."""
+    r0, r1, r2, r3, r4 = rows[0], rows[1], rows[2], rows[3], rows[4]
+    e0, e1, e2, e3, e4 = e[0], e[1], e[2], e[3], e[4]
+    zero = e.dtype.type(0)
+    s0, s1, s2, s3, s4 = zero, zero, zero, zero, zero
+    for j in range(n):
+        mixed = r0[j] * e0 + r1[j] * e1 + r2[j] * e2 + r3[j] * e3 + r4[j] * e4
+        scale = weight[j] / (mixed + _TINY)
+        s0 += r0[j] * scale
+        s1 += r1[j] * scale
+        s2 += r2[j] * scale
+        s3 += r3[j] * scale
+        s4 += r4[j] * scale
+    out[0] = s0 * e0
+    out[1] = s1 * e1
+    out[2] = s2 * e2
+    out[3] = s3 * e3
+    out[4] = s4 * e4
+
+
+@kernel
+def _sums_of_few(rows, weight, n, e, out):
+    """The same for up to eight topics; those that are missing repeat the last with e = 0."""
+    last = e.shape[0] - 1
+    zero = e.dtype.type(0)
+    r0, r1, r2, r3 = rows[0], rows[min(1, last)], rows[min(2, last)], rows[min(3, last)]
+    r4, r5, r6, r7 = rows[min(4, last)], rows[min(5, last)], rows[min(6, last)], rows[min(7, last)]
+    e0 = e[0]
+    e1 = e[1] if last >= 1 else zero
+    e2 = e[2] if last >= 2 else zero
+    e3 = e[3] if last >= 3 else zero
+    e4 = e[4] if last >= 4 else zero
+    e5 = e[5] if last >= 5 else zero
+    e6 = e[6] if last >= 6 else zero
+    e7 = e[7] if last >= 7 else zero
+    s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
+    for j in range(n):
+        mixed = r0[j] * e0 + r1[j] * e1 + r2[j] * e2 + r3[j] * e3
+        mixed += r4[j] * e4 + r5[j] * e5 + r6[j] * e6 + r7[j] * e7
+        scale = weight[j] / (mixed + _TINY)
+        s0 += r0[j] * scale
+        s1 += r1[j] * scale
+        s2 += r2[j] * scale
+        s3 += r3[j] * scale
+        s4 += r4[j] * scale
+        s5 += r5[j] * scale
+        s6 += r6[j] * scale
+        s7 += r7[j] * scale
+    sums = (s0 * e0, s1 * e1, s2 * e2, s3 * e3, s4 * e4, s5 * e5, s6 * e6, s7 * e7)
+    for k in range(last + 1):
+        out[k] = sums[k]
+
+
+@kernel
+def _sums_of_many(rows, weight, n, e, norm, out):
     n_topics = e.shape[0]
     whole = n_topics - n_topics % 4
     mixture(rows, n, e, norm)
@@ -325,12 +396,49 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
 
 @kernel
 def gather_document(words, counts, table, multiplicity, rows, weight):
-    """Copy a document's rows of the word table side by side, topics x words, and c·m."""
-    for j in range(words.shape[0]):
-        v = words[j]
-        weight[j] = counts[j] * multiplicity[v]
+    """Copy a document's rows of the word table side by side, topics x words, and c·m.
+
+    Eight words at a time, so that what is written to a topic's row is one run of memory.
+    """
+    n = words.shape[0]
+    whole = n - n % 8
+    for j in range(n):
+        weight[j] = counts[j] * multiplicity[words[j]]
+    for j in range(0, whole, 8):
+        t0, t1 = table[words[j]], table[words[j + 1]]
+        t2, t3 = table[words[j + 2]], table[words[j + 3]]
+        t4, t5 = table[words[j + 4]], table[words[j + 5]]
+        t6, t7 = table[words[j + 6]], table[words[j + 7]]
         for k in range(table.shape[1]):
-            rows[k, j] = table[v, k]
+            row = rows[k]
+            row[j] = t0[k]
+            row[j + 1] = t1[k]
+            row[j + 2] = t2[k]
+            row[j + 3] = t3[k]
+            row[j + 4] = t4[k]
+            row[j + 5] = t5[k]
+            row[j + 6] = t6[k]
+            row[j + 7] = t7[k]
+    for j in range(whole, n):
+        for k in range(table.shape[1]):
+            rows[k, j] = table[words[j], k]
+
+
+@kernel
+def add_responsibilities(words, counts, table, rows, e, norm, out):
+    """out_vk += c_j r_kj for the words v of a document; `norm` is their mixture."""
+    n_topics = e.shape[0]
+    for j in range(words.shape[0]):
+        scale = counts[j] / norm[j]
+        sums = out[words[j]]
+        if n_topics < _FEW_TOPICS:
+            for k in range(n_topics):
+                sums[k] += scale * rows[k, j] * e[k]
+        else:
+            # The table again, not its copy: there a word's topics lie side by side.
+            row = table[words[j]]
+            for k in range(n_topics):
+                sums[k] += scale * row[k] * e[k]
 
 
 @kernel
@@ -346,7 +454,8 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
     out.word_topic[v,k] += c_dv r_dvk and out.word_evidence[v] += c_dv log Σ_k W_vk e_dk carry
     weight one whatever the word's inclusion: a dropped word keeps its counterfactual topic
     profile and can come back. out.log_theta[k] += E[log θ_dk]; out.parts += (words, mix, target,
-    steps), the first three summing to Σ_d L(γ_d).
+    steps), the first three summing to Σ_d L(γ_d). Without `budget.with_bound` only word_topic and
+    the steps are added.
     """
     n_topics = prior.shape[0]
     longest = 1
@@ -391,30 +500,29 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         out.parts[3] += infer_document(
             rows, weight, padded, prior, family, target, gamma, budget, work
         )
-        # Statistics at the final γ, in double precision.
+        # Statistics at the final γ.
+        words_here = corpus.indices[lo : lo + n]
+        counts_here = corpus.counts[lo : lo + n]
+        if not budget.with_bound:
+            exp_digamma(gamma, work.e)  # responsibilities do not mind a common factor
+            mixture(rows, padded, work.e, work.norm)
+            add_responsibilities(
+                words_here, counts_here, words.table, rows, work.e, work.norm, out.word_topic
+            )
+            continue
+        # The bound in double precision.
         out.parts[1] += mix_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
         for k in range(n_topics):
             out.log_theta[k] += work.exact[k]
             work.exact[k] = math.exp(work.exact[k])
         mixture(rows, padded, work.exact, work.exact_norm)
-        for j in range(n):
-            scale = corpus.counts[lo + j] / work.exact_norm[j]
-            v = corpus.indices[lo + j]
-            if n_topics < _FEW_TOPICS:
-                for k in range(n_topics):
-                    out.word_topic[v, k] += scale * rows[k, j] * work.exact[k]
-            else:
-                # The table again, not its copy: there a word's topics lie side by side.
-                row = words.table[v]
-                sums = out.word_topic[v]
-                for k in range(n_topics):
-                    sums[k] += scale * row[k] * work.exact[k]
+        add_responsibilities(
+            words_here, counts_here, words.table, rows, work.exact, work.exact_norm, out.word_topic
+        )
         log_in_place(work.exact_norm, padded, work.bits)
         for j in range(n):
-            v = corpus.indices[lo + j]
-            evidence = corpus.counts[lo + j] * work.exact_norm[j]
             out.parts[0] += weight[j] * work.exact_norm[j]
-            out.word_evidence[v] += evidence
+            out.word_evidence[words_here[j]] += counts_here[j] * work.exact_norm[j]
         if target.weight > 0.0:
             mean, variance = target_moments(gamma, coef)
             out.parts[2] += target.weight * expectation(family, target.value, mean, variance)[0]

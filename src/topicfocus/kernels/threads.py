@@ -21,6 +21,8 @@ import numpy as np
 MOST_CHUNKS = 16
 #: A chunk is worth handing to a thread from about this many nonzero counts.
 SMALLEST_CHUNK = 8192
+#: From so many nonzeros for every word, the statistics of one more chunk cost nothing beside it.
+_MANY = 128
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 _lock = threading.Lock()
@@ -43,12 +45,15 @@ def chunk_bounds(indptr: np.ndarray, n_words: int) -> np.ndarray:
     """Document numbers at which chunks begin and end: equal shares of nonzero counts.
 
     Depends on the data alone. A chunk has at least as many nonzeros as there are words, so that
-    clearing and adding its statistics never costs more than computing them.
+    clearing and adding its statistics never costs more than computing them; more than half of
+    `MOST_CHUNKS` are made only where that cost is nothing beside the documents. Their number is a
+    power of two: equal work for 2, 4, 8 or 16 threads.
     """
     nonzeros = int(indptr[-1] - indptr[0])
     n_docs = len(indptr) - 1
     wanted = nonzeros // max(SMALLEST_CHUNK, n_words)
-    chunks = int(np.clip(wanted, 1, min(MOST_CHUNKS, max(n_docs, 1))))
+    most = MOST_CHUNKS if nonzeros >= _MANY * n_words else MOST_CHUNKS // 2
+    chunks = 1 << (max(min(wanted, most, n_docs), 1).bit_length() - 1)
     goals = indptr[0] + np.arange(1, chunks) * (nonzeros / chunks)
     inner = np.searchsorted(indptr, goals)
     return np.concatenate([[0], np.clip(inner, 0, n_docs), [n_docs]]).astype(np.int64)
@@ -72,41 +77,59 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
 
 
+def clear(buffer: Any) -> None:
+    """Set an array, or every array of a tuple, to zero: a buffer to be used again."""
+    for array in buffer if isinstance(buffer, tuple) else (buffer,):
+        array.fill(0)
+
+
 def run_chunks(
     work: Callable[[int, int, Any], None],
     bounds: Sequence[int] | np.ndarray,
     make: Callable[[], Any],
     add: Callable[[Any, Any], None],
     n_jobs: int | None,
+    reset: Callable[[Any], None] | None = None,
 ) -> Any:
     """Σ over chunks of what ``work(first, last, buffer)`` puts into a fresh ``make()``.
 
     At most one buffer per thread and one more exist besides the total; ``add(total, buffer)`` is
-    called in the order of the chunks.
+    called in the order of the chunks. With `reset` (`clear`, for arrays) a buffer that was added is
+    used again: new memory of some size costs more to touch first than the work of a chunk.
     """
     chunks = [(int(a), int(b)) for a, b in pairwise(bounds)]
     threads = min(n_threads(n_jobs), len(chunks))
+    spare: deque[Any] = deque()
 
     def run(chunk: tuple[int, int]) -> Any:
-        buffer = make()
+        try:
+            buffer = spare.popleft()  # atomic: two threads never get the same
+        except IndexError:
+            buffer = make()
+        else:
+            reset(buffer)
         work(chunk[0], chunk[1], buffer)
         return buffer
 
+    def put(total: Any, buffer: Any) -> Any:
+        if total is None:
+            return buffer
+        add(total, buffer)
+        if reset is not None:
+            spare.append(buffer)
+        return total
+
+    total = None
     if threads <= 1:
-        total = run(chunks[0])
-        for chunk in chunks[1:]:
-            add(total, run(chunk))
+        for chunk in chunks:
+            total = put(total, run(chunk))
         return total
     # A window of chunks is under way; the oldest is added before a new one is handed out.
     pool = _pool(threads)
     waiting = deque(pool.submit(run, chunk) for chunk in chunks[: threads + 1])
-    total = None
     for chunk in [*chunks[threads + 1 :], *[None] * len(waiting)]:
         buffer = waiting.popleft().result()
         if chunk is not None:
             waiting.append(pool.submit(run, chunk))
-        if total is None:
-            total = buffer
-        else:
-            add(total, buffer)
+        total = put(total, buffer)
     return total
