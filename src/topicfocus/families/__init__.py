@@ -1,31 +1,61 @@
-"""Families of targets: log p(y | f) and its derivatives in the linear predictor f = η·θ."""
+"""Families of targets: log p(y | f) and its derivatives in the linear predictors f = ηᵀθ."""
+
+import numpy as np
 
 from topicfocus.families.bernoulli import Bernoulli
+from topicfocus.families.categorical import Categorical
 from topicfocus.families.gaussian import Gaussian
 from topicfocus.families.operations import (
     derivatives,
-    dispersion_gradient,
     expectation,
+    free_gradient,
+    free_parameters,
     initial_coef,
     log_likelihood,
     mean_response,
-    scale_dispersion,
+    n_predictors,
+    row_expectation,
+    row_gradient,
+    row_log_likelihood,
+    split,
     update_dispersion,
+    with_free_parameters,
 )
+from topicfocus.families.ordinal import Ordinal, initial_thresholds, level_probabilities
+from topicfocus.families.poisson import Poisson
+from topicfocus.families.several import Several, several
 
-#: Every family shipped with the package, with an example of each; the contract test runs over it.
-FAMILIES = {"gaussian": Gaussian(1.0), "bernoulli": Bernoulli()}
+#: Every family of one predictor, with an example of each; the contract test runs over it.
+FAMILIES = {
+    "gaussian": Gaussian(1.0),
+    "bernoulli": Bernoulli(),
+    "poisson": Poisson(),
+    "ordinal": Ordinal(np.array([-1.5, -0.2, 0.9, 2.5])),
+}
 
 __all__ = [
     "FAMILIES",
     "Bernoulli",
+    "Categorical",
     "Gaussian",
+    "Ordinal",
+    "Poisson",
+    "Several",
     "derivatives",
-    "dispersion_gradient",
     "expectation",
+    "free_gradient",
+    "free_parameters",
     "initial_coef",
+    "initial_thresholds",
+    "level_probabilities",
     "log_likelihood",
     "mean_response",
-    "scale_dispersion",
+    "n_predictors",
+    "row_expectation",
+    "row_gradient",
+    "row_log_likelihood",
+    "several",
+    "split",
     "update_dispersion",
+    "with_free_parameters",
 ]

@@ -9,12 +9,13 @@ import numpy as np
 
 from topicfocus.families.operations import (
     derivatives,
-    dispersion_gradient,
+    free_gradient,
+    free_parameters,
     initial_coef,
     log_likelihood,
     mean_response,
-    scale_dispersion,
     update_dispersion,
+    with_free_parameters,
 )
 
 #: A noise variance never falls below this share of the target's variance. Without a floor the
@@ -66,16 +67,18 @@ def _update_dispersion(family, target, mean, variance, weight):
     return Gaussian(float(max(expected_square, SMALLEST_NOISE_SHARE * spread, 1e-300)))
 
 
-@dispersion_gradient.register(Gaussian)
-def _dispersion_gradient(family, target, predictor):
-    # d/d log δ of -½ log δ - (y-f)²/(2δ), and its second derivative in f.
-    residual = target - predictor
-    return (
-        -0.5 + 0.5 * residual * residual / family.noise_variance,
-        np.full_like(residual, 1.0 / family.noise_variance),
-    )
+@free_parameters.register(Gaussian)
+def _free_parameters(family):
+    return np.array([math.log(family.noise_variance)])
 
 
-@scale_dispersion.register(Gaussian)
-def _scale_dispersion(family, factor):
-    return Gaussian(float(family.noise_variance * factor))
+@with_free_parameters.register(Gaussian)
+def _with_free_parameters(family, free):
+    return Gaussian(float(np.exp(free[0])))
+
+
+@free_gradient.register(Gaussian)
+def _free_gradient(family, target, mean, variance, weight):
+    # d/d log δ of E[-½ log δ - (y-f)²/(2δ)].
+    square = (target - mean) ** 2 + variance
+    return np.array([weight @ (-0.5 + 0.5 * square / family.noise_variance)])

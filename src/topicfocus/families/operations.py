@@ -1,11 +1,15 @@
 """What inference asks of a family of targets: one function per question.
 
 Every operation is a `functools.singledispatch` function. A family is a `typing.NamedTuple` of its
-dispersion parameters and registers an implementation of each operation for itself; nothing else
-is needed, in particular no change to a kernel.
+parameters (a noise variance, thresholds) and registers an implementation of each operation for
+itself; nothing else is needed, in particular no change to a kernel.
 
-Three of the operations, `log_likelihood`, `derivatives` and `expectation`, are also called from
-compiled kernels. One `numba.extending.overload` per operation looks the implementation up in the
+Most families have one target and one linear predictor and register `log_likelihood`,
+`derivatives` and perhaps `expectation`, on scalars. Kernels call the operations on rows: a row of
+targets with their weights and a row of linear predictors, one row a document. By default these
+use the scalar ones; a family with several predictors (classes) or several targets registers them.
+
+These six are also called from compiled kernels. One `numba.extending.overload` per operation looks the implementation up in the
 same registry when a kernel is compiled for a family's type. This form was chosen because numba's
 on-disk cache works with it: functions passed as arguments, closures and jitclasses would be
 compiled anew in every process. Under ``NUMBA_DISABLE_JIT=1`` the very same functions run as
@@ -64,6 +68,51 @@ def expectation(
     return value, first + 0.5 * third * variance, 0.5 * second
 
 
+@singledispatch
+def row_log_likelihood(
+    family: NamedTuple, target: np.ndarray, weight: np.ndarray, predictor: np.ndarray
+) -> float:
+    """Σ_t w_t log p(y_t | f), f the row of linear predictors."""
+    if weight[0] > 0.0:
+        return weight[0] * log_likelihood(family, target[0], predictor[0])
+    return 0.0
+
+
+@singledispatch
+def row_gradient(
+    family: NamedTuple,
+    target: np.ndarray,
+    weight: np.ndarray,
+    predictor: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """out_l = ∂/∂f_l Σ_t w_t log p(y_t | f)."""
+    out[0] = 0.0
+    if weight[0] > 0.0:
+        out[0] = weight[0] * derivatives(family, target[0], predictor[0])[0]
+
+
+@singledispatch
+def row_expectation(
+    family: NamedTuple,
+    target: np.ndarray,
+    weight: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    by_mean: np.ndarray,
+    by_variance: np.ndarray,
+) -> float:
+    """Σ_t w_t E[log p(y_t | f)] for f of mean μ and variances ν; writes ∂/∂μ_l and ∂/∂ν_l."""
+    by_mean[0] = 0.0
+    by_variance[0] = 0.0
+    if weight[0] > 0.0:
+        value, first, second = expectation(family, target[0], mean[0], variance[0])
+        by_mean[0] = weight[0] * first
+        by_variance[0] = weight[0] * second
+        return weight[0] * value
+    return 0.0
+
+
 def _implementation(operation: Any, family: Any, *, default: bool) -> Callable | None:
     """What a kernel compiles for an operation: its implementation for the family's numba type."""
     if not isinstance(family, types.BaseNamedTuple):
@@ -90,12 +139,39 @@ def _compiled_expectation(family, target, mean, variance):
     return _implementation(expectation, family, default=True)
 
 
+@overload(row_log_likelihood, strict=False)
+def _compiled_row_log_likelihood(family, target, weight, predictor):
+    return _implementation(row_log_likelihood, family, default=True)
+
+
+@overload(row_gradient, strict=False)
+def _compiled_row_gradient(family, target, weight, predictor, out):
+    return _implementation(row_gradient, family, default=True)
+
+
+@overload(row_expectation, strict=False)
+def _compiled_row_expectation(family, target, weight, mean, variance, by_mean, by_variance):
+    return _implementation(row_expectation, family, default=True)
+
+
 # ---- called between kernels: arrays, plain NumPy ----------------------------------------------
 
 
 @singledispatch
+def n_predictors(family: NamedTuple) -> int:
+    """L, the number of linear predictors."""
+    return 1
+
+
+@singledispatch
+def split(family: NamedTuple) -> list[tuple[NamedTuple, slice]]:
+    """The family of each target with its linear predictors; one target by default."""
+    return [(family, slice(0, n_predictors(family)))]
+
+
+@singledispatch
 def mean_response(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
-    """E[y | f], the inverse link, elementwise."""
+    """E[y | f], the inverse link, elementwise; with several predictors, from rows of them."""
     raise _unknown("mean_response", family)
 
 
@@ -103,7 +179,10 @@ def mean_response(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
 def initial_coef(
     family: NamedTuple, target: np.ndarray, weight: np.ndarray, n_topics: int
 ) -> np.ndarray:
-    """Coefficients to start from: topics spread evenly over the targets seen."""
+    """Coefficients to start from: topics spread evenly over the targets seen.
+
+    An array (topics,), or (topics, predictors) where there are several.
+    """
     raise _unknown("initial_coef", family)
 
 
@@ -115,27 +194,34 @@ def update_dispersion(
     variance: np.ndarray,
     weight: np.ndarray,
 ) -> NamedTuple:
-    """The family whose dispersion maximises Σ_d w_d E_q[log p(y_d | f_d)].
+    """The family whose own parameters maximise Σ_d w_d E_q[log p(y_d | f_d)].
 
     `mean` and `variance` are those of f_d under q.
 
-    A family without dispersion parameters returns itself, which is the default.
+    A family without parameters returns itself, which is the default.
     """
     return family
 
 
 @singledispatch
-def dispersion_gradient(
-    family: NamedTuple, target: np.ndarray, predictor: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """h = ∂ log p(y | f) / ∂ log(dispersion) and ∂²h/∂f², elementwise.
-
-    With both, E_q[h] ≈ h(m) + ½ h''(m) v, as for the log-likelihood. None: no dispersion.
-    """
-    return None
+def free_parameters(family: NamedTuple) -> np.ndarray:
+    """The family's own parameters as unconstrained numbers (log δ; none by default)."""
+    return np.zeros(0)
 
 
 @singledispatch
-def scale_dispersion(family: NamedTuple, factor: float) -> NamedTuple:
-    """The family with its dispersion multiplied by `factor` (a step in its logarithm)."""
+def with_free_parameters(family: NamedTuple, free: np.ndarray) -> NamedTuple:
+    """The family with the parameters that these numbers stand for."""
     return family
+
+
+@singledispatch
+def free_gradient(
+    family: NamedTuple,
+    target: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    weight: np.ndarray,
+) -> np.ndarray:
+    """∂/∂free of Σ_d w_d E[log p(y_d | f_d)], f_d of the given mean and variance."""
+    return np.zeros(0)

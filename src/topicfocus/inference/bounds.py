@@ -14,7 +14,7 @@ from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import possible_words, word_weights
-from topicfocus.kernels.likelihood import expectation_table
+from topicfocus.kernels.likelihood import expectation_rows
 
 #: Terms that enter the bound with a minus sign.
 NEGATIVE = ("log_q_theta", "log_q_z", "log_q_xi")
@@ -54,11 +54,13 @@ def bound_terms(
 
 
 def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
-    """w E[log p(y | f)]: -½ log 2πδ - (y² - 2y η·E[θ] + ηᵀE[θθᵀ]η)/2δ when Gaussian."""
+    """Σ_t w_t E[log p(y_t | f)]: -½ log 2πδ - (y² - 2y η·E[θ] + ηᵀE[θθᵀ]η)/2δ when Gaussian."""
     mean = gamma / total_gamma[:, None]
-    mu = mean @ state.coef
-    nu = np.maximum(mean @ state.coef**2 - mu**2, 0.0) / (total_gamma + 1)
-    return problem.target_weight * expectation_table(state.family, problem.target, mu, nu)[0]
+    coef = state.coef_rows.T
+    mu = mean @ coef
+    nu = np.maximum(mean @ coef**2 - mu**2, 0.0) / (total_gamma + 1)[:, None]
+    mu += problem.offsets(state)
+    return expectation_rows(state.family, problem.targets, problem.target_weights, mu, nu)[0]
 
 
 def _switch_terms(problem, state, hyper) -> dict[str, np.ndarray]:

@@ -1,7 +1,7 @@
-"""The target's part of the objective as a function of η and the dispersion, γ fixed.
+"""The targets' part of the objective as a function of η, ζ and the families, γ fixed.
 
-    Q(η) = Σ_d w_d E[log p(y_d | f_d)],  f_d of mean μ_d and variance ν_d,
-    μ_d = η·θ̄_d,  ν_d = (Σ_k η_k² θ̄_dk - μ_d²)/(γ_d0 + 1).
+    Q(η, ζ) = Σ_d Σ_t w_dt E[log p(y_dt | f_d)],  f_dl of mean μ_dl and variance ν_dl,
+    μ_dl = o_dl + ζ_l·z_d + η_l·θ̄_d,  ν_dl = (Σ_k η_lk² θ̄_dk - (η_l·θ̄_d)²)/(γ_d0 + 1).
 
 Gaussian targets make Q quadratic, so that one Newton step is the closed form
 η = (Σ E[θθᵀ])⁻¹ Σ y E[θ] of the paper; every other family takes a few.
@@ -9,92 +9,166 @@ Gaussian targets make Q quadratic, so that one Newton step is the closed form
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from topicfocus.families import dispersion_gradient, update_dispersion
+from topicfocus.families import free_gradient, update_dispersion
 from topicfocus.inference.state import ModelState, Problem
-from topicfocus.kernels.likelihood import expectation_table
+from topicfocus.kernels.likelihood import expectation_rows
 
 _NEWTON_STEPS = 25
 _HALVINGS = 30
 
 
+@dataclass(frozen=True)
+class CoefGradient:
+    """∇Q in η (shaped like it), in ζ (covariates x predictors) and in the families' parameters."""
+
+    coef: np.ndarray
+    covariates: np.ndarray
+    free: np.ndarray
+
+
+def penalty_of(state: ModelState, penalty: float) -> float:
+    """½·penalty·(|η|² + |ζ|²)."""
+    size = float(np.sum(state.coef**2))
+    if state.covariate_coef is not None:
+        size += float(np.sum(state.covariate_coef**2))
+    return 0.5 * penalty * size
+
+
 class TargetMoments:
-    """θ̄ and γ₀ of the documents that have a target, and Q with its derivatives there."""
+    """θ̄ and γ₀ of the documents that have a target, and Q with its derivatives there.
+
+    Parameters of all predictors are one matrix, (topics + covariates) x predictors: η over ζ.
+    """
 
     def __init__(self, problem: Problem, concentration: np.ndarray) -> None:
-        known = problem.target_weight > 0
+        weight = problem.full_weights
+        known = np.any(weight > 0, axis=1)
         gamma = concentration[known]
         self.total = gamma.sum(axis=1)
         self.mean = gamma / self.total[:, None]
-        self.target = problem.target[known]
-        self.weight = problem.target_weight[known]
+        self.target = problem.targets[known]
+        self.weight = weight[known]
+        self.offset = 0.0 if problem.offset is None else problem.offset[known]
+        self.n_topics = gamma.shape[1]
+        self.design = self.mean
+        if problem.covariates is not None:
+            self.design = np.column_stack([self.mean, problem.covariates[known]])
 
     def predictor(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """μ_d and ν_d."""
-        mu = self.mean @ coef
-        nu = np.maximum(self.mean @ coef**2 - mu**2, 0.0) / (self.total + 1.0)
+        """μ and ν, documents x predictors."""
+        eta = coef[: self.n_topics]
+        from_topics = self.mean @ eta
+        mu = self.design @ coef + self.offset
+        nu = np.maximum(self.mean @ eta**2 - from_topics**2, 0.0) / (self.total + 1.0)[:, None]
         return mu, nu
 
     def value(self, family: Any, coef: np.ndarray) -> float:
-        """Q(η)."""
+        """Q."""
         mu, nu = self.predictor(coef)
-        return float(self.weight @ expectation_table(family, self.target, mu, nu)[0])
+        return float(expectation_rows(family, self.target, self.weight, mu, nu)[0].sum())
 
     def derivatives(self, family: Any, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """∇Q and a positive semi-definite stand-in for -∇²Q (exact for Gaussian targets)."""
+        """∇Q and, for each predictor, a positive semi-definite stand-in for -∇²Q.
+
+        Exact for Gaussian targets; for the others the curvature of a quadratic below Q.
+        """
         mu, nu = self.predictor(coef)
-        _, by_mean, by_variance = expectation_table(family, self.target, mu, nu)
-        slope = self.weight * by_mean
+        _, slope, by_variance = expectation_rows(family, self.target, self.weight, mu, nu)
         # E log p falls by -∂/∂ν for each unit of E f²: exact for Gaussian targets, and the
-        # quadratic minoriser of the bound for Bernoulli ones.
-        bend = 2.0 * self.weight * by_variance
-        spread = bend / (self.total + 1.0)
-        # ½ ∂ν/∂η_k = θ̄_k (η_k - μ)/(γ₀ + 1)
-        gradient = self.mean.T @ (slope - spread * mu) + coef * (self.mean.T @ spread)
-        flat = self.mean.T @ (self.mean * (spread - bend)[:, None])
-        curvature = flat - np.diag(self.mean.T @ spread)
+        # quadratic minoriser of the bound for the others.
+        bend = 2.0 * by_variance
+        spread = bend / (self.total + 1.0)[:, None]
+        eta = coef[: self.n_topics]
+        # ½ ∂ν/∂η_k = θ̄_k (η_k - η·θ̄)/(γ₀ + 1)
+        gradient = self.design.T @ slope
+        gradient[: self.n_topics] += eta * (self.mean.T @ spread)
+        gradient[: self.n_topics] -= self.mean.T @ (spread * (self.mean @ eta))
+        size = self.design.shape[1]
+        curvature = np.empty((coef.shape[1], size, size))
+        k = self.n_topics
+        for l in range(coef.shape[1]):
+            curvature[l] = self.design.T @ (self.design * -bend[:, l : l + 1])
+            curvature[l, :k, :k] += self.mean.T @ (self.mean * spread[:, l : l + 1])
+            curvature[l, :k, :k] -= np.diag(self.mean.T @ spread[:, l])
         return gradient, curvature
 
 
-def coef_statistics(
-    problem: Problem, state: ModelState, concentration: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """∇Q, its curvature, and ∂Q/∂log(dispersion), at the state's η."""
-    n_topics = state.n_topics
+def stacked(state: ModelState, n_covariates: int) -> np.ndarray:
+    """η over ζ, (topics + covariates) x predictors."""
+    zeta = state.covariate_coef
+    if zeta is None:
+        zeta = np.zeros((n_covariates, state.n_predictors))
+    return np.vstack([state.coef.reshape(state.n_topics, -1), zeta])
+
+
+def _unstacked(state: ModelState, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    zeta = coef[state.n_topics :]
+    return coef[: state.n_topics].reshape(state.coef.shape), zeta if len(zeta) else None
+
+
+def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray) -> CoefGradient:
+    """∇Q at the state's η, ζ and family."""
+    n_covariates = 0 if problem.covariates is None else problem.covariates.shape[1]
     if not problem.supervised:
-        return np.zeros(n_topics), np.zeros((n_topics, n_topics)), 0.0
+        return CoefGradient(
+            np.zeros(state.coef.shape),
+            np.zeros((n_covariates, state.n_predictors)),
+            _family_gradient(state.family, *(np.zeros((0, 1)),) * 4),
+        )
     moments = TargetMoments(problem, concentration)
-    gradient, curvature = moments.derivatives(state.family, state.coef)
-    mu, nu = moments.predictor(state.coef)
-    change = dispersion_gradient(state.family, moments.target, mu)
-    dispersion = 0.0
-    if change is not None:
-        dispersion = float(moments.weight @ (change[0] + 0.5 * change[1] * nu))
-    return gradient, curvature, dispersion
+    coef = stacked(state, n_covariates)
+    gradient, _ = moments.derivatives(state.family, coef)
+    mu, nu = moments.predictor(coef)
+    return CoefGradient(
+        gradient[: state.n_topics].reshape(state.coef.shape),
+        gradient[state.n_topics :],
+        _family_gradient(state.family, moments.target, mu, nu, moments.weight),
+    )
+
+
+def _family_gradient(family, target, mu, nu, weight) -> np.ndarray:
+    """A family of one target is given vectors, one of several matrices."""
+    if target.shape[1] == 1 and mu.shape[1] == 1:
+        return free_gradient(family, target[:, 0], mu[:, 0], nu[:, 0], weight[:, 0])
+    return free_gradient(family, target, mu, nu, weight)
+
+
+def _update_family(family, target, mu, nu, weight) -> Any:
+    if target.shape[1] == 1 and mu.shape[1] == 1:
+        return update_dispersion(family, target[:, 0], mu[:, 0], nu[:, 0], weight[:, 0])
+    return update_dispersion(family, target, mu, nu, weight)
 
 
 def update_coef(
     problem: Problem, state: ModelState, concentration: np.ndarray, penalty: float
-) -> tuple[np.ndarray, Any]:
-    """η and the family maximising Q(η) - ½·penalty·|η|², then Q in the dispersion; never lower."""
+) -> tuple[np.ndarray, np.ndarray | None, Any]:
+    """η, ζ and the family maximising Q - ½·penalty·(|η|² + |ζ|²), one after the other.
+
+    Q never falls.
+    """
     if not problem.supervised:
-        return state.coef, state.family
+        return state.coef, state.covariate_coef, state.family
     moments = TargetMoments(problem, concentration)
-    coef = state.coef
-    value = moments.value(state.family, coef) - 0.5 * penalty * (coef @ coef)
+    n_covariates = moments.design.shape[1] - moments.n_topics
+    coef = stacked(state, n_covariates)
+    value = moments.value(state.family, coef) - 0.5 * penalty * np.sum(coef * coef)
     for _ in range(_NEWTON_STEPS):
         gradient, curvature = moments.derivatives(state.family, coef)
         gradient = gradient - penalty * coef
-        # A trace of ridge keeps a topic that no document uses from making the system singular.
-        ridge = penalty + 1e-10 * np.trace(curvature) / len(coef)
-        step = np.linalg.solve(curvature + ridge * np.eye(len(coef)), gradient)
+        step = np.empty_like(coef)
+        for l in range(coef.shape[1]):
+            # A trace of ridge keeps a topic that no document uses from making this singular.
+            ridge = penalty + 1e-10 * np.trace(curvature[l]) / len(coef)
+            step[:, l] = np.linalg.solve(curvature[l] + ridge * np.eye(len(coef)), gradient[:, l])
         rate, rose = 1.0, False
         for _ in range(_HALVINGS):
             trial = coef + rate * step
-            after = moments.value(state.family, trial) - 0.5 * penalty * (trial @ trial)
+            after = moments.value(state.family, trial) - 0.5 * penalty * np.sum(trial * trial)
             if after > value:
                 coef, gain, value, rose = trial, after - value, after, True
                 break
@@ -102,5 +176,5 @@ def update_coef(
         if not rose or gain <= 1e-10 * abs(value):
             break
     mu, nu = moments.predictor(coef)
-    family = update_dispersion(state.family, moments.target, mu, nu, moments.weight)
-    return coef, family
+    family = _update_family(state.family, moments.target, mu, nu, moments.weight)
+    return *_unstacked(state, coef), family

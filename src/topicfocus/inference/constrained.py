@@ -1,6 +1,6 @@
 """One pass of the constrained objective: its value and its gradient in every global parameter.
 
-    J = Σ_d [ w_d log p(y_d | b + η·θ̂_d) + Σ_v c_dv φ_v log(β_v·θ̂_d) + Σ_k a_k log θ̂_dk ]
+    J = Σ_d [ Σ_t w_dt log p(y_dt | b + o_d + ζᵀz_d + ηᵀθ̂_d) + Σ_v c_dv φ_v log(β_v·θ̂_d) + Σ_k a_k log θ̂_dk ]
 
 with θ̂_d the mode from the words alone, so that training sees just what prediction will. The
 statistics are sums over documents, like those of the joint objective.
@@ -17,7 +17,7 @@ from topicfocus.inference.statistics import local_corpus
 from topicfocus.inference.words import word_weights
 from topicfocus.kernels.constrained import ConstrainedStats, constrained_documents
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.threads import chunk_bounds, run_chunks
+from topicfocus.kernels.threads import chunk_bounds, clear, run_chunks
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ class ConstrainedPass:
     evidence, push : arrays (words,)
         Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is what the word says as a
         word, the second what it adds to the prediction.
-    coef_gradient : array (topics,)
-    intercept_gradient : float
+    coef_gradient : array like η
+    intercept_gradient : array (predictors,)
+    covariate_gradient : array (covariates, predictors)
     """
 
     words: float
@@ -44,7 +45,8 @@ class ConstrainedPass:
     evidence: np.ndarray
     push: np.ndarray
     coef_gradient: np.ndarray
-    intercept_gradient: float
+    intercept_gradient: np.ndarray
+    covariate_gradient: np.ndarray
 
     @property
     def value(self) -> float:
@@ -64,17 +66,18 @@ def constrained_pass(
     Bit-identical for every number of threads.
     """
     weights = word_weights(state, "tight")
-    corpus = local_corpus(problem)
+    corpus = local_corpus(problem, state)
     n_words, n_topics = state.topic_word.shape
     budget = LocalBudget(int(max_steps), float(tolerance))
+    coef = state.coef_rows
+    slope = np.empty((problem.n_docs, len(coef)))
 
     def make() -> ConstrainedStats:
         return ConstrainedStats(
             np.zeros((n_words, n_topics)),
             np.zeros(n_words),
             np.zeros(n_words),
-            np.zeros(n_topics),
-            np.zeros(4),
+            np.zeros(3),
         )
 
     def work(first: int, last: int, out: ConstrainedStats) -> None:
@@ -84,10 +87,10 @@ def constrained_pass(
             corpus,
             weights.table,
             state.doc_topic_prior,
-            state.coef,
-            float(state.intercept),
+            coef,
             state.family,
             theta,
+            slope,
             budget,
             out,
         )
@@ -96,8 +99,11 @@ def constrained_pass(
         for mine, theirs in zip(total, other, strict=True):
             mine += theirs
 
-    stats = run_chunks(work, chunk_bounds(corpus.indptr, n_words), make, add, problem.n_jobs)
-    scale = problem.corpus.word_counts * weights.log_scale
+    bounds = chunk_bounds(corpus.indptr, n_words)
+    stats = run_chunks(work, bounds, make, add, problem.n_jobs, clear)
+    scale = problem.word_counts * weights.log_scale
+    slope *= problem.doc_weights[:, None]
+    covariates = np.zeros((problem.n_docs, 0)) if problem.covariates is None else problem.covariates
     return ConstrainedPass(
         words=float(stats.parts[0] + weights.table.multiplicity @ scale),
         mix=float(stats.parts[1]),
@@ -105,6 +111,7 @@ def constrained_pass(
         log_topic_gradient=stats.word_topic,
         evidence=stats.word_evidence + scale,
         push=stats.word_push,
-        coef_gradient=stats.coef,
-        intercept_gradient=float(stats.parts[3]),
+        coef_gradient=(theta.T @ slope).reshape(state.coef.shape),
+        intercept_gradient=slope.sum(axis=0),
+        covariate_gradient=covariates.T @ slope,
     )

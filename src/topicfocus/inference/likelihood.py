@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.kernels.likelihood import likelihood_rows
 
 
 def token_mixture(state: ModelState, hyper: Hyperparameters) -> tuple[np.ndarray, np.ndarray]:
@@ -51,6 +51,7 @@ def importance_log_likelihood(
     slope, offset = token_mixture(state, hyper)
     possible = (slope.max(axis=1) + offset) > 0
     counts = problem.corpus.counts
+    known, rest = problem.target_weights > 0, problem.offsets(state)
     out = np.empty(problem.n_docs)
     for d in range(problem.n_docs):
         lo, hi = counts.indptr[d], counts.indptr[d + 1]
@@ -60,9 +61,10 @@ def importance_log_likelihood(
         log_weight = _log_dirichlet(theta, state.doc_topic_prior)
         log_weight -= _log_dirichlet(theta, concentration[d])
         log_weight += np.log(np.maximum(theta @ slope[words].T + offset[words], 1e-300)) @ c
-        if problem.target_weight[d] > 0:
-            y = np.full(n_samples, problem.target[d])
-            log_weight += likelihood_table(state.family, y, theta @ state.coef)[0]
+        if np.any(known[d]):
+            log_weight += _target_log_likelihood(
+                problem.targets[d], known[d], theta, rest[d], state
+            )
         out[d] = logsumexp(log_weight) - math.log(n_samples)
     return out
 
@@ -84,12 +86,14 @@ def exact_log_likelihood(
     channel contains are left out.
     """
     counts = problem.corpus.counts
+    known, rest = problem.target_weights > 0, problem.offsets(state)
     out = np.empty(problem.n_docs)
     for d in range(problem.n_docs):
         lo, hi = counts.indptr[d], counts.indptr[d + 1]
         tokens = np.repeat(counts.indices[lo:hi], np.round(counts.data[lo:hi]).astype(int))
-        if problem.target_weight[d] > 0:
-            out[d] = _quadrature(tokens, float(problem.target[d]), state, hyper, nodes)
+        if np.any(known[d]):
+            target = (problem.targets[d], known[d], rest[d])
+            out[d] = _quadrature(tokens, target, state, hyper, nodes)
         else:
             out[d] = _polynomial(tokens, state, hyper, max_terms)
     return out
@@ -152,9 +156,20 @@ def _quadrature(tokens, target, state, hyper, nodes) -> float:
     with np.errstate(divide="ignore"):  # θ_k = 0 to rounding, in a corner that counts for nothing
         for token in tokens[possible[tokens]]:
             value = value + np.log(theta @ slope[token] + offset[token])
-    y = np.full(nodes, target)
-    value = value + likelihood_table(state.family, y, theta @ state.coef)[0]
+    y, known, rest = target
+    value = value + _target_log_likelihood(y, known, theta, rest, state)
     return float(logsumexp(value))
+
+
+def _target_log_likelihood(target, known, theta, offset, state) -> np.ndarray:
+    """log p(y | θ) of one document at several θ; λ plays no part in a likelihood."""
+    times = len(theta)
+    return likelihood_rows(
+        state.family,
+        np.tile(target, (times, 1)),
+        np.tile(known.astype(float), (times, 1)),
+        theta @ state.coef_rows.T + offset,
+    )[0]
 
 
 def enumerate_switches(

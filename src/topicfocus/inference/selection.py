@@ -18,8 +18,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2
 
-from topicfocus.corpus import Corpus
-from topicfocus.inference.state import INCLUSION_MARGIN
+from topicfocus.inference.state import INCLUSION_MARGIN, Problem
 
 
 def lift(word_evidence: np.ndarray, word_count: np.ndarray, inclusion: np.ndarray) -> np.ndarray:
@@ -72,7 +71,7 @@ def sort_and_cut(
 
 
 def topic_dependence(
-    corpus: Corpus, mixes: np.ndarray, columns: np.ndarray, steps: int = 30
+    problem: Problem, mixes: np.ndarray, columns: np.ndarray, steps: int = 30
 ) -> np.ndarray:
     """Log likelihood ratio of "the word's rate depends on the topic mix" against "it does not".
 
@@ -80,8 +79,9 @@ def topic_dependence(
     q_dk ∝ (length of d)·θ_dk; π_v by EM from the average mix. Without dependence π_v is that
     average, and the ratio, twice, is about chi-square of K-1 degrees.
     """
-    counts = corpus.counts[:, columns].tocsc()
-    lengths = corpus.doc_lengths
+    counts = problem.corpus.counts[:, columns].tocsc()
+    counts.data *= problem.doc_weights[counts.indices]
+    lengths = problem.corpus.doc_lengths * problem.doc_weights
     average = lengths @ mixes / lengths.sum()
     relative = mixes / average
     n_topics = mixes.shape[1]
@@ -102,7 +102,7 @@ def topic_dependence(
 
 def complete(
     kept: np.ndarray,
-    corpus: Corpus,
+    problem: Problem,
     mixes: np.ndarray,
     inclusion_prior: float,
     error: float = 0.05,
@@ -112,12 +112,12 @@ def complete(
     Of the words dropped, those whose dependence on the topic mix is significant (familywise
     `error`), most per token first, while the kept share of tokens is below `inclusion_prior`.
     """
-    count = corpus.word_counts
+    count = problem.word_counts
     dropped = np.flatnonzero(~kept & (count > 0))
     room = inclusion_prior * count.sum() - count[kept].sum()
     if room <= 0 or len(dropped) == 0 or mixes.shape[1] < 2:
         return kept
-    ratio = topic_dependence(corpus, mixes, dropped)
+    ratio = topic_dependence(problem, mixes, dropped)
     needed = 0.5 * chi2.isf(error / len(count), mixes.shape[1] - 1)
     order = np.argsort(-ratio / count[dropped], kind="stable")
     kept = kept.copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -58,14 +59,16 @@ class ModelState:
         φ_v = q(ξ = 1 | w = v).
     background : array (words,)
         π, sums to one (all zero in a model without switches).
-    coef : array (topics,)
-        η.
+    coef : array (topics,) or (topics, predictors)
+        η; one column a linear predictor where there are several (classes, targets).
     family : NamedTuple
         The family of the target with its dispersion.
     doc_topic_prior : array (topics,)
         α.
-    intercept : float
+    intercept : float or array (predictors,)
         Added to η·θ. Zero in the joint models: θ sums to one, so η carries it.
+    covariate_coef : array (covariates, predictors), optional
+        ζ: f = b + o + ζᵀz + ηᵀθ.
     """
 
     topic_word: np.ndarray
@@ -74,7 +77,17 @@ class ModelState:
     coef: np.ndarray
     family: Any
     doc_topic_prior: np.ndarray
-    intercept: float = 0.0
+    intercept: float | np.ndarray = 0.0
+    covariate_coef: np.ndarray | None = None
+
+    @property
+    def coef_rows(self) -> np.ndarray:
+        """η as kernels take it: predictors x topics."""
+        return np.ascontiguousarray(np.atleast_2d(self.coef.T))
+
+    @property
+    def n_predictors(self) -> int:
+        return 1 if self.coef.ndim == 1 else self.coef.shape[1]
 
     @property
     def n_words(self) -> int:
@@ -87,15 +100,30 @@ class ModelState:
 
 @dataclass(frozen=True)
 class Problem:
-    """A corpus with its target: what a solver is given besides hyperparameters.
+    """A corpus with its targets: what a solver is given besides hyperparameters.
 
-    `target_weight` is λ times the document's weight, and 0 where there is no target.
+    Attributes
+    ----------
+    corpus : Corpus
+    target : array (documents,) or (documents, targets)
+    target_weight : the same shape
+        λ, and 0 where a target is not known.
+    n_jobs : int, optional
+    offset : array (documents, predictors), optional
+        o, added to the linear predictors (the log of an exposure).
+    covariates : array (documents, covariates), optional
+        z, numbers that enter the linear predictors beside the topics.
+    doc_weight : array (documents,), optional
+        How many copies each document stands for.
     """
 
     corpus: Corpus
     target: np.ndarray
     target_weight: np.ndarray
     n_jobs: int | None = None
+    offset: np.ndarray | None = None
+    covariates: np.ndarray | None = None
+    doc_weight: np.ndarray | None = None
     supervised: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,10 +133,66 @@ class Problem:
     def n_docs(self) -> int:
         return self.corpus.n_docs
 
+    @property
+    def targets(self) -> np.ndarray:
+        """Documents x targets."""
+        return self.target.reshape(self.n_docs, -1)
+
+    @property
+    def target_weights(self) -> np.ndarray:
+        """Documents x targets, without the documents' own weights."""
+        return self.target_weight.reshape(self.n_docs, -1)
+
+    @property
+    def doc_weights(self) -> np.ndarray:
+        return np.ones(self.n_docs) if self.doc_weight is None else self.doc_weight
+
+    @property
+    def full_weights(self) -> np.ndarray:
+        """Documents x targets: weights of the targets times those of the documents."""
+        return self.target_weights * self.doc_weights[:, None]
+
+    @cached_property
+    def word_counts(self) -> np.ndarray:
+        """n_v, with every document counted as often as it stands for."""
+        if self.doc_weight is None:
+            return self.corpus.word_counts
+        return self.corpus.counts.T @ self.doc_weight
+
+    @cached_property
+    def size(self) -> float:
+        """Number of documents, by their weights."""
+        return float(self.n_docs) if self.doc_weight is None else float(self.doc_weight.sum())
+
+    @property
+    def n_tokens(self) -> float:
+        return float(self.word_counts.sum())
+
+    def mean_length(self, inclusion: np.ndarray | None = None) -> float:
+        """(Relevant) tokens of an average document."""
+        counts = self.word_counts if inclusion is None else self.word_counts * inclusion
+        return float(counts.sum()) / max(self.size, 1e-300)
+
+    def offsets(self, state: ModelState) -> np.ndarray:
+        """What the linear predictors have besides η·θ: b + o + ζᵀz, documents x predictors."""
+        total = np.zeros((self.n_docs, state.n_predictors)) + state.intercept
+        if self.offset is not None:
+            total += self.offset
+        if self.covariates is not None and state.covariate_coef is not None:
+            total += self.covariates @ state.covariate_coef
+        return total
+
     def rows(self, index: np.ndarray) -> Problem:
         """The problem on a subset of the documents."""
         return Problem(
-            self.corpus.rows(index), self.target[index], self.target_weight[index], self.n_jobs
+            self.corpus.rows(index),
+            self.target[index],
+            self.target_weight[index],
+            self.n_jobs,
+            *(
+                None if part is None else part[index]
+                for part in (self.offset, self.covariates, self.doc_weight)
+            ),
         )
 
 
@@ -117,15 +201,21 @@ def make_problem(
     target: np.ndarray | None,
     supervision_weight: float = 1.0,
     n_jobs: int | None = None,
+    *,
+    offset: np.ndarray | None = None,
+    covariates: np.ndarray | None = None,
+    doc_weight: np.ndarray | None = None,
 ) -> Problem:
-    """A Problem; no target, or NaN for a document, gives that document weight 0."""
+    """A Problem; no target, or NaN for a document, gives that target weight 0."""
+    extras = {"offset": offset, "covariates": covariates, "doc_weight": doc_weight}
     if target is None:
         zeros = np.zeros(corpus.n_docs)
-        return Problem(corpus, zeros, zeros, n_jobs)
+        return Problem(corpus, zeros, zeros, n_jobs, **extras)
     known = np.isfinite(target)
     return Problem(
         corpus,
         np.where(known, target, 0.0),
         np.where(known, float(supervision_weight), 0.0),
         n_jobs,
+        **extras,
     )

@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from topicfocus.inference.coefficients import coef_statistics
+from topicfocus.families import free_parameters
+from topicfocus.inference.coefficients import coef_gradient, penalty_of
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import switch_terms, word_weights
 from topicfocus.kernels.local import LocalBudget, LocalCorpus, LocalStats, infer_documents
@@ -31,10 +32,12 @@ class SufficientStats:
         n_v = Σ_d c_dv.
     log_theta : array (topics,)
         Σ_d E[log θ_dk].
-    coef_gradient, coef_curvature : arrays (topics,), (topics, topics)
-        Of Σ_d w_d E[log p(y_d)] in η, at the η used; the curvature is positive semi-definite.
-    dispersion_gradient : float
-        Of the same in log(dispersion).
+    coef_gradient : array like η
+        Of Σ_d w_d E[log p(y_d)], at the η used.
+    covariate_gradient : array (covariates, predictors)
+        Of the same in ζ.
+    free_gradient : array
+        Of the same in the family's own parameters, unconstrained.
     mix, target : float
         The parts of the bound that concern θ, and the weighted E[log p(y)].
     n_docs : float
@@ -47,24 +50,25 @@ class SufficientStats:
     word_count: np.ndarray
     log_theta: np.ndarray
     coef_gradient: np.ndarray
-    coef_curvature: np.ndarray
-    dispersion_gradient: float
+    covariate_gradient: np.ndarray
+    free_gradient: np.ndarray
     mix: float
     target: float
     n_docs: float
     steps: float
 
     @staticmethod
-    def zero(n_words: int, n_topics: int) -> SufficientStats:
+    def zero(state: ModelState, n_covariates: int = 0) -> SufficientStats:
         """The statistics of no documents."""
         return SufficientStats(
-            np.zeros((n_words, n_topics)),
-            np.zeros(n_words),
-            np.zeros(n_words),
-            np.zeros(n_topics),
-            np.zeros(n_topics),
-            np.zeros((n_topics, n_topics)),
-            *(0.0,) * 5,
+            np.zeros(state.topic_word.shape),
+            np.zeros(state.n_words),
+            np.zeros(state.n_words),
+            np.zeros(state.n_topics),
+            np.zeros(state.coef.shape),
+            np.zeros((n_covariates, state.n_predictors)),
+            np.zeros(len(free_parameters(state.family))),
+            *(0.0,) * 4,
         )
 
     def __add__(self, other: SufficientStats) -> SufficientStats:
@@ -82,11 +86,17 @@ def _add_in_place(total: LocalStats, other: LocalStats) -> None:
         mine += theirs
 
 
-def local_corpus(problem: Problem) -> LocalCorpus:
+def local_corpus(problem: Problem, state: ModelState) -> LocalCorpus:
     """A problem as the plain arrays that kernels take."""
     counts = problem.corpus.counts
     return LocalCorpus(
-        counts.indptr, counts.indices, counts.data, problem.target, problem.target_weight
+        counts.indptr,
+        counts.indices,
+        counts.data,
+        problem.targets,
+        problem.target_weights,
+        problem.offsets(state),
+        problem.doc_weights,
     )
 
 
@@ -107,8 +117,9 @@ def collect(
     `with_bound`, the bound, Σ E[log θ] and the words' evidence are left at zero.
     """
     weights = word_weights(state, hyper.bound, dtype)
-    corpus = local_corpus(problem)
+    corpus = local_corpus(problem, state)
     n_words, n_topics = state.topic_word.shape
+    coef = state.coef_rows
     budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))
 
     def make() -> LocalStats:
@@ -123,7 +134,7 @@ def collect(
             corpus,
             weights.table,
             state.doc_topic_prior,
-            state.coef,
+            coef,
             state.family,
             concentration,
             budget,
@@ -132,19 +143,19 @@ def collect(
 
     bounds = chunk_bounds(corpus.indptr, n_words)
     local = run_chunks(work, bounds, make, _add_in_place, problem.n_jobs, clear)
-    word_count = problem.corpus.word_counts
-    gradient, curvature, dispersion = coef_statistics(problem, state, concentration)
+    word_count = problem.word_counts
+    gradient = coef_gradient(problem, state, concentration)
     return SufficientStats(
         word_topic=local.word_topic,
         word_evidence=local.word_evidence + word_count * weights.log_scale,
         word_count=word_count,
         log_theta=local.log_theta,
-        coef_gradient=gradient,
-        coef_curvature=curvature,
-        dispersion_gradient=dispersion,
+        coef_gradient=gradient.coef,
+        covariate_gradient=gradient.covariates,
+        free_gradient=gradient.free,
         mix=float(local.parts[1]),
         target=float(local.parts[2]),
-        n_docs=float(problem.n_docs),
+        n_docs=problem.size,
         steps=float(local.parts[3]),
     )
 
@@ -163,5 +174,5 @@ def bound_value(stats: SufficientStats, state: ModelState, hyper: Hyperparameter
         + switches["log_p_xi"]
         - switches["log_q_xi"]
         + switches["background"]
-        - 0.5 * hyper.coef_penalty * (state.coef @ state.coef)
+        - penalty_of(state, hyper.coef_penalty)
     )

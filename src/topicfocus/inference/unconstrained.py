@@ -1,6 +1,6 @@
 """Global parameters without constraints, and the gradient of the collapsed bound in them.
 
-    β_·k = softmax(topic_logits_·k),  φ_v = σ(inclusion_logits_v),  δ = exp(log_dispersion),
+    β_·k = softmax(topic_logits_·k),  φ_v = σ(inclusion_logits_v),  δ = exp(family),
     α = exp(log_prior),  π_v ∝ (1-φ_v) n_v in closed form.
 
 The locals of a collapsed bound are at their optimum, so by the envelope theorem its gradient is the
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, expit, logit, softmax
 
-from topicfocus.families import Gaussian, scale_dispersion
+from topicfocus.families import free_parameters, with_free_parameters
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState
 from topicfocus.inference.statistics import SufficientStats
 from topicfocus.inference.updates import evidence_per_token, update_background
@@ -35,8 +35,11 @@ def to_unconstrained(state: ModelState, hyper: Hyperparameters) -> dict[str, np.
     if hyper.selects:
         inclusion = np.clip(state.inclusion, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
         free["inclusion_logits"] = logit(inclusion)
-    if isinstance(state.family, Gaussian):
-        free["log_dispersion"] = np.array([np.log(state.family.noise_variance)])
+    if state.covariate_coef is not None:
+        free["covariate_coef"] = np.array(state.covariate_coef, dtype=float)
+    own = free_parameters(state.family)
+    if len(own):
+        free["family"] = own
     if hyper.learn_prior:
         free["log_prior"] = np.log(state.doc_topic_prior)
     return free
@@ -57,10 +60,8 @@ def from_unconstrained(
     if "inclusion_logits" in free:
         inclusion = np.clip(expit(free["inclusion_logits"]), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
         background = update_background(word_count, inclusion)
-    if "log_dispersion" in free:
-        family = scale_dispersion(
-            family, float(np.exp(free["log_dispersion"][0])) / family.noise_variance
-        )
+    if "family" in free:
+        family = with_free_parameters(family, free["family"])
     prior = template.doc_topic_prior
     if "log_prior" in free:
         prior = np.exp(free["log_prior"])
@@ -71,6 +72,8 @@ def from_unconstrained(
         np.array(free["coef"]),
         family,
         prior,
+        template.intercept,
+        np.array(free["covariate_coef"]) if "covariate_coef" in free else None,
     )
 
 
@@ -90,8 +93,11 @@ def collapsed_gradient(
         score = evidence_per_token(stats, state, hyper) - log_background - logit(phi)
         score += np.log(p) - np.log1p(-p)
         gradient["inclusion_logits"] = phi * (1 - phi) * n * score
-    if isinstance(state.family, Gaussian):
-        gradient["log_dispersion"] = np.array([stats.dispersion_gradient])
+    if state.covariate_coef is not None:
+        penalty = hyper.coef_penalty * state.covariate_coef
+        gradient["covariate_coef"] = stats.covariate_gradient - penalty
+    if len(stats.free_gradient):
+        gradient["family"] = stats.free_gradient
     if hyper.learn_prior:
         prior = state.doc_topic_prior
         d_prior = stats.n_docs * (digamma(prior.sum()) - digamma(prior)) + stats.log_theta

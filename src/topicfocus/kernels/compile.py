@@ -27,7 +27,14 @@ from numba import config, njit
 from numba.core import sigutils, types
 from numba.core.caching import FunctionCache
 
-from topicfocus.families.operations import derivatives, expectation, log_likelihood
+from topicfocus.families.operations import (
+    derivatives,
+    expectation,
+    log_likelihood,
+    row_expectation,
+    row_gradient,
+    row_log_likelihood,
+)
 
 #: fastmath: sums may be reordered, so that LLVM can use SIMD; NaN and infinity keep their meaning.
 #: error_model: Python's check for a zero divisor is an early exit, and no loop with one vectorises.
@@ -36,6 +43,15 @@ _OPTIONS: dict = {
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},
     "error_model": "numpy",
 }
+#: What a family may implement for kernels.
+_COMPILED = (
+    log_likelihood,
+    derivatives,
+    expectation,
+    row_log_likelihood,
+    row_gradient,
+    row_expectation,
+)
 _PACKAGE = Path(__file__).resolve().parents[1]
 _FORGET_AFTER_DAYS = 30
 
@@ -104,7 +120,7 @@ def family_hash(family: type) -> str | None:
     if family.__module__ == "__main__" or "<locals>" in family.__qualname__:
         return None
     digest = hashlib.sha256(f"{family.__module__}.{family.__qualname__}".encode())
-    for operation in (log_likelihood, derivatives, expectation):
+    for operation in _COMPILED:
         implementation = operation.dispatch(family)
         try:
             digest.update(Path(inspect.getfile(implementation)).read_bytes())

@@ -3,9 +3,10 @@
 θ̂ is a function of the document's words: the maximiser of
 f(θ) = Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k (`kernels.topic_mix`). The objective of a document is
 
-    J_d = w log p(y | b + η·θ̂) + f(θ̂).
+    J_d = Σ_t w_t log p(y_t | o + ηᵀθ̂) + f(θ̂).
 
-f is stationary at θ̂, so only the first term feels θ̂ move. With g = w ℓ' η, H = -∇²f(θ̂) and u the
+f is stationary at θ̂, so only the first term feels θ̂ move. With g = Σ_l s_l η_l, s_l the derivative
+of the first term in predictor l, H = -∇²f(θ̂) and u the
 solution of [H 1; 1ᵀ 0][u; μ] = [g; 0], the chain rule through θ̂ gives, n = W_v·θ̂ and z = (W_v·u)/n,
 
     ∂J_d/∂log W_vk = (c m / n) W_vk (θ̂_k + u_k - z θ̂_k)
@@ -21,9 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import derivatives, log_likelihood
+from topicfocus.families.operations import row_gradient, row_log_likelihood
 from topicfocus.kernels.compile import kernel
-from topicfocus.kernels.local import gather_document, mixture
+from topicfocus.kernels.local import gather_document, has_target, mixture
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.topic_mix import (
     MixWork,
@@ -38,13 +39,12 @@ class ConstrainedStats(NamedTuple):
     """Sums over documents.
 
     word_topic: ∂J/∂log W_vk. word_evidence: Σ c log n, word_push: Σ c z, both with weight one
-    whatever the word's multiplicity. coef: Σ w ℓ' θ̂. parts: Σ of (words, mix, target, w ℓ').
+    whatever the word's multiplicity. parts: Σ of (words, mix, target).
     """
 
     word_topic: np.ndarray
     word_evidence: np.ndarray
     word_push: np.ndarray
-    coef: np.ndarray
     parts: np.ndarray
 
 
@@ -70,9 +70,13 @@ def mix_response(gradient, theta, work, out):
 
 @kernel
 def constrained_documents(
-    first, last, corpus, words, prior, coef, intercept, family, theta, budget, out
+    first, last, corpus, words, prior, coef, family, theta, slope, budget, out
 ):
-    """Find θ̂ of documents first..last-1 (warm-started, in place) and add to `out`."""
+    """Find θ̂ of documents first..last-1 (warm-started, in place) and add to `out`.
+
+    `coef` is predictors x topics. Row d of `slope` is set to the derivatives of the document's
+    log-likelihood in its predictors: all that the gradients in η, b and ζ need beside θ̂.
+    """
     n_topics = prior.shape[0]
     longest = 1
     for d in range(first, last):
@@ -91,9 +95,11 @@ def constrained_documents(
         np.empty(n_topics),
         np.empty((n_topics, n_topics)),
     )
+    predictor = np.empty(coef.shape[0])
     for d in range(first, last):
         lo = corpus.indptr[d]
         n = corpus.indptr[d + 1] - lo
+        times = corpus.doc_weight[d]
         mix = theta[d]
         gather_document(
             corpus.indices[lo : lo + n],
@@ -105,19 +111,22 @@ def constrained_documents(
         )
         map_document(rows, weight, n, prior, mix, budget, work)
         for k in range(n_topics):
-            out.parts[1] += prior[k] * math.log(mix[k])
+            out.parts[1] += times * prior[k] * math.log(mix[k])
             answer[k] = 0.0
-        if corpus.target_weight[d] > 0.0:
-            predictor = intercept
+        for l in range(coef.shape[0]):
+            slope[d, l] = 0.0
+        if has_target(corpus.target_weight[d]):
+            for l in range(coef.shape[0]):
+                predictor[l] = corpus.offset[d, l]
+                for k in range(n_topics):
+                    predictor[l] += coef[l, k] * mix[k]
+            target, importance = corpus.target[d], corpus.target_weight[d]
+            out.parts[2] += times * row_log_likelihood(family, target, importance, predictor)
+            row_gradient(family, target, importance, predictor, slope[d])
             for k in range(n_topics):
-                predictor += coef[k] * mix[k]
-            importance = corpus.target_weight[d]
-            out.parts[2] += importance * log_likelihood(family, corpus.target[d], predictor)
-            slope = importance * derivatives(family, corpus.target[d], predictor)[0]
-            out.parts[3] += slope
-            for k in range(n_topics):
-                pull[k] = slope * coef[k]
-                out.coef[k] += slope * mix[k]
+                pull[k] = 0.0
+                for l in range(coef.shape[0]):
+                    pull[k] += slope[d, l] * coef[l, k]
             scaled_curvature(rows, weight, n, prior, mix, work)
             factorise(work.matrix)
             mix_response(pull, mix, work, answer)
@@ -126,12 +135,12 @@ def constrained_documents(
         for j in range(n):
             v = corpus.indices[lo + j]
             z = push[j] / work.norm[j]
-            scale = weight[j] / work.norm[j]
-            out.word_push[v] += corpus.counts[lo + j] * z
+            scale = times * weight[j] / work.norm[j]
+            out.word_push[v] += times * corpus.counts[lo + j] * z
             for k in range(n_topics):
                 out.word_topic[v, k] += scale * rows[k, j] * (mix[k] + answer[k] - z * mix[k])
         log_in_place(work.norm, n, work.bits)
         for j in range(n):
             v = corpus.indices[lo + j]
-            out.parts[0] += weight[j] * work.norm[j]
-            out.word_evidence[v] += corpus.counts[lo + j] * work.norm[j]
+            out.parts[0] += times * weight[j] * work.norm[j]
+            out.word_evidence[v] += times * corpus.counts[lo + j] * work.norm[j]

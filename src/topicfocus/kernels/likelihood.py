@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicfocus.families.operations import derivatives, expectation, log_likelihood
+from topicfocus.families.operations import (
+    derivatives,
+    expectation,
+    log_likelihood,
+    row_expectation,
+    row_gradient,
+    row_log_likelihood,
+)
 from topicfocus.kernels.compile import kernel
 
 
 @kernel
 def likelihood_table(family, target, predictor):
-    """Rows ℓ, ℓ', ℓ'', ℓ''' at (y_d, f_d), shape (4, documents)."""
+    """Rows ℓ, ℓ', ℓ'', ℓ''' at (y_d, f_d), shape (4, documents); one predictor."""
     out = np.empty((4, target.shape[0]))
     for d in range(target.shape[0]):
         out[0, d] = log_likelihood(family, target[d], predictor[d])
@@ -20,8 +27,32 @@ def likelihood_table(family, target, predictor):
 
 @kernel
 def expectation_table(family, target, mean, variance):
-    """Rows E[log p(y | f)] and its derivatives in μ and ν, shape (3, documents)."""
+    """Rows E[log p(y | f)] and its derivatives in μ and ν, shape (3, documents); one predictor."""
     out = np.empty((3, target.shape[0]))
     for d in range(target.shape[0]):
         out[0, d], out[1, d], out[2, d] = expectation(family, target[d], mean[d], variance[d])
     return out
+
+
+@kernel
+def likelihood_rows(family, target, weight, predictor):
+    """Σ_t w_t ℓ_t of every document, and its gradient in the predictors (documents x predictors)."""
+    value = np.empty(target.shape[0])
+    gradient = np.empty_like(predictor)
+    for d in range(target.shape[0]):
+        value[d] = row_log_likelihood(family, target[d], weight[d], predictor[d])
+        row_gradient(family, target[d], weight[d], predictor[d], gradient[d])
+    return value, gradient
+
+
+@kernel
+def expectation_rows(family, target, weight, mean, variance):
+    """Σ_t w_t E[ℓ_t] of every document and its derivatives in μ and ν."""
+    value = np.empty(target.shape[0])
+    by_mean = np.empty_like(mean)
+    by_variance = np.empty_like(mean)
+    for d in range(target.shape[0]):
+        value[d] = row_expectation(
+            family, target[d], weight[d], mean[d], variance[d], by_mean[d], by_variance[d]
+        )
+    return value, by_mean, by_variance

@@ -5,12 +5,12 @@ e_k = exp(E_q[log θ_k]) and a word's row of weights W_v (β_v for the tight bou
 β_v^{φ_v} for the paper's bound), the collapsed objective of a document is
 
     L(γ) = -log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]
-           + Σ_v c_v m_v log Σ_k W_vk e_k + w E_q[log p(y | η·θ)],
+           + Σ_v c_v m_v log Σ_k W_vk e_k + Σ_t w_t E_q[log p(y_t | f)],   f_l = o_l + η_l·θ,
 
-m_v the word's multiplicity (φ_v for the tight bound, else 1) and w the weight of the target.
-Rows of W are scaled to a largest entry of one; the scale is a constant of the corpus, added
-outside. The expected log-likelihood is the family's `expectation` at μ, ν, the mean and variance
-of η·θ: exact for a Gaussian target, a lower bound for a Bernoulli one.
+m_v the word's multiplicity (φ_v for the tight bound, else 1), w_t the weight of target t and o the
+document's offsets. Rows of W are scaled to a largest entry of one; the scale is a constant of the
+corpus, added outside. The expected log-likelihood is the family's `row_expectation` at μ_l, ν_l,
+the mean and variance of f_l: exact for a Gaussian target, a lower bound for most others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import expectation
+from topicfocus.families.operations import row_expectation
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.special import (
     digamma,
@@ -41,13 +41,19 @@ ONE_LOOP_TOPICS = 8
 
 
 class LocalCorpus(NamedTuple):
-    """The counts of a corpus in CSR form, and a target with its weight for every document."""
+    """The counts of a corpus in CSR form, and what each document has besides words.
+
+    target, target_weight: documents x targets; offset: documents x predictors; doc_weight: how
+    many documents each stands for in the statistics.
+    """
 
     indptr: np.ndarray
     indices: np.ndarray
     counts: np.ndarray
     target: np.ndarray
     target_weight: np.ndarray
+    offset: np.ndarray
+    doc_weight: np.ndarray
 
 
 class WordTable(NamedTuple):
@@ -58,10 +64,11 @@ class WordTable(NamedTuple):
 
 
 class LocalTarget(NamedTuple):
-    """A document's target y, the weight w of its log-likelihood, and η."""
+    """A document's targets y, their weights w, its offsets o, and η (predictors x topics)."""
 
-    value: float
-    weight: float
+    value: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
     coef: np.ndarray
 
 
@@ -77,7 +84,10 @@ class LocalBudget(NamedTuple):
 
 
 class LocalWork(NamedTuple):
-    """Scratch of one thread. e, norm: in the table's precision; the rest in double."""
+    """Scratch of one thread. e, norm: in the table's precision; the rest in double.
+
+    moments: 4 x predictors: μ, ν and the derivatives in them.
+    """
 
     e: np.ndarray
     norm: np.ndarray
@@ -87,6 +97,7 @@ class LocalWork(NamedTuple):
     push: np.ndarray
     start: np.ndarray
     bits: np.ndarray
+    moments: np.ndarray
 
 
 class LocalStats(NamedTuple):
@@ -232,42 +243,69 @@ def target_moments(concentration, coef):
 
 
 @kernel
-def target_gradient(family, target, weight, concentration, coef, out):
-    """out = ∇_γ w E[log p(y | f)], f of mean μ(γ) and variance ν(γ)."""
-    total = 0.0
-    for k in range(coef.shape[0]):
-        total += concentration[k]
-    mean, variance = target_moments(concentration, coef)
-    _, by_mean, by_variance = expectation(family, target, mean, variance)
-    slope = weight * by_mean
-    bend = weight * by_variance
-    square = variance * (total + 1.0) + mean * mean  # Σ η² γ/γ₀
-    for k in range(coef.shape[0]):
-        d_mean = (coef[k] - mean) / total
-        d_square = (coef[k] * coef[k] - square) / total
-        d_variance = (d_square - 2.0 * mean * d_mean - variance) / (total + 1.0)
-        out[k] = slope * d_mean + bend * d_variance
+def expected_target(family, target, concentration, moments):
+    """Σ_t w_t E[log p(y_t | f)]; leaves μ, ν and the derivatives in them in the rows of moments."""
+    for l in range(target.coef.shape[0]):
+        mean, variance = target_moments(concentration, target.coef[l])
+        moments[0, l] = mean + target.offset[l]
+        moments[1, l] = variance
+    return row_expectation(
+        family, target.value, target.weight, moments[0], moments[1], moments[2], moments[3]
+    )
 
 
 @kernel
-def target_natural_gradient(family, target, weight, concentration, coef, out):
-    """out = F⁻¹ ∇_γ w E[log p(y | f)], F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
-    if coef.shape[0] == 1:  # θ = 1 for certain: nothing to gain, and F is zero
+def target_gradient(family, target, concentration, moments, out):
+    """out = ∇_γ Σ_t w_t E[log p(y_t | f)], f_l of mean μ_l(γ) and variance ν_l(γ)."""
+    n_topics = concentration.shape[0]
+    total = 0.0
+    for k in range(n_topics):
+        total += concentration[k]
+        out[k] = 0.0
+    expected_target(family, target, concentration, moments)
+    for l in range(target.coef.shape[0]):
+        coef = target.coef[l]
+        mean = moments[0, l] - target.offset[l]
+        variance = moments[1, l]
+        slope = moments[2, l]
+        bend = moments[3, l]
+        square = variance * (total + 1.0) + mean * mean  # Σ η² γ/γ₀
+        for k in range(n_topics):
+            d_mean = (coef[k] - mean) / total
+            d_square = (coef[k] * coef[k] - square) / total
+            d_variance = (d_square - 2.0 * mean * d_mean - variance) / (total + 1.0)
+            out[k] += slope * d_mean + bend * d_variance
+
+
+@kernel
+def target_natural_gradient(family, target, concentration, moments, out):
+    """out = F⁻¹ ∇_γ of the target's part, F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
+    n_topics = concentration.shape[0]
+    if n_topics == 1:  # θ = 1 for certain: nothing to gain, and F is zero
         out[0] = 0.0
         return
-    target_gradient(family, target, weight, concentration, coef, out)
+    target_gradient(family, target, concentration, moments, out)
     total = 0.0
     scaled_sum = 0.0
     inverse_sum = 0.0
-    for k in range(coef.shape[0]):
+    for k in range(n_topics):
         total += concentration[k]
         inverse = 1.0 / trigamma(concentration[k])
         scaled_sum += inverse * out[k]
         inverse_sum += inverse
     spread = trigamma(total)
     common = spread * scaled_sum / (1.0 - spread * inverse_sum)
-    for k in range(coef.shape[0]):
+    for k in range(n_topics):
         out[k] = (out[k] + common) / trigamma(concentration[k])
+
+
+@kernel
+def has_target(weight):
+    """Whether any of a document's targets is known."""
+    for t in range(weight.shape[0]):
+        if weight[t] > 0.0:
+            return True
+    return False
 
 
 @kernel
@@ -294,7 +332,7 @@ def mix_objective_less_prior(prior, concentration, log_theta):
 
 @kernel
 def document_objective(rows, weight, n, prior, concentration, family, target, work):
-    """L(γ), up to the scale of the rows. `target` is (y, w, η)."""
+    """L(γ), up to the scale of the rows."""
     value = mix_objective(prior, concentration, work.exact)
     for k in range(prior.shape[0]):
         work.exact[k] = math.exp(work.exact[k])
@@ -302,8 +340,7 @@ def document_objective(rows, weight, n, prior, concentration, family, target, wo
     log_in_place(work.exact_norm, n, work.bits)
     for j in range(n):
         value += weight[j] * work.exact_norm[j]
-    mean, variance = target_moments(concentration, target.coef)
-    return value + target.weight * expectation(family, target.value, mean, variance)[0]
+    return value + expected_target(family, target, concentration, work.moments)
 
 
 @kernel
@@ -316,7 +353,7 @@ def infer_document(rows, weight, n, prior, family, target, concentration, budget
     halved until each of them rises. So one pass of a coordinate solver never lowers the bound.
     """
     n_topics = prior.shape[0]
-    supervised = target.weight > 0.0 and n_topics > 1  # one topic: θ = 1 whatever y
+    supervised = has_target(target.weight) and n_topics > 1  # one topic: θ = 1 whatever y
     before = 0.0
     if supervised:
         for k in range(n_topics):
@@ -327,9 +364,7 @@ def infer_document(rows, weight, n, prior, family, target, concentration, budget
         exp_digamma(concentration, work.e)
         topic_sums(rows, weight, n, work.e, work.norm, work.sums)
         if supervised:
-            target_natural_gradient(
-                family, target.value, target.weight, concentration, target.coef, work.push
-            )
+            target_natural_gradient(family, target, concentration, work.moments, work.push)
         change = 0.0
         size = 0.0
         for k in range(n_topics):
@@ -362,9 +397,7 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
     for _ in range(budget.max_steps):
         exp_digamma(concentration, work.e)
         topic_sums(rows, weight, n, work.e, work.norm, work.sums)
-        target_natural_gradient(
-            family, target.value, target.weight, concentration, target.coef, work.push
-        )
+        target_natural_gradient(family, target, concentration, work.moments, work.push)
         for k in range(n_topics):
             work.start[k] = concentration[k]
             work.push[k] += prior[k] + work.sums[k] - concentration[k]
@@ -425,11 +458,11 @@ def gather_document(words, counts, table, multiplicity, rows, weight):
 
 
 @kernel
-def add_responsibilities(words, counts, table, rows, e, norm, out):
-    """out_vk += c_j r_kj for the words v of a document; `norm` is their mixture."""
+def add_responsibilities(words, counts, times, table, rows, e, norm, out):
+    """out_vk += times c_j r_kj for the words v of a document; `norm` is their mixture."""
     n_topics = e.shape[0]
     for j in range(words.shape[0]):
-        scale = counts[j] / norm[j]
+        scale = times * counts[j] / norm[j]
         sums = out[words[j]]
         if n_topics < _FEW_TOPICS:
             for k in range(n_topics):
@@ -450,6 +483,8 @@ def whole_vectors(n):
 @kernel
 def infer_documents(first, last, corpus, words, prior, coef, family, concentration, budget, out):
     """Infer documents first..last-1, update their γ in place and add their statistics to `out`.
+
+    `coef` is predictors x topics.
 
     out.word_topic[v,k] += c_dv r_dvk and out.word_evidence[v] += c_dv log Σ_k W_vk e_dk carry
     weight one whatever the word's inclusion: a dropped word keeps its counterfactual topic
@@ -475,10 +510,12 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         np.empty(n_topics),
         np.empty(n_topics),
         np.empty(longest, dtype=np.int64),
+        np.empty((4, coef.shape[0])),
     )
     for d in range(first, last):
         lo = corpus.indptr[d]
         n = corpus.indptr[d + 1] - lo
+        times = corpus.doc_weight[d]
         gamma = concentration[d]
         # Packed, without gaps between topics: a document then fits the first-level cache. Padded
         # with words of weight zero, so that no loop has a remainder to do one by one.
@@ -488,7 +525,7 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
             weight[j] = 0.0
             for k in range(n_topics):
                 rows[k, j] = 1.0
-        target = LocalTarget(corpus.target[d], corpus.target_weight[d], coef)
+        target = LocalTarget(corpus.target[d], corpus.target_weight[d], corpus.offset[d], coef)
         gather_document(
             corpus.indices[lo : lo + n],
             corpus.counts[lo : lo + n],
@@ -507,22 +544,30 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
             exp_digamma(gamma, work.e)  # responsibilities do not mind a common factor
             mixture(rows, padded, work.e, work.norm)
             add_responsibilities(
-                words_here, counts_here, words.table, rows, work.e, work.norm, out.word_topic
+                words_here, counts_here, times, words.table, rows, work.e, work.norm, out.word_topic
             )
             continue
         # The bound in double precision.
-        out.parts[1] += mix_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
+        mix = mix_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
+        out.parts[1] += times * mix
         for k in range(n_topics):
-            out.log_theta[k] += work.exact[k]
+            out.log_theta[k] += times * work.exact[k]
             work.exact[k] = math.exp(work.exact[k])
         mixture(rows, padded, work.exact, work.exact_norm)
         add_responsibilities(
-            words_here, counts_here, words.table, rows, work.exact, work.exact_norm, out.word_topic
+            words_here,
+            counts_here,
+            times,
+            words.table,
+            rows,
+            work.exact,
+            work.exact_norm,
+            out.word_topic,
         )
         log_in_place(work.exact_norm, padded, work.bits)
         for j in range(n):
-            out.parts[0] += weight[j] * work.exact_norm[j]
-            out.word_evidence[words_here[j]] += counts_here[j] * work.exact_norm[j]
-        if target.weight > 0.0:
-            mean, variance = target_moments(gamma, coef)
-            out.parts[2] += target.weight * expectation(family, target.value, mean, variance)[0]
+            value = times * work.exact_norm[j]
+            out.parts[0] += weight[j] * value
+            out.word_evidence[words_here[j]] += counts_here[j] * value
+        if has_target(target.weight):
+            out.parts[2] += times * expected_target(family, target, gamma, work.moments)

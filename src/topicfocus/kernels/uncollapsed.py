@@ -20,12 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import expectation
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import (
+    LocalTarget,
+    expected_target,
+    has_target,
     mix_objective_less_prior,
     target_gradient,
-    target_moments,
 )
 from topicfocus.kernels.special import dirichlet_log_normaliser, trigamma
 
@@ -126,7 +127,7 @@ def catch_up_documents(docs, indptr, local, visit, rate):
 
 
 @kernel
-def concentration_gradient(prior, sums, gamma, family, target, target_weight, coef, out):
+def concentration_gradient(prior, sums, gamma, family, target, moments, out):
     """out = ∂L/∂γ, the formula at the head of this file."""
     n_topics = prior.shape[0]
     total = 0.0
@@ -134,8 +135,8 @@ def concentration_gradient(prior, sums, gamma, family, target, target_weight, co
     for k in range(n_topics):
         total += gamma[k]
         surplus += prior[k] + sums[k] - gamma[k]
-    if target_weight > 0.0:
-        target_gradient(family, target, target_weight, gamma, coef, out)
+    if has_target(target.weight):
+        target_gradient(family, target, gamma, moments, out)
     else:
         for k in range(n_topics):
             out[k] = 0.0
@@ -151,7 +152,7 @@ def step_documents(
     """Statistics of docs[first:last] at the current values, then one Adam step of their own.
 
     out.word_topic[v,k] += c r_k; out.parts += (words and responsibilities, mix, target): the part
-    of the bound that depends on documents.
+    of the bound that depends on documents. `coef` is predictors x topics.
     """
     n_topics = prior.shape[0]
     r = np.empty(n_topics)
@@ -159,11 +160,14 @@ def step_documents(
     log_theta = np.empty(n_topics)
     sums = np.empty(n_topics)
     gradient = np.empty(n_topics)
+    moments = np.empty((4, coef.shape[0]))
     prior_normaliser = dirichlet_log_normaliser(prior)
     for i in range(first, last):
         d = docs[i]
         gamma = local.concentration[d]
-        out.parts[1] += mix_objective_less_prior(prior, gamma, log_theta) - prior_normaliser
+        times = corpus.doc_weight[d]
+        mix = mix_objective_less_prior(prior, gamma, log_theta) - prior_normaliser
+        out.parts[1] += times * mix
         for k in range(n_topics):
             sums[k] = 0.0
         for j in range(corpus.indptr[d], corpus.indptr[d + 1]):
@@ -184,8 +188,8 @@ def step_documents(
                 pull[k] = log_theta[k] + inclusion[v] * log_topics[v, k] - log_r
                 average += r[k] * pull[k]
                 sums[k] += count * r[k]
-                out.word_topic[v, k] += count * r[k]
-            out.parts[0] += count * average
+                out.word_topic[v, k] += times * count * r[k]
+            out.parts[0] += times * count * average
             for k in range(n_topics):
                 value, m, w = adam_move(
                     local.logits[j, k],
@@ -197,12 +201,10 @@ def step_documents(
                 local.logits[j, k] = value
                 local.logits_m[j, k] = m
                 local.logits_v[j, k] = w
-        target = corpus.target[d]
-        target_weight = corpus.target_weight[d]
-        if target_weight > 0.0:
-            mean, variance = target_moments(gamma, coef)
-            out.parts[2] += target_weight * expectation(family, target, mean, variance)[0]
-        concentration_gradient(prior, sums, gamma, family, target, target_weight, coef, gradient)
+        target = LocalTarget(corpus.target[d], corpus.target_weight[d], corpus.offset[d], coef)
+        if has_target(target.weight):
+            out.parts[2] += times * expected_target(family, target, gamma, moments)
+        concentration_gradient(prior, sums, gamma, family, target, moments, gradient)
         for k in range(n_topics):
             value, m, w = adam_move(
                 gamma[k],

@@ -85,8 +85,7 @@ class CoordinateSolver:
             raise ValueError(
                 'selection="sort_and_cut" belongs to the tight bound: use bound="tight".'
             )
-        lengths = problem.corpus.doc_lengths
-        relevant = float(np.mean(problem.corpus.counts @ start.inclusion)) if len(lengths) else 0.0
+        relevant = problem.mean_length(start.inclusion)
         gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
         return CoordinateState(problem, hyper, start, gamma, 0)
 
@@ -108,7 +107,7 @@ class CoordinateSolver:
             max_steps=self.local_steps,
             tolerance=self.local_tolerance,
         )
-        objective = bound_value(stats, old, hyper) / max(problem.corpus.n_tokens, 1.0)
+        objective = bound_value(stats, old, hyper) / max(problem.n_tokens, 1.0)
         temperature = None
         if self.selection == "closed_form":
             inclusion = update_inclusion(stats, old, hyper)
@@ -116,14 +115,18 @@ class CoordinateSolver:
         else:
             inclusion, temperature = self._select(stats, state)
             topics = _profiles(stats, inclusion)
-        coef, family = update_coef(problem, old, state.concentration, hyper.coef_penalty)
+        coef, covariate_coef, family = update_coef(
+            problem, old, state.concentration, hyper.coef_penalty
+        )
         prior = old.doc_topic_prior
         if hyper.learn_prior:
             prior = update_prior(stats.log_theta, stats.n_docs, prior)
         background = old.background
         if hyper.selects:
             background = update_background(stats.word_count, inclusion)
-        new = ModelState(topics, inclusion, background, coef, family, prior)
+        new = ModelState(
+            topics, inclusion, background, coef, family, prior, old.intercept, covariate_coef
+        )
         info = StepInfo(
             state.epoch + 1, objective, int(np.sum(inclusion > 0.5)), temperature=temperature
         )
@@ -140,7 +143,7 @@ class CoordinateSolver:
             kept = old.inclusion > 0.5
             if epoch == self.burn_in + self.anneal:
                 mixes = state.concentration / state.concentration.sum(axis=1, keepdims=True)
-                kept = complete(kept, state.problem.corpus, mixes, hyper.inclusion_prior)
+                kept = complete(kept, state.problem, mixes, hyper.inclusion_prior)
             return kept.astype(float), None
         progress = (epoch - self.burn_in) / max(self.anneal - 1, 1)
         temperature = self.final_temperature**progress

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, log_softmax, logit
 
-from topicfocus.families import Gaussian
-from topicfocus.inference.coefficients import coef_statistics
+from topicfocus.families import Gaussian, free_parameters, with_free_parameters
+from topicfocus.inference.coefficients import coef_gradient
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.inference.statistics import local_corpus
 from topicfocus.inference.unconstrained import softmax_gradient
@@ -105,6 +105,10 @@ class GradientSolver:
             parameters["inclusion_logits"] = logit(start.inclusion)
         if isinstance(start.family, Gaussian):
             parameters["noise_root"] = np.array([np.sqrt(start.family.noise_variance)])
+        elif len(free_parameters(start.family)):
+            parameters["family"] = free_parameters(start.family)
+        if start.covariate_coef is not None:
+            parameters["covariate_coef"] = start.covariate_coef
         # Responsibilities are the bulk of the memory: single precision halves it.
         local = Uncollapsed(
             np.ones((n_docs, n_topics)),
@@ -135,7 +139,7 @@ class GradientSolver:
         model = self.model(state)
         info = StepInfo(
             state.epoch + 1,
-            objective / max(state.problem.corpus.n_tokens, 1.0),
+            objective / max(state.problem.n_tokens, 1.0),
             int(np.sum(model.inclusion > 0.5)),
         )
         return replace(state, epoch=state.epoch + 1), info
@@ -143,7 +147,7 @@ class GradientSolver:
     def _batch(self, state: GradientState, docs: np.ndarray) -> float:
         problem, hyper, local = state.problem, state.hyper, state.local
         model, log_topics = _read(state)
-        corpus = local_corpus(problem)
+        corpus = local_corpus(problem, model)
         now = state.adam.t + 1
         catch_up_documents(
             docs,
@@ -155,7 +159,8 @@ class GradientSolver:
         state.visited[docs] = now
         # η's gradient belongs to the γ before this step.
         batch = problem.rows(docs)
-        d_coef, _, d_log_noise = coef_statistics(batch, model, local.concentration[docs])
+        d_target = coef_gradient(batch, model, local.concentration[docs])
+        coef = model.coef_rows
         step = adam_step(self.learning_rate, now)
         n_words, n_topics = model.topic_word.shape
 
@@ -171,7 +176,7 @@ class GradientSolver:
                 model.inclusion,
                 log_topics,
                 model.doc_topic_prior,
-                model.coef,
+                coef,
                 model.family,
                 local,
                 step,
@@ -185,12 +190,17 @@ class GradientSolver:
         bounds = chunk_bounds(batch.corpus.counts.indptr, n_words)
         stats = run_chunks(work, bounds, make, add, problem.n_jobs)
         gradient, background_value = _global_gradient(
-            stats.word_topic, batch.corpus.word_counts, model, log_topics, hyper
+            stats.word_topic, batch.word_counts, model, log_topics, hyper
         )
-        gradient["coef"] = d_coef - hyper.coef_penalty * len(docs) / problem.n_docs * model.coef
+        share = hyper.coef_penalty * len(docs) / problem.n_docs
+        gradient["coef"] = d_target.coef - share * model.coef
+        if model.covariate_coef is not None:
+            gradient["covariate_coef"] = d_target.covariates - share * model.covariate_coef
         if "noise_root" in state.adam.parameters:
             root = state.adam.parameters["noise_root"][0]
-            gradient["noise_root"] = np.array([2.0 * d_log_noise / root])
+            gradient["noise_root"] = 2.0 * d_target.free / root
+        if "family" in state.adam.parameters:
+            gradient["family"] = d_target.free
         state.adam.step(gradient, self.learning_rate)
         return float(stats.parts.sum()) + background_value
 
@@ -207,6 +217,8 @@ def _read(state: GradientState) -> tuple[ModelState, np.ndarray]:
     family = template.family
     if "noise_root" in free:
         family = Gaussian(float(max(free["noise_root"][0] ** 2, 1e-8)))
+    if "family" in free:
+        family = with_free_parameters(family, free["family"])
     model = ModelState(
         np.exp(log_topics),
         inclusion,
@@ -214,6 +226,8 @@ def _read(state: GradientState) -> tuple[ModelState, np.ndarray]:
         free["coef"].copy(),
         family,
         template.doc_topic_prior,
+        template.intercept,
+        free["covariate_coef"].copy() if "covariate_coef" in free else None,
     )
     return model, log_topics
 

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import Gaussian, initial_coef, update_dispersion
+from topicfocus.families import (
+    Gaussian,
+    Several,
+    initial_coef,
+    n_predictors,
+    several,
+    split,
+    update_dispersion,
+)
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.updates import update_background
 
@@ -17,18 +25,37 @@ def _switches(problem: Problem, hyper: Hyperparameters) -> tuple[np.ndarray, np.
     if not hyper.selects:
         return np.ones(n_words), np.zeros(n_words)
     inclusion = np.full(n_words, hyper.inclusion_prior)
-    return inclusion, update_background(problem.corpus.word_counts, inclusion)
+    return inclusion, update_background(problem.word_counts, inclusion)
 
 
 def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndarray, Any]:
-    if not problem.supervised:
-        return np.zeros(n_topics), family
-    known = problem.target_weight > 0
-    y, w = problem.target[known], problem.target_weight[known]
-    coef = initial_coef(family, y, w, n_topics)
-    # The dispersion of "every document is average": as much noise as there is spread.
-    mean = np.full(len(y), np.sum(w * y) / w.sum())
-    return coef, update_dispersion(family, y, mean, np.zeros(len(y)), w)
+    """η and families, target by target; each dispersion as if every document were average."""
+    columns, families = [], []
+    for t, (own, where) in enumerate(split(family)):
+        weight = problem.full_weights[:, t]
+        known = weight > 0
+        width = where.stop - where.start
+        if not known.any():
+            columns.append(np.zeros((n_topics, width)))
+            families.append(own)
+            continue
+        y, w = problem.targets[known, t], weight[known]
+        columns.append(np.reshape(initial_coef(own, y, w, n_topics), (n_topics, width)))
+        if isinstance(own, Gaussian):
+            mean = np.full(len(y), np.sum(w * y) / w.sum())
+            own = update_dispersion(own, y, mean, np.zeros(len(y)), w)
+        families.append(own)
+    coef = np.column_stack(columns)
+    if isinstance(family, Several):
+        return coef, several(families)
+    return (coef[:, 0] if coef.shape[1] == 1 else coef), families[0]
+
+
+def _covariate_start(problem: Problem, n_predictors: int) -> np.ndarray | None:
+    """ζ = 0, where there are covariates."""
+    if problem.covariates is None:
+        return None
+    return np.zeros((problem.covariates.shape[1], n_predictors))
 
 
 def perturbed_start(
@@ -44,11 +71,20 @@ def perturbed_start(
     handful of words.
     """
     n_words, n_topics = problem.corpus.n_words, hyper.n_topics
-    counts = problem.corpus.word_counts
+    counts = problem.word_counts
     topics = (0.5 + rng.exponential(size=(n_words, n_topics))) * counts[:, None]
     inclusion, background = _switches(problem, hyper)
     coef, family = _target_start(problem, family, n_topics)
-    return ModelState(topics / topics.sum(axis=0), inclusion, background, coef, family, prior)
+    return ModelState(
+        topics / topics.sum(axis=0),
+        inclusion,
+        background,
+        coef,
+        family,
+        prior,
+        0.0,
+        _covariate_start(problem, n_predictors(family)),
+    )
 
 
 def near_symmetric_start(
@@ -69,7 +105,9 @@ def near_symmetric_start(
     noise = rng.exponential(size=n_words)
     background = np.exp(noise / noise.sum())
     inclusion, _ = _switches(problem, hyper)
-    coef = rng.standard_normal(n_topics) if problem.supervised else np.zeros(n_topics)
+    width = n_predictors(family)
+    shape = (n_topics,) if width == 1 else (n_topics, width)
+    coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
     if isinstance(family, Gaussian):
         family = Gaussian(float(max(rng.standard_normal() ** 2, 0.05)))
     return ModelState(
@@ -79,4 +117,6 @@ def near_symmetric_start(
         coef,
         family,
         prior,
+        0.0,
+        _covariate_start(problem, width),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from topicfocus.inference.coefficients import penalty_of
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.statistics import bound_value, collect
@@ -56,7 +57,7 @@ class StochasticSolver:
     def begin(
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
     ) -> StochasticState:
-        relevant = float(np.mean(problem.corpus.counts @ start.inclusion))
+        relevant = problem.mean_length(start.inclusion)
         gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
         adam = Adam(to_unconstrained(start, hyper))
         return StochasticState(problem, hyper, start, adam, gamma, rng, 0)
@@ -66,7 +67,7 @@ class StochasticSolver:
 
     def step(self, state: StochasticState) -> tuple[StochasticState, StepInfo]:
         problem, hyper = state.problem, state.hyper
-        word_count = problem.corpus.word_counts
+        word_count = problem.word_counts
         rate = self.learning_rate / math.sqrt(1 + state.epoch / 5)
         parameters = state.parameters
         objective = 0.0
@@ -84,8 +85,10 @@ class StochasticSolver:
                 dtype=np.float32 if self.single_precision else np.float64,
             )
             state.concentration[index] = gamma
-            share = len(index) / problem.n_docs
-            penalty = 0.5 * hyper.coef_penalty * (parameters.coef @ parameters.coef)
+            share = batch.size / problem.size
+            if share == 0:
+                continue  # documents that stand for none
+            penalty = penalty_of(parameters, hyper.coef_penalty)
             objective += bound_value(stats, parameters, hyper) + (1 - share) * penalty
             # The minibatch stands for the whole corpus; Adam does not mind the scale, the
             # penalty on η does.
@@ -94,7 +97,7 @@ class StochasticSolver:
             parameters = from_unconstrained(state.adam.parameters, parameters, word_count)
         info = StepInfo(
             state.epoch + 1,
-            objective / max(problem.corpus.n_tokens, 1.0),
+            objective / max(problem.n_tokens, 1.0),
             int(np.sum(parameters.inclusion > 0.5)),
         )
         return replace(state, parameters=parameters, epoch=state.epoch + 1), info

@@ -1,0 +1,167 @@
+"""Ratings: y in {0, ..., C-1} with P(y <= c) = σ(τ_c - f), the cumulative logit."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from topicfocus.families.operations import (
+    derivatives,
+    expectation,
+    free_gradient,
+    free_parameters,
+    initial_coef,
+    log_likelihood,
+    mean_response,
+    update_dispersion,
+    with_free_parameters,
+)
+
+#: Neighbouring thresholds are at least this far apart: a level that nobody uses stays possible.
+SMALLEST_GAP = 1e-3
+
+
+class Ordinal(NamedTuple):
+    """log p(y|f) = log(σ(τ_y - f) - σ(τ_{y-1} - f)), τ_{-1} = -∞, τ_{C-1} = ∞.
+
+    `thresholds` are τ_0 < ... < τ_{C-2}. The log-likelihood is concave in f with
+    ℓ'' = -(p_a q_a + p_b q_b) >= -½, p_a = σ(τ_y - f), p_b = σ(τ_{y-1} - f).
+    """
+
+    thresholds: np.ndarray
+
+
+@log_likelihood.register(Ordinal)
+def _log_likelihood(family, target, predictor):
+    level = int(target)
+    last = family.thresholds.shape[0]
+    if level == 0:
+        x = family.thresholds[0] - predictor
+        return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
+    if level == last:
+        x = predictor - family.thresholds[last - 1]
+        return min(x, 0.0) - math.log1p(math.exp(-abs(x)))
+    # σ(a) - σ(b) = σ(a) σ(-b) (1 - e^{b-a}): no cancellation in either tail.
+    a = family.thresholds[level] - predictor
+    b = family.thresholds[level - 1] - predictor
+    log_a = min(a, 0.0) - math.log1p(math.exp(-abs(a)))
+    log_b = min(-b, 0.0) - math.log1p(math.exp(-abs(b)))
+    return log_a + log_b + math.log(-math.expm1(b - a))
+
+
+@derivatives.register(Ordinal)
+def _derivatives(family, target, predictor):
+    # By the factorisation above, ℓ' = -(1 - p_a) + p_b: logistic at each finite end.
+    level = int(target)
+    last = family.thresholds.shape[0]
+    first = 0.0
+    second = 0.0
+    third = 0.0
+    if level < last:
+        x = family.thresholds[level] - predictor
+        small = math.exp(-abs(x))
+        p = 1.0 / (1.0 + small) if x >= 0.0 else small / (1.0 + small)
+        q = small / (1.0 + small) if x >= 0.0 else 1.0 / (1.0 + small)
+        first -= q
+        second -= p * q
+        third += p * q * (q - p)
+    if level > 0:
+        x = family.thresholds[level - 1] - predictor
+        small = math.exp(-abs(x))
+        p = 1.0 / (1.0 + small) if x >= 0.0 else small / (1.0 + small)
+        q = small / (1.0 + small) if x >= 0.0 else 1.0 / (1.0 + small)
+        first += p
+        second -= p * q
+        third += p * q * (q - p)
+    return first, second, third
+
+
+@expectation.register(Ordinal)
+def _expectation(family, target, mean, variance):
+    """ℓ(μ) - ¼ν <= E[log p(y | f)], because ℓ'' >= -½."""
+    value = log_likelihood(family, target, mean) - 0.25 * variance
+    return value, derivatives(family, target, mean)[0], -0.25
+
+
+def level_probabilities(family: Ordinal, predictor: np.ndarray) -> np.ndarray:
+    """P(y = c | f), an array with one more axis, of C entries."""
+    below = expit(family.thresholds - np.asarray(predictor)[..., None])
+    return np.diff(below, axis=-1, prepend=0.0, append=1.0)
+
+
+@mean_response.register(Ordinal)
+def _mean_response(family, predictor):
+    levels = np.arange(len(family.thresholds) + 1)
+    return level_probabilities(family, predictor) @ levels
+
+
+@initial_coef.register(Ordinal)
+def _initial_coef(family, target, weight, n_topics):
+    return np.linspace(-2.0, 2.0, n_topics) if n_topics > 1 else np.zeros(1)
+
+
+def initial_thresholds(target: np.ndarray, weight: np.ndarray, n_levels: int) -> np.ndarray:
+    """τ_c = logit of the share of targets up to level c, half a document added to every level."""
+    counts = np.bincount(target.astype(int), weights=weight, minlength=n_levels) + 0.5
+    return _spread(logit(np.cumsum(counts)[:-1] / counts.sum()))
+
+
+def _spread(thresholds: np.ndarray) -> np.ndarray:
+    gaps = np.maximum(np.diff(thresholds), SMALLEST_GAP)
+    return np.concatenate([thresholds[:1], thresholds[0] + np.cumsum(gaps)])
+
+
+@free_parameters.register(Ordinal)
+def _free_parameters(family):
+    gaps = np.maximum(np.diff(family.thresholds), SMALLEST_GAP)
+    return np.concatenate([family.thresholds[:1], np.log(gaps)])
+
+
+@with_free_parameters.register(Ordinal)
+def _with_free_parameters(family, free):
+    gaps = np.maximum(np.exp(free[1:]), SMALLEST_GAP)
+    return Ordinal(np.concatenate([free[:1], free[0] + np.cumsum(gaps)]))
+
+
+@free_gradient.register(Ordinal)
+def _free_gradient(family, target, mean, variance, weight):
+    # The variance term -¼ν does not depend on the thresholds: ℓ(μ) decides.
+    tau, level = family.thresholds, target.astype(int)
+    by_threshold = np.zeros(len(tau))
+    upper = level < len(tau)
+    a = tau[np.minimum(level, len(tau) - 1)] - mean
+    lower = level > 0
+    b = tau[np.maximum(level, 1) - 1] - mean
+    # log σ(a) + log σ(-b) + log(1 - e^{b-a})
+    both = upper & lower
+    ratio = np.zeros(len(level))
+    ratio[both] = 1.0 / np.expm1(a[both] - b[both])
+    np.add.at(by_threshold, level[upper], (weight * (expit(-a) + ratio))[upper])
+    np.add.at(by_threshold, level[lower] - 1, -(weight * (expit(b) + ratio))[lower])
+    # τ_c = free_0 + Σ_{i<=c} gap_i
+    tail = np.cumsum(by_threshold[::-1])[::-1]
+    return np.concatenate([tail[:1], tail[1:] * np.diff(tau)])
+
+
+@update_dispersion.register(Ordinal)
+def _update_dispersion(family, target, mean, variance, weight):
+    def negative(free):
+        trial = with_free_parameters(family, free)
+        value = weight @ _log_likelihoods(trial, target, mean)
+        return -value, -free_gradient(trial, target, mean, variance, weight)
+
+    start = free_parameters(family)
+    found = minimize(negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 50})
+    better = found.fun < negative(start)[0]
+    return with_free_parameters(family, found.x) if better else family
+
+
+def _log_likelihoods(family: Ordinal, target: np.ndarray, predictor: np.ndarray) -> np.ndarray:
+    chosen = np.take_along_axis(
+        level_probabilities(family, predictor), target.astype(int)[:, None], axis=1
+    )
+    return np.log(np.maximum(chosen[:, 0], 1e-300))

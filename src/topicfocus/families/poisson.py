@@ -1,0 +1,58 @@
+"""Counts: y ~ Poisson(e^f). An exposure E enters as the offset log E of f."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from topicfocus.families.operations import (
+    derivatives,
+    expectation,
+    initial_coef,
+    log_likelihood,
+    mean_response,
+)
+
+#: e^f is cut here: a rate of 10^300 is no rate, and its square would be infinite.
+LARGEST_PREDICTOR = 300.0
+
+
+class Poisson(NamedTuple):
+    """log p(y|f) = y·f - e^f - log y!, with the logarithmic link."""
+
+
+@log_likelihood.register(Poisson)
+def _log_likelihood(family, target, predictor):
+    # Beyond the cut the tangent goes on, so that a line search still sees which way is down.
+    inside = min(predictor, 300.0)
+    rate = math.exp(inside) * (1.0 + predictor - inside)
+    return target * predictor - rate - math.lgamma(target + 1.0)
+
+
+@derivatives.register(Poisson)
+def _derivatives(family, target, predictor):
+    rate = math.exp(min(predictor, 300.0))
+    return target - rate, -rate, -rate
+
+
+@expectation.register(Poisson)
+def _expectation(family, target, mean, variance):
+    """yμ - e^{μ + ν/2} - log y!: exact for a normal f, and less trusting than the expansion."""
+    rate = math.exp(min(mean + 0.5 * variance, 300.0))
+    value = target * mean - rate - math.lgamma(target + 1.0)
+    return value, target - rate, -0.5 * rate
+
+
+@mean_response.register(Poisson)
+def _mean_response(family, predictor):
+    return np.exp(np.minimum(predictor, LARGEST_PREDICTOR))
+
+
+@initial_coef.register(Poisson)
+def _initial_coef(family, target, weight, n_topics):
+    # The log of the average rate, with topics one unit to either side.
+    level = np.log(max(np.sum(weight * target) / weight.sum(), 1e-3))
+    offsets = np.linspace(-1.0, 1.0, n_topics) if n_topics > 1 else np.zeros(1)
+    return level + offsets

@@ -1,0 +1,207 @@
+"""Several targets at once: each with its own family, predictors and weights.
+
+Given the topic mix the targets are independent, so log-likelihoods add. Compiled code cannot loop
+over a list of different types; here a family is a number and its parameters a stretch of an array,
+so any combination of the package's families runs without compiling anything new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topicfocus.families.bernoulli import Bernoulli
+from topicfocus.families.categorical import Categorical
+from topicfocus.families.gaussian import Gaussian
+from topicfocus.families.operations import (
+    free_gradient,
+    free_parameters,
+    n_predictors,
+    row_expectation,
+    row_gradient,
+    row_log_likelihood,
+    split,
+    update_dispersion,
+    with_free_parameters,
+)
+from topicfocus.families.ordinal import Ordinal
+from topicfocus.families.poisson import Poisson
+
+_KINDS = (Gaussian, Bernoulli, Poisson, Ordinal, Categorical)
+
+
+class Several(NamedTuple):
+    """log p(y|f) = Σ_t log p_t(y_t | f_t), f_t the predictors of target t.
+
+    Attributes
+    ----------
+    kind : array of int (targets,)
+        0 Gaussian, 1 Bernoulli, 2 Poisson, 3 ordinal, 4 categorical.
+    first : array of int (targets + 1,)
+        Predictors of target t are first[t] .. first[t+1]-1.
+    place : array of int (targets + 1,)
+        Its parameters are parameters[place[t] : place[t+1]].
+    parameters : array
+    """
+
+    kind: np.ndarray
+    first: np.ndarray
+    place: np.ndarray
+    parameters: np.ndarray
+
+
+def several(families: Sequence[Any]) -> Several:
+    """The family of several targets, one of the package's families each."""
+    kinds, predictors, parameters = [], [0], []
+    place = [0]
+    for family in families:
+        if type(family) not in _KINDS:
+            raise TypeError(f"{type(family).__name__} cannot be one of several targets.")
+        kinds.append(_KINDS.index(type(family)))
+        predictors.append(predictors[-1] + n_predictors(family))
+        if isinstance(family, Gaussian):
+            parameters.append(np.array([family.noise_variance]))
+        elif isinstance(family, Ordinal):
+            parameters.append(np.asarray(family.thresholds, dtype=float))
+        else:
+            parameters.append(np.zeros(0))
+        place.append(place[-1] + len(parameters[-1]))
+    return Several(
+        np.array(kinds, dtype=np.int64),
+        np.array(predictors, dtype=np.int64),
+        np.array(place, dtype=np.int64),
+        np.concatenate([*parameters, np.zeros(0)]),
+    )
+
+
+@split.register(Several)
+def _split(family):
+    out = []
+    for t, kind in enumerate(family.kind):
+        where = slice(int(family.first[t]), int(family.first[t + 1]))
+        own = family.parameters[family.place[t] : family.place[t + 1]]
+        if _KINDS[kind] is Gaussian:
+            out.append((Gaussian(float(own[0])), where))
+        elif _KINDS[kind] is Ordinal:
+            out.append((Ordinal(own), where))
+        elif _KINDS[kind] is Categorical:
+            out.append((Categorical(where.stop - where.start), where))
+        else:
+            out.append((_KINDS[kind](), where))
+    return out
+
+
+@n_predictors.register(Several)
+def _n_predictors(family):
+    return int(family.first[-1])
+
+
+# The three below spell out the five kinds: compiled code has no table of functions to look in.
+
+
+@row_log_likelihood.register(Several)
+def _row_log_likelihood(family, target, weight, predictor):
+    value = 0.0
+    for t in range(family.kind.shape[0]):
+        y, w = target[t : t + 1], weight[t : t + 1]
+        f = predictor[family.first[t] : family.first[t + 1]]
+        own = family.parameters[family.place[t] : family.place[t + 1]]
+        kind = family.kind[t]
+        if kind == 0:
+            value += row_log_likelihood(Gaussian(own[0]), y, w, f)
+        elif kind == 1:
+            value += row_log_likelihood(Bernoulli(), y, w, f)
+        elif kind == 2:
+            value += row_log_likelihood(Poisson(), y, w, f)
+        elif kind == 3:
+            value += row_log_likelihood(Ordinal(own), y, w, f)
+        else:
+            value += row_log_likelihood(Categorical(f.shape[0]), y, w, f)
+    return value
+
+
+@row_gradient.register(Several)
+def _row_gradient(family, target, weight, predictor, out):
+    for t in range(family.kind.shape[0]):
+        y, w = target[t : t + 1], weight[t : t + 1]
+        f = predictor[family.first[t] : family.first[t + 1]]
+        g = out[family.first[t] : family.first[t + 1]]
+        own = family.parameters[family.place[t] : family.place[t + 1]]
+        kind = family.kind[t]
+        if kind == 0:
+            row_gradient(Gaussian(own[0]), y, w, f, g)
+        elif kind == 1:
+            row_gradient(Bernoulli(), y, w, f, g)
+        elif kind == 2:
+            row_gradient(Poisson(), y, w, f, g)
+        elif kind == 3:
+            row_gradient(Ordinal(own), y, w, f, g)
+        else:
+            row_gradient(Categorical(f.shape[0]), y, w, f, g)
+
+
+@row_expectation.register(Several)
+def _row_expectation(family, target, weight, mean, variance, by_mean, by_variance):
+    value = 0.0
+    for t in range(family.kind.shape[0]):
+        y, w = target[t : t + 1], weight[t : t + 1]
+        a, b = family.first[t], family.first[t + 1]
+        m, v, dm, dv = mean[a:b], variance[a:b], by_mean[a:b], by_variance[a:b]
+        own = family.parameters[family.place[t] : family.place[t + 1]]
+        kind = family.kind[t]
+        if kind == 0:
+            value += row_expectation(Gaussian(own[0]), y, w, m, v, dm, dv)
+        elif kind == 1:
+            value += row_expectation(Bernoulli(), y, w, m, v, dm, dv)
+        elif kind == 2:
+            value += row_expectation(Poisson(), y, w, m, v, dm, dv)
+        elif kind == 3:
+            value += row_expectation(Ordinal(own), y, w, m, v, dm, dv)
+        else:
+            value += row_expectation(Categorical(b - a), y, w, m, v, dm, dv)
+    return value
+
+
+# ---- between kernels: one target after the other ------------------------------------------------
+# Targets and weights are documents x targets here, means and variances documents x predictors.
+
+
+@update_dispersion.register(Several)
+def _update_dispersion(family, target, mean, variance, weight):
+    parts = []
+    for t, (own, where) in enumerate(split(family)):
+        known = weight[:, t] > 0
+        if where.stop - where.start == 1 and known.any():
+            l = where.start
+            own = update_dispersion(
+                own, target[known, t], mean[known, l], variance[known, l], weight[known, t]
+            )
+        parts.append(own)
+    return several(parts)
+
+
+@free_parameters.register(Several)
+def _free_parameters(family):
+    return np.concatenate([free_parameters(own) for own, _ in split(family)])
+
+
+@with_free_parameters.register(Several)
+def _with_free_parameters(family, free):
+    parts, at = [], 0
+    for own, _ in split(family):
+        size = len(free_parameters(own))
+        parts.append(with_free_parameters(own, free[at : at + size]))
+        at += size
+    return several(parts)
+
+
+@free_gradient.register(Several)
+def _free_gradient(family, target, mean, variance, weight):
+    parts = []
+    for t, (own, where) in enumerate(split(family)):
+        if where.stop - where.start == 1:
+            l = where.start
+            parts.append(free_gradient(own, target[:, t], mean[:, l], variance[:, l], weight[:, t]))
+    return np.concatenate([*parts, np.zeros(0)])
