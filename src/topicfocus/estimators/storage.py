@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -26,6 +25,7 @@ from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.lda import LDA
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
+from topicfocus.estimators.targets import ClassifierPart, TargetPart
 from topicfocus.families import FAMILIES
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.persistence import register, register_record
@@ -98,9 +98,9 @@ def check_model(model: TopicModel) -> None:
 def _needed(model: TopicModel) -> list[str]:
     """Attributes without which a model cannot predict, or would do so without its words."""
     names = ["components_", "doc_topic_prior_", "n_features_in_"]
-    if is_classifier(model):
+    if isinstance(model, ClassifierPart):
         names += ["classes_"]
-    if is_classifier(model) or is_regressor(model):
+    if isinstance(model, TargetPart):
         names += ["coef_", "intercept_"]
     if isinstance(model, ConstrainedModel):
         names += ["topic_volume_"]
@@ -199,7 +199,7 @@ def check_pipeline(pipeline: Pipeline) -> None:
         "Pipeline.memory is a folder of this machine; call set_params(memory=None) before saving",
     )
     last = steps[-1][1]
-    if not isinstance(last, TopicModel):
+    if not isinstance(last, (TopicModel, Pipeline)):
         raise TypeError(
             f"Cannot save this pipeline: it ends in a {type(last).__name__}, not in an estimator "
             "of topicfocus. Save the part that does: topicfocus.save(pipeline[:n], path)."
@@ -207,7 +207,7 @@ def check_pipeline(pipeline: Pipeline) -> None:
     check_is_fitted(last)
     before = [step for _, step in steps[:-1] if step is not None and step != "passthrough"]
     vocabulary = getattr(before[-1], "vocabulary_", None) if before else None
-    if vocabulary is not None:
+    if vocabulary is not None and isinstance(last, TopicModel):
         _require(
             len(vocabulary) == last.n_features_in_,
             f"the vectoriser has {len(vocabulary)} words, but the model {last.n_features_in_}",

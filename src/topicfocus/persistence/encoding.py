@@ -31,10 +31,8 @@ _MAX_DEPTH = 40
 #: Lists of so many NumPy numbers of one type become an array: vocabularies have thousands.
 _LONG_LIST = 8
 _PYTHON_TYPES = {"bool": bool, "int": int, "float": float}
-_NUMPY_NAMES = frozenset(
-    ("bool", "float16", "float32", "float64")
-    + ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-)
+#: bool, float16 to float64, int8 to int64, uint8 to uint64: the same on every machine.
+_NUMPY_NAMES = frozenset(np.dtype(code).name for code in "?efdbhiqBHIQ")
 _RANDOM = (
     np.random.Generator,
     np.random.RandomState,
@@ -112,8 +110,10 @@ class Encoder:
         """An object of a registered class: its parameters, and what fitting has found."""
         label = type(value).__name__
         entry = entry_of(type(value))
-        if entry is None:
-            raise TypeError(_refusal(value, f"a {label}"))
+        if entry is None and not hasattr(value, "get_params"):
+            raise TypeError(f"Cannot save a {label}: it is no estimator. Use save(model, path).")
+        if entry is None or isinstance(value, type):
+            raise TypeError(_refusal(value, f"this {label}"))
         if entry.check is not None:
             entry.check(value)
         params = value.get_params(deep=False)
