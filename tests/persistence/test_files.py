@@ -201,6 +201,11 @@ def test_paths_of_every_kind(regressor, tmp_path):
     topicfocus.load(str(tmp_path / "a"))
     with open(tmp_path / "c", encoding="latin1") as stream, pytest.raises(TypeError, match='"rb"'):
         topicfocus.load(stream)
+    for place in (None, 3, b"bytes"):
+        with pytest.raises(TypeError, match="needs a path or a binary file object"):
+            topicfocus.load(place)
+        with pytest.raises(TypeError, match="needs a path or a binary file object"):
+            regressor.save(place)
 
 
 def test_the_arrays_can_be_read_without_topicfocus(regressor, tmp_path):

@@ -41,7 +41,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     encoder = Encoder()
     encoded = encoder.encode_object(model)
     header = {"created_by": _versions(), "class": encoded["class"], "model": encoded}
-    if _is_stream(path, "write"):
+    if not isinstance(path, (str, os.PathLike)):
+        if not hasattr(path, "write"):
+            raise TypeError(f"save needs a path or a binary file object, got {path!r}.")
         # Sealing reads and seeks, which the stream may not be able to.
         buffer = io.BytesIO()
         write_archive(buffer, header, encoder.arrays)
@@ -62,7 +64,9 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     topicfocus.persistence.ModelFileError
         A ValueError that says what is wrong with the file and what to do.
     """
-    if _is_stream(path, "read"):
+    if not isinstance(path, (str, os.PathLike)):
+        if not hasattr(path, "read"):
+            raise TypeError(f"load needs a path or a binary file object, got {path!r}.")
         content = path.read()
         if not isinstance(content, bytes):
             raise TypeError('load needs a binary file object; open the file with mode "rb".')
@@ -97,11 +101,6 @@ def _load(stream: BinaryIO, source: str) -> Any:
     except Exception as error:
         reason, cause = f"{DAMAGED} ({type(error).__name__}: {error})", error
     raise ModelFileError(f"Cannot load {source}: {' '.join(reason.split())}.") from cause
-
-
-def _is_stream(path: Any, method: str) -> bool:
-    """Paths first: some classes of paths can read and write as well."""
-    return not isinstance(path, (str, bytes, os.PathLike)) and hasattr(path, method)
 
 
 def _versions() -> dict[str, str]:
