@@ -14,6 +14,7 @@ LAYERS = (
     "kernels",
     "inference",
     "solvers",
+    "persistence",
     "estimators",
     "metrics",
     "datasets",

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_MODULES = ("corpus", "datasets", "estimators", "families", "metrics")
+_MODULES = ("corpus", "datasets", "estimators", "families", "metrics", "persistence")
+
+#: Modules that register the classes of model files; `save` and `load` need them imported.
+_REGISTERING = ("estimators",)
 
 __all__ = [
     "LDA",
@@ -23,6 +26,8 @@ __all__ = [
     "PFSLDARegressor",
     "SLDAClassifier",
     "SLDARegressor",
+    "load",
+    "save",
 ]
 
 if TYPE_CHECKING:
@@ -37,10 +42,15 @@ if TYPE_CHECKING:
         SLDAClassifier,
         SLDARegressor,
     )
+    from topicfocus.persistence.files import load, save
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name in ("load", "save"):
+        for module in _REGISTERING:
+            importlib.import_module(f"topicfocus.{module}")
+        value = getattr(importlib.import_module("topicfocus.persistence.files"), name)
+    elif name in __all__:
         value = getattr(importlib.import_module("topicfocus.estimators"), name)
     elif name in _MODULES:
         value = importlib.import_module(f"topicfocus.{name}")

@@ -9,6 +9,7 @@ from topicfocus.estimators.focused import (
 from topicfocus.estimators.lda import LDA
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
+from topicfocus.estimators.storage import register_all
 
 __all__ = [
     "LDA",
@@ -21,3 +22,5 @@ __all__ = [
     "SLDAClassifier",
     "SLDARegressor",
 ]
+
+register_all()

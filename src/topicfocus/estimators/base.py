@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -12,6 +13,7 @@ from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.parameters import check_count
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState
+from topicfocus.persistence.files import save
 
 
 class TopicModel(TransformerMixin, BaseEstimator):
@@ -78,6 +80,13 @@ class TopicModel(TransformerMixin, BaseEstimator):
             [str(vocabulary[v]) for v in words if self.components_[k, v] > 0]
             for k, words in enumerate(order)
         ]
+
+    def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
+        """Write the fitted model to one file, without pickle; `topicfocus.load` reads it.
+
+        For a pipeline: `topicfocus.save(pipeline, path)`.
+        """
+        save(self, path)
 
     @property
     def _n_features_out(self) -> int:

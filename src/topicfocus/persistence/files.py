@@ -1,0 +1,113 @@
+"""save and load."""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+from importlib import metadata
+from typing import Any, BinaryIO
+
+from topicfocus import __version__
+from topicfocus.persistence.archive import DAMAGED, read_archive, write_archive
+from topicfocus.persistence.atomic import replacing
+from topicfocus.persistence.encoding import Decoder, Encoder
+from topicfocus.persistence.errors import ModelFileError
+
+#: What a file names as its makers, for whoever has to find out why it cannot be read.
+_LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
+    """Write a fitted estimator, or a pipeline that ends in one, to one file.
+
+    Parameters
+    ----------
+    model : estimator of topicfocus or sklearn.pipeline.Pipeline
+        A pipeline's other steps are `CountVectorizer`s, without functions of your own.
+    path : str, path or binary file object
+        An existing file is replaced, when the new one is whole and on the disk.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+    TypeError
+        For a parameter or attribute that cannot be stored; the message names it.
+
+    Notes
+    -----
+    The file is a zip of arrays and JSON. The same model gives the same bytes.
+    """
+    encoder = Encoder()
+    encoded = encoder.encode_object(model)
+    header = {"created_by": _versions(), "class": encoded["class"], "model": encoded}
+    if not isinstance(path, (str, os.PathLike)):
+        if not hasattr(path, "write"):
+            raise TypeError(f"save needs a path or a binary file object, got {path!r}.")
+        # Sealing reads and seeks, which the stream may not be able to.
+        buffer = io.BytesIO()
+        write_archive(buffer, header, encoder.arrays)
+        path.write(buffer.getbuffer())
+        return
+    with replacing(path) as stream:
+        write_archive(stream, header, encoder.arrays)
+
+
+def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
+    """Read what `save` has written: the same model, with the same predictions to the last bit.
+
+    Nothing in a file is executed and only classes of a fixed list are created, so a file from a
+    stranger can make wrong predictions but do nothing else.
+
+    Raises
+    ------
+    topicfocus.persistence.ModelFileError
+        A ValueError that says what is wrong with the file and what to do.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        if not hasattr(path, "read"):
+            raise TypeError(f"load needs a path or a binary file object, got {path!r}.")
+        content = path.read()
+        if not isinstance(content, bytes):
+            raise TypeError('load needs a binary file object; open the file with mode "rb".')
+        return _load(io.BytesIO(content), "the model file")
+    source = repr(os.fspath(path))
+    # Asked first, because opening a folder fails differently on every system.
+    if os.path.isdir(path):
+        raise ModelFileError(
+            f"Cannot load {source}: it is a folder; give the name of a model file in it."
+        )
+    try:
+        stream = open(path, "rb")  # noqa: SIM115
+    except FileNotFoundError as error:
+        raise ModelFileError(f"Cannot load {source}: there is no such file.") from error
+    except OSError as error:
+        raise ModelFileError(f"Cannot load {source}: {error.strerror or error}.") from error
+    with stream:
+        return _load(stream, source)
+
+
+def _load(stream: BinaryIO, source: str) -> Any:
+    try:
+        header, arrays = read_archive(stream)
+        model = header.get("model")
+        if not isinstance(model, dict) or model.get("kind") != "object":
+            raise ModelFileError("there is no model in it; save the model anew")
+        return Decoder(arrays).decode(model)
+    except ModelFileError as error:
+        reason, cause = str(error), error.__cause__
+    # A file made by hand can go wrong anywhere; the user hears about the file, and the chain of
+    # exceptions keeps the rest.
+    except Exception as error:
+        reason, cause = f"{DAMAGED} ({type(error).__name__}: {error})", error
+    raise ModelFileError(f"Cannot load {source}: {' '.join(reason.split())}.") from cause
+
+
+def _versions() -> dict[str, str]:
+    versions = {"topicfocus": __version__, "python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "unknown"
+    return versions

@@ -1,0 +1,362 @@
+"""A model saved and loaded is the same model."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from model_files import LABELS, MODELS, REVIEWS, file_by_hand, fitted, target_of
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import topicfocus
+from topicfocus import LDA, FocusedTopicRegressor, SLDAClassifier, SLDARegressor
+from topicfocus.families import Gaussian
+from topicfocus.persistence import ModelFileError
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request):
+    return fitted(request.param)
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    return fitted("SLDARegressor")
+
+
+def round_trip(model):
+    stream = io.BytesIO()
+    topicfocus.save(model, stream)
+    stream.seek(0)
+    return topicfocus.load(stream)
+
+
+def assert_same(one, other):
+    """Equal to the last bit, types included."""
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        assert_array_equal(one, other)
+    elif isinstance(one, dict):
+        assert list(one) == list(other)
+        for key in one:
+            assert_same(one[key], other[key])
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_same(a, b)
+    elif hasattr(one, "get_params"):
+        ignored = {"_stop_words_id"}
+        assert_same(*({k: v for k, v in vars(e).items() if k not in ignored} for e in (one, other)))
+    else:
+        assert one == other
+
+
+def test_every_estimator_predicts_to_the_last_bit(model, tmp_path):
+    path = tmp_path / "a.model"
+    model.save(path)
+    loaded = topicfocus.load(path)
+    assert loaded.get_params() == model.get_params()
+    assert vars(loaded).keys() == vars(model).keys()
+    assert_same(
+        {k: vars(model)[k] for k in sorted(vars(model))},
+        {k: vars(loaded)[k] for k in sorted(vars(loaded))},
+    )
+    for method in ("transform", "predict", "predict_proba", "decision_function"):
+        if hasattr(model, method):
+            old, new = (getattr(m, method)(REVIEWS.counts) for m in (model, loaded))
+            assert old.dtype == new.dtype
+            assert_array_equal(old, new)
+    if hasattr(model, "elbo"):
+        assert model.elbo(REVIEWS.counts) == loaded.elbo(REVIEWS.counts)
+    assert loaded.top_words(3, REVIEWS.vocabulary) == model.top_words(3, REVIEWS.vocabulary)
+
+
+def test_a_loaded_estimator_can_be_cloned_and_fitted_again(model):
+    loaded = round_trip(model)
+    target = target_of(type(model).__name__)
+    with pytest.raises(NotFittedError):
+        clone(loaded).transform(REVIEWS.counts)
+    again = clone(loaded).fit(REVIEWS.counts, target)
+    assert_array_equal(again.transform(REVIEWS.counts), model.transform(REVIEWS.counts))
+    loaded.fit(REVIEWS.counts, target)
+    assert_array_equal(loaded.transform(REVIEWS.counts), model.transform(REVIEWS.counts))
+
+
+@pytest.mark.parametrize("name", ["FocusedTopicRegressor", "PFSLDAClassifier"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"max_features": 60, "stop_words": ["film", "movie"]},
+        {"stop_words": "english", "ngram_range": (1, 2), "min_df": 3, "max_df": 0.9},
+        {"analyzer": "char_wb", "ngram_range": (2, 2), "strip_accents": "unicode"},
+        {"lowercase": False, "binary": True, "token_pattern": r"[a-z]{4,}", "dtype": np.float32},
+        {"vocabulary": {"masterpiece": 1, "awful": 0, "film": 2}},
+        {"vocabulary": ["awful", "masterpiece", "film"]},
+    ],
+    ids=lambda options: "-".join(options) or "default",
+)
+def test_a_pipeline_from_texts(name, options, tmp_path):
+    pipeline = make_pipeline(
+        CountVectorizer(**options), getattr(topicfocus, name)(n_topics=2, max_epochs=2)
+    )
+    pipeline.fit(REVIEWS.texts, target_of(name))
+    topicfocus.save(pipeline, tmp_path / "pipeline.model")
+    loaded = topicfocus.load(tmp_path / "pipeline.model")
+    assert_same(pipeline.steps, loaded.steps)
+    assert_array_equal(loaded.predict(REVIEWS.texts), pipeline.predict(REVIEWS.texts))
+    assert_array_equal(loaded[0].get_feature_names_out(), pipeline[0].get_feature_names_out())
+    new = ["A MASTERPIECE, awful film: naïve café 東京", "", "film " * 50]
+    assert_array_equal(loaded.predict(new), pipeline.predict(new))
+    # Refitted too: the same texts give the same model.
+    clone(loaded).fit(REVIEWS.texts, target_of(name))
+
+
+def test_a_pipeline_in_a_pipeline_and_a_step_that_passes():
+    inner = Pipeline([("count", CountVectorizer()), ("nothing", "passthrough"), ("lda", LDA(2))])
+    outer = Pipeline([("inner", inner)]).fit(REVIEWS.texts)
+    assert_array_equal(round_trip(outer).transform(REVIEWS.texts), outer.transform(REVIEWS.texts))
+
+
+def test_feature_names_stay():
+    frame = pd.DataFrame(REVIEWS.counts.toarray(), columns=list(REVIEWS.vocabulary))
+    model = fitted("FocusedTopicRegressor", frame, keep_words=["film"])
+    loaded = round_trip(model)
+    assert_same(loaded.feature_names_in_, model.feature_names_in_)
+    assert loaded.top_words(5) == model.top_words(5)
+    assert_array_equal(loaded.predict(frame), model.predict(frame))
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(frame.rename(columns={"film": "talkie"}))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([False, True]),
+        np.array([-1, 1]),
+        np.array([0.0, 2.0]),
+        np.array(["très bon", "東京"]),
+        np.array(["a", "b"], dtype=object),
+    ],
+    ids=lambda labels: str(labels.dtype),
+)
+def test_labels_of_every_kind(labels):
+    y = labels[(LABELS == "good").astype(int)]
+    model = SLDAClassifier(2, max_epochs=2, random_state=0).fit(REVIEWS.counts, y)
+    loaded = round_trip(model)
+    assert_same(loaded.classes_, model.classes_)
+    assert_same(loaded.predict(REVIEWS.counts), model.predict(REVIEWS.counts))
+
+
+def test_attributes_and_parameters_of_the_future_are_stored_by_their_type(regressor):
+    model = clone(regressor).fit(REVIEWS.counts, REVIEWS.target)
+    model.set_params(doc_topic_prior=np.array([1.0, 2.0, 0.5]))
+    model.families_ = [Gaussian(0.25), Gaussian(float("inf"))]
+    model.targets_ = {"rating": {"coef": np.eye(3, order="F"), "scale": (1, np.float32(0.1))}}
+    model.nothing_ = None
+    model.odd_ = [float("nan"), -0.0, 1e-320, np.int64(3), "\ud800", 2**70, True]
+    loaded = round_trip(model)
+    assert loaded.families_ == model.families_
+    assert_same(loaded.doc_topic_prior, model.doc_topic_prior)
+    assert_same(loaded.targets_, model.targets_)
+    assert loaded.targets_["rating"]["coef"].flags.f_contiguous
+    assert loaded.nothing_ is None
+    assert repr(loaded.odd_) == repr(model.odd_)
+
+
+def test_output_configuration_stays(regressor):
+    model = clone(regressor).fit(REVIEWS.counts, REVIEWS.target).set_output(transform="pandas")
+    assert isinstance(round_trip(model).transform(REVIEWS.counts), pd.DataFrame)
+
+
+def test_the_same_model_gives_the_same_bytes(regressor, tmp_path):
+    pipeline = make_pipeline(CountVectorizer(stop_words=["the"]), LDA(2, max_epochs=2))
+    for k, model in enumerate((regressor, pipeline.fit(REVIEWS.texts))):
+        one, two, three = (tmp_path / f"{k}{c}" for c in "abc")
+        topicfocus.save(model, one)
+        topicfocus.save(model, two)
+        topicfocus.save(topicfocus.load(one), three)
+        assert one.read_bytes() == two.read_bytes() == three.read_bytes()
+
+
+def test_paths_of_every_kind(regressor, tmp_path):
+    regressor.save(str(tmp_path / "a"))
+    topicfocus.save(regressor, tmp_path / "b")
+    with open(tmp_path / "c", "wb") as stream:
+        topicfocus.save(regressor, stream)
+    assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
+    with open(tmp_path / "c", "rb") as stream:
+        topicfocus.load(stream)
+    topicfocus.load(str(tmp_path / "a"))
+    with open(tmp_path / "c", encoding="latin1") as stream, pytest.raises(TypeError, match='"rb"'):
+        topicfocus.load(stream)
+    for place in (None, 3, b"bytes"):
+        with pytest.raises(TypeError, match="needs a path or a binary file object"):
+            topicfocus.load(place)
+        with pytest.raises(TypeError, match="needs a path or a binary file object"):
+            regressor.save(place)
+
+
+def test_the_arrays_can_be_read_without_topicfocus(regressor, tmp_path):
+    regressor.save(tmp_path / "a.model")
+    with np.load(tmp_path / "a.model") as arrays:
+        (name,) = (n for n in arrays.files if "components_" in n)
+        assert_array_equal(arrays[name], regressor.components_)
+
+
+def test_loading_in_a_process_that_has_imported_nothing(regressor, tmp_path):
+    regressor.save(tmp_path / "a.model")
+    code = (
+        "import sys, topicfocus; assert 'numpy' not in sys.modules;"
+        f"print(topicfocus.load({str(tmp_path / 'a.model')!r}).n_features_in_)"
+    )
+    root = Path(topicfocus.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert int(result.stdout) == regressor.n_features_in_
+
+
+# ---- what cannot be saved ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_unfitted_estimator_is_refused(name, tmp_path):
+    with pytest.raises(NotFittedError, match=name):
+        getattr(topicfocus, name)().save(tmp_path / "a.model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_unfitted_pipelines_are_refused(regressor, tmp_path):
+    for pipeline in (
+        make_pipeline(CountVectorizer(), SLDARegressor()),
+        make_pipeline(CountVectorizer(), regressor),
+    ):
+        with pytest.raises(NotFittedError):
+            topicfocus.save(pipeline, tmp_path / "a.model")
+    assert not list(tmp_path.iterdir())
+
+
+def split(text):
+    return text.split()
+
+
+@pytest.mark.parametrize("parameter", ["tokenizer", "preprocessor", "analyzer", "strip_accents"])
+def test_functions_are_refused_by_name(parameter, tmp_path):
+    function = str.upper if parameter in ("preprocessor", "strip_accents") else split
+    options = {parameter: function}
+    if parameter == "tokenizer":
+        options["token_pattern"] = None
+    pipeline = make_pipeline(CountVectorizer(**options), LDA(2, max_epochs=1)).fit(REVIEWS.texts)
+    with pytest.raises(TypeError, match=rf"CountVectorizer\.{parameter}: .* holds no code"):
+        topicfocus.save(pipeline, tmp_path / "a.model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_steps_of_other_kinds_are_refused(regressor, tmp_path):
+    class Mine(SLDARegressor):
+        pass
+
+    path = tmp_path / "a.model"
+    texts, y = REVIEWS.texts, REVIEWS.target
+    lda = LDA(2, max_epochs=1)
+    with pytest.raises(TypeError, match="TfidfTransformer is not a class"):
+        pipeline = make_pipeline(CountVectorizer(), TfidfTransformer(use_idf=False, norm=None), lda)
+        topicfocus.save(pipeline.fit(texts), path)
+    with pytest.raises(TypeError, match="FunctionTransformer is not a class"):
+        pipeline = make_pipeline(CountVectorizer(), FunctionTransformer(), lda)
+        topicfocus.save(pipeline.fit(texts), path)
+    with pytest.raises(TypeError, match="ends in a Ridge"):
+        topicfocus.save(make_pipeline(CountVectorizer(), lda, Ridge()).fit(texts, y), path)
+    with pytest.raises(TypeError, match="Mine is not a class"):
+        topicfocus.save(Mine(2, max_epochs=1).fit(REVIEWS.counts, y), path)
+    for thing in (3, "model", None, {"a": regressor}):
+        with pytest.raises(TypeError, match="it is no estimator"):
+            topicfocus.save(thing, path)
+    with pytest.raises(TypeError, match="Cannot save this type"):
+        topicfocus.save(SLDARegressor, path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_values_that_would_not_come_back_are_refused(regressor, tmp_path):
+    model = clone(regressor).fit(REVIEWS.counts, REVIEWS.target)
+    for value in (
+        object(),
+        1j,
+        range(3),
+        np.array([1j]),
+        np.array([object()]),
+        b"bytes",
+        np.longdouble(1),
+    ):
+        model.extra_ = value
+        with pytest.raises(TypeError, match=r"Cannot save SLDARegressor\.extra_"):
+            model.save(tmp_path / "a.model")
+    del model.extra_
+    model.predict = 3
+    with pytest.raises(TypeError, match=r"SLDARegressor\.predict"):
+        model.save(tmp_path / "a.model")
+    endless = []
+    endless.append(endless)
+    del model.predict
+    model.extra_ = endless
+    with pytest.raises(TypeError, match="too deeply"):
+        model.save(tmp_path / "a.model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cache_folder_is_refused(tmp_path):
+    pipeline = make_pipeline(CountVectorizer(), LDA(2, max_epochs=1)).fit(REVIEWS.texts)
+    pipeline.set_params(memory=str(tmp_path / "cache"))
+    with pytest.raises(ValueError, match=r"Pipeline\.memory"):
+        topicfocus.save(pipeline, tmp_path / "a.model")
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_a_random_generator_becomes_none_with_a_warning(make):
+    model = fitted("LDA", random_state=make(0))
+    with pytest.warns(UserWarning, match=r"LDA\.random_state is a (Generator|RandomState)"):
+        loaded = round_trip(model)
+    assert loaded.random_state is None
+    assert_array_equal(loaded.transform(REVIEWS.counts), model.transform(REVIEWS.counts))
+
+
+# ---- other versions ----------------------------------------------------------------------------
+
+
+def test_other_library_versions_are_no_obstacle(regressor):
+    versions = {"topicfocus": "0.0.1", "numpy": "1.26.0", "scikit-learn": "0.24"}
+    topicfocus.load(file_by_hand(regressor, lambda node, arrays: None, created_by=versions))
+
+
+def test_a_parameter_added_later_gets_its_default(regressor):
+    stream = file_by_hand(regressor, lambda node, arrays: node["params"].pop("warm_start"))
+    assert topicfocus.load(stream).warm_start is False
+
+
+def test_a_parameter_that_is_gone_is_named(regressor):
+    def change(node, arrays):
+        node["params"]["sampler"] = "gibbs"
+
+    with pytest.raises(ModelFileError, match="SLDARegressor has no 'sampler' in the installed"):
+        topicfocus.load(file_by_hand(regressor, change))
+
+
+def test_large_models_are_exact_too():
+    rng = np.random.default_rng(0)
+    model = FocusedTopicRegressor(3, max_epochs=1)
+    model.fit(REVIEWS.counts, REVIEWS.target)
+    model.history_["objective"] = rng.normal(size=5000).tolist()
+    assert round_trip(model).history_ == model.history_

@@ -1,0 +1,49 @@
+"""Small fitted models, and model files made by hand, for the tests of saving and loading."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import topicfocus
+from topicfocus.datasets import make_reviews
+from topicfocus.persistence.archive import write_archive
+from topicfocus.persistence.encoding import Encoder
+
+MODELS = tuple(name for name in topicfocus.__all__ if name not in ("load", "save"))
+REVIEWS = make_reviews(60, doc_length=25, random_state=5)
+LABELS = np.where(REVIEWS.target > np.median(REVIEWS.target), "good", "bad")
+
+
+def target_of(name: str) -> np.ndarray:
+    """Ratings for regressors, strings for classifiers."""
+    return LABELS if name.endswith("Classifier") else REVIEWS.target
+
+
+def fitted(name: str, X: Any = REVIEWS.counts, **parameters: Any) -> Any:
+    parameters = {"n_topics": 3, "max_epochs": 3, "random_state": 1, **parameters}
+    return getattr(topicfocus, name)(**parameters).fit(X, target_of(name))
+
+
+def file_by_hand(
+    model: Any, change: Callable[[dict[str, Any], dict[str, np.ndarray]], None], **header: Any
+) -> io.BytesIO:
+    """A file with right checksums whose content is the model's after `change(node, arrays)`.
+
+    `node` is the encoded object; an array is found by the end of its name: see `replace_array`.
+    """
+    encoder = Encoder()
+    node = encoder.encode_object(model)
+    change(node, encoder.arrays)
+    stream = io.BytesIO()
+    write_archive(stream, {"model": node, **header}, encoder.arrays)
+    stream.seek(0)
+    return stream
+
+
+def replace_array(arrays: dict[str, np.ndarray], attribute: str, value: np.ndarray) -> None:
+    (name,) = (name for name in arrays if name.endswith(f"-{attribute}.npy"))
+    arrays[name] = value
