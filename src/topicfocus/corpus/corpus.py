@@ -124,6 +124,7 @@ def make_corpus(
     name: str = "X",
     tolerance: float = 1e-6,
     allow_empty: bool = False,
+    fractions: bool = False,
 ) -> Corpus:
     """Validate a matrix of counts and put it into canonical CSR form.
 
@@ -143,6 +144,9 @@ def make_corpus(
     allow_empty : bool, default=False
         Accept a corpus in which no document has any words. Useful for prediction, where that means
         "nothing known"; useless for fitting.
+    fractions : bool, default=False
+        Accept numbers that are not whole, with a warning: they weigh words, but a matrix of
+        fractions is more often TF-IDF passed by mistake.
 
     Returns
     -------
@@ -161,7 +165,7 @@ def make_corpus(
     matrix = read_matrix(counts, name=name)
     if words is not None:
         words = check_vocabulary(words, matrix.shape[1], name=name)
-    matrix = check_counts(matrix, words, name=name, tolerance=tolerance)
+    matrix = check_counts(matrix, words, name=name, tolerance=tolerance, fractions=fractions)
     if matrix.nnz == 0 and not allow_empty:
         raise ValueError(
             f"every document of {name} is empty: its {matrix.shape[0]} rows hold no counts. "

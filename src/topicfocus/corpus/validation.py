@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Set
 from typing import Any, Literal, NoReturn
 
@@ -95,12 +96,17 @@ def read_matrix(counts: Any, *, name: str = "X") -> sparse.csr_array:
     return _with_smallest_indices(matrix)
 
 
+class FractionWarning(UserWarning):
+    """Counts are not whole numbers. They are used as they are, as weights of words."""
+
+
 def check_counts(
     matrix: sparse.csr_array,
     vocabulary: tuple[str, ...] | None = None,
     *,
     name: str = "X",
     tolerance: float = 1e-6,
+    fractions: bool = False,
 ) -> sparse.csr_array:
     """Check that all numbers are counts: finite, not negative, and whole up to a tolerance.
 
@@ -114,6 +120,8 @@ def check_counts(
         What messages call the matrix.
     tolerance : float, default=1e-6
         A number c is whole when abs(c - round(c)) <= tolerance.
+    fractions : bool, default=False
+        Warn about numbers that are not whole instead of raising, and keep them as they are.
 
     Returns
     -------
@@ -145,10 +153,15 @@ def check_counts(
     deviation = np.abs(data - rounded)
     if deviation.max() > tolerance:
         position = int(np.argmax(deviation > tolerance))
-        raise ValueError(
+        message = (
             f"{name} has counts that are not whole numbers: {_where(matrix, position, vocabulary)} "
             f"is {data[position]:g}. Use CountVectorizer instead of TfidfVectorizer, unscaled."
         )
+        if not fractions:
+            raise ValueError(message)
+        warnings.warn(message, FractionWarning, stacklevel=5)
+        rounded = np.maximum(data, 0.0)
+        deviation = np.abs(data - rounded)
     if deviation.max() == 0 and data.min() > 0:
         return matrix
     clean = sparse.csr_array(

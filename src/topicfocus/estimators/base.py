@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.parameters import check_count
-from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import ModelState
 from topicfocus.persistence.files import save
 
@@ -26,7 +26,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """Counts as a Corpus; at fit, remember the columns, later insist on the same ones."""
         if not reset:
             check_is_fitted(self)
-        corpus = make_corpus(X, allow_empty=not reset)
+        corpus = make_corpus(X, allow_empty=not reset, fractions=True)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return corpus
 
@@ -37,14 +37,28 @@ class TopicModel(TransformerMixin, BaseEstimator):
             np.ascontiguousarray(self.components_.T),
             getattr(self, "inclusion_", np.ones(n_words)),
             getattr(self, "background_", np.zeros(n_words)),
-            getattr(self, "coef_", np.zeros(n_topics)),
+            np.ascontiguousarray(getattr(self, "coef_", np.zeros(n_topics)).T),
             self._family(),
             self.doc_topic_prior_,
             getattr(self, "intercept_", 0.0),
+            self._covariate_coef(),
         )
 
+    def _covariate_coef(self) -> np.ndarray | None:
+        """ζ, covariates x predictors."""
+        zeta = getattr(self, "covariate_coef_", None)
+        return None if zeta is None else np.ascontiguousarray(np.atleast_2d(zeta).T)
+
+    def _seen(self, corpus: Corpus) -> Corpus:
+        """Documents as the topics see them; some models look at roots of counts."""
+        return corpus
+
     def _mixes(self, corpus: Corpus) -> np.ndarray:
-        return topic_mixes(corpus, self._state(), n_jobs=self.n_jobs)
+        return topic_mixes(self._seen(corpus), self._state(), n_jobs=self.n_jobs)
+
+    def _predictor_variance(self, corpus: Corpus, mixes: np.ndarray) -> np.ndarray:
+        """What the words leave open of the linear predictors, documents x predictors."""
+        return predictor_variance(self._seen(corpus), self._state(), mixes, self.n_jobs)
 
     def transform(self, X: Any) -> np.ndarray:
         """Topic mixes θ̂ of documents, from their words alone.

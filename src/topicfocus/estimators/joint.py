@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from topicfocus.corpus import Corpus
 from topicfocus.estimators.base import TopicModel, generator
+from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.parameters import (
     check_choice,
     check_count,
@@ -20,7 +20,7 @@ from topicfocus.estimators.progress import progress_bar
 from topicfocus.inference.bounds import NEGATIVE, bound_terms
 from topicfocus.inference.likelihood import exact_log_likelihood, importance_log_likelihood
 from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.statistics import collect
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers import (
@@ -68,7 +68,7 @@ class JointTopicModel(TopicModel):
             return GradientSolver(**settings)
         return self._coordinate_solver()
 
-    def _fit_joint(self, corpus: Corpus, target: np.ndarray | None, family: Any) -> FitResult:
+    def _fit_joint(self, documents: Documents, family: Any) -> FitResult:
         """Check every parameter, then fit; sets the fitted attributes of all joint models."""
         n_topics = check_count("n_topics", self.n_topics)
         prior, learn = check_prior(self.doc_topic_prior, n_topics)
@@ -81,9 +81,9 @@ class JointTopicModel(TopicModel):
         tol = _TOLERANCE[name] if self.tol is None else check_positive("tol", self.tol, zero=True)
         n_threads(self.n_jobs)  # an impossible n_jobs is an error now, not after the start
         rng = generator(self.random_state)
-        problem = make_problem(corpus, target, hyper.supervision_weight, self.n_jobs)
+        problem = documents.problem(hyper.supervision_weight, self.n_jobs)
         start = self._start(problem, hyper, family, prior, name, rng)
-        n_words = corpus.n_words if hyper.selects else None
+        n_words = problem.corpus.n_words if hyper.selects else None
         with progress_bar(f"{type(self).__name__} ({name})", n_words, self.verbose) as report:
             result = run(
                 solver, problem, hyper, start, rng, max_epochs=max_epochs, tol=tol, callback=report
@@ -130,21 +130,21 @@ class JointTopicModel(TopicModel):
 
     # ---- new documents -----------------------------------------------------------------------
 
-    def _posterior(self, X: Any, target: np.ndarray | None) -> tuple[Problem, np.ndarray]:
+    def _read_documents(self, X: Any, y: Any = None) -> Documents:
+        """New documents; models with targets also read those."""
+        return Documents(self._read_counts(X, reset=False), None)
+
+    def _posterior(self, documents: Documents) -> tuple[Problem, np.ndarray]:
         """The problem of new documents and γ of q(θ), converged."""
-        corpus = self._read_counts(X, reset=False)
-        problem = make_problem(corpus, target, self._hyper.supervision_weight, self.n_jobs)
+        problem = documents.problem(self._hyper.supervision_weight, self.n_jobs)
         state = self._state()
-        mean_length = corpus.n_tokens / max(corpus.n_docs, 1)
-        gamma = initial_concentration(corpus.n_docs, state.doc_topic_prior, mean_length)
+        gamma = initial_concentration(problem.n_docs, state.doc_topic_prior, problem.mean_length())
         collect(problem, state, self._hyper, gamma, max_steps=200, tolerance=1e-7)
         return problem, gamma
 
-    def _encode_target(self, y: Any, n_docs: int) -> np.ndarray | None:
-        """The target as numbers, for bounds and likelihoods; NaN where it is not known."""
-        return None
-
-    def elbo(self, X: Any, y: Any = None, *, per_document: bool = False) -> dict[str, Any]:
+    def elbo(
+        self, X: Any, y: Any = None, *, per_document: bool = False, **extras: Any
+    ) -> dict[str, Any]:
         """The bound of documents under the fitted model, and its eight terms by name.
 
         Parameters
@@ -154,14 +154,15 @@ class JointTopicModel(TopicModel):
             Without it (or where it is NaN) the bound is on log p(w) alone.
         per_document : bool, default=False
             Arrays over documents instead of sums.
+        exposure, covariates : optional
+            As for predict.
 
         Returns
         -------
         dict with "bound" and log_p_theta, log_p_z, log_p_y, log_p_xi, log_p_w, log_q_theta,
         log_q_z, log_q_xi; the bound is the first five minus the last three.
         """
-        corpus = self._read_counts(X, reset=False)
-        problem, gamma = self._posterior(X, self._encode_target(y, corpus.n_docs))
+        problem, gamma = self._posterior(self._read_documents(X, y, **extras))
         terms = bound_terms(problem, self._state(), self._hyper, gamma)
         bound = sum(-v if name in NEGATIVE else v for name, v in terms.items())
         result = {"bound": bound, **terms}
@@ -175,14 +176,14 @@ class JointTopicModel(TopicModel):
         n_samples: int = 500,
         exact: bool = False,
         random_state: int | np.random.Generator | None = 0,
+        **extras: Any,
     ) -> np.ndarray:
         """log p(w_d), or log p(w_d, y_d) where a target is given, of every document.
 
         By importance sampling from q(θ); `exact` enumerates instead, for documents small enough
         (with a target: two topics only). Words that training never saw are left out.
         """
-        corpus = self._read_counts(X, reset=False)
-        problem, gamma = self._posterior(X, self._encode_target(y, corpus.n_docs))
+        problem, gamma = self._posterior(self._read_documents(X, y, **extras))
         if exact:
             return exact_log_likelihood(problem, self._state(), self._hyper)
         return importance_log_likelihood(
@@ -201,7 +202,15 @@ class JointTopicModel(TopicModel):
         tokens = float((corpus.counts @ known.astype(float)).sum())
         if tokens == 0:
             raise ValueError("X has no tokens of words that training saw: no perplexity.")
-        value = self.log_likelihood(X, n_samples=n_samples, random_state=random_state).sum()
+        problem, gamma = self._posterior(Documents(corpus, None))
+        value = importance_log_likelihood(
+            problem,
+            self._state(),
+            self._hyper,
+            gamma,
+            check_count("n_samples", n_samples),
+            np.random.default_rng(random_state),
+        ).sum()
         return float(np.exp(-value / tokens))
 
     def _known_words(self) -> np.ndarray:

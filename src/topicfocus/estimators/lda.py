@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from topicfocus.estimators.documents import Documents, read_weight
 from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.families import Gaussian
 
@@ -74,9 +75,14 @@ class LDA(JointTopicModel):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> LDA:
-        """Learn topics from counts (documents x words); y is ignored."""
-        self._fit_joint(self._read_counts(X, reset=True), None, Gaussian(1.0))
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
+        """Learn topics from counts (documents x words); y is ignored.
+
+        A document of `sample_weight` 2 counts like two copies of it.
+        """
+        corpus = self._read_counts(X, reset=True)
+        weight = read_weight(sample_weight, corpus.n_docs)
+        self._fit_joint(Documents(corpus, None, weight), Gaussian(1.0))
         return self
 
     def _family(self) -> Gaussian:

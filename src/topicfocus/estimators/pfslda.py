@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicfocus.corpus import Corpus
+from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.parameters import check_choice, check_share
 from topicfocus.estimators.slda import SupervisedJointModel
 from topicfocus.estimators.targets import ClassifierPart, RegressorPart
@@ -73,17 +73,17 @@ class _PFSLDA(SupervisedJointModel):
             learn_prior=learn_prior,
         )
 
-    def _fit_joint(self, corpus: Corpus, target: Any, family: Any) -> FitResult:
-        if corpus.n_words < 2:
+    def _fit_joint(self, documents: Documents, family: Any) -> FitResult:
+        if documents.corpus.n_words < 2:
             raise ValueError(
                 "X has n_features=1: with a single word there is nothing to choose between. Give "
                 "at least two words, or use SLDARegressor/SLDAClassifier."
             )
-        return super()._fit_joint(corpus, target, family)
+        return super()._fit_joint(documents, family)
 
 
 class PFSLDARegressor(RegressorPart, _PFSLDA):
-    """Prediction-focused supervised LDA (AISTATS 2020) for a real target.
+    """Prediction-focused supervised LDA (AISTATS 2020) for a real target, or another family.
 
     Each token has a switch ξ ~ Bernoulli(p): relevant ones come from the topics, the others from
     one background distribution π. q(ξ) depends on the word alone, so the model learns which words
@@ -97,6 +97,7 @@ class PFSLDARegressor(RegressorPart, _PFSLDA):
     doc_topic_prior : float, array (n_topics,) or "learn", default=1.0
     supervision_weight : float or "auto", default="auto"
         λ, the weight of log p(y); "auto" is 1.
+    family : as for :class:`SLDARegressor`
     bound : {"paper", "tight"}, default="paper"
         The paper's bound, or the one with z integrated out where ξ = 0, which is never lower.
     solver : {"auto", "coordinate", "stochastic", "gradient"}, default="auto"
@@ -121,9 +122,48 @@ class PFSLDARegressor(RegressorPart, _PFSLDA):
         π, sums to one.
     """
 
+    def __init__(
+        self,
+        n_topics: int = 5,
+        *,
+        inclusion_prior: float = 0.1,
+        family: Any = "gaussian",
+        doc_topic_prior: Any = 1.0,
+        supervision_weight: Any = "auto",
+        bound: str = "paper",
+        solver: str = "auto",
+        selection: str = "auto",
+        max_epochs: int | None = None,
+        tol: float | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_topics,
+            inclusion_prior=inclusion_prior,
+            doc_topic_prior=doc_topic_prior,
+            supervision_weight=supervision_weight,
+            bound=bound,
+            solver=solver,
+            selection=selection,
+            max_epochs=max_epochs,
+            tol=tol,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.family = family
+
 
 class PFSLDAClassifier(ClassifierPart, _PFSLDA):
-    """Prediction-focused supervised LDA for two classes: y ~ Bernoulli(σ(η·θ)).
+    """Prediction-focused supervised LDA for classes, as :class:`SLDAClassifier` has them.
 
     Parameters and attributes are those of :class:`PFSLDARegressor`, with `classes_` and without
     `noise_variance_`.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from topicfocus.corpus import Corpus
+from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.parameters import check_positive
 from topicfocus.estimators.targets import ClassifierPart, RegressorPart
@@ -25,8 +23,8 @@ class SupervisedJointModel(JointTopicModel):
             return 1.0
         return check_positive("supervision_weight", self.supervision_weight)
 
-    def _fit_target(self, corpus: Corpus, target: np.ndarray, family: Any) -> ModelState:
-        return self._fit_joint(corpus, target, family).model
+    def _fit_documents(self, documents: Documents, family: Any) -> ModelState:
+        return self._fit_joint(documents, family).model
 
 
 class _SLDA(SupervisedJointModel):
@@ -71,7 +69,7 @@ class _SLDA(SupervisedJointModel):
 
 
 class SLDARegressor(RegressorPart, _SLDA):
-    """Supervised LDA for a real target: y ~ Normal(η·θ, δ).
+    """Supervised LDA: y ~ Normal(η·θ, δ), or another family.
 
     Every word is explained by the topics. Parameters are those of :class:`LDA`, and:
 
@@ -79,22 +77,64 @@ class SLDARegressor(RegressorPart, _SLDA):
     ----------
     supervision_weight : float or "auto", default="auto"
         λ, the weight of log p(y) in the objective; "auto" is 1.
+    family : {"gaussian", "poisson", "ordinal", "bernoulli"} or a list of them, default="gaussian"
+        Of the target: a real number, a count (with `exposure`), a rating, a probability of 1. A
+        list has one for each column of y; one name serves all columns.
 
     Attributes
     ----------
     components_, doc_topic_prior_, n_iter_, converged_, history_ : as for :class:`LDA`
-    coef_ : array (topics,)
-        η: the expected target of a document that is all of one topic.
-    intercept_ : float
+    coef_ : array (topics,) or (targets, topics)
+        η: the linear predictor of a document that is all of one topic.
+    intercept_ : float or array (targets,)
         0: θ sums to one, so η carries it.
-    noise_variance_ : float
-        δ.
+    covariate_coef_ : array (covariates,) or (targets, covariates)
+        ζ, if there were covariates.
+    noise_variance_ : float or array (targets,)
+        δ of Gaussian targets.
+    thresholds_, levels_ : arrays
+        Of an ordinal target: τ, and the values its levels have.
+    family_ : the fitted family
     """
+
+    def __init__(
+        self,
+        n_topics: int = 5,
+        *,
+        family: Any = "gaussian",
+        doc_topic_prior: Any = 1.0,
+        supervision_weight: Any = "auto",
+        solver: str = "auto",
+        max_epochs: int | None = None,
+        tol: float | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_topics,
+            doc_topic_prior=doc_topic_prior,
+            supervision_weight=supervision_weight,
+            solver=solver,
+            max_epochs=max_epochs,
+            tol=tol,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.family = family
 
 
 class SLDAClassifier(ClassifierPart, _SLDA):
-    """Supervised LDA for two classes: y ~ Bernoulli(σ(η·θ)).
+    """Supervised LDA for classes: y ~ Bernoulli(σ(η·θ)), or softmax for more than two.
 
-    Parameters are those of :class:`SLDARegressor`; `classes_` are the labels, `coef_` the log odds
-    of the second one in a document that is all of one topic.
+    Parameters are those of :class:`SLDARegressor`, without `family`. `classes_` are the labels,
+    `coef_` the log odds of the second one in a document that is all of one topic; with more
+    classes, one row of it a class.
     """

@@ -1,4 +1,7 @@
-"""What estimators with a target share: reading it, and the linear predictor b + η·θ̂."""
+"""What estimators with targets share: reading them, and prediction from the topic mixes.
+
+f = b + o + ζᵀz + ηᵀθ̂,   E[y | f] by the family's inverse link.
+"""
 
 from __future__ import annotations
 
@@ -6,143 +9,345 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.metaestimators import available_if
 
-from topicfocus.corpus import check_target
-from topicfocus.families import Bernoulli, Gaussian, mean_response
+from topicfocus.estimators.coding import (
+    REGRESSION_FAMILIES,
+    Coding,
+    is_missing,
+    read_classes,
+    read_regression,
+    several_or_one,
+    target_columns,
+)
+from topicfocus.estimators.documents import (
+    Documents,
+    read_covariates,
+    read_exposure,
+    read_weight,
+)
+from topicfocus.estimators.uncertainty import response_variance
+from topicfocus.families import Gaussian, Ordinal, n_predictors, split
+from topicfocus.inference.state import ModelState
 
 
 class TargetPart:
-    """The linear predictor, for targets of every kind."""
+    """Targets of every kind. A subclass has `_codings_of(columns, weight)`.
 
-    def _predictor(self, X: Any) -> np.ndarray:
-        """f = b + η·θ̂."""
-        return self.transform(X) @ self.coef_ + self.intercept_
-
-
-class RegressorPart(TargetPart, RegressorMixin):
-    """fit and predict of a real target, y ~ Normal(b + η·θ, δ).
-
-    A subclass has `_fit_target(corpus, target, family, **options)`, which returns a ModelState.
+    The model it is mixed with has `_fit_documents(documents, family, **options)`, which returns a
+    ModelState.
     """
+
+    # ---- fitting -----------------------------------------------------------------------------
+
+    def _fit_supervised(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        exposure: Any = None,
+        covariates: Any = None,
+        **options: Any,
+    ):
+        corpus = self._read_counts(X, reset=True)
+        weight = read_weight(sample_weight, corpus.n_docs)
+        every = np.ones(corpus.n_docs) if weight is None else weight
+        columns = target_columns(y, corpus.n_docs)
+        self._set_codings(self._codings_of(columns, every))
+        covariates = read_covariates(covariates, corpus.n_docs, None)
+        self.n_covariates_ = 0 if covariates is None else covariates.shape[1]
+        target = self._codes(columns, "y")
+        families = [c.start(target[:, t], every) for t, c in enumerate(self._codings)]
+        family = several_or_one(families)
+        offset = self._offset(exposure, corpus.n_docs)
+        documents = Documents(corpus, target, weight, offset, covariates)
+        self._keep_target(self._fit_documents(documents, family, **options))
+        return self
+
+    def _codes(self, columns: list[np.ndarray], name: str) -> np.ndarray:
+        if len(columns) != len(self._codings):
+            raise ValueError(
+                f"{name} has {len(columns)} targets, but the model has {len(self._codings)}."
+            )
+        return np.column_stack(
+            [c.encode(column, name) for c, column in zip(self._codings, columns, strict=True)]
+        )
+
+    def _offset(self, exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:
+        """log E for the predictors of Poisson targets."""
+        log_exposure = read_exposure(exposure, n_docs, name)
+        if log_exposure is None:
+            return None
+        counted = np.array(
+            [c.kind == "poisson" for c in self._codings for _ in range(_width(c))], dtype=float
+        )
+        if not counted.any():
+            raise ValueError(f"{name} is for counts: use family='poisson'.")
+        return log_exposure[:, None] * counted
+
+    def _keep_target(self, model: ModelState) -> None:
+        self.family_ = model.family
+        several = model.coef.ndim == 2
+        # Like scikit-learn's linear models: one row a class or target where there are several.
+        self.coef_ = np.ascontiguousarray(model.coef.T)
+        intercept = np.broadcast_to(np.asarray(model.intercept, dtype=float), model.n_predictors)
+        self.intercept_ = intercept.copy() if several else float(intercept[0])
+        if model.covariate_coef is not None:
+            zeta = model.covariate_coef
+            self.covariate_coef_ = np.ascontiguousarray(zeta.T) if several else zeta[:, 0].copy()
+        elif hasattr(self, "covariate_coef_"):
+            del self.covariate_coef_
+
+    def _family(self) -> Any:
+        return self.family_
+
+    def _parts(self) -> list[tuple[Coding, Any, slice]]:
+        """Coding, family and predictors of each target."""
+        return [
+            (c, own, where)
+            for c, (own, where) in zip(self._codings, split(self.family_), strict=True)
+        ]
+
+    # ---- new documents -----------------------------------------------------------------------
 
     def _encode_target(self, y: Any, n_docs: int) -> np.ndarray | None:
         if y is None:
             return None
-        # One held-out document, or a constant target, is fine when nothing is learned from it.
-        y = np.asarray(y, dtype=float).reshape(-1)
-        if len(y) != n_docs:
-            raise ValueError(f"y has {len(y)} values but X has {n_docs} documents")
-        return y
+        return self._codes(target_columns(y, n_docs), "y")
 
-    def fit(self, X: Any, y: Any):
-        """Fit to counts (documents x words) and a real target."""
-        return self._fit_supervised(X, y)
+    def _read_documents(
+        self, X: Any, y: Any = None, exposure: Any = None, covariates: Any = None
+    ) -> Documents:
+        """New documents with what the model was fitted with besides words."""
+        corpus = self._read_counts(X, reset=False)
+        n = corpus.n_docs
+        return Documents(
+            corpus,
+            self._encode_target(y, n),
+            None,
+            self._offset(exposure, n),
+            read_covariates(covariates, n, self.n_covariates_),
+        )
 
-    def _fit_supervised(self, X: Any, y: Any, **options: Any):
-        corpus = self._read_counts(X, reset=True)
-        target = check_target(y, corpus.n_docs, kind="real")
-        model = self._fit_target(corpus, target, Gaussian(float(np.var(target))), **options)
-        self.coef_ = model.coef
-        self.intercept_ = float(model.intercept)
-        self.noise_variance_ = model.family.noise_variance
-        return self
-
-    def _family(self) -> Gaussian:
-        return Gaussian(float(self.noise_variance_))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """b + η·θ̂ of each document."""
-        predictor = self._predictor(X)
-        return mean_response(self._family(), predictor)
-
-
-class ClassifierPart(TargetPart, ClassifierMixin):
-    """fit and predict of a target with two classes, y ~ Bernoulli(σ(b + η·θ)).
-
-    A subclass has `_fit_target`, as for `RegressorPart`.
-    """
-
-    def _encode_target(self, y: Any, n_docs: int) -> np.ndarray | None:
-        if y is None:
-            return None
-        y = np.asarray(y).reshape(-1)
-        if len(y) != n_docs:
-            raise ValueError(f"y has {len(y)} values but X has {n_docs} documents")
-        unknown = ~np.isin(y, self.classes_)
-        if unknown.any():
-            row = int(np.argmax(unknown))
-            raise ValueError(f"y has a class never seen in fit at row {row}: {str(y[row])!r}")
-        return (y == self.classes_[1]).astype(float)
-
-    def fit(self, X: Any, y: Any):
-        """Fit to counts (documents x words) and a target with two classes."""
-        return self._fit_supervised(X, y)
-
-    def _fit_supervised(self, X: Any, y: Any, **options: Any):
-        corpus = self._read_counts(X, reset=True)
-        labels = _check_labels(y, corpus.n_docs)
-        classes, codes = np.unique(labels, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has one class only ({str(classes[0])!r}): there is nothing to tell apart. Pass "
-                "documents of both classes."
-            )
-        if len(classes) > 2:
-            raise ValueError(
-                f"Only binary classification is supported. y has {len(classes)} classes: "
-                "wrap the model in sklearn.multiclass.OneVsRestClassifier."
-            )
-        self.classes_ = classes
-        model = self._fit_target(corpus, codes.astype(float), Bernoulli(), **options)
-        self.coef_ = model.coef
-        self.intercept_ = float(model.intercept)
-        return self
-
-    def _family(self) -> Bernoulli:
-        return Bernoulli()
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """b + η·θ̂: the log odds of the second class."""
-        return self._predictor(X)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the two classes, in the order of `classes_`."""
-        second = mean_response(self._family(), self._predictor(X))
-        return np.column_stack([1 - second, second])
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The likelier class of each document."""
-        second = self.decision_function(X) > 0
-        return self.classes_[second.astype(int)]
+    def _predictors(self, documents: Documents, mixes: np.ndarray | None = None) -> np.ndarray:
+        """f, documents x predictors."""
+        state = self._state()
+        if mixes is None:
+            mixes = self._mixes(documents.corpus)
+        problem = documents.problem(1.0, self.n_jobs)
+        return mixes @ state.coef_rows.T + problem.offsets(state)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
         return tags
 
 
-def _check_labels(y: Any, n_docs: int) -> np.ndarray:
-    """One label a document, none missing."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None.")
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(f"y has shape {labels.shape}; it must be one label for each document.")
-    if len(labels) != n_docs:
-        raise ValueError(f"y has {len(labels)} values but X has {n_docs} documents")
-    missing = (
-        ~np.isfinite(labels)
-        if labels.dtype.kind == "f"
-        else np.array([v is None or (isinstance(v, float) and v != v) for v in labels])
-    )
-    if missing.any():
-        row = int(np.argmax(missing))
-        raise ValueError(
-            f"y contains a missing or infinite value (NaN, inf) at row {row}: {labels[row]}. Drop "
-            "documents without a usable target."
+def _width(coding: Coding) -> int:
+    return len(coding.labels) if coding.kind == "categorical" else 1
+
+
+class RegressorPart(TargetPart, RegressorMixin):
+    """fit and predict of numbers: real, counted, rated, or several of them."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        exposure: Any = None,
+        covariates: Any = None,
+    ):
+        """Fit to counts (documents x words) and targets.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        y : array (documents,) or (documents, targets)
+            NaN or None marks a document (or one of its targets) that is not known: it teaches
+            only the words.
+        sample_weight : array (documents,), optional
+            A document of weight 2 counts like two copies of it.
+        exposure : array (documents,), optional
+            E of ``family="poisson"``: y ~ Poisson(E e^f).
+        covariates : array (documents, covariates), optional
+            Numbers that enter the linear predictor beside the topics; pass them to predict, too.
+        """
+        return self._fit_supervised(X, y, sample_weight, exposure, covariates)
+
+    def _codings_of(self, columns: list[np.ndarray], weight: np.ndarray) -> list[Coding]:
+        kinds = getattr(self, "family", "gaussian")
+        if isinstance(kinds, str):
+            kinds = [kinds] * len(columns)
+        elif len(kinds) != len(columns):
+            raise ValueError(f"family names {len(kinds)} targets, but y has {len(columns)}.")
+        for kind in kinds:
+            if kind not in REGRESSION_FAMILIES:
+                raise ValueError(
+                    f"family must be one of {', '.join(map(repr, REGRESSION_FAMILIES))}, or a list "
+                    f"of them for several targets; got {kind!r}."
+                )
+        return read_regression(columns, list(kinds), weight)
+
+    def _set_codings(self, codings: list[Coding]) -> None:
+        self._codings = codings
+        levels = [c.labels for c in codings if c.kind == "ordinal"]
+        if len(codings) == 1 and levels:
+            self.levels_ = levels[0]
+        elif hasattr(self, "levels_"):
+            del self.levels_
+
+    def _keep_target(self, model: ModelState) -> None:
+        super()._keep_target(model)
+        for name in ("noise_variance_", "thresholds_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        noise = [own.noise_variance for _, own, _ in self._parts() if isinstance(own, Gaussian)]
+        if len(self._codings) == 1:
+            own = self.family_
+            if isinstance(own, Gaussian):
+                self.noise_variance_ = float(own.noise_variance)
+            if isinstance(own, Ordinal):
+                self.thresholds_ = np.asarray(own.thresholds)
+        elif noise:
+            self.noise_variance_ = np.array(
+                [
+                    own.noise_variance if isinstance(own, Gaussian) else np.nan
+                    for _, own, _ in self._parts()
+                ]
+            )
+
+    def predict(
+        self, X: Any, return_std: bool = False, exposure: Any = None, covariates: Any = None
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """E[y | f] of each document: b + η·θ̂, its exponential, or the expected level.
+
+        Parameters
+        ----------
+        return_std : bool, default=False
+            Also the standard deviation of y: noise, and what the words leave open of θ (the Laplace
+            covariance at θ̂).
+
+        Returns
+        -------
+        array (documents,) or (documents, targets), or a pair of them
+        """
+        documents = self._read_documents(X, None, exposure, covariates)
+        mixes = self._mixes(documents.corpus)
+        predictor = self._predictors(documents, mixes)
+        mean = np.column_stack(
+            [c.mean(own, predictor[:, where]) for c, own, where in self._parts()]
         )
-    check_classification_targets(labels)
-    return labels
+        one = len(self._codings) == 1
+        if not return_std:
+            return mean[:, 0] if one else mean
+        spread = self._predictor_variance(documents.corpus, mixes)
+        variance = np.column_stack(
+            [
+                response_variance(c, own, predictor[:, where.start], spread[:, where.start])
+                for c, own, where in self._parts()
+            ]
+        )
+        std = np.sqrt(variance)
+        return (mean[:, 0], std[:, 0]) if one else (mean, std)
+
+    @available_if(lambda self: _one_ordinal(self))
+    def predict_proba(self, X: Any, covariates: Any = None) -> np.ndarray:
+        """Probabilities of the levels of an ordinal target, in the order of `levels_`."""
+        predictor = self._predictors(self._read_documents(X, None, None, covariates))
+        return self._codings[0].probabilities(self.family_, predictor)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        exposure: Any = None,
+        covariates: Any = None,
+    ) -> float:
+        """R² of the predictions, over the documents whose targets are all known."""
+        predicted = self.predict(X, exposure=exposure, covariates=covariates)
+        truth = np.column_stack(target_columns(y, len(predicted))).astype(float)
+        known = np.all(np.isfinite(truth), axis=1)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(r2_score(truth[known], predicted[known], sample_weight=weight))
+
+
+def _one_ordinal(model: Any) -> bool:
+    """Whether the one target is ordinal; before fit, whether it was asked for."""
+    if hasattr(model, "_codings"):
+        return [c.kind for c in model._codings] == ["ordinal"]
+    return getattr(model, "family", None) == "ordinal"
+
+
+class ClassifierPart(TargetPart, ClassifierMixin):
+    """fit and predict of classes: two (Bernoulli), more (softmax), or several targets of them."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None):
+        """Fit to counts (documents x words) and classes.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        y : array (documents,) or (documents, targets)
+            Labels of any kind. NaN or None marks a document whose class is not known: it teaches
+            only the words. -1 is a label like any other.
+        sample_weight : array (documents,), optional
+            A document of weight 2 counts like two copies of it.
+        covariates : array (documents, covariates), optional
+            Numbers that enter the linear predictor beside the topics; pass them to predict, too.
+        """
+        return self._fit_supervised(X, y, sample_weight, None, covariates)
+
+    def _codings_of(self, columns: list[np.ndarray], weight: np.ndarray) -> list[Coding]:
+        return read_classes(columns, weight)
+
+    def _set_codings(self, codings: list[Coding]) -> None:
+        self._codings = codings
+        labels = [c.labels for c in codings]
+        self.classes_ = labels[0] if len(labels) == 1 else labels
+
+    def decision_function(self, X: Any, covariates: Any = None) -> np.ndarray:
+        """f: log odds of the second class of two, else one column a class.
+
+        With several targets their columns stand side by side.
+        """
+        predictor = self._predictors(self._read_documents(X, None, None, covariates))
+        return predictor[:, 0] if predictor.shape[1] == 1 else predictor
+
+    def predict_proba(self, X: Any, covariates: Any = None) -> np.ndarray | list[np.ndarray]:
+        """Probabilities of the classes, in the order of `classes_`; a list for several targets."""
+        predictor = self._predictors(self._read_documents(X, None, None, covariates))
+        out = [c.probabilities(own, predictor[:, where]) for c, own, where in self._parts()]
+        return out[0] if len(out) == 1 else out
+
+    def predict(self, X: Any, covariates: Any = None) -> np.ndarray:
+        """The likeliest class of each document."""
+        found = self.predict_proba(X, covariates)
+        if len(self._codings) == 1:
+            return self.classes_[np.argmax(found, axis=1)]
+        return np.column_stack(
+            [c.labels[np.argmax(p, axis=1)] for c, p in zip(self._codings, found, strict=True)]
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+        """Accuracy over the documents whose classes are known (the mean over several targets)."""
+        predicted = self.predict(X, covariates).reshape(-1, len(self._codings))
+        columns = target_columns(y, len(predicted))
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        scores = []
+        for t, (coding, column) in enumerate(zip(self._codings, columns, strict=True)):
+            known = ~is_missing(column)
+            truth = column[known].astype(coding.labels.dtype)
+            mine = predicted[known, t].astype(coding.labels.dtype)
+            scores.append(
+                accuracy_score(truth, mine, sample_weight=None if weight is None else weight[known])
+            )
+        return float(np.mean(scores))
+
+
+def total_predictors(family: Any) -> int:
+    """Number of linear predictors of all targets."""
+    return n_predictors(family)

@@ -9,6 +9,7 @@ from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import word_weights
 from topicfocus.kernels.local import LocalBudget
 from topicfocus.kernels.threads import chunk_bounds, run_chunks
+from topicfocus.kernels.uncertainty import predictor_variances
 from topicfocus.kernels.topic_mix import map_documents
 
 
@@ -50,6 +51,34 @@ def topic_mixes(
 
     run_chunks(work, chunk_bounds(counts.indptr, 0), lambda: np.zeros(1), add, n_jobs)
     return theta
+
+
+def predictor_variance(
+    corpus: Corpus, state: ModelState, mixes: np.ndarray, n_jobs: int | None = None
+) -> np.ndarray:
+    """Var(η_l·θ) of every document and predictor, by the Laplace approximation at θ̂ = `mixes`."""
+    weights = word_weights(state, "tight")
+    counts = corpus.counts
+    coef = state.coef_rows
+    out = np.empty((corpus.n_docs, len(coef)))
+
+    def work(first: int, last: int, nothing: np.ndarray) -> None:
+        predictor_variances(
+            first,
+            last,
+            counts.indptr,
+            counts.indices,
+            counts.data,
+            weights.table,
+            state.doc_topic_prior,
+            coef,
+            mixes,
+            out,
+        )
+
+    bounds = chunk_bounds(counts.indptr, 0)
+    run_chunks(work, bounds, lambda: np.zeros(0), lambda a, b: None, n_jobs)
+    return out
 
 
 def initial_concentration(n_docs: int, prior: np.ndarray, mean_length: float) -> np.ndarray:

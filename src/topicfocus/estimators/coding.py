@@ -1,0 +1,227 @@
+"""Targets as numbers and back: what kind each one is, and the labels its numbers stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from topicfocus.families import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    Ordinal,
+    Poisson,
+    initial_thresholds,
+    level_probabilities,
+    mean_response,
+    several,
+)
+
+#: Families that a regressor may be asked for. "bernoulli" is of use beside other targets.
+REGRESSION_FAMILIES = ("gaussian", "poisson", "ordinal", "bernoulli")
+#: An ordinal target with more levels than this is a real one.
+MOST_LEVELS = 100
+
+
+@dataclass(frozen=True)
+class Coding:
+    """One target: its family's name, and the values behind the codes 0, 1, ... where it has such.
+
+    Attributes
+    ----------
+    kind : {"gaussian", "poisson", "ordinal", "bernoulli", "categorical"}
+    labels : array or None
+        Classes of a classifier, levels of an ordinal target.
+    """
+
+    kind: str
+    labels: np.ndarray | None = None
+
+    def encode(self, column: np.ndarray, name: str = "y") -> np.ndarray:
+        """Numbers for the family, NaN where the target is missing; unknown labels are an error."""
+        missing = is_missing(column)
+        if self.labels is None:
+            return as_numbers(column, name)
+        codes = np.full(len(column), np.nan)
+        known = column[~missing]
+        if self.labels.dtype.kind in "biuf":
+            known = as_numbers(known, name)
+        elif self.labels.dtype.kind == "U":
+            known = known.astype(str)
+        place = np.searchsorted(self.labels, known)
+        place = np.minimum(place, len(self.labels) - 1)
+        wrong = self.labels[place] != known
+        if np.any(wrong):
+            row = int(np.flatnonzero(~missing)[np.argmax(wrong)])
+            what = "a level" if self.kind == "ordinal" else "a class"
+            raise ValueError(f"{name} has {what} never seen in fit at row {row}: {column[row]!r}")
+        codes[~missing] = place
+        return codes
+
+    def start(self, codes: np.ndarray, weight: np.ndarray) -> Any:
+        """The family to start from."""
+        known = np.isfinite(codes) & (weight > 0)
+        y, w = codes[known], weight[known]
+        if self.kind == "gaussian":
+            centre = np.average(y, weights=w)
+            return Gaussian(float(np.average((y - centre) ** 2, weights=w)))
+        if self.kind == "poisson":
+            return Poisson()
+        if self.kind == "ordinal":
+            return Ordinal(initial_thresholds(y, w, len(self.labels)))
+        if self.kind == "categorical":
+            return Categorical(len(self.labels))
+        return Bernoulli()
+
+    def mean(self, family: Any, predictor: np.ndarray) -> np.ndarray:
+        """E[y | f] in the units of the target; `predictor` documents x predictors of this target."""
+        if self.kind == "ordinal":
+            return level_probabilities(family, predictor[:, 0]) @ self.labels.astype(float)
+        return mean_response(family, predictor[:, 0])
+
+    def probabilities(self, family: Any, predictor: np.ndarray) -> np.ndarray:
+        """P(y = label), documents x labels."""
+        if self.kind == "categorical":
+            return mean_response(family, predictor)
+        if self.kind == "ordinal":
+            return level_probabilities(family, predictor[:, 0])
+        second = mean_response(family, predictor[:, 0])
+        return np.column_stack([1 - second, second])
+
+
+def several_or_one(families: Sequence[Any]) -> Any:
+    """The family of all targets."""
+    return families[0] if len(families) == 1 else several(families)
+
+
+# ---- reading ----------------------------------------------------------------------------------
+
+
+def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
+    """One array a target: y is one value or a row of values for each document."""
+    if y is None:
+        raise ValueError(
+            f"requires y to be passed, but the target {name} is None. Use LDA for documents without "
+            "a target."
+        )
+    if sparse.issparse(y):
+        y = y.toarray()
+    values = np.asarray(y)
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers or labels")
+    if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
+        raise ValueError(
+            f"{name} has shape {values.shape}; it must be one value for each document, ({n_docs},), "
+            "or one row of values"
+        )
+    if len(values) != n_docs:
+        raise ValueError(f"{name} has {len(values)} values but X has {n_docs} documents")
+    return [values] if values.ndim == 1 else [values[:, t] for t in range(values.shape[1])]
+
+
+def is_missing(column: np.ndarray) -> np.ndarray:
+    """None and NaN: the document has no such target."""
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind == "O":
+        return np.array(
+            [v is None or (isinstance(v, float) and v != v) for v in column], dtype=bool
+        )
+    return np.zeros(len(column), dtype=bool)
+
+
+def as_numbers(column: np.ndarray, name: str = "y") -> np.ndarray:
+    """Floats, None as NaN; text and infinity are errors that name the row."""
+    if column.dtype.kind in "biuf":
+        values = column.astype(float)
+    else:
+        values = np.empty(len(column))
+        for row, value in enumerate(column):
+            try:
+                values[row] = np.nan if value is None else float(value)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"Unknown label type: {name} must hold numbers, but row {row} is {value!r}. "
+                    "For labels use a classifier."
+                ) from None
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        raise ValueError(f"Input {name} contains infinity at row {row}.")
+    return values
+
+
+def read_regression(
+    columns: list[np.ndarray], kinds: Sequence[str], weight: np.ndarray, name: str = "y"
+) -> list[Coding]:
+    """How each target of a regressor is coded; values that its family cannot have are errors."""
+    out = []
+    for column, kind in zip(columns, kinds, strict=True):
+        values = as_numbers(column, name)
+        seen = np.isfinite(values) & (weight > 0)
+        known = values[seen]
+        if len(known) == 0:
+            raise ValueError(
+                f"Input {name} contains NaN only: no document has a target. At least one must."
+            )
+        if np.ptp(known) == 0:
+            raise ValueError(
+                f"{name} is constant (n_samples={known.size}, all {known[0]:g}): there is nothing "
+                "to predict. Check the column, or use LDA, which needs no target."
+            )
+        labels = None
+        if kind in ("poisson", "bernoulli"):
+            good = (known >= 0) if kind == "poisson" else (known == 0) | (known == 1)
+            if not good.all():
+                row = int(np.flatnonzero(seen)[np.argmin(good)])
+                wanted = "counts, 0 or more" if kind == "poisson" else "0 or 1"
+                raise ValueError(
+                    f"family={kind!r} needs targets that are {wanted}, but row {row} of {name} is "
+                    f"{values[row]:g}."
+                )
+        if kind == "ordinal":
+            labels = np.unique(known)
+            if len(labels) > MOST_LEVELS:
+                raise ValueError(
+                    f"family='ordinal' is for ratings of a few levels, but {name} has "
+                    f"{len(labels)} different values. Use family='gaussian'."
+                )
+        out.append(Coding(kind, labels))
+    return out
+
+
+def read_classes(columns: list[np.ndarray], weight: np.ndarray, name: str = "y") -> list[Coding]:
+    """How each target of a classifier is coded: Bernoulli for two classes, else categorical."""
+    out = []
+    for column in columns:
+        missing = is_missing(column)
+        known = column[~missing & (weight > 0)]
+        if len(known) == 0:
+            raise ValueError(
+                f"Input {name} contains NaN only: no document has a class. At least two must."
+            )
+        if known.dtype.kind == "O":
+            kinds = {type(v) for v in known}
+            known = known.astype(str) if kinds == {str} else np.array(list(known))
+        if known.dtype.kind == "f":
+            if not np.all(np.isfinite(known)):
+                raise ValueError(f"Input {name} contains infinity.")
+            if np.any(known != np.floor(known)):
+                raise ValueError(
+                    f"Unknown label type: continuous. {name} holds numbers that are not whole, and "
+                    "a classifier needs classes. Use a regressor."
+                )
+            if missing.any():  # NaN made floats of whole-number labels
+                known = known.astype(np.int64)
+        labels = np.unique(known)
+        if len(labels) < 2:
+            raise ValueError(
+                f"{name} has one class only ({labels[0]!r}): there is nothing to tell apart. Pass "
+                "documents of two or more classes."
+            )
+        out.append(Coding("bernoulli" if len(labels) == 2 else "categorical", labels))
+    return out

@@ -1,0 +1,114 @@
+"""What an estimator is given besides counts: weights, exposures, covariates, each checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from topicfocus.corpus import Corpus
+from topicfocus.inference.state import Problem, make_problem
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents as read: counts, targets as numbers, and what goes with them.
+
+    `target` is documents x targets with NaN where one is missing, or None.
+    """
+
+    corpus: Corpus
+    target: np.ndarray | None
+    weight: np.ndarray | None = None
+    offset: np.ndarray | None = None
+    covariates: np.ndarray | None = None
+
+    def problem(self, supervision_weight: float, n_jobs: int | None) -> Problem:
+        return make_problem(
+            self.corpus,
+            self.target,
+            supervision_weight,
+            n_jobs,
+            offset=self.offset,
+            covariates=self.covariates,
+            doc_weight=self.weight,
+        )
+
+    def rows(self, index: np.ndarray) -> Documents:
+        parts = (self.target, self.weight, self.offset, self.covariates)
+        return Documents(self.corpus.rows(index), *(None if p is None else p[index] for p in parts))
+
+
+def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") -> np.ndarray | None:
+    """Weights of documents, 0 or more, at least one above 0; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.ndim == 0:
+        weight = np.full(n_docs, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"{name} must be 1D array or scalar, got shape {weight.shape}")
+    if len(weight) != n_docs:
+        raise ValueError(
+            f"{name}.shape == {weight.shape}, expected {(n_docs,)}: one weight for each document"
+        )
+    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        row = int(np.argmax(~(weight >= 0) | np.isinf(weight)))
+        raise ValueError(f"{name} must be 0 or more and finite, but row {row} is {weight[row]}.")
+    if weight.sum() == 0:
+        raise ValueError(f"every {name} is zero: there is nothing to learn from.")
+    return None if np.all(weight == 1) else weight
+
+
+def read_covariates(
+    covariates: Any, n_docs: int, expected: int | None, name: str = "covariates"
+) -> np.ndarray | None:
+    """Numeric columns, one row a document; at predict as many columns as at fit."""
+    if covariates is None:
+        if expected:
+            raise ValueError(
+                f"the model was fitted with {expected} covariates: pass {name} for these documents "
+                "too, with the same columns."
+            )
+        return None
+    if expected == 0:
+        raise ValueError(f"the model was fitted without covariates, but {name} was passed.")
+    try:
+        values = np.asarray(covariates, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be numbers: {error}. Turn categories into columns of 0 and 1 first "
+            "(OneHotEncoder)."
+        ) from error
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim != 2 or len(values) != n_docs:
+        raise ValueError(f"{name} has shape {values.shape}, but there are {n_docs} documents")
+    if not np.all(np.isfinite(values)):
+        row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(values)))
+        raise ValueError(f"{name} contains {values[row, column]} at row {row}, column {column}.")
+    if expected is not None and values.shape[1] != expected:
+        raise ValueError(
+            f"{name} has {values.shape[1]} columns, but the model was fitted with {expected}."
+        )
+    return np.ascontiguousarray(values) if values.shape[1] else None
+
+
+def read_exposure(exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:
+    """log E of every document, E > 0."""
+    if exposure is None:
+        return None
+    values = np.asarray(exposure, dtype=float)
+    if values.shape != (n_docs,):
+        raise ValueError(f"{name} has shape {values.shape}, but there are {n_docs} documents")
+    if not np.all(np.isfinite(values) & (values > 0)):
+        row = int(np.argmin(np.isfinite(values) & (values > 0)))
+        raise ValueError(f"{name} must be above 0 and finite, but row {row} is {values[row]}.")
+    return np.log(values)
+
+
+def n_rows(X: Any) -> int:
+    """Number of documents of X, whatever it is."""
+    return int(_num_samples(X))

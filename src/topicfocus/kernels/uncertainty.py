@@ -1,0 +1,49 @@
+"""How sure the words are of a document's linear predictors: the Laplace approximation at θ̂.
+
+At θ̂ the curvature of f(θ) (`kernels.topic_mix`) is H. The covariance of θ on the simplex is the
+constrained inverse C of H, the one with C 1 = 0, so that Var(η·θ) = η·u with u = C η: the answer of
+θ̂ to a push η, as in `kernels.constrained`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.constrained import mix_response
+from topicfocus.kernels.local import gather_document
+from topicfocus.kernels.topic_mix import MixWork, factorise, scaled_curvature
+
+
+@kernel
+def predictor_variances(first, last, indptr, indices, counts, words, prior, coef, theta, out):
+    """out_dl = η_l·C_d η_l for documents first..last-1; `coef` predictors x topics."""
+    n_topics = prior.shape[0]
+    longest = 1
+    for d in range(first, last):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    rows = np.empty((n_topics, longest))
+    weight = np.empty(longest)
+    answer = np.empty(n_topics)
+    work = MixWork(
+        np.empty(longest),
+        np.empty(longest, dtype=np.int64),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty((n_topics, n_topics)),
+    )
+    for d in range(first, last):
+        lo, hi = indptr[d], indptr[d + 1]
+        gather_document(
+            indices[lo:hi], counts[lo:hi], words.table, words.multiplicity, rows, weight
+        )
+        scaled_curvature(rows, weight, hi - lo, prior, theta[d], work)
+        factorise(work.matrix)
+        for l in range(coef.shape[0]):
+            mix_response(coef[l], theta[d], work, answer)
+            total = 0.0
+            for k in range(n_topics):
+                total += coef[l, k] * answer[k]
+            out[d, l] = max(total, 0.0)
