@@ -49,7 +49,8 @@ def chunk_bounds(indptr: np.ndarray, n_words: int) -> np.ndarray:
     n_docs = len(indptr) - 1
     wanted = nonzeros // max(SMALLEST_CHUNK, n_words)
     chunks = int(np.clip(wanted, 1, min(MOST_CHUNKS, max(n_docs, 1))))
-    goals = indptr[0] + np.arange(1, chunks) * (nonzeros / chunks)
+    goals = indptr[0] + np.ceil(np.arange(1, chunks) * (nonzeros / chunks))
+    goals = goals.astype(indptr.dtype)  # else all of indptr is converted to search it
     inner = np.searchsorted(indptr, goals)
     return np.concatenate([[0], np.clip(inner, 0, n_docs), [n_docs]]).astype(np.int64)
 
