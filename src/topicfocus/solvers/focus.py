@@ -1,8 +1,10 @@
 """The focused model: gather evidence, cut the vocabulary, shape topics on what is left, refit.
 
 1. Evidence of every word (`inference.evidence`), on the training part.
-2. Cut: the words with most evidence per token, up to the inclusion prior's share of the tokens. φ
-   is exactly 0 or 1 from here on, β lives on the kept words and π on the others.
+2. Cut: the words with most evidence per token, up to the inclusion prior's share of the tokens. If
+   the evidence runs out before a share the user gave, words that follow the same topics fill it
+   (`inference.factors`). φ is exactly 0 or 1 from here on, β lives on the kept words and π on
+   the others.
 3. Shape (`solvers.shaping`): topics on the kept words by the constrained objective.
 4. Refit η on the topic mixes, shrink it to the documents not trained on, take δ from them too.
 
@@ -31,6 +33,7 @@ from topicfocus.inference.evidence import (
     target_slopes,
     word_evidence,
 )
+from topicfocus.inference.factors import complete_by_factors
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.updates import update_background
@@ -286,6 +289,12 @@ def _choose_words(parts: Parts, words: Words, settings: FocusSettings, rung: Run
             "No word says anything about the target beyond noise, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
+    if settings.inclusion_prior is not None:
+        # The user knows how much is relevant: words without evidence of their own fill the rest.
+        # "auto" is a limit and no such knowledge.
+        kept = complete_by_factors(
+            kept, parts.train.corpus, share, settings.n_topics, drop=settings.drop
+        )
     return kept
 
 
@@ -302,7 +311,7 @@ def _climb(
 
     The first pass is stopped early by the held-out documents. A second pass is given the `first`
     and makes the same choices, the number of steps among them. On a graded rung it also starts from
-    the first one's topics, and a third of the steps is enough. Where η is free, stopping early
+    the first one's topics, and half of the steps is enough. Where η is free, stopping early
     is part of the fit: it starts anew.
     """
     train, held_out = parts.train, parts.held_out
@@ -343,7 +352,7 @@ def _climb(
     )
     steps = settings.max_steps or rung.steps
     if choices is not None:
-        steps = max(1, math.ceil(choices.steps / 3) if warm else choices.steps)
+        steps = max(1, math.ceil(choices.steps / 2) if warm else choices.steps)
     shaping = ShapeSettings(
         rung.hold, None if rung.graded else unit * rung.coef_bound, steps, rung.scaled
     )
