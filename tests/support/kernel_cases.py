@@ -188,6 +188,7 @@ def local_stats(n_words: int, n_topics: int) -> LocalStats:
 def mix_work(n_topics: int, longest: int) -> MixWork:
     return MixWork(
         np.empty(longest),
+        np.empty(longest),
         np.empty(longest, dtype=np.int64),
         *(np.empty(n_topics) for _ in range(4)),
         np.empty((n_topics, n_topics)),

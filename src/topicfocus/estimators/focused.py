@@ -13,6 +13,7 @@ from topicfocus.corpus import Corpus, check_target, make_corpus
 from topicfocus.estimators.base import TopicModel, generator
 from topicfocus.estimators.parameters import (
     check_count,
+    check_flag,
     check_positive,
     check_prior,
     check_share,
@@ -83,6 +84,7 @@ class ConstrainedModel(TopicModel):
             supervision_weight=weight,
             doc_topic_prior=prior,
             max_steps=steps,
+            early_stopping=check_flag("early_stopping", self.early_stopping),
         )
 
     def _split(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -131,6 +133,7 @@ class ConstrainedModel(TopicModel):
             "epoch": [info.epoch for info in result.history],
             "objective": [float(info.objective) for info in result.history],
             "kept_words": [info.kept for info in result.history],
+            "validation": [float(info.validation) for info in result.history],
         }
         self.explained_ = result.explained
         if self._selects:
@@ -213,6 +216,7 @@ class _Focused(ConstrainedModel):
         keep_words: Any = None,
         drop_words: Any = None,
         max_epochs: int | None = None,
+        early_stopping: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -225,6 +229,7 @@ class _Focused(ConstrainedModel):
         self.keep_words = keep_words
         self.drop_words = drop_words
         self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -311,6 +316,7 @@ class _PCSLDA(ConstrainedModel):
         doc_topic_prior: Any = "auto",
         supervision_weight: Any = "auto",
         max_epochs: int | None = None,
+        early_stopping: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -320,6 +326,7 @@ class _PCSLDA(ConstrainedModel):
         self.doc_topic_prior = doc_topic_prior
         self.supervision_weight = supervision_weight
         self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
         self.random_state = random_state

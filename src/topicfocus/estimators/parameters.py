@@ -38,6 +38,13 @@ def check_share(name: str, value: Any) -> float:
     return value
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """True or False, not a number or a word that would count as one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """One of a few words."""
     if value not in choices:

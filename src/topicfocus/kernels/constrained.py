@@ -34,6 +34,10 @@ from topicfocus.kernels.topic_mix import (
     solve_factorised,
 )
 
+#: Relative change of θ̂ up to which its curvature counts as the same. The gradient's error is a
+#: few times this where θ̂ stops so early, and nothing at the default tolerance.
+_TINY_STEP = 1e-3
+
 
 class ConstrainedStats(NamedTuple):
     """Sums over documents.
@@ -88,6 +92,7 @@ def constrained_documents(
     answer = np.empty(n_topics)
     work = MixWork(
         np.empty(longest),
+        np.empty(longest),
         np.empty(longest, dtype=np.int64),
         np.empty(n_topics),
         np.empty(n_topics),
@@ -127,8 +132,13 @@ def constrained_documents(
                 pull[k] = 0.0
                 for l in range(coef.shape[0]):
                     pull[k] += slope[d, l] * coef[l, k]
-            scaled_curvature(rows, weight, n, prior, mix, work)
-            factorise(work.matrix)
+            moved = 0.0
+            for k in range(n_topics):
+                moved = max(moved, abs(work.step[k]))
+            # Where Newton ended with a tiny step, the curvature before that step will do.
+            if n_topics == 1 or moved > _TINY_STEP:
+                scaled_curvature(rows, weight, n, prior, mix, work)
+                factorise(work.matrix)
             mix_response(pull, mix, work, answer)
         mixture(rows, n, mix, work.norm)
         mixture(rows, n, answer, push)

@@ -54,7 +54,8 @@ def chunk_bounds(indptr: np.ndarray, n_words: int) -> np.ndarray:
     wanted = nonzeros // max(SMALLEST_CHUNK, n_words)
     most = MOST_CHUNKS if nonzeros >= _MANY * n_words else MOST_CHUNKS // 2
     chunks = 1 << (max(min(wanted, most, n_docs), 1).bit_length() - 1)
-    goals = indptr[0] + np.arange(1, chunks) * (nonzeros / chunks)
+    goals = indptr[0] + np.ceil(np.arange(1, chunks) * (nonzeros / chunks))
+    goals = goals.astype(indptr.dtype)  # else all of indptr is converted to search it
     inner = np.searchsorted(indptr, goals)
     return np.concatenate([[0], np.clip(inner, 0, n_docs), [n_docs]]).astype(np.int64)
 

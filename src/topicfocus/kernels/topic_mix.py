@@ -20,20 +20,22 @@ from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import gather_document, mixture
 from topicfocus.kernels.special import log_in_place
 
-#: Before Newton; see `map_document`.
+#: Where the first Newton step is long; see `map_document`.
 _FIXED_POINT_ROUNDS = 2
-
-
 #: A fixed-point round that moves θ by less than this ends the rounds.
 _NEAR = 0.01
-#: Newton decrement, relative to the document's size, below which full steps need no line search.
-_QUADRATIC = 1e-7
+#: A step that changes no θ_k by more than this share changes no W_v·θ by more either, and so the
+#: curvature along it by less than a quarter: the full step raises f, no line search needed.
+_SHORT = 0.1
+#: Newton decrement, relative to the document's size, below which rounding may be all that is left.
+_ROUNDING = 1e-7
 
 
 class MixWork(NamedTuple):
     """Scratch of one thread."""
 
     norm: np.ndarray
+    bend: np.ndarray
     bits: np.ndarray
     gradient: np.ndarray
     step: np.ndarray
@@ -57,44 +59,50 @@ def mix_value(rows, weight, n, prior, theta, work):
 
 @kernel
 def factorise(matrix):
-    """Cholesky factor of a positive definite matrix, in place (lower triangle)."""
+    """Cholesky factor of a positive definite matrix, in place (lower triangle).
+
+    Its diagonal is left inverted, so that neither this nor solving divides more than once a row.
+    """
     size = matrix.shape[0]
-    for i in range(size):
-        for j in range(i + 1):
+    for j in range(size):
+        total = matrix[j, j]
+        for l in range(j):
+            total -= matrix[j, l] * matrix[j, l]
+        inverse = 1.0 / math.sqrt(max(total, 1e-300))
+        matrix[j, j] = inverse
+        for i in range(j + 1, size):
             total = matrix[i, j]
             for l in range(j):
                 total -= matrix[i, l] * matrix[j, l]
-            if i == j:
-                matrix[i, i] = math.sqrt(max(total, 1e-300))
-            else:
-                matrix[i, j] = total / matrix[j, j]
+            matrix[i, j] = total * inverse
 
 
 @kernel
 def solve_factorised(factor, x):
-    """x ← (L Lᵀ)⁻¹ x."""
+    """x ← (L Lᵀ)⁻¹ x, with 1/L_ii on the diagonal of `factor`."""
     size = factor.shape[0]
     for i in range(size):
         total = x[i]
         for l in range(i):
             total -= factor[i, l] * x[l]
-        x[i] = total / factor[i, i]
+        x[i] = total * factor[i, i]
     for i in range(size - 1, -1, -1):
         total = x[i]
         for l in range(i + 1, size):
             total -= factor[l, i] * x[l]
-        x[i] = total / factor[i, i]
+        x[i] = total * factor[i, i]
 
 
 @kernel
 def fixed_point_gradient(rows, weight, n, prior, theta, work):
-    """work.gradient = θ∘∇f = a + Σ_v c m r_v; leaves W_v·θ in work.norm."""
+    """work.gradient = θ∘∇f = a + Σ_v c m r_v; leaves c m / (W_v·θ) in work.norm."""
     mixture(rows, n, theta, work.norm)
+    for j in range(n):
+        work.norm[j] = weight[j] / work.norm[j]
     for k in range(prior.shape[0]):
         total = 0.0
-        row = rows[k]
         for j in range(n):
-            total += row[j] * (weight[j] / work.norm[j])
+            total += rows[k, j] * work.norm[j]
         work.gradient[k] = prior[k] + total * theta[k]
 
 
@@ -102,28 +110,49 @@ def fixed_point_gradient(rows, weight, n, prior, theta, work):
 def scaled_curvature(rows, weight, n, prior, theta, work):
     """work.gradient = θ∘∇f and work.matrix = -θθᵀ∘∇²f = R diag(c m) Rᵀ + diag(a)."""
     n_topics = prior.shape[0]
-    fixed_point_gradient(rows, weight, n, prior, theta, work)
+    mixture(rows, n, theta, work.norm)
     for j in range(n):
-        work.norm[j] = weight[j] / (work.norm[j] * work.norm[j])
+        inverse = 1.0 / work.norm[j]
+        work.norm[j] = weight[j] * inverse
+        work.bend[j] = weight[j] * inverse * inverse
     for k in range(n_topics):
-        row = rows[k]
+        total = 0.0
+        for j in range(n):
+            total += rows[k, j] * work.norm[j]
+        work.gradient[k] = prior[k] + total * theta[k]
         for l in range(k + 1):
-            other = rows[l]
             total = 0.0
             for j in range(n):
-                total += row[j] * other[j] * work.norm[j]
+                total += rows[k, j] * rows[l, j] * work.bend[j]
             work.matrix[k, l] = total * theta[k] * theta[l]
         work.matrix[k, k] += prior[k]
+
+
+@kernel
+def fixed_point(rows, weight, n, prior, theta, work):
+    """Up to two rounds of θ ← (a + Σ_v c m r_v)/(Σ a + Σ c m)."""
+    for _ in range(_FIXED_POINT_ROUNDS):
+        fixed_point_gradient(rows, weight, n, prior, theta, work)
+        total = 0.0
+        for k in range(prior.shape[0]):
+            total += work.gradient[k]
+        change = 0.0
+        for k in range(prior.shape[0]):
+            change = max(change, abs(work.gradient[k] / total - theta[k]))
+            theta[k] = work.gradient[k] / total
+        if change < _NEAR:
+            break
 
 
 @kernel
 def map_document(rows, weight, n, prior, theta, budget, work):
     """Newton with a line search from the θ given, in place. Returns the number of steps.
 
-    Up to two rounds of the fixed point come first: they cost less than one Newton step and are
-    nearly as good far from the optimum. A Newton step is halved until f rises; near the optimum
-    full steps are taken as they are. Stops when the Newton decrement (twice the rise still to be
-    had) was below tolerance² relative to the document's size, after a last step.
+    Short steps are taken in full (`_SHORT`). Where the first step is long, θ is far from the
+    optimum, and up to two rounds of the fixed point are made instead: they cost less than a Newton
+    step and are nearly as good there. A long step is halved until f rises. Stops when the Newton
+    decrement (twice the rise still to be had) was below tolerance² relative to the document's
+    size, after a last step; work.matrix then holds the factor of the curvature just before it.
     """
     n_topics = prior.shape[0]
     if n_topics == 1:
@@ -135,17 +164,7 @@ def map_document(rows, weight, n, prior, theta, budget, work):
     for k in range(n_topics):
         size += prior[k]
     taken = 0
-    for _ in range(_FIXED_POINT_ROUNDS):
-        fixed_point_gradient(rows, weight, n, prior, theta, work)
-        total = 0.0
-        for k in range(n_topics):
-            total += work.gradient[k]
-        change = 0.0
-        for k in range(n_topics):
-            change = max(change, abs(work.gradient[k] / total - theta[k]))
-            theta[k] = work.gradient[k] / total
-        if change < _NEAR:
-            break  # a warm start: Newton is at home here
+    moved = False
     last = math.inf
     value = math.nan  # f(θ), when a line search first needs it
     for _ in range(budget.max_steps):
@@ -163,19 +182,27 @@ def map_document(rows, weight, n, prior, theta, budget, work):
             along += theta[k] * work.step[k]
             across += theta[k] * work.along[k]
         decrement = 0.0
+        longest = 0.0
         for k in range(n_topics):
             work.step[k] -= along / across * work.along[k]
-            decrement += work.step[k] * work.gradient[k]
+            # The gradient along the plane: size·θ would add Σ_k θ_k x_k = 0, but not in floats.
+            decrement += work.step[k] * (work.gradient[k] - size * theta[k])
+            longest = max(longest, abs(work.step[k]))
+        if longest > _SHORT and not moved:
+            moved = True
+            fixed_point(rows, weight, n, prior, theta, work)
+            continue
+        moved = True
         taken += 1
-        if decrement <= _QUADRATIC * size:
-            # So near that a full step squares the error; f itself is flat to rounding here.
+        if longest <= _SHORT:
             total = 0.0
             for k in range(n_topics):
                 theta[k] *= 1.0 + work.step[k]
                 total += theta[k]
             for k in range(n_topics):
                 theta[k] /= total
-            if decrement <= budget.tolerance * budget.tolerance * size or decrement > 0.1 * last:
+            stalled = decrement <= _ROUNDING * size and decrement > 0.1 * last
+            if decrement <= budget.tolerance * budget.tolerance * size or stalled:
                 break  # done, or down to rounding
             last = decrement
             value = math.nan
@@ -215,6 +242,7 @@ def map_documents(first, last, indptr, indices, counts, words, prior, theta, bud
     rows = np.empty((n_topics, longest))
     weight = np.empty(longest)
     work = MixWork(
+        np.empty(longest),
         np.empty(longest),
         np.empty(longest, dtype=np.int64),
         np.empty(n_topics),

@@ -27,6 +27,7 @@ def predictor_variances(first, last, indptr, indices, counts, words, prior, coef
     answer = np.empty(n_topics)
     work = MixWork(
         np.empty(longest),
+        np.empty(longest),
         np.empty(longest, dtype=np.int64),
         np.empty(n_topics),
         np.empty(n_topics),

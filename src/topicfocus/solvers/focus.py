@@ -1,8 +1,10 @@
 """The focused model: gather evidence, cut the vocabulary, shape topics on what is left, refit.
 
 1. Evidence of every word (`inference.evidence`), on the training part.
-2. Cut: the words with most evidence per token, up to the inclusion prior's share of the tokens. φ
-   is exactly 0 or 1 from here on, β lives on the kept words and π on the others.
+2. Cut: the words with most evidence per token, up to the inclusion prior's share of the tokens. If
+   the evidence runs out before a share the user gave, words that follow the same topics fill it
+   (`inference.factors`). φ is exactly 0 or 1 from here on, β lives on the kept words and π on
+   the others.
 3. Shape (`solvers.shaping`): topics on the kept words by the constrained objective.
 4. Refit η on the topic mixes, shrink it to the documents not trained on, take δ from them too.
 
@@ -31,10 +33,12 @@ from topicfocus.inference.evidence import (
     target_slopes,
     word_evidence,
 )
+from topicfocus.inference.factors import complete_by_factors
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.updates import update_background
 from topicfocus.solvers.protocol import StepInfo
+from topicfocus.solvers.refit import explained_share, refit_coef, shrink_to_held_out
 from topicfocus.solvers.rungs import (
     RELEVANT_TOKENS,
     RETAINED,
@@ -43,13 +47,8 @@ from topicfocus.solvers.rungs import (
     FocusSettings,
     Rung,
 )
-from topicfocus.solvers.shaping import (
-    ShapeSettings,
-    explained_share,
-    refit_coef,
-    shape_topics,
-    shrink_to_held_out,
-)
+from topicfocus.solvers.shaping import ShapeSettings, shape_topics
+from topicfocus.solvers.stopping import StoppingRule, Watch
 
 
 @dataclass(frozen=True)
@@ -164,6 +163,7 @@ class Choices:
     shift: float
     factor: float
     noise: float
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,8 @@ def fit_focused(
     total_steps = sum(steps) + (max(steps) if settings.refit else 0)
     history: list[StepInfo] = []
 
-    def progress(value: float, kept: int) -> None:
-        history.append(StepInfo(len(history) + 1, value, kept))
+    def progress(value: float, kept: int, validation: float) -> None:
+        history.append(StepInfo(len(history) + 1, value, kept, validation=validation))
         if report is not None:
             report(history[-1], total_steps)
 
@@ -289,6 +289,12 @@ def _choose_words(parts: Parts, words: Words, settings: FocusSettings, rung: Run
             "No word says anything about the target beyond noise, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
+    if settings.inclusion_prior is not None:
+        # The user knows how much is relevant: words without evidence of their own fill the rest.
+        # "auto" is a limit and no such knowledge.
+        kept = complete_by_factors(
+            kept, parts.train.corpus, share, settings.n_topics, drop=settings.drop
+        )
     return kept
 
 
@@ -298,14 +304,15 @@ def _climb(
     family: object,
     settings: FocusSettings,
     rung: Rung,
-    progress: Callable[[float, int], None],
+    progress: Callable[[float, int, float], None],
     first: Candidate | None,
 ) -> Candidate:
     """Words, topics and coefficients of one rung.
 
-    A second pass is given the `first` and makes the same choices. On a graded rung it also starts
-    from the first one's topics, and a third of the steps is enough. Where η is free, stopping
-    early is part of the fit: it starts anew.
+    The first pass is stopped early by the held-out documents. A second pass is given the `first`
+    and makes the same choices, the number of steps among them. On a graded rung it also starts from
+    the first one's topics, and half of the steps is enough. Where η is free, stopping early
+    is part of the fit: it starts anew.
     """
     train, held_out = parts.train, parts.held_out
     choices = None if first is None else first.choices
@@ -343,25 +350,37 @@ def _climb(
         prior,
         level,
     )
+    steps = settings.max_steps or rung.steps
+    if choices is not None:
+        steps = max(1, math.ceil(choices.steps / 2) if warm else choices.steps)
     shaping = ShapeSettings(
-        rung.hold,
-        None if rung.graded else unit * rung.coef_bound,
-        settings.max_steps or (math.ceil(rung.steps / 3) if warm else rung.steps),
+        rung.hold, None if rung.graded else unit * rung.coef_bound, steps, rung.scaled
     )
     problem = Problem(mine, train.target, weight * train.target_weight, train.n_jobs)
     logits = _starting_logits(count, lean, rung, n_topics)
     begin = _carry_over(first, kept, logits) if warm else logits
-    state, interrupted = shape_topics(
-        problem, start, logits, shaping, lambda value: progress(value, len(kept)), begin
+    theirs = _columns(parts.held_words, kept, rung.silent)
+    watch = None
+    if choices is None and settings.early_stopping:
+        rule = StoppingRule(slack=rung.slack)
+        watch = Watch(theirs, held_out.target, known_held, train, rule)
+    shaped = shape_topics(
+        problem,
+        start,
+        logits,
+        shaping,
+        lambda value, validation: progress(value, len(kept), validation),
+        begin,
+        watch,
     )
+    state = shaped.state
     mixes = topic_mixes(mine, state, n_jobs=train.n_jobs)[known]
     coef, intercept = refit_coef(mixes, y, train.target_weight[known], family)
-    theirs = _columns(parts.held_words, kept, rung.silent)
     predicted = topic_mixes(theirs, state, n_jobs=train.n_jobs)[known_held] @ coef + intercept
     if choices is None:
         shift, factor = shrink_to_held_out(predicted, y_held, family)
         noise = float(np.mean((y_held - shift - factor * predicted) ** 2))
-        choices = Choices(ridge.penalty, mean_square, shift, factor, noise)
+        choices = Choices(ridge.penalty, mean_square, shift, factor, noise, shaped.steps)
     predicted = choices.shift + choices.factor * predicted
     explained = explained_share(y_held, predicted, family)
     if gaussian:
@@ -375,7 +394,7 @@ def _climb(
         prior,
         choices.shift + choices.factor * intercept,
     )
-    return Candidate(explained, kept, state, float(weight), choices, interrupted)
+    return Candidate(explained, kept, state, float(weight), choices, shaped.interrupted)
 
 
 def _carry_over(first: Candidate, kept: np.ndarray, logits: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ presses Ctrl-C.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ class StepInfo:
     """What one pass over the documents did.
 
     `objective` is the bound per token (the sum over minibatches, for solvers that have them),
-    `kept` the number of words with φ > ½, `temperature` of the selection where it is annealed.
+    `kept` the number of words with φ > ½, `temperature` of the selection where it is annealed,
+    `validation` the explained share of held-out targets where it was looked at, NaN elsewhere.
     """
 
     epoch: int
@@ -31,6 +33,7 @@ class StepInfo:
     kept: int
     seconds: float = 0.0
     temperature: float | None = None
+    validation: float = math.nan
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,11 @@ class Rung:
     silent : bool
         Whether topics may differ in how many relevant words they produce at all.
     steps : int
-        L-BFGS iterations.
+        L-BFGS iterations, at most.
+    scaled : bool
+        Whether these work in logits scaled by the words' frequencies (`shaping`).
+    slack : float
+        Share of the best held-out score that shaping may give up before it is stopped.
     marginal : float
         Weight of the marginal view in the evidence.
     vocabulary : float
@@ -46,14 +50,16 @@ class Rung:
     graded: bool
     silent: bool
     steps: int
+    scaled: bool
+    slack: float
     marginal: float = 2 / 3
     vocabulary: float = 0.25
 
 
-READABLE = Rung(1.0, 0.3, 6.0, 3.0, 0.5, 1.0, True, False, 60)
-PREDICTIVE = Rung(2.0, 1.5, 300.0, 0.3, 1.0, 3.0, False, True, 40, 1 / 3, 0.5)
+READABLE = Rung(1.0, 0.3, 6.0, 3.0, 0.5, 1.0, True, False, 21, True, 0.05)
+PREDICTIVE = Rung(2.0, 1.5, 300.0, 0.3, 1.0, 3.0, False, True, 40, False, 0.0, 1 / 3, 0.5)
 #: pc-sLDA: all words, topics free to follow words and target.
-UNFOCUSED = Rung(1.0, 1.0, 1.0, 1.0, 1.0, 3.0, False, False, 60)
+UNFOCUSED = Rung(1.0, 1.0, 1.0, 1.0, 1.0, 3.0, False, False, 60, False, 0.0)
 
 #: The readable rung is taken when it explains at least this share of what the best rung does.
 RETAINED = 0.9
@@ -80,4 +86,5 @@ class FocusSettings:
     keep: np.ndarray | None = None
     drop: np.ndarray | None = None
     refit: bool = True
+    early_stopping: bool = True
     rungs: tuple[Rung, ...] = (READABLE, PREDICTIVE)

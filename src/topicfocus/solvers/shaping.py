@@ -8,6 +8,7 @@ passes and a deterministic optimiser: the same data give the same topics, whatev
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,11 +17,14 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from topicfocus.families import Gaussian, mean_response
 from topicfocus.inference.constrained import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.unconstrained import softmax_gradient
-from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.solvers.stopping import Watch
+
+#: Curvature of J in a word's logits, a token: what `ShapeSettings.scaled` divides out. A tenth of
+#: what complete data would give, since most of a token's topic is unknown; 0.1 and 0.5 do alike.
+_TOKEN_CURVATURE = 0.1
 
 
 @dataclass(frozen=True)
@@ -37,15 +41,36 @@ class ShapeSettings:
         it, not the last bit of fit; η is refitted afterwards.
     max_steps : int
         L-BFGS iterations.
+    scaled : bool
+        Whether L-BFGS works in W_v·√(τ + n_v/10), in which frequent and rare words have about the
+        same curvature.
     """
 
     hold: float
     coef_bound: float | None
     max_steps: int = 60
+    scaled: bool = False
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """Topics, the number of steps they took, and whether the user interrupted."""
+
+    state: ModelState
+    steps: int
+    interrupted: bool
 
 
 def _centre(logits: np.ndarray) -> np.ndarray:
     return logits - logits.mean(axis=1, keepdims=True)
+
+
+def _scale(problem: Problem, settings: ShapeSettings, n_topics: int) -> np.ndarray:
+    """What every free parameter is multiplied by for L-BFGS: words x topics, then η and b."""
+    curvature = settings.hold + _TOKEN_CURVATURE * problem.corpus.word_counts
+    size = np.sqrt(curvature / np.median(curvature)) if settings.scaled else 1.0
+    size = np.broadcast_to(size, (problem.corpus.n_words,))
+    return np.concatenate([np.repeat(size, n_topics), np.ones(n_topics + 1)])
 
 
 def shape_topics(
@@ -53,22 +78,28 @@ def shape_topics(
     start: ModelState,
     logits: np.ndarray,
     settings: ShapeSettings,
-    report: Callable[[float], None] | None = None,
+    report: Callable[[float, float], None] | None = None,
     begin: np.ndarray | None = None,
-) -> tuple[ModelState, bool]:
-    """Topics maximising the objective held to `logits`, and whether the user interrupted.
+    watch: Watch | None = None,
+) -> Shaped:
+    """Topics maximising the objective held to `logits`.
 
-    They start from `begin`, or from `logits` themselves. `report(objective)` is called after every
-    iteration. An interrupt ends the iterations with the topics of the last one.
+    They start from `begin`, or from `logits` themselves. `report(objective, validation)` is called
+    after every iteration, with what `watch` found or NaN. `watch` may end the iterations early; an
+    interrupt ends them with the topics of the last one.
     """
     n_words, n_topics = logits.shape
     size = n_words * n_topics
     held = _centre(logits)
     theta = np.full((problem.n_docs, n_topics), 1.0 / n_topics)
     free_coef = settings.coef_bound is not None
-    best: dict[str, Any] = {"x": None, "value": None}
+    scale = _scale(problem, settings, n_topics)
+    taken = 0
+    last: np.ndarray | None = None
+    kept: tuple[np.ndarray, int] | None = None  # the last state that was not worse, and its step
 
     def unpack(x: np.ndarray) -> tuple[np.ndarray, ModelState]:
+        x = x / scale
         weights = x[:size].reshape(n_words, n_topics)
         return weights, replace(
             start,
@@ -88,19 +119,32 @@ def shape_topics(
         d_coef = found.coef_gradient if free_coef else np.zeros(n_topics)
         flat = np.concatenate([gradient.ravel(), d_coef, [found.intercept_gradient]])
         # Per document, so that L-BFGS's first step has a sensible length.
-        return -value / problem.n_docs, -flat / problem.n_docs
+        return -value / problem.n_docs, -flat / (scale * problem.n_docs)
+
+    def look(watch: Watch, x: np.ndarray) -> float:
+        nonlocal kept
+        # θ̂ of the training documents is at hand: x is where the objective was computed last.
+        share, worse = watch.check(unpack(x)[1], theta)
+        if kept is None or not worse:
+            kept = x, taken
+        return share
 
     def after(intermediate_result: Any) -> None:
-        best["x"], best["value"] = intermediate_result.x.copy(), -intermediate_result.fun
+        nonlocal taken, last
+        taken += 1
+        last = intermediate_result.x.copy()
+        share = look(watch, last) if watch is not None and watch.due(taken) else math.nan
         if report is not None:
-            report(best["value"])
+            report(-intermediate_result.fun, share)
+        if watch is not None and watch.stop:
+            raise StopIteration
 
-    bound = settings.coef_bound
-    limits = [(None, None)] * size
-    limits += [(-bound, bound) if free_coef else (None, None)] * n_topics + [(None, None)]
+    limits = None
+    if settings.coef_bound is not None:
+        bound = settings.coef_bound
+        limits = [(None, None)] * size + [(-bound, bound)] * n_topics + [(None, None)]
     begin = logits if begin is None else begin
-    first = np.concatenate([begin.ravel(), start.coef, [start.intercept]])
-    interrupted = False
+    first = scale * np.concatenate([begin.ravel(), start.coef, [start.intercept]])
     try:
         minimize(
             objective,
@@ -111,84 +155,13 @@ def shape_topics(
             callback=after,
             options={"maxiter": settings.max_steps, "maxcor": 10},
         )
+        if watch is not None and last is not None and not watch.due(taken):
+            objective(last)
+            look(watch, last)
     except KeyboardInterrupt:
-        if best["x"] is None:
+        if last is None:
             raise
-        interrupted = True
-    solution = first if best["x"] is None else best["x"]
-    return unpack(solution)[1], interrupted
-
-
-def refit_coef(
-    mixes: np.ndarray, target: np.ndarray, weight: np.ndarray, family: Any, penalty: float = 1e-2
-) -> tuple[np.ndarray, float]:
-    """η and b of a GLM of the target on given topic mixes, by Newton; K + 1 numbers.
-
-    Mixes are centred, and η has a small penalty, because they sum to one.
-    """
-    centre = mixes.mean(axis=0)
-    design = np.column_stack([mixes - centre, np.ones(len(mixes))])
-    ridge = np.full(design.shape[1], penalty)
-    ridge[-1] = 1e-9
-    family = Gaussian(1.0) if isinstance(family, Gaussian) else family
-    level = _level(target, weight, family)
-    x = np.zeros(design.shape[1])
-    x[-1] = level
-    for _ in range(100):
-        _, slope, bend, _ = likelihood_table(family, target, design @ x)
-        gradient = design.T @ (weight * slope) - ridge * np.append(x[:-1], 0.0)
-        curvature = design.T @ (design * (weight * -bend)[:, None]) + np.diag(ridge)
-        step = np.linalg.solve(curvature, gradient)
-        if not isinstance(family, Gaussian):
-            step *= min(1.0, 5.0 / max(np.abs(step).max(), 1e-300))
-        x = x + step
-        if np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
-            break
-    return x[:-1], float(x[-1] - centre @ x[:-1])
-
-
-def _level(target: np.ndarray, weight: np.ndarray, family: Any) -> float:
-    """The constant predictor that fits the target best, by Newton from zero."""
-    x = 0.0
-    for _ in range(50):
-        _, slope, bend, _ = likelihood_table(family, target, np.full(len(target), x))
-        step = (weight @ slope) / max(-(weight @ bend), 1e-12)
-        x += float(np.clip(step, -5.0, 5.0)) if not isinstance(family, Gaussian) else float(step)
-        if abs(step) < 1e-10 * (1 + abs(x)):
-            break
-    return x
-
-
-def shrink_to_held_out(
-    predictor: np.ndarray, target: np.ndarray, family: Any
-) -> tuple[float, float]:
-    """(s, t): predictor ← s + t·predictor on documents not trained on, t in [0.1, 1].
-
-    η is fitted to the documents that shaped the topics, and so is too sure of itself; only ever
-    shrunken, never stretched.
-    """
-    family = Gaussian(1.0) if isinstance(family, Gaussian) else family
-    one = np.ones(len(target))
-    slope, _ = refit_coef(predictor[:, None], target, one, family, penalty=1e-6)
-    factor = float(np.clip(slope[0], 0.1, 1.0))
-    shift = 0.0
-    for _ in range(50):
-        _, first, second, _ = likelihood_table(family, target, shift + factor * predictor)
-        step = first.sum() / max(-second.sum(), 1e-12)
-        shift += (
-            float(np.clip(step, -2.0, 2.0)) if not isinstance(family, Gaussian) else float(step)
-        )
-        if abs(step) < 1e-10:
-            break
-    return shift, factor
-
-
-def explained_share(target: np.ndarray, predictor: np.ndarray, family: Any) -> float:
-    """1 - deviance/null deviance: R² for a Gaussian target, McFadden's for classes."""
-    family = Gaussian(1.0) if isinstance(family, Gaussian) else family
-    null = np.full(len(target), _level(target, np.ones(len(target)), family))
-    if isinstance(family, Gaussian):
-        worst = float(np.sum((target - null) ** 2))
-        return 1.0 - float(np.sum((target - mean_response(family, predictor)) ** 2)) / worst
-    fit = likelihood_table(family, target, np.clip(predictor, -20.0, 20.0))[0].sum()
-    return 1.0 - float(fit / likelihood_table(family, target, null)[0].sum())
+        return Shaped(unpack(last)[1], taken, True)
+    if kept is None:
+        kept = (first if last is None else last), taken
+    return Shaped(unpack(kept[0])[1], kept[1], False)

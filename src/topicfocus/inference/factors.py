@@ -1,0 +1,113 @@
+"""Words that follow the topics of the kept words, whatever they say about the target.
+
+Topics make the kept words of a document vary together. With x_d the counts of its kept words, ℓ_d
+their sum and p_v a word's share of all kept tokens, the factors are the leading principal directions
+of (x_dv - ℓ_d p_v)/√p_v, for which multinomial noise alone would be white; K topics span K-1. For
+another word with counts c_d and rate q in documents of length L_d,
+
+    t = Σ_d (c_d - q L_d) s_d,    C = Σ_d (c_d - q L_d)² s_d s_dᵀ,    tᵀ C⁻¹ t ~ χ²(K-1),
+
+s_d being the factor scores, if the word's rate does not depend on the topics. Scores are linear in
+the tokens and average zero, so the fixed length of a document does not bias t: a token that is one
+kept word more is one other word less, but just as often on the positive as on the negative side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.stats import chi2
+
+from topicfocus.corpus import Corpus
+
+#: Completing ends when nothing is added; this many rounds have always been enough.
+_MOST_ROUNDS = 10
+
+
+def factor_scores(words: sparse.csr_array, n_factors: int) -> np.ndarray:
+    """s_d of the leading directions of the kept words' composition, documents x factors."""
+    length = np.asarray(words.sum(axis=1)).ravel()
+    count = np.asarray(words.sum(axis=0)).ravel()
+    share = count / count.sum()
+    scale = 1.0 / np.sqrt(np.maximum(share, 1e-300))
+    transposed = words.T.tocsr()
+
+    def forward(x: np.ndarray) -> np.ndarray:
+        x = scale * x.ravel()
+        return words @ x - length * (share @ x)
+
+    def backward(r: np.ndarray) -> np.ndarray:
+        return scale * (transposed @ r - share * (length @ r))
+
+    n_words = words.shape[1]
+    if n_factors >= n_words - 1:  # too few words for an iterative method
+        square = np.column_stack([backward(forward(e)) for e in np.eye(n_words)])
+        directions = np.linalg.eigh(square)[1][:, ::-1][:, :n_factors]
+    else:
+        operator = LinearOperator(
+            (n_words, n_words), matvec=lambda x: backward(forward(x)), dtype=float
+        )
+        # A start of its own, so that the same data give the same words.
+        start = np.random.default_rng(0).standard_normal(n_words)
+        directions = eigsh(operator, k=n_factors, v0=start, tol=1e-4)[1]
+    return np.column_stack([forward(direction) for direction in directions.T])
+
+
+def factor_dependence(
+    words: sparse.csr_array, length: np.ndarray, scores: np.ndarray
+) -> np.ndarray:
+    """tᵀ C⁻¹ t of every word; see the module."""
+    n_factors = scores.shape[1]
+    rate = np.asarray(words.sum(axis=0)).ravel() / length.sum()
+    score = words.T @ scores - np.outer(rate, length @ scores)
+    pairs = (scores[:, :, None] * scores[:, None, :]).reshape(len(scores), -1)
+    spread = words.power(2).T @ pairs - 2 * rate[:, None] * (words.T @ (pairs * length[:, None]))
+    spread += (rate**2)[:, None] * (length**2 @ pairs)
+    spread = spread.reshape(-1, n_factors, n_factors)
+    size = np.trace(spread, axis1=1, axis2=2) / n_factors
+    spread += (1e-9 * size + 1e-300)[:, None, None] * np.eye(n_factors)
+    return np.einsum("vk,vk->v", score, np.linalg.solve(spread, score[:, :, None])[:, :, 0])
+
+
+def complete_by_factors(
+    kept: np.ndarray,
+    corpus: Corpus,
+    inclusion_prior: float,
+    n_topics: int,
+    *,
+    drop: np.ndarray | None = None,
+    error: float = 0.05,
+) -> np.ndarray:
+    """Columns kept, and words that follow their topics up to the inclusion prior's share of tokens.
+
+    Of the words dropped, those whose dependence on the factors is significant (familywise `error`),
+    most per token first, while the kept share of tokens is within `inclusion_prior`. Added words
+    sharpen the factors, so this is repeated until nothing is added. `drop` are columns never to add.
+    """
+    count = corpus.word_counts
+    needed = chi2.isf(error / max(len(count), 1), max(n_topics - 1, 1))
+    inside = np.zeros(len(count), dtype=bool)
+    inside[kept] = True
+    allowed = count > 0
+    if drop is not None:
+        allowed[drop] = False
+    for _ in range(_MOST_ROUNDS):
+        room = inclusion_prior * count.sum() - count[inside].sum()
+        others = np.flatnonzero(allowed & ~inside)
+        known = np.flatnonzero(inside & (count > 0))
+        n_factors = min(n_topics, len(known)) - 1
+        if room <= 0 or n_factors < 1 or len(others) == 0:
+            break
+        scores = factor_scores(sparse.csr_array(corpus.counts[:, known]), n_factors)
+        found = factor_dependence(
+            sparse.csr_array(corpus.counts[:, others]), corpus.doc_lengths, scores
+        )
+        order = np.argsort(-found / count[others], kind="stable")
+        order = order[found[order] > needed]
+        taken = np.cumsum(count[others[order]])
+        order = order[taken <= room]
+        if len(order) == 0:
+            break
+        inside[others[order]] = True
+    return np.flatnonzero(inside)
