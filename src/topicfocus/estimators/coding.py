@@ -78,7 +78,7 @@ class Coding:
         return Bernoulli()
 
     def mean(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """E[y | f] in the units of the target; `predictor` documents x predictors of this target."""
+        """E[y | f] in the units of the target; `predictor` documents x its predictors."""
         if self.kind == "ordinal":
             return level_probabilities(family, predictor[:, 0]) @ self.labels.astype(float)
         return mean_response(family, predictor[:, 0])
@@ -105,8 +105,8 @@ def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
     """One array a target: y is one value or a row of values for each document."""
     if y is None:
         raise ValueError(
-            f"requires y to be passed, but the target {name} is None. Use LDA for documents without "
-            "a target."
+            f"requires y to be passed, but the target {name} is None. Use LDA for documents "
+            "without a target."
         )
     if sparse.issparse(y):
         y = y.toarray()
@@ -115,8 +115,8 @@ def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
         raise ValueError(f"Complex data not supported: {name} must hold real numbers or labels")
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
         raise ValueError(
-            f"{name} has shape {values.shape}; it must be one value for each document, ({n_docs},), "
-            "or one row of values"
+            f"{name} has shape {values.shape}; it must be one value for each document, "
+            f"({n_docs},), or one row of values"
         )
     if len(values) != n_docs:
         raise ValueError(f"{name} has {len(values)} values but X has {n_docs} documents")

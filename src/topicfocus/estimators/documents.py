@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from topicfocus.corpus import Corpus
-from topicfocus.inference.state import Problem, make_problem
+from topicfocus.inference.state import ModelState, Problem, make_problem
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,42 @@ def read_covariates(
             f"{name} has {values.shape[1]} columns, but the model was fitted with {expected}."
         )
     return np.ascontiguousarray(values) if values.shape[1] else None
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Covariates are fitted centred and in standard deviations, whatever their units."""
+
+    centre: np.ndarray
+    size: np.ndarray
+
+    @staticmethod
+    def of(covariates: np.ndarray | None, weight: np.ndarray) -> Scaling:
+        if covariates is None:
+            return Scaling(np.zeros(0), np.ones(0))
+        centre = np.average(covariates, axis=0, weights=weight)
+        size = np.sqrt(np.average((covariates - centre) ** 2, axis=0, weights=weight))
+        return Scaling(centre, np.where(size > 0, size, 1.0))
+
+    def scale(self, covariates: np.ndarray | None) -> np.ndarray | None:
+        return None if covariates is None else (covariates - self.centre) / self.size
+
+    def restore(self, model: ModelState) -> ModelState:
+        """ζ and b for covariates in their own units."""
+        if model.covariate_coef is None:
+            return model
+        zeta = model.covariate_coef / self.size[:, None]
+        return replace(model, covariate_coef=zeta, intercept=model.intercept - self.centre @ zeta)
+
+    def apply(self, model: ModelState) -> ModelState:
+        """The other way round, to go on fitting from a model."""
+        if model.covariate_coef is None:
+            return model
+        return replace(
+            model,
+            covariate_coef=model.covariate_coef * self.size[:, None],
+            intercept=model.intercept + self.centre @ model.covariate_coef,
+        )
 
 
 def read_exposure(exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:

@@ -1,179 +1,21 @@
-"""The models of the constrained objective: focused topics, and pc-sLDA, which keeps every word."""
+"""Focused topics, and pc-sLDA, which is the same with every word kept."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from topicfocus.corpus import Corpus, check_target, make_corpus
-from topicfocus.estimators.base import TopicModel, generator
-from topicfocus.estimators.parameters import (
-    check_count,
-    check_flag,
-    check_positive,
-    check_prior,
-    check_share,
+from topicfocus.corpus import Corpus
+from topicfocus.estimators.constrained import (
+    ConstrainedClassifierPart,
+    ConstrainedModel,
+    ConstrainedRegressorPart,
+    is_auto,
 )
-from topicfocus.estimators.progress import progress_bar
-from topicfocus.estimators.targets import ClassifierPart, RegressorPart
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.state import ModelState, make_problem
-from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers.focus import FocusResult, damp, fit_focused
+from topicfocus.estimators.parameters import check_share
 from topicfocus.solvers.rungs import FocusSettings
-
-
-class ConstrainedModel(TopicModel):
-    """What models of the constrained objective share. θ̂ is found from √counts."""
-
-    _selects = True
-
-    def fit(self, X: Any, y: Any, X_val: Any = None, y_val: Any = None):
-        """Fit to counts (documents x words) and a target.
-
-        Parameters
-        ----------
-        X, y : counts and target
-        X_val, y_val : optional
-            Documents to make choices on. By default a part of X is set aside
-            (`validation_fraction`), stratified for classes.
-        """
-        if (X_val is None) != (y_val is None):
-            raise ValueError("Give both X_val and y_val, or neither.")
-        return self._fit_supervised(X, y, held_out=None if X_val is None else (X_val, y_val))
-
-    def _fit_target(
-        self, corpus: Corpus, target: np.ndarray, family: Any, held_out: Any
-    ) -> ModelState:
-        settings = self._settings(corpus)
-        n_threads(self.n_jobs)
-        if corpus.n_words < 2:
-            raise ValueError("X has n_features=1: one word makes no topics. Give more words.")
-        if held_out is None:
-            train, held = self._split(target)
-            problems = (corpus.rows(train), target[train]), (corpus.rows(held), target[held])
-        else:
-            problems = (corpus, target), self._read_held_out(held_out, corpus.n_words)
-        train_problem, held_problem = (make_problem(c, t, n_jobs=self.n_jobs) for c, t in problems)
-        title = type(self).__name__
-        with progress_bar(title, corpus.n_words, self.verbose, "objective/doc") as report:
-            result = fit_focused(train_problem, held_problem, family, settings, report)
-        self._keep(result)
-        return result.state
-
-    def _settings(self, corpus: Corpus) -> FocusSettings:
-        """Every parameter, checked; None where it is automatic."""
-        n_topics = check_count("n_topics", self.n_topics)
-        prior = None
-        if not _is_auto("doc_topic_prior", self.doc_topic_prior):
-            prior, learn = check_prior(self.doc_topic_prior, n_topics)
-            if learn:
-                raise ValueError('doc_topic_prior="learn" is for joint models; use "auto" here.')
-        weight = None
-        if not _is_auto("supervision_weight", self.supervision_weight):
-            weight = check_positive("supervision_weight", self.supervision_weight)
-        check_share("validation_fraction", self.validation_fraction)
-        steps = None if self.max_epochs is None else check_count("max_epochs", self.max_epochs)
-        return FocusSettings(
-            n_topics,
-            select=self._selects,
-            supervision_weight=weight,
-            doc_topic_prior=prior,
-            max_steps=steps,
-            early_stopping=check_flag("early_stopping", self.early_stopping),
-        )
-
-    def _split(self, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Documents to train on and to make choices on; classes in their proportions.
-
-        Too few documents to set any aside: all serve as both, and δ is then too small.
-        """
-        rng = generator(self.random_state)
-        fraction = self.validation_fraction
-        groups = [np.arange(len(target))]
-        if hasattr(self, "classes_"):
-            groups = [np.flatnonzero(target == c) for c in (0.0, 1.0)]
-        held = []
-        for group in groups:
-            n_held = max(1, round(fraction * len(group)))
-            if len(group) - n_held < 2:
-                return np.arange(len(target)), np.arange(len(target))
-            held.append(rng.permutation(group)[:n_held])
-        chosen = np.sort(np.concatenate(held))
-        rest = np.setdiff1d(np.arange(len(target)), chosen)
-        if np.ptp(target[rest]) == 0 or np.ptp(target[chosen]) == 0:
-            return np.arange(len(target)), np.arange(len(target))
-        return rest, chosen
-
-    def _read_held_out(self, held_out: Any, n_words: int) -> tuple[Corpus, np.ndarray]:
-        corpus = make_corpus(held_out[0], name="X_val", allow_empty=True)
-        if corpus.n_words != n_words:
-            raise ValueError(f"X_val has {corpus.n_words} features, but X has {n_words}.")
-        if hasattr(self, "classes_"):
-            target = self._encode_target(held_out[1], corpus.n_docs)
-            if np.ptp(target) == 0:
-                raise ValueError("y_val has one class only: no choice can be made on it.")
-            return corpus, target
-        return corpus, check_target(held_out[1], corpus.n_docs, name="y_val")
-
-    def _keep(self, result: FocusResult) -> None:
-        state = result.state
-        volume = result.volume
-        self.components_ = np.ascontiguousarray((state.topic_word / volume).T)
-        self.topic_volume_ = volume
-        self.doc_topic_prior_ = state.doc_topic_prior
-        self.supervision_weight_ = result.supervision_weight
-        self.evidence_ = result.evidence
-        self.n_iter_ = len(result.history)
-        self.history_ = {
-            "epoch": [info.epoch for info in result.history],
-            "objective": [float(info.objective) for info in result.history],
-            "kept_words": [info.kept for info in result.history],
-            "validation": [float(info.validation) for info in result.history],
-        }
-        self.explained_ = result.explained
-        if self._selects:
-            self.rung_ = ("readable", "predictive")[result.rung]
-            self.inclusion_prior_ = result.inclusion_prior
-            self.inclusion_ = state.inclusion
-            self.background_ = state.background
-            self.selected_words_ = state.inclusion > 0.5
-        if result.interrupted:
-            warnings.warn(
-                f"The fit was interrupted after {self.n_iter_} steps; the model is their result.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-
-    def _state(self) -> ModelState:
-        state = super()._state()
-        return ModelState(
-            state.topic_word * self.topic_volume_,
-            state.inclusion,
-            state.background,
-            state.coef,
-            state.family,
-            state.doc_topic_prior,
-            state.intercept,
-        )
-
-    def _mixes(self, corpus: Corpus) -> np.ndarray:
-        return topic_mixes(damp(corpus), self._state(), n_jobs=self.n_jobs)
-
-
-def _is_auto(name: str, value: Any) -> bool:
-    """Whether a parameter is left to the data; a word other than "auto" is an error."""
-    if (
-        isinstance(value, str)
-        and value != "auto"
-        and not (name == "doc_topic_prior" and value == "learn")
-    ):
-        raise ValueError(f"{name} must be 'auto' or a number, got {value!r}.")
-    return isinstance(value, str) and value == "auto"
 
 
 def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray | None:
@@ -238,7 +80,7 @@ class _Focused(ConstrainedModel):
     def _settings(self, corpus: Corpus) -> FocusSettings:
         settings = super()._settings(corpus)
         share = None
-        if not _is_auto("inclusion_prior", self.inclusion_prior):
+        if not is_auto("inclusion_prior", self.inclusion_prior):
             share = check_share("inclusion_prior", self.inclusion_prior)
         names = getattr(self, "feature_names_in_", None)
         keep = read_columns("keep_words", self.keep_words, names, corpus.n_words)
@@ -250,8 +92,8 @@ class _Focused(ConstrainedModel):
         return replace(settings, inclusion_prior=share, keep=keep, drop=drop)
 
 
-class FocusedTopicRegressor(_Focused, RegressorPart):
-    """Focused topics for a real target: few, readable, and predictive.
+class FocusedTopicRegressor(ConstrainedRegressorPart, _Focused):
+    """Focused topics for a real target, or another family: few, readable, and predictive.
 
     Words are kept by the evidence they give about the target, up to a share of the tokens; topics
     are shaped on the kept words by the constrained objective, in which the topic mix of a document
@@ -264,6 +106,8 @@ class FocusedTopicRegressor(_Focused, RegressorPart):
     inclusion_prior : float in (0, 1) or "auto", default="auto"
         Expected share of tokens that are relevant. "auto": about ten tokens of an average document,
         but between 5% and 80%.
+    family : {"gaussian", "poisson", "ordinal", "bernoulli"} or a list of them, default="gaussian"
+        As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
         a, the weight of the prior of a topic mix. "auto": together as much as the relevant
         words of an average document.
@@ -297,11 +141,45 @@ class FocusedTopicRegressor(_Focused, RegressorPart):
         How many relevant words a topic produces, relative to the busiest; ones unless "predictive".
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_, history_
+    covariate_coef_, thresholds_, levels_, family_ : as for :class:`SLDARegressor`
     """
 
+    def __init__(
+        self,
+        n_topics: int = 5,
+        *,
+        inclusion_prior: Any = "auto",
+        family: Any = "gaussian",
+        doc_topic_prior: Any = "auto",
+        supervision_weight: Any = "auto",
+        keep_words: Any = None,
+        drop_words: Any = None,
+        max_epochs: int | None = None,
+        early_stopping: bool = True,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_topics,
+            inclusion_prior=inclusion_prior,
+            doc_topic_prior=doc_topic_prior,
+            supervision_weight=supervision_weight,
+            keep_words=keep_words,
+            drop_words=drop_words,
+            max_epochs=max_epochs,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.family = family
 
-class FocusedTopicClassifier(_Focused, ClassifierPart):
-    """Focused topics for two classes. As :class:`FocusedTopicRegressor`, with `classes_`."""
+
+class FocusedTopicClassifier(ConstrainedClassifierPart, _Focused):
+    """Focused topics for classes. As :class:`FocusedTopicRegressor`, with `classes_`."""
 
 
 class _PCSLDA(ConstrainedModel):
@@ -333,9 +211,36 @@ class _PCSLDA(ConstrainedModel):
         self.verbose = verbose
 
 
-class PCSLDARegressor(_PCSLDA, RegressorPart):
-    """Prediction-constrained sLDA for a real target: the focused model with every word kept."""
+class PCSLDARegressor(ConstrainedRegressorPart, _PCSLDA):
+    """Prediction-constrained sLDA: the focused model with every word kept."""
+
+    def __init__(
+        self,
+        n_topics: int = 5,
+        *,
+        family: Any = "gaussian",
+        doc_topic_prior: Any = "auto",
+        supervision_weight: Any = "auto",
+        max_epochs: int | None = None,
+        early_stopping: bool = True,
+        validation_fraction: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            n_topics,
+            doc_topic_prior=doc_topic_prior,
+            supervision_weight=supervision_weight,
+            max_epochs=max_epochs,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.family = family
 
 
-class PCSLDAClassifier(_PCSLDA, ClassifierPart):
-    """Prediction-constrained sLDA for two classes: the focused model with every word kept."""
+class PCSLDAClassifier(ConstrainedClassifierPart, _PCSLDA):
+    """Prediction-constrained sLDA for classes: the focused model with every word kept."""

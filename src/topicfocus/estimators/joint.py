@@ -99,9 +99,13 @@ class JointTopicModel(TopicModel):
                     f"warm_start=True continues from topics of shape {self.components_.shape}, but "
                     f"the data and n_topics ask for {shape}. Set warm_start=False to start anew."
                 )
-            return self._state()
+            return self._warm_state()
         begin = near_symmetric_start if name == "gradient" else perturbed_start
         return begin(problem, hyper, family, prior, rng)
+
+    def _warm_state(self) -> ModelState:
+        """The fitted model in the units that fitting uses."""
+        return self._state()
 
     def _keep(self, result: FitResult, hyper: Hyperparameters) -> None:
         model = result.model

@@ -23,6 +23,9 @@ class SupervisedJointModel(JointTopicModel):
             return 1.0
         return check_positive("supervision_weight", self.supervision_weight)
 
+    def _warm_state(self) -> ModelState:
+        return self._scaling.apply(self._state())
+
     def _fit_documents(self, documents: Documents, family: Any) -> ModelState:
         return self._fit_joint(documents, family).model
 

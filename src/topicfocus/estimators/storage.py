@@ -14,8 +14,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.estimators.base import TopicModel
+from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.constrained import ConstrainedModel
+from topicfocus.estimators.documents import Scaling
 from topicfocus.estimators.focused import (
-    ConstrainedModel,
     FocusedTopicClassifier,
     FocusedTopicRegressor,
     PCSLDAClassifier,
@@ -26,7 +28,7 @@ from topicfocus.estimators.lda import LDA
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
 from topicfocus.estimators.targets import ClassifierPart, TargetPart
-from topicfocus.families import FAMILIES
+from topicfocus.families import FAMILIES, Categorical, Several
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.persistence import register, register_record
 
@@ -50,9 +52,10 @@ def register_all() -> None:
     # The identity of a list in memory, kept by scikit-learn so as to warn only once.
     register(CountVectorizer, transient=("_stop_words_id",), check=check_vectoriser)
     register(Pipeline, check=check_pipeline)
-    for family in FAMILIES.values():
-        register_record(type(family))
-    register_record(Hyperparameters)
+    for record in (*map(type, FAMILIES.values()), Categorical, Several):
+        register_record(record)
+    for record in (Hyperparameters, Coding, Scaling):
+        register_record(record)
 
 
 def _require(condition: Any, message: str) -> None:

@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
+from topicfocus.corpus import make_corpus
 from topicfocus.estimators.coding import (
     REGRESSION_FAMILIES,
     Coding,
@@ -23,6 +24,7 @@ from topicfocus.estimators.coding import (
 )
 from topicfocus.estimators.documents import (
     Documents,
+    Scaling,
     read_covariates,
     read_exposure,
     read_weight,
@@ -48,8 +50,9 @@ class TargetPart:
         sample_weight: Any = None,
         exposure: Any = None,
         covariates: Any = None,
-        **options: Any,
+        validation: tuple | None = None,
     ):
+        """Read everything, fit, keep. `validation` is (X, y, weight, exposure, covariates)."""
         corpus = self._read_counts(X, reset=True)
         weight = read_weight(sample_weight, corpus.n_docs)
         every = np.ones(corpus.n_docs) if weight is None else weight
@@ -57,13 +60,38 @@ class TargetPart:
         self._set_codings(self._codings_of(columns, every))
         covariates = read_covariates(covariates, corpus.n_docs, None)
         self.n_covariates_ = 0 if covariates is None else covariates.shape[1]
+        scaling = Scaling.of(covariates, every)
         target = self._codes(columns, "y")
         families = [c.start(target[:, t], every) for t, c in enumerate(self._codings)]
         family = several_or_one(families)
         offset = self._offset(exposure, corpus.n_docs)
-        documents = Documents(corpus, target, weight, offset, covariates)
-        self._keep_target(self._fit_documents(documents, family, **options))
+        documents = Documents(corpus, target, weight, offset, scaling.scale(covariates))
+        options = {}
+        if validation is not None:
+            options["held_out"] = self._read_validation(validation, corpus.n_words, scaling)
+        self._scaling = scaling
+        self._keep_target(scaling.restore(self._fit_documents(documents, family, **options)))
         return self
+
+    def _read_validation(self, given: tuple, n_words: int, scaling: Scaling) -> Documents:
+        X, y, sample_weight, exposure, covariates = given
+        corpus = make_corpus(X, name="X_val", allow_empty=True, fractions=True)
+        if corpus.n_words != n_words:
+            raise ValueError(f"X_val has {corpus.n_words} features, but X has {n_words}.")
+        n = corpus.n_docs
+        target = self._codes(target_columns(y, n, "y_val"), "y_val")
+        for t, column in enumerate(target.T):
+            known = column[np.isfinite(column)]
+            if len(known) == 0 or (self._codings[t].labels is not None and np.ptp(known) == 0):
+                raise ValueError("y_val has one class only: no choice can be made on it.")
+        covariates = read_covariates(covariates, n, self.n_covariates_, "covariates_val")
+        return Documents(
+            corpus,
+            target,
+            read_weight(sample_weight, n, "sample_weight_val"),
+            self._offset(exposure, n, "exposure_val"),
+            scaling.scale(covariates),
+        )
 
     def _codes(self, columns: list[np.ndarray], name: str) -> np.ndarray:
         if len(columns) != len(self._codings):

@@ -23,7 +23,7 @@ from topicfocus.families.operations import (
 )
 from topicfocus.families.ordinal import Ordinal, initial_thresholds, level_probabilities
 from topicfocus.families.poisson import Poisson
-from topicfocus.families.several import Several, several
+from topicfocus.families.several import Several, common, several
 
 #: Every family of one predictor, with an example of each; the contract test runs over it.
 FAMILIES = {
@@ -41,6 +41,7 @@ __all__ = [
     "Ordinal",
     "Poisson",
     "Several",
+    "common",
     "derivatives",
     "expectation",
     "free_gradient",

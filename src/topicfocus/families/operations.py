@@ -9,11 +9,11 @@ Most families have one target and one linear predictor and register `log_likelih
 targets with their weights and a row of linear predictors, one row a document. By default these
 use the scalar ones; a family with several predictors (classes) or several targets registers them.
 
-These six are also called from compiled kernels. One `numba.extending.overload` per operation looks the implementation up in the
-same registry when a kernel is compiled for a family's type. This form was chosen because numba's
-on-disk cache works with it: functions passed as arguments, closures and jitclasses would be
-compiled anew in every process. Under ``NUMBA_DISABLE_JIT=1`` the very same functions run as
-plain Python.
+These six are also called from compiled kernels. One `numba.extending.overload` per operation looks
+the implementation up in the same registry when a kernel is compiled for a family's type. This form
+was chosen because numba's on-disk cache works with it: functions passed as arguments, closures and
+jitclasses would be compiled anew in every process. Under ``NUMBA_DISABLE_JIT=1`` the very same
+functions run as plain Python.
 """
 
 from __future__ import annotations

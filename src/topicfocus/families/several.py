@@ -2,7 +2,7 @@
 
 Given the topic mix the targets are independent, so log-likelihoods add. Compiled code cannot loop
 over a list of different types; here a family is a number and its parameters a stretch of an array,
-so any combination of the package's families runs without compiling anything new.
+so any combination of the package's families, one alone included, runs in the same compiled code.
 """
 
 from __future__ import annotations
@@ -74,6 +74,15 @@ def several(families: Sequence[Any]) -> Several:
         np.array(place, dtype=np.int64),
         np.concatenate([*parameters, np.zeros(0)]),
     )
+
+
+def common(family: Any) -> Any:
+    """The family as compiled code is given it: a family of the package as one of several.
+
+    So each kernel is compiled once for all of them, not once for each; a family from outside the
+    package stays itself.
+    """
+    return several([family]) if type(family) in _KINDS else family
 
 
 @split.register(Several)

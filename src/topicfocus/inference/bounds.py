@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
 
+from topicfocus.families import common
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import possible_words, word_weights
 from topicfocus.kernels.likelihood import expectation_rows
@@ -60,7 +61,8 @@ def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
     mu = mean @ coef
     nu = np.maximum(mean @ coef**2 - mu**2, 0.0) / (total_gamma + 1)[:, None]
     mu += problem.offsets(state)
-    return expectation_rows(state.family, problem.targets, problem.target_weights, mu, nu)[0]
+    family = common(state.family)
+    return expectation_rows(family, problem.targets, problem.target_weights, mu, nu)[0]
 
 
 def _switch_terms(problem, state, hyper) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import free_gradient, update_dispersion
+from topicfocus.families import common, free_gradient, update_dispersion
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import expectation_rows
 
@@ -67,10 +67,13 @@ class TargetMoments:
         nu = np.maximum(self.mean @ eta**2 - from_topics**2, 0.0) / (self.total + 1.0)[:, None]
         return mu, nu
 
+    def _rows(self, family: Any, mu: np.ndarray, nu: np.ndarray) -> tuple:
+        return expectation_rows(common(family), self.target, self.weight, mu, nu)
+
     def value(self, family: Any, coef: np.ndarray) -> float:
         """Q."""
         mu, nu = self.predictor(coef)
-        return float(expectation_rows(family, self.target, self.weight, mu, nu)[0].sum())
+        return float(self._rows(family, mu, nu)[0].sum())
 
     def derivatives(self, family: Any, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """∇Q and, for each predictor, a positive semi-definite stand-in for -∇²Q.
@@ -78,7 +81,7 @@ class TargetMoments:
         Exact for Gaussian targets; for the others the curvature of a quadratic below Q.
         """
         mu, nu = self.predictor(coef)
-        _, slope, by_variance = expectation_rows(family, self.target, self.weight, mu, nu)
+        _, slope, by_variance = self._rows(family, mu, nu)
         # E log p falls by -∂/∂ν for each unit of E f²: exact for Gaussian targets, and the
         # quadratic minoriser of the bound for the others.
         bend = 2.0 * by_variance

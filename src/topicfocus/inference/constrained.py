@@ -1,6 +1,7 @@
 """One pass of the constrained objective: its value and its gradient in every global parameter.
 
-    J = Σ_d [ Σ_t w_dt log p(y_dt | b + o_d + ζᵀz_d + ηᵀθ̂_d) + Σ_v c_dv φ_v log(β_v·θ̂_d) + Σ_k a_k log θ̂_dk ]
+    J = Σ_d [ Σ_t w_dt log p(y_dt | b + o_d + ζᵀz_d + ηᵀθ̂_d)
+              + Σ_v c_dv φ_v log(β_v·θ̂_d) + Σ_k a_k log θ̂_dk ]
 
 with θ̂_d the mode from the words alone, so that training sees just what prediction will. The
 statistics are sums over documents, like those of the joint objective.
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topicfocus.families import common
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.statistics import local_corpus
 from topicfocus.inference.words import word_weights
@@ -69,7 +71,7 @@ def constrained_pass(
     corpus = local_corpus(problem, state)
     n_words, n_topics = state.topic_word.shape
     budget = LocalBudget(int(max_steps), float(tolerance))
-    coef = state.coef_rows
+    coef, family = state.coef_rows, common(state.family)
     slope = np.empty((problem.n_docs, len(coef)))
 
     def make() -> ConstrainedStats:
@@ -88,7 +90,7 @@ def constrained_pass(
             weights.table,
             state.doc_topic_prior,
             coef,
-            state.family,
+            family,
             theta,
             slope,
             budget,

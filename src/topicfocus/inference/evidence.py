@@ -24,27 +24,36 @@ PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
 
 @dataclass(frozen=True)
 class Centred:
-    """A sparse matrix with its column means taken off, without ever being dense."""
+    """A sparse matrix with its (weighted) column means taken off, without ever being dense.
+
+    Rows are scaled by the root of their weight, so that plain products are weighted ones.
+    """
 
     matrix: sparse.csr_array
     transposed: sparse.csr_array
     mean: np.ndarray
+    root: np.ndarray | None
 
     @staticmethod
-    def of(matrix: sparse.csr_array) -> Centred:
-        mean = np.asarray(matrix.mean(axis=0)).ravel()
-        return Centred(matrix, matrix.T.tocsr(), mean)
+    def of(matrix: sparse.csr_array, weight: np.ndarray | None = None) -> Centred:
+        transposed = matrix.T.tocsr()
+        if weight is None:
+            return Centred(matrix, transposed, np.asarray(matrix.mean(axis=0)).ravel(), None)
+        mean = (transposed @ weight) / weight.sum()
+        return Centred(matrix, transposed, mean, np.sqrt(weight))
 
     def dot(self, x: np.ndarray) -> np.ndarray:
-        return self.matrix @ x - self.mean @ x
+        out = self.matrix @ x - self.mean @ x
+        return out if self.root is None else self.root * out
 
     def transposed_dot(self, r: np.ndarray) -> np.ndarray:
+        r = r if self.root is None else self.root * r
         return self.transposed @ r - self.mean * r.sum()
 
 
 @dataclass(frozen=True)
 class RidgeFit:
-    """Least squares of the target on words: weights, penalty, and loss on held-out documents."""
+    """Least squares of a signal on words: weights, penalty, and loss on held-out documents."""
 
     weights: np.ndarray
     penalty: float
@@ -52,35 +61,54 @@ class RidgeFit:
     mean_square: float
 
 
-def area_under_curve(target: np.ndarray, score: np.ndarray) -> float:
+def area_under_curve(
+    target: np.ndarray, score: np.ndarray, weight: np.ndarray | None = None
+) -> float:
     """Probability that a positive document scores above a negative one, ties counting half."""
-    positive = target > 0.5
-    n_positive = int(positive.sum())
-    n_negative = len(target) - n_positive
-    if n_positive == 0 or n_negative == 0:
+    positive = target > 0
+    if weight is None:
+        n_positive = int(positive.sum())
+        n_negative = len(target) - n_positive
+        if n_positive == 0 or n_negative == 0:
+            return 0.5
+        ranks = rankdata(score)
+        above = ranks[positive].sum() - n_positive * (n_positive + 1) / 2
+        return above / (n_positive * n_negative)
+    _, place = np.unique(score, return_inverse=True)
+    wins = np.bincount(place, weight * positive)
+    losses = np.bincount(place, weight * ~positive)
+    total = wins.sum() * losses.sum()
+    if total == 0:
         return 0.5
-    ranks = rankdata(score)
-    return (ranks[positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative)
+    return float(wins @ (np.cumsum(losses) - 0.5 * losses) / total)
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What is to be explained by words: documents x words, a number each, weights if not all one.
+
+    `ranking`: whether it is one of two values (the sign says which), so that order is what counts.
+    """
+
+    words: sparse.csr_array
+    value: np.ndarray
+    weight: np.ndarray | None
+    ranking: bool
 
 
 def ridge_path(
-    words: sparse.csr_array,
-    target: np.ndarray,
-    held_words: sparse.csr_array,
-    held_target: np.ndarray,
-    *,
-    ranking: bool,
-    penalties: Sequence[float] = PENALTIES,
+    signal: Signal, held_out: Signal, penalties: Sequence[float] = PENALTIES
 ) -> RidgeFit:
     """Ridge regression by conjugate gradients along a path of penalties, the best on held-out data.
 
-    ``ranking``: best by the area under the curve (two classes), else by squared error. A few digits
-    are enough here: the weights only rank words and start topics.
+    Best by the area under the curve for a ranking, else by squared error. A few digits are enough
+    here: the weights only rank words and start topics.
     """
-    centred = Centred.of(words)
-    mean = target.mean()
-    right = centred.transposed_dot(target - mean)
-    size = words.shape[1]
+    centred = Centred.of(signal.words, signal.weight)
+    mean = np.average(signal.value, weights=signal.weight)
+    target = signal.value - mean
+    right = centred.transposed_dot(target if centred.root is None else centred.root * target)
+    size = signal.words.shape[1]
     weights = np.zeros(size)
     best: RidgeFit | None = None
     for penalty in penalties:
@@ -90,9 +118,12 @@ def ridge_path(
 
         operator = LinearOperator((size, size), matvec=normal, dtype=float)
         weights, _ = cg(operator, right, x0=weights, rtol=1e-2, maxiter=40)
-        predicted = held_words @ weights - centred.mean @ weights + mean
-        mean_square = float(np.mean((predicted - held_target) ** 2))
-        loss = -area_under_curve(held_target, predicted) if ranking else mean_square
+        predicted = held_out.words @ weights - centred.mean @ weights + mean
+        square = (predicted - held_out.value) ** 2
+        mean_square = float(np.average(square, weights=held_out.weight))
+        loss = mean_square
+        if signal.ranking:
+            loss = -area_under_curve(held_out.value, predicted, held_out.weight)
         if best is None or loss < best.loss:
             best = RidgeFit(weights.copy(), penalty, loss, mean_square)
     assert best is not None
@@ -101,42 +132,57 @@ def ridge_path(
 
 @dataclass(frozen=True)
 class Evidence:
-    """Both views of every word, on one scale (equal sums)."""
+    """Both views of every word, on one scale (equal sums); words x signals."""
 
     marginal: np.ndarray
     joint: np.ndarray
 
     def combined(self, share: float) -> np.ndarray:
-        """E_v = (z²_v)^s · (Pratt_v)^{1-s}, s = `share`."""
-        return self.marginal**share * self.joint ** (1 - share)
+        """E_v = max over signals of (z²_v)^s · (Pratt_v)^{1-s}, s = `share`."""
+        each = self.marginal**share * self.joint ** (1 - share)
+        return each if each.ndim == 1 else each.max(axis=1)
+
+    @staticmethod
+    def beside(parts: Sequence[Evidence]) -> Evidence:
+        """The evidence about several signals."""
+        return Evidence(
+            np.column_stack([p.marginal for p in parts]), np.column_stack([p.joint for p in parts])
+        )
 
 
-def word_evidence(words: sparse.csr_array, target: np.ndarray, ridge: RidgeFit) -> Evidence:
-    """z² and Pratt's measure of every word, `ridge` fitted to the same documents."""
-    n_docs = words.shape[0]
-    centred = target - target.mean()
-    mean = np.asarray(words.mean(axis=0)).ravel()
-    square = np.asarray(words.multiply(words).mean(axis=0)).ravel()
+def word_evidence(signal: Signal, weights: np.ndarray) -> Evidence:
+    """z² and Pratt's measure of every word, `weights` of a ridge on the same documents."""
+    words = signal.words
+    w = np.ones(words.shape[0]) if signal.weight is None else signal.weight
+    total = w.sum()
+    centred = signal.value - np.average(signal.value, weights=w)
+    mean = (words.T @ w) / total
+    square = (words.multiply(words).T @ w) / total
     variance = np.maximum(square - mean**2, 1e-12)
-    covariance = words.T @ centred
-    marginal = covariance**2 / (n_docs * variance * max(centred.var(), 1e-300))
-    joint = np.maximum(ridge.weights * covariance, 0.0)
+    covariance = words.T @ (w * centred)
+    spread = max(float(np.average(centred**2, weights=w)), 1e-300)
+    marginal = covariance**2 / (total * variance * spread)
+    joint = np.maximum(weights * covariance, 0.0)
     joint *= marginal.sum() / max(joint.sum(), 1e-300)
     return Evidence(marginal, joint)
 
 
-def target_slopes(words: sparse.csr_array, target: np.ndarray) -> np.ndarray:
+def target_slopes(signal: Signal) -> np.ndarray:
     """Inverse regression: the rate of word v goes like exp(slope_v·y), y in standard deviations.
 
     Slopes are shrunken to zero by five tokens' worth, so that a rare word has none to speak of.
     """
-    standard = (target - target.mean()) / max(target.std(), 1e-300)
-    length = np.asarray(words.sum(axis=1)).ravel()
+    words = signal.words
+    w = np.ones(words.shape[0]) if signal.weight is None else signal.weight
+    mean = np.average(signal.value, weights=w)
+    size = math.sqrt(float(np.average((signal.value - mean) ** 2, weights=w)))
+    standard = (signal.value - mean) / max(size, 1e-300)
+    length = w * np.asarray(words.sum(axis=1)).ravel()
     total = max(length.sum(), 1e-300)
     centre = (length * standard).sum() / total
     spread = (length * (standard - centre) ** 2).sum() / total
-    tokens = np.asarray(words.sum(axis=0)).ravel()
-    return (words.T @ (standard - centre)) / (tokens * spread + 5.0)
+    tokens = words.T @ w
+    return (words.T @ (w * (standard - centre))) / (tokens * spread + 5.0)
 
 
 def cut(

@@ -1,9 +1,9 @@
 """Words that follow the topics of the kept words, whatever they say about the target.
 
 Topics make the kept words of a document vary together. With x_d the counts of its kept words, ℓ_d
-their sum and p_v a word's share of all kept tokens, the factors are the leading principal directions
-of (x_dv - ℓ_d p_v)/√p_v, for which multinomial noise alone would be white; K topics span K-1. For
-another word with counts c_d and rate q in documents of length L_d,
+their sum and p_v a word's share of all kept tokens, the factors are the leading principal
+directions of (x_dv - ℓ_d p_v)/√p_v, for which multinomial noise alone would be white; K topics
+span K-1. For another word with counts c_d and rate q in documents of length L_d,
 
     t = Σ_d (c_d - q L_d) s_d,    C = Σ_d (c_d - q L_d)² s_d s_dᵀ,    tᵀ C⁻¹ t ~ χ²(K-1),
 
@@ -19,16 +19,16 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.stats import chi2
 
-from topicfocus.corpus import Corpus
+from topicfocus.inference.state import Problem
 
 #: Completing ends when nothing is added; this many rounds have always been enough.
 _MOST_ROUNDS = 10
 
 
-def factor_scores(words: sparse.csr_array, n_factors: int) -> np.ndarray:
+def factor_scores(words: sparse.csr_array, weight: np.ndarray, n_factors: int) -> np.ndarray:
     """s_d of the leading directions of the kept words' composition, documents x factors."""
     length = np.asarray(words.sum(axis=1)).ravel()
-    count = np.asarray(words.sum(axis=0)).ravel()
+    count = words.T @ weight
     share = count / count.sum()
     scale = 1.0 / np.sqrt(np.maximum(share, 1e-300))
     transposed = words.T.tocsr()
@@ -38,6 +38,7 @@ def factor_scores(words: sparse.csr_array, n_factors: int) -> np.ndarray:
         return words @ x - length * (share @ x)
 
     def backward(r: np.ndarray) -> np.ndarray:
+        r = weight * r
         return scale * (transposed @ r - share * (length @ r))
 
     n_words = words.shape[1]
@@ -55,13 +56,14 @@ def factor_scores(words: sparse.csr_array, n_factors: int) -> np.ndarray:
 
 
 def factor_dependence(
-    words: sparse.csr_array, length: np.ndarray, scores: np.ndarray
+    words: sparse.csr_array, length: np.ndarray, weight: np.ndarray, scores: np.ndarray
 ) -> np.ndarray:
     """tᵀ C⁻¹ t of every word; see the module."""
     n_factors = scores.shape[1]
-    rate = np.asarray(words.sum(axis=0)).ravel() / length.sum()
-    score = words.T @ scores - np.outer(rate, length @ scores)
+    rate = (words.T @ weight) / (weight @ length)
     pairs = (scores[:, :, None] * scores[:, None, :]).reshape(len(scores), -1)
+    scores, pairs = weight[:, None] * scores, weight[:, None] * pairs
+    score = words.T @ scores - np.outer(rate, length @ scores)
     spread = words.power(2).T @ pairs - 2 * rate[:, None] * (words.T @ (pairs * length[:, None]))
     spread += (rate**2)[:, None] * (length**2 @ pairs)
     spread = spread.reshape(-1, n_factors, n_factors)
@@ -72,7 +74,7 @@ def factor_dependence(
 
 def complete_by_factors(
     kept: np.ndarray,
-    corpus: Corpus,
+    problem: Problem,
     inclusion_prior: float,
     n_topics: int,
     *,
@@ -83,9 +85,9 @@ def complete_by_factors(
 
     Of the words dropped, those whose dependence on the factors is significant (familywise `error`),
     most per token first, while the kept share of tokens is within `inclusion_prior`. Added words
-    sharpen the factors, so this is repeated until nothing is added. `drop` are columns never to add.
+    sharpen the factors, so this is repeated until nothing is added. `drop` are never added.
     """
-    count = corpus.word_counts
+    corpus, weight, count = problem.corpus, problem.doc_weights, problem.word_counts
     needed = chi2.isf(error / max(len(count), 1), max(n_topics - 1, 1))
     inside = np.zeros(len(count), dtype=bool)
     inside[kept] = True
@@ -99,9 +101,9 @@ def complete_by_factors(
         n_factors = min(n_topics, len(known)) - 1
         if room <= 0 or n_factors < 1 or len(others) == 0:
             break
-        scores = factor_scores(sparse.csr_array(corpus.counts[:, known]), n_factors)
+        scores = factor_scores(sparse.csr_array(corpus.counts[:, known]), weight, n_factors)
         found = factor_dependence(
-            sparse.csr_array(corpus.counts[:, others]), corpus.doc_lengths, scores
+            sparse.csr_array(corpus.counts[:, others]), corpus.doc_lengths, weight, scores
         )
         order = np.argsort(-found / count[others], kind="stable")
         order = order[found[order] > needed]

@@ -9,8 +9,8 @@ from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import word_weights
 from topicfocus.kernels.local import LocalBudget
 from topicfocus.kernels.threads import chunk_bounds, run_chunks
-from topicfocus.kernels.uncertainty import predictor_variances
 from topicfocus.kernels.topic_mix import map_documents
+from topicfocus.kernels.uncertainty import predictor_variances
 
 
 def topic_mixes(

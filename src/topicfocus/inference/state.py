@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 
 from topicfocus.corpus import Corpus
 
@@ -182,6 +183,22 @@ class Problem:
             total += self.covariates @ state.covariate_coef
         return total
 
+    def beside(self, mixes: np.ndarray) -> np.ndarray:
+        """Topic mixes and covariates side by side."""
+        return mixes if self.covariates is None else np.column_stack([mixes, self.covariates])
+
+    def with_corpus(self, corpus: Corpus, target_weight: np.ndarray | None = None) -> Problem:
+        """The same documents with other words (and other weights of the targets)."""
+        return Problem(
+            corpus,
+            self.target,
+            self.target_weight if target_weight is None else target_weight,
+            self.n_jobs,
+            self.offset,
+            self.covariates,
+            self.doc_weight,
+        )
+
     def rows(self, index: np.ndarray) -> Problem:
         """The problem on a subset of the documents."""
         return Problem(
@@ -194,6 +211,27 @@ class Problem:
                 for part in (self.offset, self.covariates, self.doc_weight)
             ),
         )
+
+
+def joined(first: Problem, second: Problem) -> Problem:
+    """The documents of both."""
+
+    def both(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+        return None if a is None else np.concatenate([a, b])
+
+    weight = None
+    if first.doc_weight is not None or second.doc_weight is not None:
+        weight = np.concatenate([first.doc_weights, second.doc_weights])
+    counts = sparse.vstack([first.corpus.counts, second.corpus.counts], format="csr")
+    return Problem(
+        Corpus(sparse.csr_array(counts), first.corpus.vocabulary),
+        both(first.target, second.target),
+        both(first.target_weight, second.target_weight),
+        first.n_jobs,
+        both(first.offset, second.offset),
+        both(first.covariates, second.covariates),
+        weight,
+    )
 
 
 def make_problem(

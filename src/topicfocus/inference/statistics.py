@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from topicfocus.families import free_parameters
+from topicfocus.families import common, free_parameters
 from topicfocus.inference.coefficients import coef_gradient, penalty_of
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import switch_terms, word_weights
@@ -119,7 +119,7 @@ def collect(
     weights = word_weights(state, hyper.bound, dtype)
     corpus = local_corpus(problem, state)
     n_words, n_topics = state.topic_word.shape
-    coef = state.coef_rows
+    coef, family = state.coef_rows, common(state.family)
     budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))
 
     def make() -> LocalStats:
@@ -135,7 +135,7 @@ def collect(
             weights.table,
             state.doc_topic_prior,
             coef,
-            state.family,
+            family,
             concentration,
             budget,
             out,

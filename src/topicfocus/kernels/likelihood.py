@@ -36,7 +36,7 @@ def expectation_table(family, target, mean, variance):
 
 @kernel
 def likelihood_rows(family, target, weight, predictor):
-    """Σ_t w_t ℓ_t of every document, and its gradient in the predictors (documents x predictors)."""
+    """Σ_t w_t ℓ_t of every document, and its gradient, documents x predictors."""
     value = np.empty(target.shape[0])
     gradient = np.empty_like(predictor)
     for d in range(target.shape[0]):

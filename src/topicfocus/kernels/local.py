@@ -302,7 +302,7 @@ def target_natural_gradient(family, target, concentration, moments, out):
 @kernel
 def has_target(weight):
     """Whether any of a document's targets is known."""
-    for t in range(weight.shape[0]):
+    for t in range(weight.shape[0]):  # noqa: SIM110 (compiled code has no generators)
         if weight[t] > 0.0:
             return True
     return False

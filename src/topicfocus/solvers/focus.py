@@ -17,28 +17,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.families import Gaussian
-from topicfocus.inference.evidence import (
-    PENALTIES,
-    Evidence,
-    RidgeFit,
-    cut,
-    ridge_path,
-    target_slopes,
-    word_evidence,
-)
+from topicfocus.families import Gaussian, Several, several
+from topicfocus.inference.evidence import cut
 from topicfocus.inference.factors import complete_by_factors
 from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.state import ModelState, Problem
+from topicfocus.inference.state import ModelState, Problem, joined
 from topicfocus.inference.updates import update_background
+from topicfocus.solvers.anchors import anchors, starting_logits, unit
+from topicfocus.solvers.linear import (
+    Linear,
+    deviance,
+    explained_share,
+    fit_linear,
+    shrink,
+    target_columns,
+)
 from topicfocus.solvers.protocol import StepInfo
-from topicfocus.solvers.refit import explained_share, refit_coef, shrink_to_held_out
 from topicfocus.solvers.rungs import (
     RELEVANT_TOKENS,
     RETAINED,
@@ -49,6 +50,7 @@ from topicfocus.solvers.rungs import (
 )
 from topicfocus.solvers.shaping import ShapeSettings, shape_topics
 from topicfocus.solvers.stopping import StoppingRule, Watch
+from topicfocus.solvers.wordview import Words, ridge_fits
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,9 @@ def damp(corpus: Corpus) -> Corpus:
     return Corpus(corpus.counts.sqrt(), corpus.vocabulary)
 
 
-def automatic_inclusion(corpus: Corpus) -> float:
+def automatic_inclusion(problem: Problem) -> float:
     """About ten relevant tokens a document, but at least 5% and at most 80% of the tokens."""
-    return float(np.clip(RELEVANT_TOKENS * corpus.n_docs / max(corpus.n_tokens, 1.0), 0.05, 0.8))
+    return float(np.clip(RELEVANT_TOKENS / max(problem.mean_length(), 1e-300), 0.05, 0.8))
 
 
 def _columns(words: sparse.csr_array, columns: np.ndarray, silent: bool) -> Corpus:
@@ -89,25 +91,6 @@ def _columns(words: sparse.csr_array, columns: np.ndarray, silent: bool) -> Corp
         empty = sparse.csr_array((words.shape[0], 1))
         counts = sparse.csr_array(sparse.hstack([counts, empty], format="csr"))
     return Corpus(sparse.csr_array(counts))
-
-
-def _starting_logits(
-    word_count: np.ndarray, lean: np.ndarray, rung: Rung, n_topics: int
-) -> np.ndarray:
-    """W⁰ = log n_v + clip(spread·u_v)·e_k, normalised over words; with a silent row last."""
-    grade = np.linspace(-1.0, 1.0, n_topics) if n_topics > 1 else np.zeros(1)
-    push = np.clip(rung.spread * lean, -3 * rung.spread, 3 * rung.spread)
-    weights = word_count[:, None] * np.exp(push[:, None] * grade)
-    if rung.silent:
-        weights = weights / (1.001 * weights.sum(axis=0).max())
-        weights = np.vstack([weights, 1.0 - weights.sum(axis=0)])
-    return np.log(weights / weights.sum(axis=0))
-
-
-def _unit(values: np.ndarray, word_count: np.ndarray) -> np.ndarray:
-    """Scaled to a root mean square of one over tokens."""
-    size = math.sqrt(float(np.sum(word_count * values**2) / word_count.sum()))
-    return values / max(size, 1e-300)
 
 
 @dataclass(frozen=True)
@@ -125,44 +108,17 @@ class Parts:
 
     def joined(self) -> Parts:
         """All documents to train on; the held-out ones keep their place."""
-        counts = sparse.csr_array(
-            sparse.vstack([self.train.corpus.counts, self.held_out.corpus.counts], format="csr")
-        )
-        both = Problem(
-            Corpus(counts, self.train.corpus.vocabulary),
-            np.concatenate([self.train.target, self.held_out.target]),
-            np.concatenate([self.train.target_weight, self.held_out.target_weight]),
-            self.train.n_jobs,
-        )
-        return Parts.of(both, self.held_out)
-
-    def ridge(
-        self, columns: np.ndarray | None, family: object, penalties: tuple[float, ...]
-    ) -> RidgeFit:
-        """Ridge regression on some columns, the penalty chosen on the held-out documents."""
-        mine, theirs = self.words, self.held_words
-        if columns is not None:
-            mine, theirs = mine[:, columns], theirs[:, columns]
-        known, known_held = self.train.target_weight > 0, self.held_out.target_weight > 0
-        return ridge_path(
-            sparse.csr_array(mine[known]),
-            self.train.target[known],
-            sparse.csr_array(theirs[known_held]),
-            self.held_out.target[known_held],
-            ranking=not isinstance(family, Gaussian),
-            penalties=penalties,
-        )
+        return Parts.of(joined(self.train, self.held_out), self.held_out)
 
 
 @dataclass(frozen=True)
 class Choices:
     """What the held-out documents decided, to be used again when all documents are fitted."""
 
-    penalty: float
-    mean_square: float
-    shift: float
-    factor: float
-    noise: float
+    penalties: tuple[float, ...]
+    mean_squares: tuple[float, ...]
+    shrinkage: tuple[tuple[np.ndarray, float], ...]
+    noise: tuple[float, ...]
     steps: int
 
 
@@ -181,7 +137,7 @@ class Candidate:
 def fit_focused(
     train: Problem,
     held_out: Problem,
-    family: object,
+    family: Any,
     settings: FocusSettings,
     report: Callable[[StepInfo, int], None] | None = None,
 ) -> FocusResult:
@@ -202,7 +158,7 @@ def fit_focused(
         if report is not None:
             report(history[-1], total_steps)
 
-    words = Words.of(parts, family, PENALTIES)
+    words = _words(parts, family, None)
     candidates: list[Candidate] = []
     for rung in rungs:
         candidates.append(_climb(parts, words, family, settings, rung, progress, None))
@@ -215,12 +171,13 @@ def fit_focused(
     index = next(i for i, e in enumerate(explained) if e >= best - (1 - RETAINED) * abs(best))
     chosen, rung = candidates[index], rungs[index]
     interrupted = candidates[-1].interrupted
+    everything = parts
     if settings.refit and not interrupted:
         everything = parts.joined()
-        words = Words.of(everything, family, (words.ridge.penalty,))
+        words = _words(everything, family, words.penalties)
         chosen = _climb(everything, words, family, settings, rung, progress, chosen)
         interrupted = chosen.interrupted
-    word_count = words.count
+    word_count = everything.train.word_counts
     return FocusResult(
         _expand(chosen.state, chosen.kept, len(word_count), word_count),
         _inclusion(parts, settings),
@@ -233,52 +190,34 @@ def fit_focused(
     )
 
 
-@dataclass(frozen=True)
-class Words:
-    """What is known of every word before any topic: tokens, evidence, slope."""
-
-    count: np.ndarray
-    ridge: RidgeFit
-    evidence: Evidence
-    slopes: np.ndarray
-    potential: float  # share of the held-out target's deviance that the regression explains
-
-    @staticmethod
-    def of(parts: Parts, family: object, penalties: tuple[float, ...]) -> Words:
-        known = parts.train.target_weight > 0
-        seen, y = sparse.csr_array(parts.words[known]), parts.train.target[known]
-        ridge = parts.ridge(None, family, penalties)
-        known_held = parts.held_out.target_weight > 0
-        y_held = parts.held_out.target[known_held]
-        predicted = (parts.held_words @ ridge.weights)[known_held]
-        slope, level = refit_coef(predicted[:, None], y_held, np.ones(len(y_held)), family, 1e-6)
-        return Words(
-            parts.train.corpus.word_counts,
-            ridge,
-            word_evidence(seen, y, ridge),
-            target_slopes(seen, y),
-            explained_share(y_held, level + slope[0] * predicted, family),
-        )
+def _words(parts: Parts, family: Any, penalties: tuple[float, ...] | None) -> Words:
+    return Words.of(
+        parts.train.with_corpus(Corpus(parts.words)),
+        parts.held_out.with_corpus(Corpus(parts.held_words)),
+        family,
+        penalties,
+    )
 
 
 def _inclusion(parts: Parts, settings: FocusSettings) -> float:
     if not settings.select:
         return 1.0
     if settings.inclusion_prior is None:
-        return automatic_inclusion(parts.train.corpus)
+        return automatic_inclusion(parts.train)
     return float(settings.inclusion_prior)
 
 
 def _choose_words(parts: Parts, words: Words, settings: FocusSettings, rung: Rung) -> np.ndarray:
     """Columns kept on a rung."""
     if not settings.select:
-        return np.flatnonzero(words.count > 0)
+        return np.flatnonzero(parts.train.word_counts > 0)
+    count = parts.train.word_counts
     share = _inclusion(parts, settings)
     if settings.inclusion_prior is None:
         share = min(share * rung.inclusion, 0.95)
     kept = cut(
         words.evidence.combined(rung.marginal),
-        words.count,
+        count,
         share,
         vocabulary=rung.vocabulary,
         keep=settings.keep,
@@ -292,9 +231,7 @@ def _choose_words(parts: Parts, words: Words, settings: FocusSettings, rung: Run
     if settings.inclusion_prior is not None:
         # The user knows how much is relevant: words without evidence of their own fill the rest.
         # "auto" is a limit and no such knowledge.
-        kept = complete_by_factors(
-            kept, parts.train.corpus, share, settings.n_topics, drop=settings.drop
-        )
+        kept = complete_by_factors(kept, parts.train, share, settings.n_topics, drop=settings.drop)
     return kept
 
 
@@ -317,16 +254,21 @@ def _climb(
     train, held_out = parts.train, parts.held_out
     choices = None if first is None else first.choices
     warm = first is not None and rung.graded
-    gaussian = isinstance(family, Gaussian)
     kept = _choose_words(parts, words, settings, rung)
-    known, known_held = train.target_weight > 0, held_out.target_weight > 0
-    y, y_held = train.target[known], held_out.target[known_held]
     n_topics = settings.n_topics
-    count = words.count[kept]
-    ridge = parts.ridge(kept, family, (choices.penalty,) if choices else PENALTIES)
-    lean = rung.joint * _unit(ridge.weights, count)
-    lean = _unit(lean + (1 - rung.joint) * _unit(words.slopes[kept], count), count)
-    relevant = float(count.sum() / train.n_docs)
+    count = train.word_counts[kept]
+    mine = train.with_corpus(_columns(parts.words, kept, rung.silent))
+    theirs = held_out.with_corpus(_columns(parts.held_words, kept, rung.silent))
+    ridges = ridge_fits(
+        words.signals_of(parts.words, kept),
+        words.held_signals_of(parts.held_words, kept),
+        choices.penalties if choices else None,
+    )
+    mean_squares = choices.mean_squares if choices else tuple(r.mean_square for r in ridges)
+    slopes = unit(words.slopes[kept], count)
+    lean = rung.joint * unit(np.column_stack([r.weights for r in ridges]), count)
+    lean = unit(lean + (1 - rung.joint) * slopes, count)
+    relevant = float(count.sum() / train.size)
     prior = settings.doc_topic_prior
     if prior is None:
         # The prior weighs as much as the relevant words of an average document.
@@ -334,38 +276,35 @@ def _climb(
     weight = settings.supervision_weight
     if weight is None:
         weight = max(rung.supervision * relevant, SMALLEST_SUPERVISION)
-    unit = y.std() if gaussian else 2.0
-    mean_square = choices.mean_square if choices else ridge.mean_square
-    if gaussian:
-        family = Gaussian(mean_square)  # δ from documents not trained on
-    grade = np.linspace(-1.0, 1.0, n_topics) if n_topics > 1 else np.zeros(1)
-    _, level = refit_coef(np.zeros((len(y), 1)), y, np.ones(len(y)), family)
-    mine = _columns(parts.words, kept, rung.silent)
+    columns, held_columns = target_columns(train, family), target_columns(held_out, family)
+    # δ from documents not trained on
+    delta = tuple(mean_squares[column.where.start] for column in columns)
+    shaped_family = _with_families(family, [fit.family for fit in words.nulls], delta)
+    place = anchors(columns, lean, count, n_topics)
+    size = np.concatenate([np.full(c.width, _spread(c)) for c in columns]) * rung.coef_bound
+    coef = place * size
     start = ModelState(
-        np.zeros((mine.n_words, n_topics)),
-        np.ones(mine.n_words),
-        np.zeros(mine.n_words),
-        grade * unit * rung.coef_bound,
-        family,
+        np.zeros((mine.corpus.n_words, n_topics)),
+        np.ones(mine.corpus.n_words),
+        np.zeros(mine.corpus.n_words),
+        coef[:, 0] if coef.shape[1] == 1 and not isinstance(family, Several) else coef,
+        shaped_family,
         prior,
-        level,
+        np.concatenate([fit.intercept for fit in words.nulls]),
+        None if train.covariates is None else np.column_stack([fit.coef for fit in words.nulls]),
     )
     steps = settings.max_steps or rung.steps
     if choices is not None:
         steps = max(1, math.ceil(choices.steps / 2) if warm else choices.steps)
-    shaping = ShapeSettings(
-        rung.hold, None if rung.graded else unit * rung.coef_bound, steps, rung.scaled
-    )
-    problem = Problem(mine, train.target, weight * train.target_weight, train.n_jobs)
-    logits = _starting_logits(count, lean, rung, n_topics)
+    bound = None if rung.graded else np.broadcast_to(size, coef.shape)
+    shaping = ShapeSettings(rung.hold, bound, steps, rung.scaled)
+    logits = starting_logits(count, lean, place, rung.spread, rung.silent)
     begin = _carry_over(first, kept, logits) if warm else logits
-    theirs = _columns(parts.held_words, kept, rung.silent)
     watch = None
     if choices is None and settings.early_stopping:
-        rule = StoppingRule(slack=rung.slack)
-        watch = Watch(theirs, held_out.target, known_held, train, rule)
+        watch = Watch(theirs, mine, family, StoppingRule(slack=rung.slack))
     shaped = shape_topics(
-        problem,
+        mine.with_corpus(mine.corpus, weight * mine.target_weight),
         start,
         logits,
         shaping,
@@ -374,27 +313,65 @@ def _climb(
         watch,
     )
     state = shaped.state
-    mixes = topic_mixes(mine, state, n_jobs=train.n_jobs)[known]
-    coef, intercept = refit_coef(mixes, y, train.target_weight[known], family)
-    predicted = topic_mixes(theirs, state, n_jobs=train.n_jobs)[known_held] @ coef + intercept
+    design = mine.beside(topic_mixes(mine.corpus, state, n_jobs=train.n_jobs))
+    held_design = theirs.beside(topic_mixes(theirs.corpus, state, n_jobs=train.n_jobs))
+    fits = [fit_linear(column, column.of(design)) for column in columns]
+    shrinkage, noise, explained = [], [], []
+    for t, (fit, column) in enumerate(zip(fits, held_columns, strict=True)):
+        column = replace(column, family=fit.family)
+        predictor = fit.predictor(column.of(held_design), np.zeros_like(column.offset))
+        shift, factor = choices.shrinkage[t] if choices else shrink(column, predictor)
+        predictor = column.offset + shift + factor * predictor
+        shrinkage.append((shift, factor))
+        noise.append(float(np.average(deviance(column, predictor), weights=column.weight)))
+        explained.append(explained_share(column, predictor))
     if choices is None:
-        shift, factor = shrink_to_held_out(predicted, y_held, family)
-        noise = float(np.mean((y_held - shift - factor * predicted) ** 2))
-        choices = Choices(ridge.penalty, mean_square, shift, factor, noise, shaped.steps)
-    predicted = choices.shift + choices.factor * predicted
-    explained = explained_share(y_held, predicted, family)
-    if gaussian:
-        family = Gaussian(choices.noise)
-    state = ModelState(
-        state.topic_word[: len(kept)],
-        np.ones(len(kept)),
-        np.zeros(len(kept)),
-        choices.factor * coef,
-        family,
-        prior,
-        choices.shift + choices.factor * intercept,
+        penalties = tuple(r.penalty for r in ridges)
+        choices = Choices(penalties, mean_squares, tuple(shrinkage), tuple(noise), shaped.steps)
+    state = _final_state(state, len(kept), family, fits, choices)
+    return Candidate(
+        float(np.mean(explained)), kept, state, float(weight), choices, shaped.interrupted
     )
-    return Candidate(explained, kept, state, float(weight), choices, shaped.interrupted)
+
+
+def _spread(column: Any) -> float:
+    """The standard deviation of a Gaussian target; 2 on the scale of logits and log rates."""
+    if not isinstance(column.family, Gaussian):
+        return 2.0
+    mean = np.average(column.target, weights=column.weight)
+    return math.sqrt(float(np.average((column.target - mean) ** 2, weights=column.weight)))
+
+
+def _with_families(family: Any, fitted: list[Any], noise: tuple[float, ...]) -> Any:
+    """The family of all targets: each as it was fitted, Gaussian ones with the given δ."""
+    parts = [
+        Gaussian(max(float(delta), 1e-300)) if isinstance(own, Gaussian) else own
+        for own, delta in zip(fitted, noise, strict=True)
+    ]
+    return several(parts) if isinstance(family, Several) else parts[0]
+
+
+def _final_state(
+    state: ModelState, n_kept: int, family: Any, fits: list[Linear], choices: Choices
+) -> ModelState:
+    """The shaped topics with coefficients as they were refitted and shrunken."""
+    factors = [factor for _, factor in choices.shrinkage]
+    k = state.n_topics
+    coef = np.column_stack([t * f.coef[:k] for t, f in zip(factors, fits, strict=True)])
+    zeta = np.column_stack([t * f.coef[k:] for t, f in zip(factors, fits, strict=True)])
+    intercept = np.concatenate(
+        [s + t * f.intercept for (s, t), f in zip(choices.shrinkage, fits, strict=True)]
+    )
+    return ModelState(
+        state.topic_word[:n_kept],
+        np.ones(n_kept),
+        np.zeros(n_kept),
+        coef.reshape(state.coef.shape),
+        _with_families(family, [fit.family for fit in fits], choices.noise),
+        state.doc_topic_prior,
+        intercept,
+        zeta if len(zeta) else None,
+    )
 
 
 def _carry_over(first: Candidate, kept: np.ndarray, logits: np.ndarray) -> np.ndarray:
@@ -424,4 +401,5 @@ def _expand(
         small.family,
         small.doc_topic_prior,
         small.intercept,
+        small.covariate_coef,
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, log_softmax, logit
 
-from topicfocus.families import Gaussian, free_parameters, with_free_parameters
+from topicfocus.families import Gaussian, common, free_parameters, with_free_parameters
 from topicfocus.inference.coefficients import coef_gradient
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.inference.statistics import local_corpus
@@ -160,7 +160,7 @@ class GradientSolver:
         # η's gradient belongs to the γ before this step.
         batch = problem.rows(docs)
         d_target = coef_gradient(batch, model, local.concentration[docs])
-        coef = model.coef_rows
+        coef, family = model.coef_rows, common(model.family)
         step = adam_step(self.learning_rate, now)
         n_words, n_topics = model.topic_word.shape
 
@@ -177,7 +177,7 @@ class GradientSolver:
                 log_topics,
                 model.doc_topic_prior,
                 coef,
-                model.family,
+                family,
                 local,
                 step,
                 out,

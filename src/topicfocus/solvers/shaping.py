@@ -1,6 +1,6 @@
 """Shape topics on a fixed set of words: L-BFGS on the constrained objective, exact gradients.
 
-    maximise  J(W, η, b) - ½τ Σ_vk (W̃_vk - W̃⁰_vk)²,   β_·k = softmax(W_·k),
+    maximise  J(W, η, b, ζ) - ½τ Σ_vk (W̃_vk - W̃⁰_vk)²,   β_·k = softmax(W_·k),
 
 W̃ being W less its mean over topics. W⁰ is where the topics start and what τ holds them to. Full
 passes and a deterministic optimiser: the same data give the same topics, whatever the seed.
@@ -35,8 +35,8 @@ class ShapeSettings:
     ----------
     hold : float
         τ, the pull towards the starting topics.
-    coef_bound : float or None
-        |η_k| at most; None leaves η as it starts. A bound below what the data would take keeps the
+    coef_bound : array like η, or None
+        |η| at most; None leaves η as it starts. A bound below what the data would take keeps the
         topics from leaning on a few words: the gradient of the target then rewards covariance with
         it, not the last bit of fit; η is refitted afterwards.
     max_steps : int
@@ -47,7 +47,7 @@ class ShapeSettings:
     """
 
     hold: float
-    coef_bound: float | None
+    coef_bound: np.ndarray | None
     max_steps: int = 60
     scaled: bool = False
 
@@ -65,12 +65,12 @@ def _centre(logits: np.ndarray) -> np.ndarray:
     return logits - logits.mean(axis=1, keepdims=True)
 
 
-def _scale(problem: Problem, settings: ShapeSettings, n_topics: int) -> np.ndarray:
-    """What every free parameter is multiplied by for L-BFGS: words x topics, then η and b."""
-    curvature = settings.hold + _TOKEN_CURVATURE * problem.corpus.word_counts
+def _scale(problem: Problem, settings: ShapeSettings, n_topics: int, others: int) -> np.ndarray:
+    """What every free parameter is multiplied by for L-BFGS: words x topics, then η, b and ζ."""
+    curvature = settings.hold + _TOKEN_CURVATURE * problem.word_counts
     size = np.sqrt(curvature / np.median(curvature)) if settings.scaled else 1.0
     size = np.broadcast_to(size, (problem.corpus.n_words,))
-    return np.concatenate([np.repeat(size, n_topics), np.ones(n_topics + 1)])
+    return np.concatenate([np.repeat(size, n_topics), np.ones(others)])
 
 
 def shape_topics(
@@ -93,7 +93,12 @@ def shape_topics(
     held = _centre(logits)
     theta = np.full((problem.n_docs, n_topics), 1.0 / n_topics)
     free_coef = settings.coef_bound is not None
-    scale = _scale(problem, settings, n_topics)
+    covariates = np.zeros((0, start.n_predictors))
+    if start.covariate_coef is not None:
+        covariates = start.covariate_coef
+    rest = [start.coef, np.broadcast_to(start.intercept, (start.n_predictors,)), covariates]
+    scale = _scale(problem, settings, n_topics, sum(part.size for part in rest))
+    documents = max(problem.size, 1e-300)
     taken = 0
     last: np.ndarray | None = None
     kept: tuple[np.ndarray, int] | None = None  # the last state that was not worse, and its step
@@ -101,11 +106,15 @@ def shape_topics(
     def unpack(x: np.ndarray) -> tuple[np.ndarray, ModelState]:
         x = x / scale
         weights = x[:size].reshape(n_words, n_topics)
+        ends = size + np.cumsum([part.size for part in rest])
         return weights, replace(
             start,
             topic_word=softmax(weights, axis=0),
-            coef=x[size : size + n_topics].copy(),
-            intercept=float(x[-1]),
+            coef=x[size : ends[0]].reshape(start.coef.shape).copy(),
+            intercept=x[ends[0] : ends[1]].copy(),
+            covariate_coef=x[ends[1] :].reshape(covariates.shape).copy()
+            if len(covariates)
+            else None,
         )
 
     def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -116,10 +125,11 @@ def shape_topics(
         value = found.value - 0.5 * settings.hold * np.sum(away * away)
         gradient = softmax_gradient(found.log_topic_gradient, state.topic_word)
         gradient -= settings.hold * away
-        d_coef = found.coef_gradient if free_coef else np.zeros(n_topics)
-        flat = np.concatenate([gradient.ravel(), d_coef, [found.intercept_gradient]])
+        d_coef = found.coef_gradient if free_coef else np.zeros(start.coef.shape)
+        parts = [gradient, d_coef, found.intercept_gradient, found.covariate_gradient]
+        flat = np.concatenate([part.ravel() for part in parts])
         # Per document, so that L-BFGS's first step has a sensible length.
-        return -value / problem.n_docs, -flat / (scale * problem.n_docs)
+        return -value / documents, -flat / (scale * documents)
 
     def look(watch: Watch, x: np.ndarray) -> float:
         nonlocal kept
@@ -141,10 +151,11 @@ def shape_topics(
 
     limits = None
     if settings.coef_bound is not None:
-        bound = settings.coef_bound
-        limits = [(None, None)] * size + [(-bound, bound)] * n_topics + [(None, None)]
+        limits = [(None, None)] * len(scale)
+        for i, bound in enumerate(settings.coef_bound.ravel()):
+            limits[size + i] = (-bound, bound)
     begin = logits if begin is None else begin
-    first = scale * np.concatenate([begin.ravel(), start.coef, [start.intercept]])
+    first = scale * np.concatenate([begin.ravel(), *(part.ravel() for part in rest)])
     try:
         minimize(
             objective,

@@ -16,18 +16,19 @@ after three to six steps, at topics that are hardly topics yet).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus import Corpus
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
-from topicfocus.solvers.refit import (
-    explained_share,
-    pointwise_deviance,
-    refit_coef,
-    shrink_to_held_out,
+from topicfocus.solvers.linear import (
+    deviance,
+    fit_linear,
+    null_deviance,
+    shrink,
+    target_columns,
 )
 
 
@@ -46,29 +47,19 @@ class Watch:
 
     Parameters
     ----------
-    corpus : Corpus
+    held_out : Problem
         Held-out documents on the kept words.
-    target : array (documents,)
-    known : array of bool (documents,)
-        Documents with a target.
     train : Problem
         What is trained on; η is refitted to it.
     rule : StoppingRule
     """
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        target: np.ndarray,
-        known: np.ndarray,
-        train: Problem,
-        rule: StoppingRule,
-    ) -> None:
+    def __init__(self, held_out: Problem, train: Problem, family: Any, rule: StoppingRule) -> None:
         self.rule = rule
-        self._corpus = corpus
-        self._target, self._known = target[known], known
-        self._train = train
-        self._seen = train.target_weight > 0
+        self._held_out, self._train = held_out, train
+        self._columns = target_columns(train, family)
+        self._held_columns = target_columns(held_out, family)
+        self._scale = [null_deviance(column) for column in self._held_columns]
         self._theta: np.ndarray | None = None
         self._best: np.ndarray | None = None
         self._best_share = -math.inf
@@ -77,24 +68,33 @@ class Watch:
     def due(self, step: int) -> bool:
         return step % self.rule.every == 0
 
-    def predictor(self, state: ModelState, mixes: np.ndarray) -> np.ndarray:
-        """b + η·θ̂ of the held-out documents, η refitted to the training `mixes` and shrunken."""
-        train, seen = self._train, self._seen
-        coef, intercept = refit_coef(
-            mixes[seen], train.target[seen], train.target_weight[seen], state.family
-        )
+    def losses(self, state: ModelState, mixes: np.ndarray) -> tuple[np.ndarray, float]:
+        """Deviances of the held-out targets in units of their mean, and the explained share.
+
+        η is refitted to the training `mixes` and shrunken to the held-out documents, as in the end.
+        """
         self._theta = topic_mixes(
-            self._corpus, state, tolerance=1e-4, n_jobs=train.n_jobs, start=self._theta
+            self._held_out.corpus,
+            state,
+            tolerance=1e-4,
+            n_jobs=self._train.n_jobs,
+            start=self._theta,
         )
-        predicted = self._theta[self._known] @ coef + intercept
-        shift, factor = shrink_to_held_out(predicted, self._target, state.family)
-        return shift + factor * predicted
+        design, held_design = self._train.beside(mixes), self._held_out.beside(self._theta)
+        losses, shares = [], []
+        for mine, theirs, scale in zip(self._columns, self._held_columns, self._scale, strict=True):
+            fit = fit_linear(mine, mine.of(design))
+            theirs = replace(theirs, family=fit.family)
+            predictor = fit.predictor(theirs.of(held_design), np.zeros_like(theirs.offset))
+            shift, factor = shrink(theirs, predictor)
+            loss = deviance(theirs, theirs.offset + shift + factor * predictor) / scale
+            losses.append(loss)
+            shares.append(1.0 - float(np.average(loss, weights=theirs.weight)))
+        return np.concatenate(losses), float(np.mean(shares))
 
     def check(self, state: ModelState, mixes: np.ndarray) -> tuple[float, bool]:
         """The explained share of the held-out target, and whether the topics are worse by it."""
-        predictor = self.predictor(state, mixes)
-        loss = pointwise_deviance(self._target, predictor, state.family)
-        share = explained_share(self._target, predictor, state.family)
+        loss, share = self.losses(state, mixes)
         best, best_share = self._best, self._best_share
         worse = (
             best is not None

@@ -1,0 +1,293 @@
+"""Generalised linear models of each target on given columns: topic mixes, covariates, predictions.
+
+Given the mixes the targets are independent, so each is fitted by itself: by Newton's method where
+it has one linear predictor, by L-BFGS with the family's own parameters (thresholds), by Newton on
+all classes at once for classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from topicfocus.families import (
+    Categorical,
+    Gaussian,
+    Ordinal,
+    common,
+    free_gradient,
+    free_parameters,
+    mean_response,
+    split,
+    with_free_parameters,
+)
+from topicfocus.inference.state import Problem
+from topicfocus.kernels.likelihood import likelihood_rows, likelihood_table
+
+#: Newton's steps of families without a quadratic likelihood are cut to this length.
+_LONGEST_STEP = 5.0
+#: More parameters than this, and classes are fitted by L-BFGS.
+_MOST_FOR_NEWTON = 600
+
+
+@dataclass(frozen=True)
+class Column:
+    """One target where it is known.
+
+    Attributes
+    ----------
+    family : its family; a Gaussian one has δ = 1 here
+    known : array of bool (documents,)
+    target, weight : arrays (known documents,)
+    offset : array (known documents, predictors of this target)
+    where : slice
+        Its predictors among those of all targets.
+    """
+
+    family: Any
+    known: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
+    where: slice
+
+    @property
+    def width(self) -> int:
+        return self.where.stop - self.where.start
+
+    def of(self, matrix: np.ndarray) -> np.ndarray:
+        """The rows of the documents where this target is known."""
+        return matrix if self.known.all() else matrix[self.known]
+
+
+def target_columns(problem: Problem, family: Any) -> list[Column]:
+    """The targets of a problem one by one, weighted by documents (λ plays no part here)."""
+    out = []
+    for t, (own, where) in enumerate(split(family)):
+        weight = np.where(problem.target_weights[:, t] > 0, problem.doc_weights, 0.0)
+        known = weight > 0
+        width = where.stop - where.start
+        offset = np.zeros((int(known.sum()), width))
+        if problem.offset is not None:
+            offset = offset + problem.offset[known][:, where]
+        own = Gaussian(1.0) if isinstance(own, Gaussian) else own
+        out.append(Column(own, known, problem.targets[known, t], weight[known], offset, where))
+    return out
+
+
+@dataclass(frozen=True)
+class Linear:
+    """f = o + b + columns·coef, and the family with its own parameters fitted."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    family: Any
+
+    def predictor(self, columns: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        return offset + self.intercept + columns @ self.coef
+
+
+def fit_linear(column: Column, design: np.ndarray, penalty: float = 1e-2) -> Linear:
+    """The GLM of a target on `design` (known documents x columns), with a small ridge.
+
+    Columns are centred, since topic mixes sum to one and share their sum with the intercept.
+    """
+    centre = np.average(design, axis=0, weights=column.weight) if design.shape[1] else np.zeros(0)
+    centred = design - centre
+    if isinstance(column.family, Categorical):
+        coef, intercept, family = _fit_classes(column, centred, penalty)
+    elif isinstance(column.family, Ordinal):
+        coef, intercept, family = _fit_levels(column, centred, penalty)
+    else:
+        coef, intercept, family = _fit_scalar(column, centred, penalty)
+    return Linear(coef, intercept - centre @ coef, family)
+
+
+def _fit_scalar(column: Column, design: np.ndarray, penalty: float) -> tuple:
+    family, y, w = column.family, column.target, column.weight
+    offset = column.offset[:, 0]
+    design = np.column_stack([design, np.ones(len(design))])
+    ridge = np.full(design.shape[1], penalty)
+    ridge[-1] = 1e-9
+    quadratic = isinstance(family, Gaussian)
+    x = np.zeros(design.shape[1])
+    x[-1] = level(column)[0]
+    for _ in range(100):
+        _, slope, bend, _ = likelihood_table(family, y, offset + design @ x)
+        gradient = design.T @ (w * slope) - ridge * np.append(x[:-1], 0.0)
+        curvature = design.T @ (design * (w * -bend)[:, None]) + np.diag(ridge)
+        step = np.linalg.solve(curvature, gradient)
+        if not quadratic:
+            step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
+        x = x + step
+        if np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
+            break
+    return x[:-1, None], x[-1:], family
+
+
+def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
+    """Slopes and thresholds together; thresholds carry the intercept."""
+    y, w, size = column.target, column.weight, design.shape[1]
+    start = np.concatenate([np.zeros(size), free_parameters(column.family)])
+
+    def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
+        family = with_free_parameters(column.family, x[size:])
+        f = column.offset[:, 0] + design @ x[:size]
+        value, slope, _, _ = likelihood_table(family, y, f)
+        own = free_gradient(family, y, f, np.zeros(len(f)), w)
+        gradient = np.concatenate([design.T @ (w * slope) - penalty * x[:size], own])
+        return -(w @ value) + 0.5 * penalty * np.sum(x[:size] ** 2), -gradient
+
+    found = minimize(negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    family = with_free_parameters(column.family, found.x[size:])
+    return found.x[:size, None], np.zeros(1), family
+
+
+def _fit_classes(column: Column, design: np.ndarray, penalty: float) -> tuple:
+    """Softmax regression; the penalty makes coefficients sum to zero over the classes."""
+    width = column.width
+    design = np.column_stack([design, np.ones(len(design))])
+    ridge = np.full(design.shape[1], penalty)
+    ridge[-1] = 1e-6
+    y, w = column.target[:, None], column.weight[:, None]
+
+    def negative(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        x = flat.reshape(len(ridge), width)
+        value, slope = likelihood_rows(common(column.family), y, w, column.offset + design @ x)
+        gradient = design.T @ slope - ridge[:, None] * x
+        loss = -value.sum() + 0.5 * np.sum(ridge[:, None] * x * x)
+        return loss, -gradient.ravel()
+
+    x = np.zeros(len(ridge) * width)
+    if len(x) > _MOST_FOR_NEWTON:
+        x = minimize(negative, x, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    else:
+        loss, gradient = negative(x)
+        for _ in range(50):
+            p = mean_response(column.family, column.offset + design @ x.reshape(-1, width))
+            step = np.linalg.solve(_class_curvature(design, p, column.weight, ridge), -gradient)
+            rate, before = 1.0, loss
+            while rate > 1e-6:
+                loss, gradient = negative(x + rate * step)
+                if loss <= before:
+                    break
+                rate *= 0.5
+            x = x + rate * step
+            if before - loss <= 1e-10 * (1 + abs(loss)):
+                break
+    x = x.reshape(-1, width)
+    return x[:-1], x[-1], column.family
+
+
+def _class_curvature(
+    design: np.ndarray, p: np.ndarray, weight: np.ndarray, ridge: np.ndarray
+) -> np.ndarray:
+    """Σ_d w (diag p - ppᵀ) ⊗ xxᵀ + ridge, columns of the design first."""
+    size, width = design.shape[1], p.shape[1]
+    out = np.zeros((size, width, size, width))
+    for a in range(width):
+        for b in range(a + 1):
+            shared = weight * (p[:, a] * ((a == b) - p[:, b]))
+            block = design.T @ (design * shared[:, None])
+            out[:, a, :, b] = block
+            out[:, b, :, a] = block
+    out = out.reshape(size * width, size * width)
+    return out + np.diag(np.repeat(ridge, width))
+
+
+def level(column: Column) -> np.ndarray:
+    """The constant predictors that fit the target best."""
+    if column.width > 1:
+        share = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
+        logs = np.log(share / share.sum())
+        return logs - logs.mean()
+    x = 0.0
+    quadratic = isinstance(column.family, Gaussian)
+    for _ in range(100):
+        _, slope, bend, _ = likelihood_table(column.family, column.target, column.offset[:, 0] + x)
+        step = (column.weight @ slope) / max(-(column.weight @ bend), 1e-12)
+        x += float(step) if quadratic else float(np.clip(step, -_LONGEST_STEP, _LONGEST_STEP))
+        if abs(step) < 1e-10 * (1 + abs(x)):
+            break
+    return np.array([x])
+
+
+def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
+    """(s, t): predictor ← s + t·predictor on documents not trained on, t in [0.1, 1].
+
+    η is fitted to the documents that shaped the topics, and so is too sure of itself; only ever
+    shrunken, never stretched. `predictor` comes without the offset.
+    """
+    if column.width > 1:
+        factor = _class_factor(column, predictor)
+    else:
+        # Thresholds stay as they are: the predictor is moved, not the levels.
+        factor = float(_fit_scalar(column, predictor - predictor.mean(axis=0), 1e-6)[0][0, 0])
+    factor = float(np.clip(factor, 0.1, 1.0))
+    moved = replace(column, offset=column.offset + factor * predictor)
+    return (level(moved) if column.width == 1 else _class_shift(moved)), factor
+
+
+def _class_factor(column: Column, predictor: np.ndarray) -> float:
+    """t of f = t·predictor + constants, by a few Newton steps in t alone, constants refitted."""
+    y, w = column.target[:, None], column.weight[:, None]
+    t = 1.0
+    shift = np.zeros(column.width)
+    for _ in range(30):
+        f = column.offset + t * predictor + shift
+        _, slope = likelihood_rows(common(column.family), y, w, f)
+        p = mean_response(column.family, f)
+        mean = np.sum(p * predictor, axis=1)
+        bend = column.weight @ (np.sum(p * predictor**2, axis=1) - mean**2)
+        step = float(np.sum(slope * predictor) / max(bend, 1e-12))
+        t = float(np.clip(t + np.clip(step, -0.5, 0.5), 0.0, 2.0))
+        shift = _class_shift(replace(column, offset=column.offset + t * predictor), shift)
+        if abs(step) < 1e-6:
+            break
+    return t
+
+
+def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
+    """Constants that make the mean probabilities those observed (iterative scaling)."""
+    shift = np.zeros(column.width) if start is None else start
+    seen = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
+    for _ in range(30):
+        expected = column.weight @ mean_response(column.family, column.offset + shift) + 1e-3
+        step = np.log(seen / expected)
+        shift = shift + step
+        if np.abs(step).max() < 1e-8:
+            break
+    return shift - shift.mean()
+
+
+def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
+    """(y - μ)² for a Gaussian target, -log p(y) otherwise (|f| up to 20); with the offset in f."""
+    if isinstance(column.family, Gaussian):
+        return (column.target - predictor[:, 0]) ** 2
+    limited = np.clip(predictor, -20.0, 20.0)
+    one = np.ones((len(column.target), 1))
+    return -likelihood_rows(common(column.family), column.target[:, None], one, limited)[0]
+
+
+def null_deviance(column: Column) -> float:
+    """Weighted mean deviance of the best constant; a saturated level still counts for something."""
+    worst = np.average(deviance(column, column.offset + level(column)), weights=column.weight)
+    return max(float(worst), 1e-12)
+
+
+def explained_share(column: Column, predictor: np.ndarray) -> float:
+    """1 - deviance/null deviance: R² for a Gaussian target, McFadden's otherwise."""
+    mine = np.average(deviance(column, predictor), weights=column.weight)
+    return 1.0 - float(mine) / null_deviance(column)
+
+
+def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
+    """∂ log p(y | f)/∂f, known documents x predictors: what the predictor leaves to explain.
+
+    y - f for a Gaussian target, y - p for two classes, one column a class for more.
+    """
+    one = np.ones((len(column.target), 1))
+    return likelihood_rows(common(column.family), column.target[:, None], one, predictor)[1]

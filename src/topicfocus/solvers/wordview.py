@@ -1,0 +1,140 @@
+"""Every word seen before any topic: what it says about each target, beyond the covariates.
+
+A target's signals are the residuals of its null model (a constant, and the covariates): one for a
+number or two classes, one a class for more. Words are regressed on these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from topicfocus.families import Bernoulli, Categorical
+from topicfocus.inference.evidence import (
+    PENALTIES,
+    Evidence,
+    RidgeFit,
+    Signal,
+    ridge_path,
+    target_slopes,
+    word_evidence,
+)
+from topicfocus.inference.state import Problem
+from topicfocus.solvers.linear import (
+    Column,
+    Linear,
+    explained_share,
+    fit_linear,
+    residuals,
+    target_columns,
+)
+
+
+@dataclass(frozen=True)
+class Residual:
+    """One signal: its values where the target is known, and weights if they are not all one."""
+
+    known: np.ndarray
+    value: np.ndarray
+    weight: np.ndarray | None
+    ranking: bool
+
+    def beside(self, words: sparse.csr_array) -> Signal:
+        rows = words if self.known.all() else sparse.csr_array(words[self.known])
+        return Signal(rows, self.value, self.weight, self.ranking)
+
+
+def null_fit(column: Column, problem: Problem) -> Linear:
+    """The target from a constant and the covariates."""
+    covariates = problem.covariates
+    if covariates is None:
+        covariates = np.zeros((problem.n_docs, 0))
+    return fit_linear(column, column.of(covariates))
+
+
+def _residuals(columns: Sequence[Column], nulls: Sequence[Linear], problem: Problem) -> list:
+    out = []
+    covariates = problem.covariates
+    if covariates is None:
+        covariates = np.zeros((problem.n_docs, 0))
+    for column, null in zip(columns, nulls, strict=True):
+        column = replace(column, family=null.family)
+        rest = residuals(column, null.predictor(column.of(covariates), column.offset))
+        weight = None if np.all(column.weight == 1) else column.weight
+        ranking = isinstance(column.family, (Bernoulli, Categorical))
+        out += [Residual(column.known, rest[:, l], weight, ranking) for l in range(column.width)]
+    return out
+
+
+def ridge_fits(
+    signals: Sequence[Signal],
+    held_out: Sequence[Signal],
+    penalties: Sequence[float] | None,
+) -> list[RidgeFit]:
+    """A ridge regression for each signal; along a path, or with the penalties already chosen."""
+    return [
+        ridge_path(mine, theirs, PENALTIES if penalties is None else (penalties[l],))
+        for l, (mine, theirs) in enumerate(zip(signals, held_out, strict=True))
+    ]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is known of every word before any topic.
+
+    `potential` is the share of the held-out deviance that the regressions explain; `nulls` are the
+    models without words.
+    """
+
+    evidence: Evidence
+    slopes: np.ndarray
+    potential: float
+    penalties: tuple[float, ...]
+    nulls: tuple[Linear, ...]
+    residuals: tuple[Residual, ...]
+    held_residuals: tuple[Residual, ...]
+
+    @staticmethod
+    def of(train: Problem, held_out: Problem, family, penalties) -> Words:
+        """`penalties` of the regressions as chosen before, or None."""
+        columns, held_columns = target_columns(train, family), target_columns(held_out, family)
+        nulls = tuple(null_fit(column, train) for column in columns)
+        mine = _residuals(columns, nulls, train)
+        theirs = _residuals(held_columns, nulls, held_out)
+        words, held_words = train.corpus.counts, held_out.corpus.counts
+        signals = [r.beside(words) for r in mine]
+        ridges = ridge_fits(signals, [r.beside(held_words) for r in theirs], penalties)
+        predicted = held_words @ np.column_stack([r.weights for r in ridges])
+        return Words(
+            Evidence.beside(
+                [word_evidence(s, r.weights) for s, r in zip(signals, ridges, strict=True)]
+            ),
+            np.column_stack([target_slopes(s) for s in signals]),
+            _potential(held_columns, nulls, held_out, predicted),
+            tuple(r.penalty for r in ridges),
+            nulls,
+            tuple(mine),
+            tuple(theirs),
+        )
+
+    def signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signal]:
+        chosen = words[:, kept]
+        return [r.beside(chosen) for r in self.residuals]
+
+    def held_signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signal]:
+        chosen = words[:, kept]
+        return [r.beside(chosen) for r in self.held_residuals]
+
+
+def _potential(columns, nulls, problem: Problem, predicted: np.ndarray) -> float:
+    shares = []
+    for column, null in zip(columns, nulls, strict=True):
+        column = replace(column, family=null.family)
+        design = column.of(problem.beside(predicted[:, column.where]))
+        fit = fit_linear(column, design, 1e-6)
+        column = replace(column, family=fit.family)
+        shares.append(explained_share(column, fit.predictor(design, column.offset)))
+    return float(np.mean(shares))
