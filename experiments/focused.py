@@ -92,9 +92,11 @@ def topic_model(data, name: str, binary: bool, split: int, lexicon: Any) -> dict
     cls = getattr(topicfocus, classifier if binary else regressor)
     model = cls(N_TOPICS, random_state=split, **settings)
     train, valid, test = data.train, data.valid, data.test
-    extra = (valid.counts, valid.target) if name in ("focused", "pc-sLDA") else ()
+    extra = {}
+    if name in ("focused", "pc-sLDA"):
+        extra = {"X_val": valid.counts, "y_val": valid.target}
     began = time.perf_counter()
-    model.fit(train.counts, train.target, *extra)
+    model.fit(train.counts, train.target, **extra)
     seconds = time.perf_counter() - began
     predict = model.decision_function if binary else model.predict
     topics = model.components_

@@ -139,12 +139,14 @@ def test_pcslda_keeps_every_word_and_predicts(reviews):
 
 def test_held_out_documents_of_ones_own(reviews):
     X, y = reviews.counts, reviews.target
-    fitted = FocusedTopicRegressor(4, random_state=0).fit(X[:700], y[:700], X[700:900], y[700:900])
+    fitted = FocusedTopicRegressor(4, random_state=0).fit(
+        X[:700], y[:700], X_val=X[700:900], y_val=y[700:900]
+    )
     assert rmse(y[900:], fitted.predict(X[900:])) < 0.5 * y[900:].std()
     with pytest.raises(ValueError, match="both X_val and y_val"):
         FocusedTopicRegressor().fit(X, y, X_val=X)
     with pytest.raises(ValueError, match="X_val has 5 features"):
-        FocusedTopicRegressor().fit(X, y, X[:, :5], y)
+        FocusedTopicRegressor().fit(X, y, X_val=X[:, :5], y_val=y)
 
 
 def test_in_a_text_pipeline(reviews):
