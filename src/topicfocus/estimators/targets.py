@@ -29,8 +29,9 @@ from topicfocus.estimators.documents import (
     read_exposure,
     read_weight,
 )
+from topicfocus.estimators.explanation import Explanation, explain
 from topicfocus.estimators.uncertainty import response_variance
-from topicfocus.families import Gaussian, Ordinal, n_predictors, split
+from topicfocus.families import Gaussian, Ordinal, split
 from topicfocus.inference.state import ModelState
 
 
@@ -165,6 +166,13 @@ class TargetPart:
             mixes = self._mixes(documents.corpus)
         problem = documents.problem(1.0, self.n_jobs)
         return mixes @ state.coef_rows.T + problem.offsets(state)
+
+    def explain(self, X: Any, covariates: Any = None, exposure: Any = None) -> Explanation:
+        """What words and topics add to the linear predictor of each document; it adds up exactly.
+
+        A word's amount is how far it moves the prediction from that of a document without words.
+        """
+        return explain(self, self._read_documents(X, None, exposure, covariates))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -374,8 +382,3 @@ class ClassifierPart(TargetPart, ClassifierMixin):
                 accuracy_score(truth, mine, sample_weight=None if weight is None else weight[known])
             )
         return float(np.mean(scores))
-
-
-def total_predictors(family: Any) -> int:
-    """Number of linear predictors of all targets."""
-    return n_predictors(family)
