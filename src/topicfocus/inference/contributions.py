@@ -16,7 +16,7 @@ import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.inference.state import ModelState
-from topicfocus.inference.words import word_weights
+from topicfocus.inference.words import mix_weights
 
 _BLOCK = 200_000  # nonzero counts held with their responsibilities at a time
 
@@ -42,7 +42,7 @@ class Contributions:
 
 def contributions(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> Contributions:
     """Of every document, given its θ̂ (`mixes`)."""
-    weights = word_weights(state, "tight").table
+    weights = mix_weights(state).table
     counts, eta = corpus.counts, state.coef_rows.T
     prior = state.doc_topic_prior
     average = prior / prior.sum()

@@ -6,7 +6,7 @@ import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.inference.state import ModelState
-from topicfocus.inference.words import word_weights
+from topicfocus.inference.words import mix_weights
 from topicfocus.kernels.local import LocalBudget
 from topicfocus.kernels.threads import chunk_bounds, run_chunks
 from topicfocus.kernels.topic_mix import map_documents
@@ -27,7 +27,7 @@ def topic_mixes(
     No target is used. A word that no topic contains is ignored; a document without words gets
     α/Σα. Newton's method takes about five steps a document, fewer from a `start` nearby.
     """
-    weights = word_weights(state, "tight")
+    weights = mix_weights(state)
     prior = state.doc_topic_prior
     theta = np.tile(prior / prior.sum(), (corpus.n_docs, 1)) if start is None else start.copy()
     counts = corpus.counts
@@ -58,7 +58,7 @@ def predictor_variance(
     corpus: Corpus, state: ModelState, mixes: np.ndarray, n_jobs: int | None = None
 ) -> np.ndarray:
     """Var(η_l·θ) of every document and predictor, by the Laplace approximation at θ̂ = `mixes`."""
-    weights = word_weights(state, "tight")
+    weights = mix_weights(state)
     counts = corpus.counts
     coef = state.coef_rows
     out = np.empty((corpus.n_docs, len(coef)))

@@ -15,6 +15,9 @@ from scipy.special import entr, xlog1py, xlogy
 from topicfocus.inference.state import Bound, Hyperparameters, ModelState
 from topicfocus.kernels.local import WordTable
 
+#: A word included with no more than this probability is left out of topic mixes.
+NEGLIGIBLE = 1e-8
+
 
 @dataclass(frozen=True)
 class WordWeights:
@@ -46,6 +49,17 @@ def word_weights(
     else:
         multiplicity = multiplicity * state.inclusion
     return WordWeights(WordTable(np.ascontiguousarray(rows, dtype=dtype), multiplicity), log_scale)
+
+
+def mix_weights(state: ModelState) -> WordWeights:
+    """What topic mixes of new documents are found with: (β_v, φ_v), words all but dropped left out.
+
+    Inclusion stays just above zero while it is learned; there is no reason to look such words up.
+    """
+    weights = word_weights(state, "tight")
+    table, multiplicity = weights.table
+    kept = np.where(multiplicity > NEGLIGIBLE, multiplicity, 0.0)
+    return WordWeights(WordTable(table, kept), weights.log_scale)
 
 
 def possible_words(state: ModelState) -> np.ndarray:

@@ -27,9 +27,11 @@ from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import gather_document, has_target, mixture
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.topic_mix import (
+    MIX_VECTOR,
     MixWork,
     factorise,
     map_document,
+    pad_document,
     scaled_curvature,
     solve_factorised,
 )
@@ -85,6 +87,7 @@ def constrained_documents(
     longest = 1
     for d in range(first, last):
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
+    longest += MIX_VECTOR
     rows = np.empty((n_topics, longest))
     weight = np.empty(longest)
     push = np.empty(longest)
@@ -114,7 +117,8 @@ def constrained_documents(
             rows,
             weight,
         )
-        map_document(rows, weight, n, prior, mix, budget, work)
+        padded = pad_document(rows, weight, n)
+        map_document(rows, weight, padded, prior, mix, budget, work)
         for k in range(n_topics):
             out.parts[1] += times * prior[k] * math.log(mix[k])
             answer[k] = 0.0
@@ -137,11 +141,11 @@ def constrained_documents(
                 moved = max(moved, abs(work.step[k]))
             # Where Newton ended with a tiny step, the curvature before that step will do.
             if n_topics == 1 or moved > _TINY_STEP:
-                scaled_curvature(rows, weight, n, prior, mix, work)
+                scaled_curvature(rows, weight, padded, prior, mix, work)
                 factorise(work.matrix)
             mix_response(pull, mix, work, answer)
-        mixture(rows, n, mix, work.norm)
-        mixture(rows, n, answer, push)
+        mixture(rows, padded, mix, work.norm)
+        mixture(rows, padded, answer, push)
         for j in range(n):
             v = corpus.indices[lo + j]
             z = push[j] / work.norm[j]
@@ -149,7 +153,7 @@ def constrained_documents(
             out.word_push[v] += times * corpus.counts[lo + j] * z
             for k in range(n_topics):
                 out.word_topic[v, k] += scale * rows[k, j] * (mix[k] + answer[k] - z * mix[k])
-        log_in_place(work.norm, n, work.bits)
+        log_in_place(work.norm, padded, work.bits)
         for j in range(n):
             v = corpus.indices[lo + j]
             out.parts[0] += times * weight[j] * work.norm[j]

@@ -31,6 +31,10 @@ _SHORT = 0.1
 _ROUNDING = 1e-7
 
 
+#: Words that LLVM's loops over a document take at a time (4 registers of 4).
+MIX_VECTOR = 16
+
+
 class MixWork(NamedTuple):
     """Scratch of one thread."""
 
@@ -233,12 +237,39 @@ def map_document(rows, weight, n, prior, theta, budget, work):
 
 
 @kernel
+def pad_document(rows, weight, n):
+    """Words of weight zero up to a whole number of vectors; returns that number.
+
+    Without them every loop over the words of a document has a remainder to do one by one.
+    """
+    padded = (n + MIX_VECTOR - 1) // MIX_VECTOR * MIX_VECTOR
+    for j in range(n, padded):
+        weight[j] = 0.0
+        for k in range(rows.shape[0]):
+            rows[k, j] = 1.0
+    return padded
+
+
+@kernel
+def included_words(words, counts, multiplicity, here, often):
+    """Copy the words of a document with m_v > 0 and their counts; returns how many they are."""
+    n = 0
+    for j in range(words.shape[0]):
+        if multiplicity[words[j]] > 0.0:
+            here[n] = words[j]
+            often[n] = counts[j]
+            n += 1
+    return n
+
+
+@kernel
 def map_documents(first, last, indptr, indices, counts, words, prior, theta, budget, steps):
     """θ̂ of documents first..last-1, written into `theta`; steps[0] counts Newton steps."""
     n_topics = prior.shape[0]
     longest = 1
     for d in range(first, last):
         longest = max(longest, indptr[d + 1] - indptr[d])
+    longest += MIX_VECTOR
     rows = np.empty((n_topics, longest))
     weight = np.empty(longest)
     work = MixWork(
@@ -251,10 +282,16 @@ def map_documents(first, last, indptr, indices, counts, words, prior, theta, bud
         np.empty(n_topics),
         np.empty((n_topics, n_topics)),
     )
+    here = np.empty(longest, dtype=indices.dtype)
+    often = np.empty(longest)
     for d in range(first, last):
-        lo = indptr[d]
-        hi = indptr[d + 1]
-        gather_document(
-            indices[lo:hi], counts[lo:hi], words.table, words.multiplicity, rows, weight
+        n = included_words(
+            indices[indptr[d] : indptr[d + 1]],
+            counts[indptr[d] : indptr[d + 1]],
+            words.multiplicity,
+            here,
+            often,
         )
-        steps[0] += map_document(rows, weight, hi - lo, prior, theta[d], budget, work)
+        gather_document(here[:n], often[:n], words.table, words.multiplicity, rows, weight)
+        n = pad_document(rows, weight, n)
+        steps[0] += map_document(rows, weight, n, prior, theta[d], budget, work)

@@ -12,7 +12,14 @@ import numpy as np
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.constrained import mix_response
 from topicfocus.kernels.local import gather_document
-from topicfocus.kernels.topic_mix import MixWork, factorise, scaled_curvature
+from topicfocus.kernels.topic_mix import (
+    MIX_VECTOR,
+    MixWork,
+    factorise,
+    included_words,
+    pad_document,
+    scaled_curvature,
+)
 
 
 @kernel
@@ -22,6 +29,7 @@ def predictor_variances(first, last, indptr, indices, counts, words, prior, coef
     longest = 1
     for d in range(first, last):
         longest = max(longest, indptr[d + 1] - indptr[d])
+    longest += MIX_VECTOR
     rows = np.empty((n_topics, longest))
     weight = np.empty(longest)
     answer = np.empty(n_topics)
@@ -35,12 +43,19 @@ def predictor_variances(first, last, indptr, indices, counts, words, prior, coef
         np.empty(n_topics),
         np.empty((n_topics, n_topics)),
     )
+    here = np.empty(longest, dtype=indices.dtype)
+    often = np.empty(longest)
     for d in range(first, last):
-        lo, hi = indptr[d], indptr[d + 1]
-        gather_document(
-            indices[lo:hi], counts[lo:hi], words.table, words.multiplicity, rows, weight
+        n = included_words(
+            indices[indptr[d] : indptr[d + 1]],
+            counts[indptr[d] : indptr[d + 1]],
+            words.multiplicity,
+            here,
+            often,
         )
-        scaled_curvature(rows, weight, hi - lo, prior, theta[d], work)
+        gather_document(here[:n], often[:n], words.table, words.multiplicity, rows, weight)
+        n = pad_document(rows, weight, n)
+        scaled_curvature(rows, weight, n, prior, theta[d], work)
         factorise(work.matrix)
         for l in range(coef.shape[0]):
             mix_response(coef[l], theta[d], work, answer)
