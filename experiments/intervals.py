@@ -1,0 +1,105 @@
+"""How often held-out targets fall into the intervals of predict(return_std=True).
+
+    TOPICFOCUS_DATA=... python experiments/intervals.py
+
+Pang & Lee and Yelp, 5 random splits, 5 topics, defaults. Intervals are mean ± z·std; δ comes from
+the validation part, the rest of the variance from what the words leave open of θ. Beside them,
+intervals by split conformal prediction (MAPIE), calibrated on the validation part of a model that
+made its choices on the training part alone.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import norm
+
+import topicfocus
+from topicfocus import datasets
+
+FOLDER = Path(__file__).parent
+LEVELS = (0.5, 0.8, 0.95)
+MODELS = ("FocusedTopicRegressor", "PFSLDARegressor", "SLDARegressor")
+
+
+def gaussian_row(model, part) -> dict:
+    mean, std = model.predict(part.counts, return_std=True)
+    inside = {
+        str(level): float(np.mean(np.abs(part.target - mean) <= norm.ppf(0.5 + level / 2) * std))
+        for level in LEVELS
+    }
+    return {"coverage": inside, "width": float(2 * norm.ppf(0.9) * std.mean())}
+
+
+def conformal_row(model, calibration, part) -> dict:
+    from mapie.regression import SplitConformalRegressor
+
+    wrapped = SplitConformalRegressor(model, confidence_level=list(LEVELS), prefit=True)
+    wrapped.conformalize(calibration.counts, calibration.target)
+    _, intervals = wrapped.predict_interval(part.counts)
+    inside = {
+        str(level): float(
+            np.mean((part.target >= intervals[:, 0, i]) & (part.target <= intervals[:, 1, i]))
+        )
+        for i, level in enumerate(LEVELS)
+    }
+    return {"coverage": inside, "width": float((intervals[:, 1, 1] - intervals[:, 0, 1]).mean())}
+
+
+def run() -> list[dict]:
+    path = FOLDER / "results" / "intervals.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    done = {(r["data"], r["model"], r["split"]) for r in rows}
+    for name, load in (("pang_lee", datasets.load_pang_lee), ("yelp", datasets.load_yelp)):
+        for split in range(5):
+            data = load(split=split)
+            for model_name in MODELS:
+                for conformal in (False, True):
+                    key = model_name + (", conformal" if conformal else "")
+                    if (name, key, split) in done or (conformal and "Focused" not in model_name):
+                        continue
+                    model = getattr(topicfocus, model_name)(5, random_state=split)
+                    extra = {}
+                    if "Focused" in model_name and not conformal:
+                        extra = {"X_val": data.valid.counts, "y_val": data.valid.target}
+                    model.fit(data.train.counts, data.train.target, **extra)
+                    row = {"data": name, "model": key, "split": split}
+                    if conformal:
+                        row |= conformal_row(model, data.valid, data.test)
+                    else:
+                        row |= gaussian_row(model, data.test)
+                    rows.append(row)
+                    with path.open("a") as file:
+                        file.write(json.dumps(row) + "\n")
+                    print(name, key, split, row["coverage"])
+    return rows
+
+
+def page(rows: list[dict]) -> str:
+    lines = [
+        "# Coverage of intervals on held-out documents",
+        "",
+        "Made by `python experiments/intervals.py`: share of test targets inside the interval, mean",
+        "(standard deviation) over 5 random splits; 5 topics, defaults. Width is that of the 80%",
+        "interval, in stars.",
+        "",
+        "| data | model | 50% | 80% | 95% | width |",
+        "|---|---|---|---|---|---|",
+    ]
+    for data in ("pang_lee", "yelp"):
+        names = dict.fromkeys(r["model"] for r in rows if r["data"] == data)
+        for model in names:
+            mine = [r for r in rows if r["data"] == data and r["model"] == model]
+            cells = []
+            for level in LEVELS:
+                values = [r["coverage"][str(level)] for r in mine]
+                cells.append(f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})")
+            width = np.mean([r["width"] for r in mine])
+            lines.append(f"| {data} | {model} | {' | '.join(cells)} | {width:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    (FOLDER / "INTERVALS.md").write_text(page(run()))
