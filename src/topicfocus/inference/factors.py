@@ -1,9 +1,9 @@
 """Words that follow the topics of the kept words, whatever they say about the target.
 
 Topics make the kept words of a document vary together. With x_d the counts of its kept words, ℓ_d
-their sum and p_v a word's share of all kept tokens, the factors are the leading principal directions
-of (x_dv - ℓ_d p_v)/√p_v, for which multinomial noise alone would be white; K topics span K-1. For
-another word with counts c_d and rate q in documents of length L_d,
+their sum and p_v a word's share of all kept tokens, the factors are the leading principal
+directions of (x_dv - ℓ_d p_v)/√p_v, for which multinomial noise alone would be white; K topics
+span K-1. For another word with counts c_d and rate q in documents of length L_d,
 
     t = Σ_d (c_d - q L_d) s_d,    C = Σ_d (c_d - q L_d)² s_d s_dᵀ,    tᵀ C⁻¹ t ~ χ²(K-1),
 
@@ -83,7 +83,7 @@ def complete_by_factors(
 
     Of the words dropped, those whose dependence on the factors is significant (familywise `error`),
     most per token first, while the kept share of tokens is within `inclusion_prior`. Added words
-    sharpen the factors, so this is repeated until nothing is added. `drop` are columns never to add.
+    sharpen the factors, so this is repeated until nothing is added. `drop`: columns not to add.
     """
     count = corpus.word_counts
     needed = chi2.isf(error / max(len(count), 1), max(n_topics - 1, 1))

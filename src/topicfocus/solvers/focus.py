@@ -104,6 +104,11 @@ def _starting_logits(
     return np.log(weights / weights.sum(axis=0))
 
 
+def _rows(words: sparse.csr_array, chosen: np.ndarray) -> sparse.csr_array:
+    """Some rows; not a copy where these are all."""
+    return words if chosen.all() else sparse.csr_array(words[chosen])
+
+
 def _unit(values: np.ndarray, word_count: np.ndarray) -> np.ndarray:
     """Scaled to a root mean square of one over tokens."""
     size = math.sqrt(float(np.sum(word_count * values**2) / word_count.sum()))
@@ -145,9 +150,9 @@ class Parts:
             mine, theirs = mine[:, columns], theirs[:, columns]
         known, known_held = self.train.target_weight > 0, self.held_out.target_weight > 0
         return ridge_path(
-            sparse.csr_array(mine[known]),
+            _rows(mine, known),
             self.train.target[known],
-            sparse.csr_array(theirs[known_held]),
+            _rows(theirs, known_held),
             self.held_out.target[known_held],
             ranking=not isinstance(family, Gaussian),
             penalties=penalties,
@@ -246,7 +251,7 @@ class Words:
     @staticmethod
     def of(parts: Parts, family: object, penalties: tuple[float, ...]) -> Words:
         known = parts.train.target_weight > 0
-        seen, y = sparse.csr_array(parts.words[known]), parts.train.target[known]
+        seen, y = _rows(parts.words, known), parts.train.target[known]
         ridge = parts.ridge(None, family, penalties)
         known_held = parts.held_out.target_weight > 0
         y_held = parts.held_out.target[known_held]
