@@ -79,7 +79,7 @@ def table() -> str:
         "",
         "Made by `python experiments/synthetic.py`: 50 relevant and 50 irrelevant words, 5 topics,",
         "5,000 documents of 200 tokens, true p = 0.25. Mean (standard deviation over fits: 5 data",
-        "sets, several starts). pf-sLDA is the tight bound with sort and cut. The paper does not",
+        "sets x 10 starts). pf-sLDA is the tight bound with sort and cut. The paper does not",
         "state its number of documents or tokens.",
         "",
         "| assumed p | model | fits | precision | recall | seconds a fit |",

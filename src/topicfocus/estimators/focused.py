@@ -262,8 +262,10 @@ class FocusedTopicRegressor(_Focused, RegressorPart):
     ----------
     n_topics : int, default=5
     inclusion_prior : float in (0, 1) or "auto", default="auto"
-        Expected share of tokens that are relevant. "auto": about ten tokens of an average document,
-        but between 5% and 80%.
+        Expected share of tokens that are relevant. Words are kept up to it by what they say about
+        the target; where that runs out earlier, words that vary with the kept ones, as words of
+        the same topics do, fill it up. "auto": about ten tokens of an average document, but between
+        5% and 80%, as a limit that is not filled up.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
         a, the weight of the prior of a topic mix. "auto": together as much as the relevant
         words of an average document.
@@ -272,7 +274,10 @@ class FocusedTopicRegressor(_Focused, RegressorPart):
     keep_words, drop_words : list of words or column numbers, optional
         Words that are kept or dropped whatever the evidence. Names need named columns.
     max_epochs : int, optional
-        L-BFGS steps of each of the two rungs; 60 and 40 by default.
+        L-BFGS steps of each of the two rungs, at most; 21 and 40 by default.
+    early_stopping : bool, default=True
+        Whether shaping ends when the documents set aside are explained worse, significantly (two
+        paired standard errors) and, on the readable rung, by over a twentieth of the best.
     validation_fraction : float, default=0.1
         Share of documents that choices are made on (unless `fit` is given X_val and y_val).
     n_jobs, random_state, verbose
@@ -296,7 +301,10 @@ class FocusedTopicRegressor(_Focused, RegressorPart):
     topic_volume_ : array (topics,)
         How many relevant words a topic produces, relative to the busiest; ones unless "predictive".
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
-    n_iter_, history_
+    n_iter_ : int
+    history_ : dict of lists
+        "epoch", "objective" (a document), "kept_words", and "validation", the share of the held-out
+        target's deviance that is explained: every third step of the first pass, NaN elsewhere.
     """
 
 
@@ -334,7 +342,12 @@ class _PCSLDA(ConstrainedModel):
 
 
 class PCSLDARegressor(_PCSLDA, RegressorPart):
-    """Prediction-constrained sLDA for a real target: the focused model with every word kept."""
+    """Prediction-constrained sLDA for a real target: the focused model with every word kept.
+
+    Parameters and attributes as for :class:`FocusedTopicRegressor`, without those that concern
+    selection; `max_epochs` is 60 by default, and `early_stopping` matters more, since all
+    words can overfit.
+    """
 
 
 class PCSLDAClassifier(_PCSLDA, ClassifierPart):
