@@ -104,8 +104,10 @@ class FocusedTopicRegressor(ConstrainedRegressorPart, _Focused):
     ----------
     n_topics : int, default=5
     inclusion_prior : float in (0, 1) or "auto", default="auto"
-        Expected share of tokens that are relevant. "auto": about ten tokens of an average document,
-        but between 5% and 80%.
+        Expected share of tokens that are relevant. Words are kept up to it by what they say about
+        the target; where that runs out earlier, words that vary with the kept ones, as words of
+        the same topics do, fill it up. "auto": about ten tokens of an average document, but between
+        5% and 80%, as a limit that is not filled up.
     family : {"gaussian", "poisson", "ordinal", "bernoulli"} or a list of them, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
@@ -116,7 +118,10 @@ class FocusedTopicRegressor(ConstrainedRegressorPart, _Focused):
     keep_words, drop_words : list of words or column numbers, optional
         Words that are kept or dropped whatever the evidence. Names need named columns.
     max_epochs : int, optional
-        L-BFGS steps of each of the two rungs; 60 and 40 by default.
+        L-BFGS steps of each of the two rungs, at most; 21 and 40 by default.
+    early_stopping : bool, default=True
+        Whether shaping ends when the documents set aside are explained worse, significantly (two
+        paired standard errors) and, on the readable rung, by over a twentieth of the best.
     validation_fraction : float, default=0.1
         Share of documents that choices are made on (unless `fit` is given X_val and y_val).
     n_jobs, random_state, verbose
@@ -140,7 +145,10 @@ class FocusedTopicRegressor(ConstrainedRegressorPart, _Focused):
     topic_volume_ : array (topics,)
         How many relevant words a topic produces, relative to the busiest; ones unless "predictive".
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
-    n_iter_, history_
+    n_iter_ : int
+    history_ : dict of lists
+        "epoch", "objective" (a document), "kept_words", and "validation", the share of the held-out
+        target's deviance that is explained: every third step of the first pass, NaN elsewhere.
     covariate_coef_, thresholds_, levels_, family_ : as for :class:`SLDARegressor`
     """
 
@@ -212,7 +220,12 @@ class _PCSLDA(ConstrainedModel):
 
 
 class PCSLDARegressor(ConstrainedRegressorPart, _PCSLDA):
-    """Prediction-constrained sLDA: the focused model with every word kept."""
+    """Prediction-constrained sLDA: the focused model with every word kept.
+
+    Parameters and attributes as for :class:`FocusedTopicRegressor`, without those that concern
+    selection; `max_epochs` is 60 by default, and `early_stopping` matters more, since all
+    words can overfit.
+    """
 
     def __init__(
         self,

@@ -37,7 +37,7 @@ class StoppingRule:
     """When to look at the held-out documents, and when to stop; see the module."""
 
     every: int = 3
-    patience: int = 2
+    patience: int = 4
     tolerance: float = 2.0
     slack: float = 0.0
 

@@ -1,0 +1,86 @@
+"""Words that follow the topics of the kept words."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import kstest
+
+from topicfocus.corpus import make_corpus
+from topicfocus.datasets import make_pfslda
+from topicfocus.inference.factors import complete_by_factors, factor_dependence, factor_scores
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_pfslda(3000, 100, random_state=11)
+
+
+@pytest.fixture(scope="module")
+def relevant(data):
+    return np.flatnonzero(data.relevant)
+
+
+def test_scores_are_those_of_a_dense_decomposition(data, relevant):
+    words = sparse.csr_array(data.counts)[:, relevant]
+    x = words.toarray()
+    share = x.sum(axis=0) / x.sum()
+    centred = (x - x.sum(axis=1, keepdims=True) * share) / np.sqrt(share)
+    left, size, _ = np.linalg.svd(centred, full_matrices=False)
+    expected = (left * size)[:, :4]
+    found = factor_scores(words, 4)
+    # The same space, whatever its basis.
+    projected = expected @ np.linalg.lstsq(expected, found, rcond=None)[0]
+    np.testing.assert_allclose(projected, found, atol=2e-2 * np.abs(found).max())
+    np.testing.assert_array_equal(found, factor_scores(words, 4))
+
+
+def test_every_factor_of_few_words():
+    words = sparse.csr_array(np.random.default_rng(0).poisson(2.0, (50, 3)).astype(float))
+    assert factor_scores(words, 2).shape == (50, 2)
+
+
+def test_dependence_is_its_formula(data, relevant):
+    scores = factor_scores(sparse.csr_array(data.counts)[:, relevant[:25]], 3)
+    words = sparse.csr_array(data.counts)[:, relevant[25:30]]
+    length = np.asarray(data.counts.sum(axis=1)).ravel()
+    found = factor_dependence(words, length, scores)
+    for v, counts in enumerate(words.toarray().T):
+        rest = counts - counts.sum() / length.sum() * length
+        t = rest @ scores
+        c = (scores * rest[:, None] ** 2).T @ scores
+        assert found[v] == pytest.approx(t @ np.linalg.solve(c, t), rel=1e-5)
+
+
+def test_irrelevant_words_look_like_chance():
+    """Chi-square for words that do not depend on topics, although documents have one length."""
+    found = []
+    for seed in range(4):
+        data = make_pfslda(2000, 100, random_state=seed)
+        counts = sparse.csr_array(data.counts)
+        # Half of the relevant words: the others make the kept tokens depend on the topics too.
+        scores = factor_scores(counts[:, np.flatnonzero(data.relevant)[:25]], 4)
+        length = np.asarray(counts.sum(axis=1)).ravel()
+        found.append(factor_dependence(counts[:, np.flatnonzero(~data.relevant)], length, scores))
+    assert kstest(np.concatenate(found), "chi2", args=(4,)).pvalue > 0.01
+
+
+def test_it_finds_the_rest_and_stays_within_the_share(data, relevant):
+    corpus = make_corpus(data.counts)
+    count = corpus.word_counts
+    some = relevant[::2]
+    found = complete_by_factors(some, corpus, 0.25, 5)
+    assert set(some) <= set(found)
+    assert np.mean(data.relevant[found]) > 0.97
+    assert len(found) > 0.9 * len(relevant)
+    for share in (0.15, 0.2, 0.25):
+        kept = complete_by_factors(some, corpus, share, 5)
+        assert count[kept].sum() <= max(share * count.sum(), count[some].sum())
+
+
+def test_nothing_to_add(data, relevant):
+    corpus = make_corpus(data.counts)
+    full = relevant[::2]
+    np.testing.assert_array_equal(complete_by_factors(full, corpus, 0.01, 5), full)
+    np.testing.assert_array_equal(complete_by_factors(full, corpus, 0.25, 1), full)
+    others = np.setdiff1d(np.arange(corpus.n_words), full)
+    np.testing.assert_array_equal(complete_by_factors(full, corpus, 0.25, 5, drop=others), full)
