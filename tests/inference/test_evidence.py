@@ -8,6 +8,8 @@ from sklearn.metrics import roc_auc_score
 
 from topicfocus.datasets import make_reviews
 from topicfocus.inference.evidence import (
+    Evidence,
+    Signal,
     area_under_curve,
     cut,
     ridge_path,
@@ -22,10 +24,12 @@ def reviews():
     return data, sp.csr_array(data.counts.sqrt())
 
 
+def signal_of(words, y, weight=None, ranking=False):
+    return Signal(sp.csr_array(words), y, weight, ranking)
+
+
 def fit(words, y, penalties):
-    return ridge_path(
-        words[:900], y[:900], words[900:], y[900:], ranking=False, penalties=penalties
-    )
+    return ridge_path(signal_of(words[:900], y[:900]), signal_of(words[900:], y[900:]), penalties)
 
 
 def test_ridge_is_that_of_scikit_learn(reviews):
@@ -57,7 +61,7 @@ def test_area_under_curve():
 def test_evidence_is_high_for_relevant_words_and_noise_for_others(reviews):
     data, words = reviews
     ridge = fit(words, data.target, (30.0,))
-    found = word_evidence(words, data.target, ridge)
+    found = word_evidence(signal_of(words, data.target), ridge.weights)
     # z² of words that have nothing to do with the target is about a chi-square of one degree.
     noise = found.marginal[~data.relevant]
     assert 0.5 < noise.mean() < 2.0
@@ -70,11 +74,35 @@ def test_evidence_is_high_for_relevant_words_and_noise_for_others(reviews):
 
 def test_slopes_have_the_sign_of_the_association(reviews):
     data, words = reviews
-    slopes = target_slopes(words, data.target)
+    slopes = target_slopes(signal_of(words, data.target))
     names = {w: i for i, w in enumerate(data.vocabulary)}
     assert slopes[names["masterpiece"]] > 0.3
     assert slopes[names["awful"]] < -0.3
     assert abs(slopes[names["film"]]) < 0.1
+
+
+def test_a_weight_of_two_is_two_copies(reviews):
+    data, words = reviews
+    twice = np.arange(300) % 3 == 0
+    index = np.concatenate([np.arange(300), np.flatnonzero(twice)])
+    for ranking in (False, True):
+        y = np.where(data.target > 5, 0.6, -0.4) if ranking else data.target
+        copies = signal_of(words[index], y[index], None, ranking)
+        weighted = signal_of(words[:300], y[:300], 1.0 + twice, ranking)
+        ridges = [ridge_path(s, s) for s in (copies, weighted)]
+        np.testing.assert_allclose(ridges[0].weights, ridges[1].weights, rtol=1e-8, atol=1e-10)
+        assert ridges[0].loss == pytest.approx(ridges[1].loss)
+        evidence = [word_evidence(s, ridges[0].weights) for s in (copies, weighted)]
+        np.testing.assert_allclose(evidence[0].marginal, evidence[1].marginal, rtol=1e-8)
+        np.testing.assert_allclose(evidence[0].joint, evidence[1].joint, rtol=1e-8)
+        np.testing.assert_allclose(target_slopes(copies), target_slopes(weighted), rtol=1e-8)
+
+
+def test_a_word_needs_evidence_about_one_of_several_signals():
+    one = Evidence(np.array([4.0, 0.0]), np.array([9.0, 0.0]))
+    other = Evidence(np.array([1.0, 16.0]), np.array([1.0, 1.0]))
+    both = Evidence.beside([one, other])
+    np.testing.assert_allclose(both.combined(0.5), [6.0, 4.0])
 
 
 def test_cut_keeps_most_evidence_per_token_up_to_the_share():

@@ -8,6 +8,7 @@ from scipy.stats import kstest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.inference.factors import complete_by_factors, factor_dependence, factor_scores
+from topicfocus.inference.state import make_problem
 
 
 @pytest.fixture(scope="module")
@@ -27,23 +28,24 @@ def test_scores_are_those_of_a_dense_decomposition(data, relevant):
     centred = (x - x.sum(axis=1, keepdims=True) * share) / np.sqrt(share)
     left, size, _ = np.linalg.svd(centred, full_matrices=False)
     expected = (left * size)[:, :4]
-    found = factor_scores(words, 4)
+    found = factor_scores(words, np.ones(words.shape[0]), 4)
     # The same space, whatever its basis.
     projected = expected @ np.linalg.lstsq(expected, found, rcond=None)[0]
     np.testing.assert_allclose(projected, found, atol=2e-2 * np.abs(found).max())
-    np.testing.assert_array_equal(found, factor_scores(words, 4))
+    np.testing.assert_array_equal(found, factor_scores(words, np.ones(words.shape[0]), 4))
 
 
 def test_every_factor_of_few_words():
     words = sparse.csr_array(np.random.default_rng(0).poisson(2.0, (50, 3)).astype(float))
-    assert factor_scores(words, 2).shape == (50, 2)
+    assert factor_scores(words, np.ones(50), 2).shape == (50, 2)
 
 
 def test_dependence_is_its_formula(data, relevant):
-    scores = factor_scores(sparse.csr_array(data.counts)[:, relevant[:25]], 3)
+    one = np.ones(data.counts.shape[0])
+    scores = factor_scores(sparse.csr_array(data.counts)[:, relevant[:25]], one, 3)
     words = sparse.csr_array(data.counts)[:, relevant[25:30]]
     length = np.asarray(data.counts.sum(axis=1)).ravel()
-    found = factor_dependence(words, length, scores)
+    found = factor_dependence(words, length, one, scores)
     for v, counts in enumerate(words.toarray().T):
         rest = counts - counts.sum() / length.sum() * length
         t = rest @ scores
@@ -58,29 +60,45 @@ def test_irrelevant_words_look_like_chance():
         data = make_pfslda(2000, 100, random_state=seed)
         counts = sparse.csr_array(data.counts)
         # Half of the relevant words: the others make the kept tokens depend on the topics too.
-        scores = factor_scores(counts[:, np.flatnonzero(data.relevant)[:25]], 4)
+        one = np.ones(counts.shape[0])
+        scores = factor_scores(counts[:, np.flatnonzero(data.relevant)[:25]], one, 4)
         length = np.asarray(counts.sum(axis=1)).ravel()
-        found.append(factor_dependence(counts[:, np.flatnonzero(~data.relevant)], length, scores))
+        others = counts[:, np.flatnonzero(~data.relevant)]
+        found.append(factor_dependence(others, length, one, scores))
     assert kstest(np.concatenate(found), "chi2", args=(4,)).pvalue > 0.01
 
 
 def test_it_finds_the_rest_and_stays_within_the_share(data, relevant):
     corpus = make_corpus(data.counts)
+    problem = make_problem(corpus, None)
     count = corpus.word_counts
     some = relevant[::2]
-    found = complete_by_factors(some, corpus, 0.25, 5)
+    found = complete_by_factors(some, problem, 0.25, 5)
     assert set(some) <= set(found)
     assert np.mean(data.relevant[found]) > 0.97
     assert len(found) > 0.9 * len(relevant)
     for share in (0.15, 0.2, 0.25):
-        kept = complete_by_factors(some, corpus, share, 5)
+        kept = complete_by_factors(some, problem, share, 5)
         assert count[kept].sum() <= max(share * count.sum(), count[some].sum())
 
 
 def test_nothing_to_add(data, relevant):
     corpus = make_corpus(data.counts)
+    problem = make_problem(corpus, None)
     full = relevant[::2]
-    np.testing.assert_array_equal(complete_by_factors(full, corpus, 0.01, 5), full)
-    np.testing.assert_array_equal(complete_by_factors(full, corpus, 0.25, 1), full)
+    np.testing.assert_array_equal(complete_by_factors(full, problem, 0.01, 5), full)
+    np.testing.assert_array_equal(complete_by_factors(full, problem, 0.25, 1), full)
     others = np.setdiff1d(np.arange(corpus.n_words), full)
-    np.testing.assert_array_equal(complete_by_factors(full, corpus, 0.25, 5, drop=others), full)
+    np.testing.assert_array_equal(complete_by_factors(full, problem, 0.25, 5, drop=others), full)
+
+
+def test_a_weight_of_two_is_two_copies(data, relevant):
+    corpus = make_corpus(data.counts[:500])
+    twice = np.arange(500) % 3 == 0
+    index = np.concatenate([np.arange(500), np.flatnonzero(twice)])
+    copies = make_problem(corpus.rows(index), None)
+    weighted = make_problem(corpus, None, doc_weight=1.0 + twice)
+    some = relevant[::2]
+    np.testing.assert_array_equal(
+        complete_by_factors(some, copies, 0.25, 5), complete_by_factors(some, weighted, 0.25, 5)
+    )

@@ -1,7 +1,5 @@
 """Shaping topics: the scaled optimiser, and what a watch makes of it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -39,7 +37,7 @@ def trace(case, settings, **arguments):
     return shaped, values
 
 
-@pytest.mark.parametrize("bound", [None, 2.0])
+@pytest.mark.parametrize("bound", [None, np.full(3, 2.0)], ids=["graded", "free"])
 def test_scaling_changes_the_way_not_the_end(case, bound):
     plain, there = trace(case, ShapeSettings(20.0, bound, 400))
     scaled, here = trace(case, ShapeSettings(20.0, bound, 400, scaled=True))
@@ -49,7 +47,7 @@ def test_scaling_changes_the_way_not_the_end(case, bound):
 
 
 def test_a_bound_on_coefficients_holds(case):
-    shaped, _ = trace(case, ShapeSettings(20.0, 1.5, 30, scaled=True))
+    shaped, _ = trace(case, ShapeSettings(20.0, np.full(3, 1.5), 30, scaled=True))
     assert np.abs(shaped.state.coef).max() <= 1.5
     fixed, _ = trace(case, ShapeSettings(20.0, None, 10))
     np.testing.assert_array_equal(fixed.state.coef, case[1].coef)
@@ -88,9 +86,7 @@ def test_the_last_steps_are_looked_at_too(case):
 
 def test_a_watch_predicts_as_the_model_will(case):
     problem, start, logits = case
-    known = np.ones(problem.n_docs, dtype=bool)
-    unweighted = replace(problem, target_weight=known.astype(float))
-    watch = Watch(problem.corpus, problem.target, known, unweighted, StoppingRule(every=5))
+    watch = Watch(problem, problem, start.family, StoppingRule(every=5))
     shares = []
     shape_topics(
         problem,

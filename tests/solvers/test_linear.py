@@ -1,0 +1,202 @@
+"""Generalised linear models on given columns, beside scikit-learn, scipy and plain formulas."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+
+from topicfocus.corpus import make_corpus
+from topicfocus.families import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    Ordinal,
+    Poisson,
+    level_probabilities,
+    several,
+)
+from topicfocus.inference.state import make_problem
+from topicfocus.solvers.linear import (
+    deviance,
+    explained_share,
+    fit_linear,
+    level,
+    null_deviance,
+    residuals,
+    shrink,
+    target_columns,
+)
+
+N = 400
+X = np.random.default_rng(0).normal(size=(N, 3)) + 1.0
+SLOPE = np.array([1.0, -0.5, 0.2])
+
+
+def column_of(y, family, weight=None, offset=None):
+    problem = make_problem(
+        make_corpus(np.ones((len(y), 1))), y, 3.0, doc_weight=weight, offset=offset
+    )
+    return target_columns(problem, family)[0]
+
+
+def some_target(family, rng):
+    f = X @ SLOPE
+    if isinstance(family, Gaussian):
+        return f + rng.normal(size=N)
+    if isinstance(family, Bernoulli):
+        return (rng.random(N) < 1 / (1 + np.exp(-f))).astype(float)
+    if isinstance(family, Poisson):
+        return rng.poisson(np.exp(0.5 * f)).astype(float)
+    if isinstance(family, Ordinal):
+        return np.digitize(f + rng.logistic(size=N), [-1.0, 0.5, 2.0]).astype(float)
+    return np.argmax(np.outer(f, [0.0, 1.0, -1.0]) + rng.gumbel(size=(N, 3)), axis=1).astype(float)
+
+
+FAMILIES = [
+    Gaussian(2.0),
+    Bernoulli(),
+    Poisson(),
+    Ordinal(np.array([-1.0, 0.0, 1.0])),
+    Categorical(3),
+]
+every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda f: type(f).__name__)
+
+
+def test_ridge_beside_scikit_learn():
+    y = some_target(FAMILIES[0], np.random.default_rng(1))
+    fit = fit_linear(column_of(y, FAMILIES[0]), X, penalty=3.0)
+    peer = Ridge(alpha=3.0).fit(X, y)
+    np.testing.assert_allclose(fit.coef[:, 0], peer.coef_, rtol=1e-6)
+    assert fit.intercept[0] == pytest.approx(peer.intercept_, rel=1e-6)
+
+
+def test_classes_beside_scikit_learn():
+    rng = np.random.default_rng(1)
+    for family in (Bernoulli(), Categorical(3)):
+        y = some_target(family, rng)
+        fit = fit_linear(column_of(y, family), X, penalty=0.5)
+        peer = LogisticRegression(C=2.0, tol=1e-10, max_iter=1000).fit(X, y)
+        mine = fit.predictor(X, np.zeros((1, fit.coef.shape[1])))
+        if mine.shape[1] == 1:
+            p = 1 / (1 + np.exp(-mine))
+            mine = np.hstack([1 - p, p])
+        else:
+            mine = softmax(mine, axis=1)
+        np.testing.assert_allclose(mine, peer.predict_proba(X), atol=1e-4)
+
+
+def test_counts_beside_scikit_learn():
+    y = some_target(Poisson(), np.random.default_rng(1))
+    fit = fit_linear(column_of(y, Poisson()), X, penalty=1e-6)
+    peer = PoissonRegressor(alpha=0.0, tol=1e-10, max_iter=1000).fit(X, y)
+    np.testing.assert_allclose(fit.coef[:, 0], peer.coef_, rtol=1e-4)
+
+
+def test_exposure_is_an_offset():
+    rng = np.random.default_rng(2)
+    exposure = rng.uniform(0.5, 4.0, N)
+    y = rng.poisson(exposure * np.exp(X @ SLOPE)).astype(float)
+    offset = np.log(exposure)[:, None]
+    fit = fit_linear(column_of(y, Poisson(), offset=offset), X)
+    np.testing.assert_allclose(fit.coef[:, 0], SLOPE, atol=0.05)
+    assert abs(fit.intercept[0]) < 0.1
+
+
+def test_levels_beside_a_generic_optimiser():
+    family = FAMILIES[3]
+    y = some_target(family, np.random.default_rng(3))
+    fit = fit_linear(column_of(y, family), X, penalty=1e-2)
+
+    def negative(x):
+        p = level_probabilities(Ordinal(np.sort(x[3:])), (X - X.mean(axis=0)) @ x[:3])
+        return -np.log(p[np.arange(N), y.astype(int)]).sum() + 0.5 * 1e-2 * np.sum(x[:3] ** 2)
+
+    peer = minimize(negative, np.r_[np.zeros(3), -1.0, 0.0, 1.0], method="BFGS")
+    np.testing.assert_allclose(fit.coef[:, 0], peer.x[:3], atol=2e-3)
+    assert np.all(np.diff(fit.family.thresholds) > 0)
+
+
+@every_family
+def test_a_weight_of_two_is_two_copies(family):
+    y = some_target(family, np.random.default_rng(4))
+    twice = np.arange(N) % 4 == 0
+    index = np.concatenate([np.arange(N), np.flatnonzero(twice)])
+    weighted = fit_linear(column_of(y, family, 1.0 + twice), X)
+    copied = fit_linear(column_of(y[index], family), X[index])
+    np.testing.assert_allclose(weighted.coef, copied.coef, rtol=1e-4, atol=1e-5)
+
+
+@every_family
+def test_missing_targets_are_left_out(family):
+    y = some_target(family, np.random.default_rng(5))
+    some = y.copy()
+    some[::3] = np.nan
+    column = column_of(some, family)
+    known = np.isfinite(some)
+    assert column.known.tolist() == known.tolist()
+    fit = fit_linear(column, column.of(X))
+    same = fit_linear(column_of(y[known], family), X[known])
+    np.testing.assert_allclose(fit.coef, same.coef, rtol=1e-6, atol=1e-8)
+
+
+@every_family
+def test_the_level_is_the_best_constant(family):
+    column = column_of(some_target(family, np.random.default_rng(6)), family)
+    best = deviance(column, column.offset + level(column)).sum()
+    for move in np.vstack([0.1 * np.eye(column.width), -0.1 * np.eye(column.width)]):
+        assert deviance(column, column.offset + level(column) + move).sum() > best
+
+
+@every_family
+def test_residuals_are_slopes_of_the_likelihood(family):
+    column = column_of(some_target(family, np.random.default_rng(7)), family)
+    rng = np.random.default_rng(8)
+    f = rng.normal(size=(N, column.width))
+    move = rng.normal(size=f.shape)
+
+    def value(t):
+        loss = deviance(column, f + t * move)
+        return -(0.5 * loss if isinstance(family, Gaussian) else loss)
+
+    slope = (value(1e-5) - value(-1e-5)) / 2e-5
+    np.testing.assert_allclose(np.sum(residuals(column, f) * move, axis=1), slope, atol=1e-6)
+
+
+@every_family
+def test_a_predictor_too_sure_of_itself_is_shrunken(family):
+    y = some_target(family, np.random.default_rng(9))
+    column = column_of(y, family)
+    fit = fit_linear(column, X)
+    column = replace(column, family=fit.family)
+    good = fit.predictor(X, np.zeros_like(column.offset))
+    shift, factor = shrink(column, 2.0 * good)
+    assert factor == pytest.approx(0.5, abs=0.02)
+    better = explained_share(column, column.offset + shift + factor * 2.0 * good)
+    assert better > explained_share(column, column.offset + 2.0 * good)
+    _, timid = shrink(column, 0.5 * good)
+    assert timid == 1.0  # never stretched
+
+
+def test_explained_share_is_the_deviance_against_a_constant():
+    rng = np.random.default_rng(2)
+    f = rng.normal(size=(N, 1))
+    y = f[:, 0] + 0.5 * rng.normal(size=N)
+    column = column_of(y, Gaussian(0.3))
+    expected = 1 - np.sum((y - f[:, 0]) ** 2) / np.sum((y - y.mean()) ** 2)
+    assert explained_share(column, f) == pytest.approx(expected)
+    assert null_deviance(column) == pytest.approx(y.var())
+
+
+def test_several_targets_one_by_one():
+    rng = np.random.default_rng(3)
+    families = [Gaussian(2.0), Categorical(3), Poisson()]
+    y = np.column_stack([some_target(f, rng) for f in families])
+    y[:50, 1] = np.nan
+    problem = make_problem(make_corpus(np.ones((N, 1))), y)
+    columns = target_columns(problem, several(families))
+    assert [c.where for c in columns] == [slice(0, 1), slice(1, 4), slice(4, 5)]
+    assert [len(c.target) for c in columns] == [N, N - 50, N]
+    assert columns[0].family == Gaussian(1.0)  # δ does not change where the optimum is
