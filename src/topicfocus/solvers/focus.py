@@ -27,7 +27,7 @@ from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian, Several, several
 from topicfocus.inference.evidence import cut
 from topicfocus.inference.factors import complete_by_factors
-from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import ModelState, Problem, joined
 from topicfocus.inference.updates import update_background
 from topicfocus.solvers.anchors import anchors, starting_logits, unit
@@ -314,7 +314,8 @@ def _climb(
     )
     state = shaped.state
     design = mine.beside(topic_mixes(mine.corpus, state, n_jobs=train.n_jobs))
-    held_design = theirs.beside(topic_mixes(theirs.corpus, state, n_jobs=train.n_jobs))
+    held_mixes = topic_mixes(theirs.corpus, state, n_jobs=train.n_jobs)
+    held_design = theirs.beside(held_mixes)
     fits = [fit_linear(column, column.of(design)) for column in columns]
     shrinkage, noise, explained = [], [], []
     for t, (fit, column) in enumerate(zip(fits, held_columns, strict=True)):
@@ -323,8 +324,11 @@ def _climb(
         shift, factor = choices.shrinkage[t] if choices else shrink(column, predictor)
         predictor = column.offset + shift + factor * predictor
         shrinkage.append((shift, factor))
-        noise.append(float(np.average(deviance(column, predictor), weights=column.weight)))
         explained.append(explained_share(column, predictor))
+        if choices is None:
+            open_still = replace(state, coef=factor * fit.coef[:n_topics])
+            spread = predictor_variance(theirs.corpus, open_still, held_mixes, train.n_jobs)
+            noise.append(_noise(deviance(column, predictor), column.of(spread)[:, 0], column))
     if choices is None:
         penalties = tuple(r.penalty for r in ridges)
         choices = Choices(penalties, mean_squares, tuple(shrinkage), tuple(noise), shaped.steps)
@@ -332,6 +336,17 @@ def _climb(
     return Candidate(
         float(np.mean(explained)), kept, state, float(weight), choices, shaped.interrupted
     )
+
+
+def _noise(deviances: np.ndarray, spread: np.ndarray, column: Any) -> float:
+    """δ: the held-out error less what the words leave open of θ, which `predict` adds itself.
+
+    At least a tenth of the error: the Laplace approximation may claim more than there is.
+    """
+    if not isinstance(column.family, Gaussian):
+        return 1.0
+    error = float(np.average(deviances, weights=column.weight))
+    return max(error - float(np.average(spread, weights=column.weight)), 0.1 * error)
 
 
 def _spread(column: Any) -> float:
