@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_MODULES = ("corpus", "datasets", "estimators", "families", "metrics")
+_MODULES = ("corpus", "datasets", "estimators", "families", "metrics", "text")
 
 __all__ = [
     "LDA",
@@ -23,6 +23,7 @@ __all__ = [
     "PFSLDARegressor",
     "SLDAClassifier",
     "SLDARegressor",
+    "TokenCounter",
 ]
 
 if TYPE_CHECKING:
@@ -37,10 +38,13 @@ if TYPE_CHECKING:
         SLDAClassifier,
         SLDARegressor,
     )
+    from topicfocus.text import TokenCounter
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name == "TokenCounter":
+        value = importlib.import_module("topicfocus.text").TokenCounter
+    elif name in __all__:
         value = getattr(importlib.import_module("topicfocus.estimators"), name)
     elif name in _MODULES:
         value = importlib.import_module(f"topicfocus.{name}")
