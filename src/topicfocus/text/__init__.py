@@ -6,13 +6,36 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
+    "Block": "records",
+    "CountTable": "matrices",
+    "ReadError": "errors",
+    "Table": "tables",
+    "Target": "targets",
     "TokenCounter": "counter",
+    "detect_target": "targets",
+    "read_counts": "matrices",
+    "read_table": "tables",
 }
 
-__all__ = sorted(_HOMES)
+__all__ = [
+    "Block",
+    "CountTable",
+    "ReadError",
+    "Table",
+    "Target",
+    "TokenCounter",
+    "detect_target",
+    "read_counts",
+    "read_table",
+]
 
 if TYPE_CHECKING:
     from topicfocus.text.counter import TokenCounter
+    from topicfocus.text.errors import ReadError
+    from topicfocus.text.matrices import CountTable, read_counts
+    from topicfocus.text.records import Block
+    from topicfocus.text.tables import Table, read_table
+    from topicfocus.text.targets import Target, detect_target
 
 
 def __getattr__(name: str) -> Any:

@@ -7,14 +7,15 @@ already and are used where they lie.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Text of a chunk in bytes. Its words fit into a core's cache; merging chunks costs next to nothing.
+#: Bytes of text in a chunk. Its words fit into a core's cache, and merging them costs little.
 CHUNK_BYTES = 1 << 22
 _DOCUMENTS_AT_ONCE = 1024
 
@@ -53,7 +54,7 @@ def text_chunks(
     ----------
     documents : iterable
         Strings or bytes; or blocks of them, which may be sequences, Arrow arrays, series, or
-        objects with an attribute ``texts`` as `read_table` yields them. An iterator is read once and
+        objects with an attribute ``texts`` as `read_table` yields them. An iterator is read once,
         no further ahead than needed.
     encoding, decode_error : str
         How bytes are decoded.
@@ -82,11 +83,10 @@ def text_chunks(
 
 def _blocks(documents: Any) -> Iterator[Any]:
     """Blocks of documents, from documents or from blocks."""
-    if isinstance(documents, (list, tuple)) and (
-        not documents or isinstance(documents[0], (str, bytes))
+    listed = isinstance(documents, (list, tuple))
+    if (listed and (not documents or isinstance(documents[0], (str, bytes)))) or _is_column(
+        documents
     ):
-        yield documents
-    elif _is_column(documents):
         yield documents
     else:
         single: list[Any] = []
@@ -228,8 +228,7 @@ def _cut(texts: Texts) -> Iterator[Texts]:
     n_chunks = max(1, int(offsets[-1] - offsets[0]) // CHUNK_BYTES)
     goals = offsets[0] + np.arange(1, n_chunks) * ((offsets[-1] - offsets[0]) / n_chunks)
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, goals), [len(texts)]]))
-    for first, last in zip(cuts[:-1], cuts[1:], strict=True):
-        first, last = int(first), int(last)
+    for first, last in pairwise(cuts.tolist()):
         yield Texts(texts.data, offsets[first : last + 1], texts.first_row + first)
 
 
@@ -244,7 +243,7 @@ def decode(texts: Texts, d: int, malformed: bool) -> str:
         ) from None
 
 
-__all__: Iterable[str] = [
+__all__ = [
     "CHUNK_BYTES",
     "Texts",
     "decode",

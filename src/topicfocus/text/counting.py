@@ -101,10 +101,7 @@ def vocabulary_table(
 
 def _add(words: Words, encoded: list[bytes]) -> tuple[Words, NDArray, NDArray]:
     texts = join(encoded)
-    terms = np.empty(len(texts), dtype=np.int64)
-    orders = np.empty(len(texts), dtype=np.int64)
-    words = tokens.add_terms(words, texts.data, texts.offsets, terms, orders)
-    return words, terms, orders
+    return tokens.add_terms(words, texts.data, texts.offsets)
 
 
 def learn(
@@ -158,12 +155,9 @@ def _count(texts: Texts, rule: TokenRule, n_stop: int, words: Words, learning: b
     return tokens.count(
         texts.data,
         texts.offsets,
-        0,
-        len(texts),
         fold,
         rule.min_length,
-        rule.orders[0],
-        rule.orders[1],
+        rule.orders,
         n_stop,
         words,
         learning,
