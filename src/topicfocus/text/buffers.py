@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Bytes of text in a chunk. Its words fit into a core's cache, and merging them costs little.
-CHUNK_BYTES = 1 << 22
+CHUNK_BYTES = 1 << 23
 _DOCUMENTS_AT_ONCE = 1024
 
 
@@ -206,7 +206,13 @@ def _from_arrow(pa: Any, block: Any, row: int) -> Iterator[Texts]:
         if array.null_count:
             first = array.is_null().to_pylist().index(True)
             raise ValueError(missing_message(row + first))
-        yield from _cut(_arrow_buffers(pa, array, row))
+        texts = _arrow_buffers(pa, array, row)
+        try:
+            array.validate(full=True)  # kernels trust their bytes; a Parquet file can hold anything
+        except pa.ArrowInvalid:
+            _find_malformed(texts)
+            raise
+        yield from _cut(texts)
         row += len(array)
 
 
@@ -218,6 +224,17 @@ def _arrow_buffers(pa: Any, array: Any, row: int) -> Texts:
     places = np.frombuffer(offsets, dtype=width)[array.offset : array.offset + len(array) + 1]
     data = b"" if data is None else data
     return Texts(np.frombuffer(data, dtype=np.uint8), places.astype(np.int64), row)
+
+
+def _find_malformed(texts: Texts) -> None:
+    for d in range(len(texts)):
+        try:
+            texts[d].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"document {texts.first_row + d} is not valid UTF-8: {error.reason} at byte "
+                f"{error.start}. Decode the column with its own encoding first."
+            ) from None
 
 
 def _cut(texts: Texts) -> Iterator[Texts]:
@@ -232,21 +249,9 @@ def _cut(texts: Texts) -> Iterator[Texts]:
         yield Texts(texts.data, offsets[first : last + 1], texts.first_row + first)
 
 
-def decode(texts: Texts, d: int, malformed: bool) -> str:
-    """A document as a string; an error that names its row if it is not UTF-8."""
-    try:
-        return texts[d].decode("utf-8", "strict" if malformed else "surrogatepass")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"document {texts.first_row + d} is not valid UTF-8: {error.reason} at byte "
-            f"{error.start}. Decode the column with its own encoding first."
-        ) from None
-
-
 __all__ = [
     "CHUNK_BYTES",
     "Texts",
-    "decode",
     "join",
     "missing_message",
     "text_chunks",

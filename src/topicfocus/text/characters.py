@@ -55,3 +55,15 @@ def fold_table(lowercase: bool) -> NDArray[np.int32]:
     table[special] = -1
     table.flags.writeable = False
     return table
+
+
+@lru_cache(maxsize=1)
+def special_pairs() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The first two bytes in UTF-8 of each character whose lower case Python must decide.
+
+    Others that begin with the same two would only be lowered by Python without need.
+    """
+    special = np.flatnonzero(fold_table(True) < 0).tolist()
+    encoded = sorted({chr(point).encode("utf-8")[:2] for point in special})
+    pairs = np.array([list(pair) for pair in encoded], dtype=np.uint8).reshape(-1, 2)
+    return pairs[:, 0].copy(), pairs[:, 1].copy()

@@ -19,8 +19,11 @@ from scipy import sparse
 from topicfocus.kernels import tokens
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.kernels.tokens import Counted, Words
-from topicfocus.text.buffers import Texts, decode, join
-from topicfocus.text.characters import fold_table
+from topicfocus.text.buffers import Texts, join
+from topicfocus.text.characters import fold_table, special_pairs
+
+#: Of a new table of words: most chunks fit without making room again.
+_SLOTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def stop_table(rule: TokenRule) -> tuple[Words, int]:
     stop = sorted(set(rule.stop_words))
     # A stop word with a space can never be a word, and would be taken for an n-gram.
     encoded = [word.encode("utf-8", "surrogatepass") for word in stop if " " not in word]
-    words = _add(tokens.empty_words(), encoded)[0]
+    words = _add(tokens.empty_words(_SLOTS), encoded)[0]
     return words, int(words.sizes[0])
 
 
@@ -147,11 +150,9 @@ def count_known(
 
 
 def _count(texts: Texts, rule: TokenRule, n_stop: int, words: Words, learning: bool) -> Counted:
+    if rule.lowercase:
+        texts = _without_special(texts)
     fold = fold_table(rule.lowercase)
-    flags = np.zeros(len(texts), dtype=np.uint8)
-    tokens.scan(texts.data, texts.offsets, 0, len(texts), fold, flags)
-    if flags.any():
-        texts = _lowered(texts, flags)
     return tokens.count(
         texts.data,
         texts.offsets,
@@ -164,15 +165,16 @@ def _count(texts: Texts, rule: TokenRule, n_stop: int, words: Words, learning: b
     )
 
 
-def _lowered(texts: Texts, flags: NDArray[np.uint8]) -> Texts:
-    """The chunk with the documents that need it put into lower case by Python itself."""
-    documents = []
-    for d, flag in enumerate(flags):
-        if flag == tokens.PLAIN:
-            documents.append(texts[d])
-        else:
-            text = decode(texts, d, malformed=flag == tokens.MALFORMED)
-            documents.append(text.lower().encode("utf-8", "surrogatepass"))
+def _without_special(texts: Texts) -> Texts:
+    """The chunk with documents that need it put into lower case by Python itself."""
+    found = np.zeros(len(texts), dtype=np.uint8)
+    tokens.find_pairs(texts.data, texts.offsets, *special_pairs(), found)
+    if not found.any():
+        return texts
+    documents = [texts[d] for d in range(len(texts))]
+    for d in np.flatnonzero(found):
+        text = documents[d].decode("utf-8", "surrogatepass")
+        documents[d] = text.lower().encode("utf-8", "surrogatepass")
     return join(documents, texts.first_row)
 
 
@@ -208,23 +210,22 @@ def to_csr(
     kept = list(
         map_in_order(lambda p: tokens.kept_lengths(p.ids, p.lengths, column), pairs, n_jobs)
     )
-    lengths = np.concatenate([np.zeros(1, dtype=np.int64), *kept])
-    indptr = np.cumsum(lengths)
-    n_docs, n_pairs = len(lengths) - 1, int(indptr[-1])
+    indptr = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *kept]))
+    n_docs, n_pairs = len(indptr) - 1, int(indptr[-1])
     index = np.int32 if max(n_pairs, n_columns) < 2**31 else np.int64
     indices = np.empty(n_pairs, dtype=index)
     values = np.empty(n_pairs, dtype=dtype)
 
-    def jobs() -> Iterable[tuple[Pairs, int]]:
-        at = 0
+    def jobs() -> Iterable[tuple[Pairs, NDArray[np.int64]]]:
+        row = 0
         pairs.reverse()
         for rows in kept:
-            yield pairs.pop(), at  # gone from here: freed as soon as its rows are written
-            at += int(rows.sum())
+            yield pairs.pop(), indptr[row : row + len(rows) + 1]  # freed when it is written
+            row += len(rows)
 
-    def fill(job: tuple[Pairs, int]) -> None:
-        part, at = job
-        tokens.fill_rows(part.ids, part.counts, part.lengths, column, at, indices, values)
+    def fill(job: tuple[Pairs, NDArray[np.int64]]) -> None:
+        part, places = job
+        tokens.fill_rows(*part, column, n_columns, places, indices, values)
 
     for _ in map_in_order(fill, jobs(), n_jobs):
         pass

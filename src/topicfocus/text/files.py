@@ -182,7 +182,8 @@ class Lines:
                 "file's own encoding."
             ) from None
         finally:
-            wrapped.detach()  # the stream is not the wrapper's to close
+            if not self._stream.closed:
+                wrapped.detach()  # the stream is not the wrapper's to close
 
     def _by_line(self) -> Iterator[str]:
         encoding = self._encoding

@@ -79,8 +79,8 @@ def detect_target(
        alphabet, is positive (1 and 0, "yes" and "no", "pos" and "neg"), a few well-known pairs such
        as "fresh" and "rotten" apart.
     3. All are numbers: "real". The sentence mentions "ordinal" if they are whole numbers in a row,
-       at most ten, as ratings are; "count" if they are whole, not negative, and either begin at zero
-       or spread over more than ten values; and "classes" if they are few with gaps.
+       at most ten, as ratings are; "count" if they are whole, not negative, and begin at zero or
+       spread over more than ten values; and "classes" if they are few with gaps.
     4. Not all are numbers, 3 to 50 different values: "classes".
     5. Else an error: a column of free text or of names cannot be predicted. Some values that are no
        numbers among many that are: an error that shows one of them.
@@ -117,7 +117,8 @@ def detect_target(
     if n_distinct == 1:
         only = next(iter(known))
         raise ReadError(
-            f"{name} has only one value, {only!r}: there is nothing to predict. Name another column."
+            f"{name} has only one value, {only!r}: there is nothing to predict. Name another "
+            "column."
         )
     chosen, why = _choose(known, distinct, odd, name) if kind is None else (kind, "as you asked")
     if chosen in ("binary", "classes"):
@@ -125,8 +126,8 @@ def detect_target(
     if odd:
         rows = [i for i, text in enumerate(texts, start=1) if text in odd]
         raise ReadError(
-            f"{name} cannot be {chosen!r}: {odd[0]!r} (value {rows[0]}) is not a number. Correct it, "
-            "or leave it empty if it is not known."
+            f"{name} cannot be {chosen!r}: {odd[0]!r} (value {rows[0]}) is not a number. "
+            "Correct it, or leave it empty if it is not known."
         )
     floats = np.array([math.nan if t is None else numbers[t] for t in texts], dtype=np.float64)
     _check_numbers(chosen, distinct, name)
@@ -165,19 +166,19 @@ def _choose(
     n_odd = sum(known[text] for text in odd)
     if len(distinct) > MOST_LEVELS and n_odd < n_values / 10:
         raise ReadError(
-            f"{name} is numbers, but {n_odd} of {n_values} values are not, such as {odd[0]!r}. Correct "
-            "them, or leave them empty if they are not known."
+            f"{name} is numbers, but {n_odd} of {n_values} values are not, such as "
+            f"{odd[0]!r}. Correct them, or leave them empty if they are not known."
         )
     if n_distinct <= MOST_CLASSES and n_distinct <= max(3, n_values / 2):
         return "classes", f"{n_distinct} different labels"
     if n_distinct > n_values / 2:
         raise ReadError(
-            f"{name} looks like free text or names: {n_distinct} different values in {n_values}, such "
-            f"as {odd[0]!r:.60}. Name a column with numbers or with few labels."
+            f"{name} looks like free text or names: {n_distinct} different values in "
+            f"{n_values}, such as {odd[0]!r:.60}. Name a column with numbers or with few labels."
         )
     raise ReadError(
-        f"{name} has {n_distinct} different labels; up to {MOST_CLASSES} can be told apart. Join rare "
-        "ones, or ask for classes: kind='classes' (--kind classes)."
+        f"{name} has {n_distinct} different labels; up to {MOST_CLASSES} can be told apart. "
+        "Join rare ones, or ask for classes: kind='classes' (--kind classes)."
     )
 
 
@@ -207,8 +208,8 @@ def _check_numbers(kind: str, distinct: list[float], name: str) -> None:
     if kind == "ordinal" and not whole:
         wrong = next(v for v in distinct if v != int(v))
         raise ReadError(
-            f"{name} cannot be ordinal: {wrong:g} is not a whole number. Use kind 'real', or number "
-            "the levels."
+            f"{name} cannot be ordinal: {wrong:g} is not a whole number. Use kind 'real', or "
+            "number the levels."
         )
 
 
