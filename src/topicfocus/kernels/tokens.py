@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from topicfocus.kernels.compile import kernel
 
 #: What `_count_documents` has no more room for.
-DONE, WORDS, GRAMS, PAIRS = 0, 1, 2, 3
+DONE, WORDS, GRAMS = 0, 1, 2
 
 _HASH_SEED = 0x51ED270B
 _HASH_FACTOR = 0x3D4D51  # odd and below 2^22: times a 40-bit hash it stays below 2^62
@@ -377,9 +377,6 @@ def _count_documents(
         if i < end:
             missing = WORDS
             break
-        if n + (high - low + 1) * (n_tokens - t) > len(ids):
-            missing = PAIRS
-            break
         t, n = _tally(
             sequence, t, n_tokens, low, high, learn,
             gram_slots, left, right, sizes, where, ids, counts, document, n,
@@ -439,9 +436,12 @@ def count(
     letters = np.empty(3 * longest + 4, dtype=np.uint8)  # lower case may need more bytes
     sequence = np.empty(longest + 1, dtype=np.int64)
     where = np.full(len(words.left), -1, dtype=np.int64)  # of an id, its last place in `ids`
-    ids = np.empty(1024, dtype=np.int32)
-    counts = np.empty(1024, dtype=np.int32)
     lengths = np.empty(len(offsets) - 1, dtype=np.int64)
+    # Room for any text of this size, of which little is used: memory that is never touched is free.
+    most_tokens = int(offsets[-1] - offsets[0]) // (min_length + 1) + len(lengths)
+    most = (orders[1] - orders[0] + 1) * most_tokens
+    ids = np.empty(most, dtype=np.int32)
+    counts = np.empty(most, dtype=np.int32)
     progress = np.array([0, -1, 0, 0, 0, 0])
     while True:
         missing = _count_documents(
@@ -453,11 +453,8 @@ def count(
             break
         if missing == WORDS:
             words = reserve(words, int(words.sizes[2]) + 64, longest + 256, 0)
-        elif missing == GRAMS:
-            words = reserve(words, 0, 0, int(words.sizes[3]) + 64 + orders[1])
         else:
-            room = n + (orders[1] - orders[0] + 1) * int(progress[2])
-            ids, counts = _longer(ids, room), _longer(counts, room)
+            words = reserve(words, 0, 0, int(words.sizes[3]) + 64 + orders[1])
         where = _longer(where, len(words.left), -1)
     document_frequency = np.zeros(int(words.sizes[0]), dtype=np.int64)
     frequency = np.zeros(int(words.sizes[0]), dtype=np.int64)

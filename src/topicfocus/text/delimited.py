@@ -11,6 +11,7 @@ import importlib.util
 import io
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ _LONGEST_FIELD = 1 << 27
 #: Files from this size on are worth the import of Arrow.
 LARGE = 1 << 24
 _ARROW_BLOCK = 1 << 24
+_LAST = "\x1e end of file \x1e"
 
 
 class Delimited:
@@ -152,30 +154,72 @@ class Delimited:
         self._arrow_finished = False
         names = [str(i) for i in range(len(self.columns))]
         wanted = [names[self._text]] + ([] if self._target is None else [names[self._target]])
-        row = 0
-        try:
-            reader = arrow_csv.open_csv(
-                self.request.path,
-                read_options=arrow_csv.ReadOptions(
-                    column_names=names, skip_rows=self._header_lines, block_size=_ARROW_BLOCK
-                ),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=self.delimiter, newlines_in_values=True
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    include_columns=list(dict.fromkeys(wanted)),
-                    column_types=dict.fromkeys(wanted, pa.large_string()),
-                    strings_can_be_null=False,
-                ),
-            )
-            for batch in reader:
-                rows = np.arange(row + 1, row + 1 + len(batch), dtype=np.int64)
-                row += len(batch)
-                target = None if self._target is None else batch[wanted[1]].to_pylist()
-                yield Block(batch[wanted[0]], target, rows)
-            self._arrow_finished = True
-        except pa.ArrowInvalid:
-            return  # the other reader will find out what is wrong, and where
+        last_row = "\n" + self.delimiter.join([_LAST] * len(names)) + "\n"
+        with open_bytes(self.request.path) as stream:
+            source = pa.PythonFile(_Followed(stream, last_row.encode()), mode="r")
+            try:
+                reader = arrow_csv.open_csv(
+                    source,
+                    read_options=arrow_csv.ReadOptions(
+                        column_names=names, skip_rows=self._header_lines, block_size=_ARROW_BLOCK
+                    ),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self.delimiter, newlines_in_values=True
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        include_columns=list(dict.fromkeys(wanted)),
+                        column_types=dict.fromkeys(wanted, pa.large_string()),
+                        strings_can_be_null=False,
+                    ),
+                )
+                yield from self._before_last(reader, wanted)
+            except pa.ArrowInvalid:
+                return  # the other reader will find out what is wrong, and where
+
+    def _before_last(self, reader: Any, wanted: list[str]) -> Iterator[Block]:
+        """Blocks of Arrow's batches up to our last row, if that arrives as it should."""
+        row, held = 0, None
+        for batch in chain(reader, [None]):
+            if batch is not None and len(batch) == 0:
+                continue
+            if held is not None:
+                if batch is None:
+                    if held[wanted[0]][-1].as_py() != _LAST:
+                        return
+                    self._arrow_finished = True
+                    held = held.slice(0, len(held) - 1)
+                if len(held):
+                    rows = np.arange(row + 1, row + 1 + len(held), dtype=np.int64)
+                    row += len(held)
+                    target = None if self._target is None else held[wanted[1]].to_pylist()
+                    yield Block(held[wanted[0]], target, rows)
+            held = batch
+
+
+class _Followed:
+    """A stream with something behind its end.
+
+    Arrow takes the end of the file for a closing quote. A row of our own behind it does not arrive
+    if a quote is open.
+    """
+
+    closed = False
+
+    def __init__(self, stream: io.BufferedReader, last: bytes) -> None:
+        self._stream = stream
+        self._last = last
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        if not data:
+            data, self._last = self._last, b""
+        return data
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.closed = True
 
 
 def _delimiter(head: bytes, encoding: str, default: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ _MAGIC = (
     (b"\xd0\xcf\x11\xe0", "an old Office document"),
 )
 _PEEK = 1 << 16
+_PIECES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def what_it_is(head: bytes) -> str | None:
@@ -197,7 +199,14 @@ class Lines:
                 line = raw.decode(encoding, "replace")
                 byte = getattr(error, "start", 0)
                 self.fault = f"not {encoding}: byte 0x{raw[byte]:02x} at column {byte + 1}"
-            yield line
+            if "\r" in line and not (line.endswith("\r\n") and line.count("\r") == 1):
+                pieces = _PIECES.findall(line)  # of an old Mac, where a line ends in \r alone
+                self.number -= 1
+                for piece in pieces:
+                    self.number += 1
+                    yield piece
+            else:
+                yield line
 
 
 def encoding_advice(encoding: str) -> str:

@@ -88,9 +88,7 @@ def _npz(path: str) -> Any:
     from scipy import sparse
 
     if not zipfile.is_zipfile(path):
-        raise ReadError(
-            f"{path} is not what its name says: .npz files are zip archives. Rename it."
-        )
+        raise ReadError(f"{path} is not what its name says: .npz is a zip archive. Rename it.")
     try:
         return sparse.load_npz(path)  # refuses pickles
     except (ValueError, KeyError, OSError, zipfile.BadZipFile, EOFError) as error:
