@@ -192,7 +192,12 @@ def test_arrow_columns_that_are_not_text():
 @pytest.mark.parametrize("missing", [None, float("nan"), np.nan, np.float64("nan")])
 def test_a_missing_document_is_named_by_its_row(missing):
     texts = ["good film"] * 2000 + [missing]
-    for form in (texts, iter(texts), np.array(texts, dtype=object), [texts[:1500], texts[1500:]]):
+    for form in (
+        texts,
+        iter(texts),
+        np.array(texts, dtype=object),
+        iter([texts[:1500], texts[1500:]]),
+    ):
         with pytest.raises(ValueError, match=r"document 2000 is missing"):
             TokenCounter().fit(form)
 
@@ -200,6 +205,8 @@ def test_a_missing_document_is_named_by_its_row(missing):
 def test_wrong_documents():
     with pytest.raises(TypeError, match=r"document 1 is int \(3\), not text"):
         TokenCounter().fit(["good", 3])
+    with pytest.raises(TypeError, match=r"document 0 is a list, not text. Join the words"):
+        TokenCounter().fit([["good", "film"], ["bad"]])
     with pytest.raises(ValueError, match=r"string object received"):
         TokenCounter().fit("good")
     with pytest.raises(ValueError, match=r"document 1 is not utf-8.*latin-1"):

@@ -53,8 +53,8 @@ def text_chunks(
     Parameters
     ----------
     documents : iterable
-        Strings or bytes; or blocks of them, which may be sequences, Arrow arrays, series, or
-        objects with an attribute ``texts`` as `read_table` yields them. An iterator is read once,
+        Strings or bytes; or an iterator of blocks of them, which may be sequences, Arrow arrays,
+        series, or objects with an attribute ``texts`` as `read_table` yields them. It is read once,
         no further ahead than needed.
     encoding, decode_error : str
         How bytes are decoded.
@@ -84,26 +84,29 @@ def text_chunks(
 def _blocks(documents: Any) -> Iterator[Any]:
     """Blocks of documents, from documents or from blocks."""
     listed = isinstance(documents, (list, tuple))
-    if (listed and (not documents or isinstance(documents[0], (str, bytes)))) or _is_column(
-        documents
-    ):
+    if _is_column(documents) or (listed and documents and isinstance(documents[0], str)):
         yield documents
-    else:
-        single: list[Any] = []
-        for item in documents:
-            block = getattr(item, "texts", item)
-            if isinstance(block, (list, tuple)) or _is_column(block):
-                if single:
-                    yield single
-                    single = []
-                yield block
-                continue
-            single.append(block)  # a document, or something that will be complained about
-            if len(single) == _DOCUMENTS_AT_ONCE:
+        return
+    single: list[Any] = []
+    for item in documents:
+        block = getattr(item, "texts", item)
+        if isinstance(block, (list, tuple)) and listed and block is item:
+            raise TypeError(
+                f"document {len(single)} is a {type(block).__name__}, not text. Join the words of "
+                "documents that are split already; to pass blocks of documents, pass an iterator."
+            )
+        if isinstance(block, (list, tuple)) or _is_column(block):
+            if single:
                 yield single
                 single = []
-        if single:
+            yield block
+            continue
+        single.append(block)  # a document, or something that will be complained about
+        if len(single) == _DOCUMENTS_AT_ONCE and not listed:
             yield single
+            single = []
+    if single:
+        yield single
 
 
 def _is_column(thing: Any) -> bool:
@@ -177,8 +180,10 @@ def _arrow_chunks(block: Any, row: int) -> Iterator[Texts] | None:
     """Chunks of an Arrow column without a copy, None for anything else."""
     if not any(hasattr(block, f"__arrow_c_{kind}__") for kind in ("stream", "array")):
         return None
-    if "pandas" in type(block).__module__ and "pyarrow" not in str(
-        getattr(block.dtype, "storage", "")
+    kind = getattr(block, "dtype", "")
+    if (
+        "pandas" in type(block).__module__
+        and "pyarrow" not in f"{kind}{getattr(kind, 'storage', '')}"
     ):
         return None  # strings of Python inside: encoding them here is what Arrow would do
     if "pyarrow" not in sys.modules and "polars" not in type(block).__module__:
@@ -193,7 +198,10 @@ def _arrow_chunks(block: Any, row: int) -> Iterator[Texts] | None:
 def _from_arrow(pa: Any, block: Any, row: int) -> Iterator[Texts]:
     column = block if isinstance(block, (pa.Array, pa.ChunkedArray)) else pa.chunked_array(block)
     if pa.types.is_dictionary(column.type) or str(column.type) == "string_view":
-        column = column.cast(pa.large_string())
+        try:
+            column = column.cast(pa.large_string())
+        except pa.ArrowNotImplementedError:  # categories of polars, for one
+            column = pa.array(column.to_pylist(), pa.large_string())
     kind = column.type
     if pa.types.is_null(kind) and len(column):
         raise ValueError(missing_message(row))

@@ -108,7 +108,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ----------
         X : iterable
             Strings or bytes: a list, an array, a series, an Arrow column, a generator; or an
-            iterable of blocks of these, such as `read_table` returns.
+            iterator of blocks of these, or what `read_table` returns.
         y : ignored
 
         Returns

@@ -55,6 +55,7 @@ class Delimited:
             self._target = find_column(request.target, self.columns, "target", request.path)
         self._header_lines = self._lines.number
         self._stream = stream if request.path == "-" else None
+        self._arrow_finished = False
 
     def blocks(self) -> Iterator[Block]:
         """Blocks of rows, from the first row on."""

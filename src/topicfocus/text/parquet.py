@@ -9,7 +9,7 @@ import numpy as np
 
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import check_exists, what_it_is
-from topicfocus.text.records import Block, Request, find_column
+from topicfocus.text.records import BLOCK_CHARACTERS, Block, Request, find_column
 
 
 class Parquet:
@@ -30,6 +30,7 @@ class Parquet:
         with self._open() as file:
             schema = file.schema_arrow
             n_rows = file.metadata.num_rows
+            self._block_rows = min(request.block_rows, _rows_of(file.metadata, request.text))
         if n_rows == 0:
             raise ReadError(f"{request.path} has columns but no rows.")
         place = find_column(request.text, schema.names, "text", request.path)
@@ -71,7 +72,7 @@ class Parquet:
         row = 0
         try:
             with self._open() as file:
-                batches = file.iter_batches(request.block_rows, columns=list(dict.fromkeys(wanted)))
+                batches = file.iter_batches(self._block_rows, columns=list(dict.fromkeys(wanted)))
                 for batch in batches:
                     yield from self._block(batch, row)
                     row += len(batch)
@@ -110,3 +111,14 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
+
+
+def _rows_of(metadata: Any, name: str | None) -> int:
+    """How many rows make a block of the size we like, by the average size of a text."""
+    size = 0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for j in range(group.num_columns):
+            if group.column(j).path_in_schema == name:
+                size += group.column(j).total_uncompressed_size
+    return max(1, BLOCK_CHARACTERS * metadata.num_rows // max(1, size))
