@@ -92,6 +92,19 @@ def test_equal_hashes_of_different_words_are_told_apart():
     assert tokens._find_word(slots, left, right, known, letters, 1, 2, code) < 0
 
 
+def test_words_longer_than_any_table():
+    """A capital that grows by half in lower case, in one word larger than all room there is."""
+    text = "Ⱥ" * 300_000 + " Ⱥb " + "x" * 600_000
+    tally = learn([texts_of([text, text])], TokenRule(), n_jobs=1)
+    assert named(tally) == [reference.count_terms(text)] * 2
+
+
+def test_terms_with_nul_are_not_taken_for_their_beginning():
+    rule = TokenRule(stop_words=("ab\0", "ab\0cd"))
+    tally = learn([texts_of(["ab abcd ab\0cd"])], rule, n_jobs=1)
+    assert named(tally) == [{"ab": 2, "abcd": 1, "cd": 1}]
+
+
 def test_a_known_table_is_only_read():
     words, n_stop, column = vocabulary_table(TokenRule(orders=(1, 2)), ["bb", "aa bb", "cc"])
     before = [array.copy() for array in words]

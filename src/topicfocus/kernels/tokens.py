@@ -26,6 +26,9 @@ _HASH_FACTOR = 0x3D4D51  # odd and below 2^22: times a 40-bit hash it stays belo
 _HASH_MASK = (1 << 40) - 1
 _LOW_32 = (1 << 32) - 1
 _LOW_31 = (1 << 31) - 1
+_END = 0xFF  # behind the letters of a word; no UTF-8 has it
+# An index that cannot be negative, so that numba leaves out what a[-1] needs: a fifth faster.
+_U = np.uint64
 
 
 class Words(NamedTuple):
@@ -39,7 +42,7 @@ class Words(NamedTuple):
     gram_slots: NDArray[np.int64]  # of n-grams: id + 1
     left: NDArray[np.int64]
     right: NDArray[np.int64]
-    letters: NDArray[np.uint8]
+    letters: NDArray[np.uint8]  # an _END behind each word
     sizes: NDArray[np.int64]  # entries, letters, words, n-grams in use
 
 
@@ -163,18 +166,17 @@ def _find_word(slots, left, right, known, letters, begin, size, code):
     mask = len(slots) - 1
     at = code & mask
     while True:
-        slot = slots[at]
+        slot = slots[_U(at)]
         if slot == 0:
             return -1 - at
         if slot >> 31 == code:
             i = (slot & _LOW_31) - 1
-            start = left[i]
-            if right[i] - start == size:
-                j = 0
-                while j < size and known[start + j] == letters[begin + j]:
-                    j += 1
-                if j == size:
-                    return i
+            start = left[_U(i)]
+            j = 0
+            while j < size and known[_U(start + j)] == letters[_U(begin + j)]:
+                j += 1
+            if j == size and known[_U(start + j)] == _END:  # as long: `right` need not be fetched
+                return i
         at = (at + 1) & mask
 
 
@@ -185,11 +187,12 @@ def _add_word(slots, left, right, known, sizes, letters, begin, size, code, at):
     start = sizes[1]
     for j in range(size):
         known[start + j] = letters[begin + j]
+    known[start + size] = _END
     left[entry] = start
     right[entry] = start + size
     slots[at] = (code << 31) | (entry + 1)
     sizes[0] = entry + 1
-    sizes[1] = start + size
+    sizes[1] = start + size + 1
     sizes[2] += 1
     return entry
 
@@ -200,10 +203,10 @@ def _find_gram(slots, left, right, before, word):
     mask = len(slots) - 1
     at = _mix_pair(before, word) & mask
     while True:
-        i = slots[at] - 1
+        i = slots[_U(at)] - 1
         if i < 0:
             return -1 - at
-        if left[i] == -1 - before and right[i] == word:
+        if left[_U(i)] == -1 - before and right[_U(i)] == word:
             return i
         at = (at + 1) & mask
 
@@ -223,14 +226,14 @@ def _add_gram(slots, left, right, sizes, before, word, at):
 @kernel
 def _read_point(data, i):
     """The code point that begins at byte i, which is not ASCII: (point, where the next begins)."""
-    byte = np.int64(data[i])
-    point = np.int64(data[i + 1]) & 0x3F
+    byte = np.int64(data[_U(i)])
+    point = np.int64(data[_U(i + 1)]) & 0x3F
     if byte < 0xE0:
         return ((byte & 0x1F) << 6) | point, i + 2
-    point = (point << 6) | (np.int64(data[i + 2]) & 0x3F)
+    point = (point << 6) | (np.int64(data[_U(i + 2)]) & 0x3F)
     if byte < 0xF0:
         return ((byte & 0x0F) << 12) | point, i + 3
-    point = (point << 6) | (np.int64(data[i + 3]) & 0x3F)
+    point = (point << 6) | (np.int64(data[_U(i + 3)]) & 0x3F)
     return ((byte & 0x07) << 18) | point, i + 4
 
 
@@ -238,18 +241,18 @@ def _read_point(data, i):
 def _write_point(letters, i, point):
     """Write a code point that is not ASCII from byte i on; where the next goes."""
     if point < 0x800:
-        letters[i] = 0xC0 | (point >> 6)
-        letters[i + 1] = 0x80 | (point & 0x3F)
+        letters[_U(i)] = 0xC0 | (point >> 6)
+        letters[_U(i + 1)] = 0x80 | (point & 0x3F)
         return i + 2
     if point < 0x10000:
-        letters[i] = 0xE0 | (point >> 12)
-        letters[i + 1] = 0x80 | ((point >> 6) & 0x3F)
-        letters[i + 2] = 0x80 | (point & 0x3F)
+        letters[_U(i)] = 0xE0 | (point >> 12)
+        letters[_U(i + 1)] = 0x80 | ((point >> 6) & 0x3F)
+        letters[_U(i + 2)] = 0x80 | (point & 0x3F)
         return i + 3
-    letters[i] = 0xF0 | (point >> 18)
-    letters[i + 1] = 0x80 | ((point >> 12) & 0x3F)
-    letters[i + 2] = 0x80 | ((point >> 6) & 0x3F)
-    letters[i + 3] = 0x80 | (point & 0x3F)
+    letters[_U(i)] = 0xF0 | (point >> 18)
+    letters[_U(i + 1)] = 0x80 | ((point >> 12) & 0x3F)
+    letters[_U(i + 2)] = 0x80 | ((point >> 6) & 0x3F)
+    letters[_U(i + 3)] = 0x80 | (point & 0x3F)
     return i + 4
 
 
@@ -283,16 +286,16 @@ def _split(
         n_chars = 0
         state = _HASH_SEED
         while i < end:
-            point = np.int64(data[i])
+            point = np.int64(data[_U(i)])
             if point < 128:
                 i += 1
             else:
                 point, i = _read_point(data, i)
-            point = np.int64(fold[point])
+            point = np.int64(fold[_U(point)])
             if point == 0:
                 break
             if point < 128:
-                letters[size] = point
+                letters[_U(size)] = point
                 size += 1
             else:
                 size = _write_point(letters, size, point)
@@ -305,7 +308,7 @@ def _split(
         if word < 0:
             if learn:
                 full = sizes[0] == len(left) or 2 * (sizes[2] + 1) > len(slots)
-                if full or sizes[1] + size > len(known):
+                if full or sizes[1] + size + 1 > len(known):
                     return start, n
                 at = -1 - word
                 word = _add_word(slots, left, right, known, sizes, letters, 0, size, code, at)
@@ -313,7 +316,7 @@ def _split(
                 word = -1
         elif word < n_stop:
             continue
-        sequence[n] = word
+        sequence[_U(n)] = word
         n += 1
     return end, n
 
@@ -337,13 +340,13 @@ def _tally(
         order = 1
         while entry >= 0:
             if order >= low:
-                at = where[entry]
+                at = where[_U(entry)]
                 if at >= document:
-                    counts[at] += 1
+                    counts[_U(at)] += 1
                 else:
-                    where[entry] = n
-                    ids[n] = entry
-                    counts[n] = 1
+                    where[_U(entry)] = n
+                    ids[_U(n)] = entry
+                    counts[_U(n)] = 1
                     n += 1
             if order == high or t + order == n_tokens or sequence[t + order] < 0:
                 break
@@ -452,7 +455,7 @@ def count(
         if missing == DONE:
             break
         if missing == WORDS:
-            words = reserve(words, int(words.sizes[2]) + 64, longest + 256, 0)
+            words = reserve(words, int(words.sizes[2]) + 64, len(letters) + 1, 0)
         else:
             words = reserve(words, 0, 0, int(words.sizes[3]) + 64 + orders[1])
         where = _longer(where, len(words.left), -1)
@@ -553,7 +556,7 @@ def add_terms(
     terms = np.empty(len(offsets) - 1, dtype=np.int64)
     orders = np.empty(len(offsets) - 1, dtype=np.int64)
     n_grams = int(np.count_nonzero(data == 32))
-    words = reserve(words, len(terms) + n_grams, len(data), n_grams)
+    words = reserve(words, len(terms) + n_grams, len(data) + len(terms), n_grams)
     _add_terms(data, offsets, *words, terms, orders)
     return words, terms, orders
 
