@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from kernel_cases import run_script
 from texts import documents
 
-from topicfocus.kernels import reference, tokens
+from topicfocus.kernels import count_rows, reference, tokens
+from topicfocus.kernels import words as table
 from topicfocus.text.buffers import join
 from topicfocus.text.characters import fold_table
 from topicfocus.text.counting import Pairs, Tally, TokenRule, learn, to_csr, vocabulary_table
@@ -66,7 +67,7 @@ def test_no_result_depends_on_a_collision_of_hashes(monkeypatch):
     text = " ".join(words + words[::3])
     texts = texts_of([text])
     counted = tokens.count(
-        texts.data, texts.offsets, fold_table(True), 1, (1, 2), 0, tokens.empty_words(2), True
+        texts.data, texts.offsets, fold_table(True), 1, (1, 2), 0, table.empty_words(2), True
     )
     tally = Tally(*counted[:3], [Pairs(*counted[3:])], 1, 0)
     assert named(tally) == [reference.count_terms(text, min_length=1, orders=(1, 2))]
@@ -77,19 +78,19 @@ def test_no_result_depends_on_a_collision_of_hashes(monkeypatch):
 def test_equal_hashes_of_different_words_are_told_apart():
     """Two words made to have one hash: a search finds each by its bytes."""
     letters = np.frombuffer(b"abcd", dtype=np.uint8)
-    words = tokens.reserve(tokens.empty_words(8), 2, 4, 0)
+    words = table.reserve(table.empty_words(8), 2, 4, 0)
     slots, left, right, known, sizes = (
         words.slots, words.left, words.right, words.letters, words.sizes,
     )  # fmt: skip
     code = 5
     for begin in (0, 2):
-        at = tokens._find_word(slots, left, right, known, letters, begin, 2, code)
+        at = table.find_word(slots, left, right, known, letters, begin, 2, code)
         assert at < 0
         args = (slots, left, right, known, sizes, letters, begin, 2, code, -1 - at)
-        assert tokens._add_word(*args) == begin // 2
-    assert tokens._find_word(slots, left, right, known, letters, 0, 2, code) == 0
-    assert tokens._find_word(slots, left, right, known, letters, 2, 2, code) == 1
-    assert tokens._find_word(slots, left, right, known, letters, 1, 2, code) < 0
+        assert table.add_word(*args) == begin // 2
+    assert table.find_word(slots, left, right, known, letters, 0, 2, code) == 0
+    assert table.find_word(slots, left, right, known, letters, 2, 2, code) == 1
+    assert table.find_word(slots, left, right, known, letters, 1, 2, code) < 0
 
 
 def test_words_longer_than_any_table():
@@ -147,7 +148,7 @@ def test_long_rows_are_sorted():
     rng = np.random.default_rng(0)
     values = rng.integers(0, 10**12, 100_000)
     mine = values.copy()
-    tokens._sort(mine, len(mine))
+    count_rows._sort(mine, len(mine))
     np.testing.assert_array_equal(mine, np.sort(values))
 
 

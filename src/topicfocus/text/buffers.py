@@ -62,9 +62,10 @@ def text_chunks(
     Raises
     ------
     TypeError
-        If ``documents`` is one string, or a document is neither string nor bytes.
+        If a document is neither string nor bytes.
     ValueError
-        If a document is missing or cannot be decoded; the message names its row.
+        If ``documents`` is one string; if a document is missing or cannot be decoded. The message
+        names its row.
     """
     if isinstance(documents, (str, bytes)):
         raise ValueError(
@@ -88,6 +89,7 @@ def _blocks(documents: Any) -> Iterator[Any]:
         yield documents
         return
     single: list[Any] = []
+    size = 0
     for item in documents:
         block = getattr(item, "texts", item)
         if isinstance(block, (list, tuple)) and listed and block is item:
@@ -98,13 +100,14 @@ def _blocks(documents: Any) -> Iterator[Any]:
         if isinstance(block, (list, tuple)) or _is_column(block):
             if single:
                 yield single
-                single = []
+                single, size = [], 0
             yield block
             continue
         single.append(block)  # a document, or something that will be complained about
-        if len(single) == _DOCUMENTS_AT_ONCE and not listed:
+        size += len(block) if isinstance(block, (str, bytes)) else CHUNK_BYTES
+        if size >= CHUNK_BYTES and not listed:
             yield single
-            single = []
+            single, size = [], 0
     if single:
         yield single
 

@@ -17,8 +17,10 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from topicfocus.kernels import tokens
+from topicfocus.kernels.count_rows import fill_rows, kept_lengths
 from topicfocus.kernels.threads import map_in_order
-from topicfocus.kernels.tokens import Counted, Words
+from topicfocus.kernels.tokens import Counted
+from topicfocus.kernels.words import Words, add_terms, copy_words, empty_words
 from topicfocus.text.buffers import Texts, join
 from topicfocus.text.characters import fold_table, special_pairs
 
@@ -85,7 +87,7 @@ def stop_table(rule: TokenRule) -> tuple[Words, int]:
     stop = sorted(set(rule.stop_words))
     # A stop word with a space can never be a word, and would be taken for an n-gram.
     encoded = [word.encode("utf-8", "surrogatepass") for word in stop if " " not in word]
-    words = _add(tokens.empty_words(_SLOTS), encoded)[0]
+    words = _add(empty_words(_SLOTS), encoded)[0]
     return words, int(words.sizes[0])
 
 
@@ -104,7 +106,7 @@ def vocabulary_table(
 
 def _add(words: Words, encoded: list[bytes]) -> tuple[Words, NDArray, NDArray]:
     texts = join(encoded)
-    return tokens.add_terms(words, texts.data, texts.offsets)
+    return add_terms(words, texts.data, texts.offsets)
 
 
 def learn(
@@ -112,10 +114,10 @@ def learn(
 ) -> Tally:
     """Count every word and n-gram there is."""
     seed, n_stop = stop_table(rule)
-    total = tokens.copy_words(seed)
+    total = copy_words(seed)
 
     def work(texts: Texts) -> Counted:
-        return _count(texts, rule, n_stop, tokens.copy_words(seed), True)
+        return _count(texts, rule, n_stop, copy_words(seed), True)
 
     document_frequency = np.zeros(1024, dtype=np.int64)
     frequency = np.zeros(1024, dtype=np.int64)
@@ -207,9 +209,7 @@ def to_csr(
     n_jobs: int | None,
 ) -> sparse.csr_array:
     """The pairs that have a column as a canonical CSR matrix. Empties ``pairs`` on the way."""
-    kept = list(
-        map_in_order(lambda p: tokens.kept_lengths(p.ids, p.lengths, column), pairs, n_jobs)
-    )
+    kept = list(map_in_order(lambda p: kept_lengths(p.ids, p.lengths, column), pairs, n_jobs))
     indptr = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *kept]))
     n_docs, n_pairs = len(indptr) - 1, int(indptr[-1])
     index = np.int32 if max(n_pairs, n_columns) < 2**31 else np.int64
@@ -225,7 +225,7 @@ def to_csr(
 
     def fill(job: tuple[Pairs, NDArray[np.int64]]) -> None:
         part, places = job
-        tokens.fill_rows(*part, column, n_columns, places, indices, values)
+        fill_rows(*part, column, n_columns, places, indices, values)
 
     for _ in map_in_order(fill, jobs(), n_jobs):
         pass
