@@ -163,7 +163,7 @@ counts = counter.fit_transform(texts)
 print(ascii(sorted(counter.vocabulary_)), counts.toarray().astype(int).tolist())
 print((counter.transform(texts) != counts).nnz)
 """
-    out = run_script(script, NUMBA_DISABLE_JIT=jit)
+    out = run_script(script, NUMBA_DISABLE_JIT=jit, PYTHONWARNINGS="error")
     from sklearn.feature_extraction.text import CountVectorizer
 
     vectorizer = CountVectorizer(ngram_range=(1, 2), stop_words=["the"])
