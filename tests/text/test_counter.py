@@ -107,6 +107,13 @@ def test_the_number_of_threads_and_the_size_of_chunks_change_nothing(monkeypatch
         assert fitted.vocabulary_ == expected.vocabulary_
 
 
+def test_words_that_occur_very_often():
+    texts = ["aa " * 300 + "bb", "aa " * 70_000, "bb aa"]
+    theirs, ours = both(texts)
+    assert ours == theirs
+    assert ours[0][:2] == [[300, 1], [70_000, 0]]
+
+
 def test_counts_are_canonical_and_need_no_copy_in_a_corpus():
     counts = TokenCounter().fit_transform(SENTENCES)
     assert counts.has_sorted_indices and counts.has_canonical_format

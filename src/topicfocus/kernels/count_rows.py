@@ -86,7 +86,7 @@ def _fill_by_columns(ids, counts, lengths, column, by_column, ends, places, indi
 
 def fill_rows(
     ids: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    counts: NDArray[Any],
     lengths: NDArray[np.int64],
     column: NDArray[np.int64],
     n_columns: int,

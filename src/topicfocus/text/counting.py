@@ -42,8 +42,15 @@ class Pairs(NamedTuple):
     """(id, count) pairs of the documents of one chunk."""
 
     ids: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    counts: NDArray[np.int32] | NDArray[np.uint8]
     lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, part: Counted) -> Pairs:
+        """The pairs of a chunk; they wait for the last document, in 5 bytes each where they can."""
+        counts = part.counts
+        small = counts.size == 0 or counts.max() < 256
+        return cls(part.ids, counts.astype(np.uint8) if small else counts, part.lengths)
 
 
 @dataclass
@@ -128,7 +135,7 @@ def learn(
         )
         n_docs += len(part.lengths)
         if keep_pairs:
-            pairs.append(Pairs(part.ids, part.counts, part.lengths))
+            pairs.append(Pairs.of(part))
     n = int(total.sizes[0])
     return Tally(total, document_frequency[:n], frequency[:n], pairs, n_docs, n_stop)
 
@@ -144,8 +151,7 @@ def count_known(
     words, n_stop, column = vocabulary_table(rule, vocabulary)
 
     def work(texts: Texts) -> Pairs:
-        part = _count(texts, rule, n_stop, words, False)
-        return Pairs(part.ids, part.counts, part.lengths)
+        return Pairs.of(_count(texts, rule, n_stop, words, False))
 
     pairs = list(map_in_order(work, chunks, n_jobs))
     return to_csr(pairs, column, len(vocabulary), dtype, n_jobs)
