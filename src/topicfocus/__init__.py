@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_MODULES = ("corpus", "datasets", "estimators", "families", "metrics", "persistence")
+_MODULES = ("corpus", "datasets", "estimators", "families", "metrics", "persistence", "text")
 
 #: Modules that register the classes of model files; `save` and `load` need them imported.
 _REGISTERING = ("estimators",)
@@ -26,6 +26,7 @@ __all__ = [
     "PFSLDARegressor",
     "SLDAClassifier",
     "SLDARegressor",
+    "TokenCounter",
     "load",
     "save",
 ]
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         SLDARegressor,
     )
     from topicfocus.persistence.files import load, save
+    from topicfocus.text import TokenCounter
 
 
 def __getattr__(name: str) -> Any:
@@ -50,6 +52,8 @@ def __getattr__(name: str) -> Any:
         for module in _REGISTERING:
             importlib.import_module(f"topicfocus.{module}")
         value = getattr(importlib.import_module("topicfocus.persistence.files"), name)
+    elif name == "TokenCounter":
+        value = importlib.import_module("topicfocus.text").TokenCounter
     elif name in __all__:
         value = getattr(importlib.import_module("topicfocus.estimators"), name)
     elif name in _MODULES:

@@ -31,6 +31,7 @@ from topicfocus.estimators.targets import ClassifierPart, TargetPart
 from topicfocus.families import FAMILIES, Categorical, Several
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.persistence import register, register_record
+from topicfocus.text.counter import TokenCounter
 
 MODELS = (
     LDA,
@@ -51,6 +52,7 @@ def register_all() -> None:
         register(model, check=check_model)
     # The identity of a list in memory, kept by scikit-learn so as to warn only once.
     register(CountVectorizer, transient=("_stop_words_id",), check=check_vectoriser)
+    register(TokenCounter, check=check_vectoriser)
     register(Pipeline, check=check_pipeline)
     for record in (*map(type, FAMILIES.values()), Categorical, Several):
         register_record(record)
@@ -175,7 +177,7 @@ def _check_names(model: TopicModel, n_words: int) -> None:
 # ---- what stands before a model in a pipeline --------------------------------------------------
 
 
-def check_vectoriser(vectoriser: CountVectorizer) -> None:
+def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
     """Fitted, and its vocabulary numbers the columns 0, 1, ... once each."""
     check_is_fitted(vectoriser, "vocabulary_")
     vocabulary = vectoriser.vocabulary_

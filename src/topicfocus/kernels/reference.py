@@ -6,6 +6,9 @@ read what a kernel computes.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import numpy as np
 from scipy.special import digamma, gammaln, polygamma
 
@@ -137,3 +140,21 @@ def adam(value, gradients, rate=0.025, epsilon=1e-8) -> np.ndarray:
         v = 0.999 * v + 0.001 * gradient**2
         value = value + rate * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + epsilon)
     return value
+
+
+def count_terms(
+    text: str,
+    lowercase: bool = True,
+    min_length: int = 2,
+    orders: tuple[int, int] = (1, 1),
+    stop_words: tuple[str, ...] = (),
+) -> Counter[str]:
+    """Words and n-grams of one document with their counts, the strings of `kernels.tokens`."""
+    text = text.lower() if lowercase else text
+    words = re.findall(rf"\b\w{{{min_length},}}\b", text)
+    words = [word for word in words if word not in stop_words]
+    terms: Counter[str] = Counter()
+    for order in range(orders[0], orders[1] + 1):
+        for i in range(len(words) - order + 1):
+            terms[" ".join(words[i : i + order])] += 1
+    return terms

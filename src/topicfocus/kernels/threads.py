@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ MOST_CHUNKS = 16
 SMALLEST_CHUNK = 8192
 #: From so many nonzeros for every word, the statistics of one more chunk cost nothing beside it.
 _MANY = 128
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 _lock = threading.Lock()
@@ -134,3 +137,29 @@ def run_chunks(
             waiting.append(pool.submit(run, chunk))
         total = put(total, buffer)
     return total
+
+
+def map_in_order(
+    work: Callable[[_Item], _Result], items: Iterable[_Item], n_jobs: int | None
+) -> Iterator[_Result]:
+    """``work(item)`` of each item, in the order of the items, a window of them under way at a time.
+
+    Items are taken from the iterable as they are needed, by the caller's own thread: one that reads
+    a file is read while earlier parts of it are worked on, and never far ahead.
+    """
+    threads = n_threads(n_jobs)
+    if threads <= 1:
+        yield from map(work, items)
+        return
+    pool = _pool(threads)
+    waiting: deque = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:  # an error, or the caller has had enough: what has not begun need not begin
+        for future in waiting:
+            future.cancel()

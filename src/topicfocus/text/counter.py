@@ -1,0 +1,300 @@
+"""`TokenCounter`: texts to counts as a scikit-learn vectoriser."""
+
+from __future__ import annotations
+
+import numbers
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from topicfocus.text import counting
+from topicfocus.text.buffers import Texts, text_chunks
+from topicfocus.text.counting import TokenRule
+
+
+class TokenCounter(TransformerMixin, BaseEstimator):
+    """Count words of texts: scikit-learn's CountVectorizer, compiled and on all cores.
+
+    Vocabulary and counts are those of ``CountVectorizer`` with the same settings, for any language.
+    Words are runs of word characters (``\\w`` of Python: letters of any alphabet, digits, the
+    underscore). Texts may come in blocks and are not kept, so a corpus may be larger than memory.
+
+    Parameters
+    ----------
+    lowercase : bool, default=True
+        Put texts into lower case first, as ``str.lower`` does.
+    min_length : int, default=2
+        Shortest word, in characters.
+    stop_words : "english", list of str, or None, default=None
+        Words that are left out before n-grams are made; "english" is scikit-learn's list.
+    ngram_range : (int, int), default=(1, 1)
+        Orders of n-grams to count: (1, 2) is words and pairs of words.
+    min_df, max_df : int or float, default=1 and 1.0
+        Terms in fewer (more) documents than this are left out. A whole number is a number of
+        documents, a float a share of them.
+    max_features : int, optional
+        Of the others, keep this many, the most frequent ones.
+    vocabulary : mapping, sequence or set of str, optional
+        Count these terms and no others, whatever their frequency.
+    encoding, decode_error : str, default="utf-8" and "strict"
+        How documents that are bytes are decoded.
+    dtype : dtype, default=numpy.float64
+        Of the counts; models of this package use float64 as it is.
+    n_jobs : int, optional
+        Threads; None is all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        The column of each term.
+
+    Examples
+    --------
+    >>> counter = TokenCounter(min_df=2)
+    >>> counter.fit_transform(["A good film.", "good, good!", "film"]).toarray()
+    array([[1., 1.],
+           [0., 2.],
+           [1., 0.]])
+    >>> counter.get_feature_names_out()
+    array(['film', 'good'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        *,
+        lowercase: bool = True,
+        min_length: int = 2,
+        stop_words: str | Iterable[str] | None = None,
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        vocabulary: Mapping[str, int] | Iterable[str] | None = None,
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        dtype: DTypeLike = np.float64,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lowercase = lowercase
+        self.min_length = min_length
+        self.stop_words = stop_words
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.vocabulary = vocabulary
+        self.encoding = encoding
+        self.decode_error = decode_error
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> TokenCounter:
+        """Learn the vocabulary. Of the texts only the frequencies of their terms are kept."""
+        self._fit(X, keep_pairs=False)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> sparse.csr_array:
+        """Learn the vocabulary and count, in one pass over the texts.
+
+        Parameters
+        ----------
+        X : iterable
+            Strings or bytes: a list, an array, a series, an Arrow column, a generator; or an
+            iterator of blocks of these, or what `read_table` returns.
+        y : ignored
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_documents, n_terms)
+            Canonical: sorted indices, no zeros.
+        """
+        return self._fit(X, keep_pairs=True)
+
+    def transform(self, X: Any) -> sparse.csr_array:
+        """Count the known terms of documents; others are left out."""
+        rule = self._rule()
+        if not hasattr(self, "vocabulary_"):
+            if self.vocabulary is None:
+                raise NotFittedError(
+                    "This TokenCounter has no vocabulary yet. Call fit, or give it one."
+                )
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+        return self._count_known(X, rule)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The terms, in the order of the columns."""
+        if not hasattr(self, "vocabulary_"):
+            raise NotFittedError("This TokenCounter has no vocabulary yet. Call fit first.")
+        return np.array(self._terms(), dtype=object)
+
+    def spans(self, text: str) -> list[tuple[int, int, str]]:
+        """Where each word of a text is: (start, stop, the word as it is counted), for display.
+
+        Stop words and words outside the vocabulary are included.
+        """
+        rule = self._rule()
+        lower = text.lower() if rule.lowercase else text
+        # Lower case may be longer: one dotted capital I becomes two characters.
+        origin = list(range(len(lower)))
+        if len(lower) != len(text):
+            origin = [i for i, character in enumerate(text) for _ in character.lower()]
+        return [
+            (origin[match.start()], origin[match.end() - 1] + 1, match.group())
+            for match in _word_pattern(rule).finditer(lower)
+        ]
+
+    def _fit(self, X: Any, keep_pairs: bool) -> Any:
+        rule = self._rule()
+        _warn_of_stop_words(rule)
+        _check_frequency("min_df", self.min_df)
+        _check_frequency("max_df", self.max_df)
+        if self.max_features is not None:
+            _check_count("max_features", self.max_features)
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+            return self._count_known(X, rule) if keep_pairs else None
+
+        tally = counting.learn(self._chunks(X), rule, self.n_jobs, keep_pairs=keep_pairs)
+        if not tally.document_frequency.any():
+            raise ValueError(
+                f"empty vocabulary; the {tally.n_docs} documents hold no words, or only stop words"
+            )
+        least = _documents(self.min_df, tally.n_docs)
+        most = _documents(self.max_df, tally.n_docs)
+        if most < least:
+            raise ValueError(
+                f"max_df corresponds to < documents than min_df: {most:g} and {least:g} of the "
+                f"{tally.n_docs} documents."
+            )
+        terms, column = counting.choose(tally, least, most, self.max_features)
+        if not terms:
+            raise ValueError(
+                f"After pruning, no terms remain: none is in {least:g} to {most:g} of the "
+                f"{tally.n_docs} documents. Try a lower min_df or a higher max_df."
+            )
+        self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+        if keep_pairs:
+            return counting.to_csr(tally.pairs, column, len(terms), self.dtype, self.n_jobs)
+        return None
+
+    def _count_known(self, X: Any, rule: TokenRule) -> sparse.csr_array:
+        chunks = self._chunks(X)
+        return counting.count_known(chunks, rule, self._terms(), self.dtype, self.n_jobs)
+
+    def _chunks(self, X: Any) -> Iterator[Texts]:
+        return text_chunks(X, encoding=self.encoding, decode_error=self.decode_error)
+
+    def _terms(self) -> list[str]:
+        return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
+
+    def _rule(self) -> TokenRule:
+        _check_count("min_length", self.min_length)
+        try:
+            low, high = self.ngram_range
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"ngram_range must be two whole numbers such as (1, 2), got {self.ngram_range!r}."
+            ) from None
+        _check_count("ngram_range[0]", low)
+        _check_count("ngram_range[1]", high)
+        if low > high:
+            raise ValueError(f"ngram_range must not fall, got {self.ngram_range!r}.")
+        stop = read_stop_words(self.stop_words)
+        return TokenRule(bool(self.lowercase), int(self.min_length), (int(low), int(high)), stop)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = self.vocabulary is None
+        return tags
+
+
+def read_stop_words(stop_words: Any) -> tuple[str, ...]:
+    """A list of stop words, from the name of a list or from words."""
+    if stop_words is None:
+        return ()
+    if isinstance(stop_words, str):
+        if stop_words != "english":
+            raise ValueError(
+                f'stop_words must be "english", a list of words, or None; got {stop_words!r}. For '
+                f"one word, pass [{stop_words!r}]."
+            )
+        return tuple(ENGLISH_STOP_WORDS)
+    words = tuple(stop_words)
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"stop_words must hold strings, but one is {word!r}.")
+    return words
+
+
+def given_vocabulary(vocabulary: Any) -> dict[str, int]:
+    """A user's vocabulary as a dict of columns, the same rules as scikit-learn's."""
+    if isinstance(vocabulary, str):
+        raise TypeError(f"vocabulary must hold terms, got one string; pass [{vocabulary!r}].")
+    if isinstance(vocabulary, Mapping):
+        columns = dict(vocabulary)
+        if sorted(columns.values()) != list(range(len(columns))):
+            raise ValueError(
+                f"the columns of a vocabulary of {len(columns)} terms must be the numbers 0 to "
+                f"{len(columns) - 1}, each once."
+            )
+    else:
+        terms = sorted(vocabulary) if isinstance(vocabulary, (set, frozenset)) else list(vocabulary)
+        columns = {}
+        for i, term in enumerate(terms):
+            if columns.setdefault(term, i) != i:
+                raise ValueError(f"Duplicate term in vocabulary: {term!r}")
+    if not columns:
+        raise ValueError("empty vocabulary passed to fit")
+    for term in columns:
+        if not isinstance(term, str):
+            raise TypeError(f"vocabulary must hold strings, but one term is {term!r}.")
+    return {term: int(i) for term, i in columns.items()}
+
+
+def _word_pattern(rule: TokenRule) -> re.Pattern[str]:
+    return re.compile(rf"(?u)\b\w{{{rule.min_length},}}\b")
+
+
+def _warn_of_stop_words(rule: TokenRule) -> None:
+    """Stop words that no text can contain as they are written do nothing: say so."""
+    stop = set(rule.stop_words)
+    change: Callable[[str], str] = str.lower if rule.lowercase else str
+    pattern = _word_pattern(rule)
+    parts = {part for word in stop for part in pattern.findall(change(word))} - stop
+    if parts:
+        shown = ", ".join(map(repr, sorted(parts)[:10])) + (", ..." if len(parts) > 10 else "")
+        warnings.warn(
+            "Your stop_words may be inconsistent with your preprocessing. Some are split or put "
+            f"into lower case like any text and become {shown}, not in stop_words.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _check_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+
+def _check_frequency(name: str, value: Any) -> None:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    share = isinstance(value, numbers.Real) and not isinstance(value, (bool, numbers.Integral))
+    if not (whole and value >= 1) and not (share and 0 <= value <= 1):
+        raise ValueError(
+            f"{name} must be a whole number of documents from 1 or a share of them between 0.0 and "
+            f"1.0, got {value!r}."
+        )
+
+
+def _documents(value: float, n_docs: int) -> float:
+    return value if isinstance(value, numbers.Integral) else value * n_docs

@@ -1,0 +1,124 @@
+"""Parquet, by Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from topicfocus.text.errors import ReadError
+from topicfocus.text.files import check_exists, what_it_is
+from topicfocus.text.records import BLOCK_CHARACTERS, Block, Request, find_column
+
+
+class Parquet:
+    """A Parquet file whose schema has been read and checked."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        with check_exists(request.path).open("rb") as stream:
+            head = stream.read(64)
+        if not head:
+            raise ReadError(f"{request.path} is empty. Check how it was written.")
+        if not head.startswith(b"PAR1"):
+            found = what_it_is(head) or "perhaps text"
+            raise ReadError(
+                f"{request.path} is not what its name says: it is not Parquet but {found}. Rename "
+                "it, or say its format."
+            )
+        with self._open() as file:
+            schema = file.schema_arrow
+            n_rows = file.metadata.num_rows
+            self._block_rows = min(request.block_rows, _rows_of(file.metadata, request.text))
+        if n_rows == 0:
+            raise ReadError(f"{request.path} has columns but no rows.")
+        place = find_column(request.text, schema.names, "text", request.path)
+        self._is_text(schema.field(place).type)
+        if request.target is not None:
+            find_column(request.target, schema.names, "target", request.path)
+
+    def _open(self) -> Any:
+        try:
+            import pyarrow as pa
+            from pyarrow import parquet
+        except ImportError:
+            raise ReadError(
+                f"{self.request.path}: reading Parquet needs pyarrow. Install it: "
+                "pip install 'topicfocus[tables]'."
+            ) from None
+        try:
+            return parquet.ParquetFile(self.request.path)
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise ReadError(f"{self.request.path} is not a whole Parquet file: {reason}") from None
+
+    def _is_text(self, kind: Any) -> None:
+        import pyarrow as pa
+
+        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not (pa.types.is_string(inner) or pa.types.is_large_string(inner)):
+            raise ReadError(
+                f"{self.request.path}: column {self.request.text!r} holds {kind}, not text. Name "
+                "the column that holds text."
+            )
+
+    def blocks(self) -> Iterator[Block]:
+        """Blocks of rows, from the first row on."""
+        import pyarrow as pa
+
+        request = self.request
+        wanted = [request.text] + ([request.target] if request.target is not None else [])
+        row = 0
+        try:
+            with self._open() as file:
+                batches = file.iter_batches(self._block_rows, columns=list(dict.fromkeys(wanted)))
+                for batch in batches:
+                    yield from self._block(batch, row)
+                    row += len(batch)
+        except pa.ArrowException as error:
+            reason = str(error).splitlines()[0]
+            raise ReadError(f"{request.path}, after row {row}: {reason}") from None
+
+    def _block(self, batch: Any, row: int) -> Iterator[Block]:
+        import pyarrow as pa
+
+        request = self.request
+        rows = np.arange(row + 1, row + 1 + len(batch), dtype=np.int64)
+        texts = batch[request.text]
+        if pa.types.is_dictionary(texts.type):
+            texts = texts.cast(pa.large_string())
+        target = None
+        if request.target is not None:
+            target = [None if v is None else _shown(v) for v in batch[request.target].to_pylist()]
+        if texts.null_count:
+            present = texts.is_valid().to_numpy(zero_copy_only=False)
+            for missing in rows[~present]:
+                where = f"{request.path}, row {missing}"
+                request.bad.report(
+                    f"{where}: no {request.text!r}. Give it a text, or an empty one."
+                )
+            texts = texts.filter(pa.array(present))
+            rows = rows[present]
+            if target is not None:
+                target = [value for value, there in zip(target, present, strict=True) if there]
+        if len(rows):
+            yield Block(texts, target, rows)
+
+
+def _shown(value: Any) -> str:
+    """A value as a CSV file would have it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else str(value)
+
+
+def _rows_of(metadata: Any, name: str | None) -> int:
+    """How many rows make a block of the size we like, by the average size of a text."""
+    size = 0
+    for i in range(metadata.num_row_groups):
+        group = metadata.row_group(i)
+        for j in range(group.num_columns):
+            if group.column(j).path_in_schema == name:
+                size += group.column(j).total_uncompressed_size
+    return max(1, BLOCK_CHARACTERS * metadata.num_rows // max(1, size))

@@ -1,0 +1,221 @@
+"""`read_table`: one door to all formats."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicfocus.text.delimited import Delimited
+from topicfocus.text.errors import BadRows, ReadError
+from topicfocus.text.files import check_exists, open_bytes, peek, readable
+from topicfocus.text.folders import Folder
+from topicfocus.text.jsonlines import JsonLines
+from topicfocus.text.parquet import Parquet
+from topicfocus.text.records import Block, Request
+
+_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "counts",
+    ".mtx": "counts",
+}
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "counts")
+
+
+class Table:
+    """Texts and targets of a file, read in blocks.
+
+    Iterating reads the file once from its beginning and yields `Block`s; a file may be iterated
+    again, standard input may not. Texts are not kept. Targets and row numbers of the blocks handed
+    out so far are, because they are small and wanted after the texts have been counted.
+
+    Attributes
+    ----------
+    path, format : str
+    target : list of str or None, or None
+        Of the rows read so far; None if the table has no target.
+    rows : array of int
+        Their numbers in the file.
+    n_skipped : int
+        Rows left out as unreadable so far, and in `skipped` what was wrong with the first ten.
+    names : list of str, or None
+        Of a folder: the files.
+    """
+
+    def __init__(self, source: Any, format: str) -> None:
+        self._source = source
+        self._used = False
+        self.path: str = source.request.path
+        self.format = format
+        self.names: list[str] | None = getattr(source, "names", None)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rows: list[NDArray[np.int64]] = []
+        self.target: list[str | None] | None = None
+        if self._source.request.target is not None:
+            self.target = []
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        return np.concatenate([np.empty(0, dtype=np.int64), *self._rows])
+
+    @property
+    def n_skipped(self) -> int:
+        return self._source.request.bad.n
+
+    @property
+    def skipped(self) -> list[str]:
+        return self._source.request.bad.messages
+
+    def __iter__(self) -> Iterator[Block]:
+        if self._used and self.path == "-":
+            raise ReadError("standard input can be read only once. Write it to a file first.")
+        self._used = True
+        bad = self._source.request.bad
+        bad.n, bad.messages = 0, []
+        self._forget()
+        with readable(self.path):
+            for block in self._source.blocks():
+                self._rows.append(block.rows)
+                if self.target is not None:
+                    self.target += block.target
+                yield block
+        if not self._rows:
+            if bad.n:
+                raise ReadError(f"none of the {bad.n} rows is readable. {bad.messages[0]}")
+            raise ReadError(f"{self.path} has a header but no rows.")
+
+    def read(self) -> Block:
+        """All rows as one block, with texts as strings: for what fits into memory."""
+        texts = [text for block in self for text in block.strings]
+        return Block(texts, self.target, self.rows)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    text: str | None = None,
+    target: str | None = None,
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    skip_bad: bool = False,
+    block_rows: int = 20_000,
+    vocabulary: str | None = None,
+) -> Any:
+    """Open a table of documents; names of columns are checked now, rows are read when iterated.
+
+    Parameters
+    ----------
+    path : path-like
+        A file of comma- or tab-separated values or JSON lines (also compressed, ``.gz``),
+        Parquet, a folder of text files, a matrix of counts (.npz, .mtx; see `read_counts`), or "-"
+        for standard input.
+    text, target : str, optional
+        Names of the columns. A folder needs neither: files are the texts, and the names of its
+        subfolders, if it has any, the target. For a matrix of counts, `target` is a file.
+    format : {"csv", "tsv", "jsonl", "parquet", "folder", "counts"}, optional
+        By default what the name says; standard input is looked at.
+    delimiter : str, optional
+        By default the comma (tab), or another one if only that is in the header.
+    encoding : str, default="utf-8"
+        Of text files; a byte order mark is allowed.
+    skip_bad : bool, default=False
+        Leave unreadable rows out, and count them, instead of an error.
+    block_rows : int, default=20000
+        Rows of a block at most.
+    vocabulary : str, optional
+        File of the words of a matrix of counts.
+
+    Returns
+    -------
+    Table, or CountTable for a matrix of counts
+
+    Raises
+    ------
+    ReadError
+        One line that says what is wrong, where, and what to do.
+
+    Examples
+    --------
+    ::
+
+        table = read_table("reviews.csv", text="text", target="stars")
+        counts = TokenCounter(min_df=10).fit_transform(table)
+        target = detect_target(table.target)
+    """
+    name = os.fspath(path)
+    bad = BadRows(skip_bad)
+    request = Request(name, text, target, delimiter, encoding, block_rows, bad)
+    if format is not None and format not in FORMATS:
+        raise ReadError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
+    if delimiter is not None and len(delimiter) != 1:
+        raise ReadError(f"delimiter must be one character, got {delimiter!r}.")
+    stream = open_bytes("-") if name == "-" else None
+    kind = format or (_look(stream) if stream else _format_of(name))
+    if kind == "counts":
+        from topicfocus.text.matrices import read_counts
+
+        return read_counts(name, vocabulary, target, encoding)
+    if stream and kind in ("parquet", "folder"):
+        raise ReadError(f"{kind} cannot be read from standard input. Name the file.")
+    with readable(name):
+        if kind == "parquet":
+            return Table(Parquet(request), kind)
+        if kind == "folder":
+            return Table(Folder(request), kind)
+        if stream:
+            return Table(_text_source(request, stream, kind), kind)
+        with open_bytes(name) as stream:  # to look at its beginning; iterating opens it again
+            return Table(_text_source(request, stream, kind), kind)
+
+
+def _text_source(request: Request, stream: io.BufferedReader, kind: str) -> JsonLines | Delimited:
+    if kind == "jsonl":
+        return JsonLines(request, stream)
+    return Delimited(request, stream, "\t" if kind == "tsv" else ",")
+
+
+def _format_of(name: str) -> str:
+    """What the name of a file says."""
+    place = check_exists(name)
+    if place.is_dir():
+        return "folder"
+    endings = [ending.lower() for ending in place.suffixes]
+    if endings and endings[-1] == ".gz":
+        endings.pop()
+    ending = endings[-1] if endings else ""
+    if ending not in _FORMATS:
+        raise ReadError(
+            f"{name}: its name does not say what kind of file it is. Say it: format= (--format), "
+            f"one of {', '.join(FORMATS)}."
+        )
+    return _FORMATS[ending]
+
+
+def _look(stream: io.BufferedReader) -> str:
+    """What standard input seems to be."""
+    head = peek(stream, "-").removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head[:1] in (b"{", b"["):
+        return "jsonl"
+    first = head.split(b"\n", 1)[0]
+    return "tsv" if first.count(b"\t") > first.count(b",") else "csv"
+
+
+def is_matrix(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a matrix of counts by its name, and needs no counting."""
+    name = Path(path).name.lower().removesuffix(".gz")
+    return _FORMATS.get(Path(name).suffix) == "counts"
