@@ -81,8 +81,8 @@ def page(rows: list[dict]) -> str:
     lines = [
         "# Coverage of intervals on held-out documents",
         "",
-        "Made by `python experiments/intervals.py`: share of test targets inside the interval, mean",
-        "(standard deviation) over 5 random splits; 5 topics, defaults. Width is that of the 80%",
+        "Made by `python experiments/intervals.py`: share of test targets inside the interval,",
+        "mean (standard deviation) over 5 random splits; 5 topics, defaults. Width is that of the 80%",
         "interval, in stars.",
         "",
         "| data | model | 50% | 80% | 95% | width |",
