@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from topicfocus.datasets import make_reviews
 from topicfocus.inference.evidence import (
     Evidence,
-    Signal,
+    Signals,
     area_under_curve,
     cut,
     ridge_path,
@@ -25,11 +25,13 @@ def reviews():
 
 
 def signal_of(words, y, weight=None, ranking=False):
-    return Signal(sp.csr_array(words), y, weight, ranking)
+    return Signals(sp.csr_array(words), y.reshape(len(y), -1), weight, ranking)
 
 
 def fit(words, y, penalties):
-    return ridge_path(signal_of(words[:900], y[:900]), signal_of(words[900:], y[900:]), penalties)
+    return ridge_path(signal_of(words[:900], y[:900]), signal_of(words[900:], y[900:]), penalties)[
+        0
+    ]
 
 
 def test_ridge_is_that_of_scikit_learn(reviews):
@@ -50,6 +52,22 @@ def test_the_penalty_is_the_best_on_held_out_documents(reviews):
     assert best.penalty == path[int(np.argmin(alone))]
 
 
+def test_columns_are_solved_as_if_alone(reviews):
+    """Also when one has converged before the others, and with penalties of their own."""
+    data, words = reviews
+    rng = np.random.default_rng(0)
+    values = np.column_stack([data.target, rng.normal(size=1200), 1e-6 * data.target**2])
+    together = ridge_path(signal_of(words, values), signal_of(words, values))
+    for l in range(3):
+        column = signal_of(words, values[:, l])
+        (alone,) = ridge_path(column, column)
+        assert alone.penalty == together[l].penalty
+        np.testing.assert_allclose(alone.weights, together[l].weights, rtol=1e-8, atol=1e-14)
+    chosen = (np.array([r.penalty for r in together]),)
+    again = ridge_path(signal_of(words, values), signal_of(words, values), chosen)
+    assert [r.penalty for r in again] == [r.penalty for r in together]
+
+
 def test_area_under_curve():
     rng = np.random.default_rng(0)
     y = (rng.random(200) < 0.3).astype(float)
@@ -61,7 +79,7 @@ def test_area_under_curve():
 def test_evidence_is_high_for_relevant_words_and_noise_for_others(reviews):
     data, words = reviews
     ridge = fit(words, data.target, (30.0,))
-    found = word_evidence(signal_of(words, data.target), ridge.weights)
+    found = word_evidence(signal_of(words, data.target), ridge.weights[:, None])
     # z² of words that have nothing to do with the target is about a chi-square of one degree.
     noise = found.marginal[~data.relevant]
     assert 0.5 < noise.mean() < 2.0
@@ -69,12 +87,12 @@ def test_evidence_is_high_for_relevant_words_and_noise_for_others(reviews):
     assert found.joint.sum() == pytest.approx(found.marginal.sum())
     both = found.combined(2 / 3)
     assert np.all(both >= 0)
-    np.testing.assert_allclose(found.combined(1.0), found.marginal)
+    np.testing.assert_allclose(found.combined(1.0), found.marginal[:, 0])
 
 
 def test_slopes_have_the_sign_of_the_association(reviews):
     data, words = reviews
-    slopes = target_slopes(signal_of(words, data.target))
+    slopes = target_slopes(signal_of(words, data.target))[:, 0]
     names = {w: i for i, w in enumerate(data.vocabulary)}
     assert slopes[names["masterpiece"]] > 0.3
     assert slopes[names["awful"]] < -0.3
@@ -89,18 +107,19 @@ def test_a_weight_of_two_is_two_copies(reviews):
         y = np.where(data.target > 5, 0.6, -0.4) if ranking else data.target
         copies = signal_of(words[index], y[index], None, ranking)
         weighted = signal_of(words[:300], y[:300], 1.0 + twice, ranking)
-        ridges = [ridge_path(s, s) for s in (copies, weighted)]
+        ridges = [ridge_path(s, s)[0] for s in (copies, weighted)]
         np.testing.assert_allclose(ridges[0].weights, ridges[1].weights, rtol=1e-8, atol=1e-10)
         assert ridges[0].loss == pytest.approx(ridges[1].loss)
-        evidence = [word_evidence(s, ridges[0].weights) for s in (copies, weighted)]
+        weights = ridges[0].weights[:, None]
+        evidence = [word_evidence(s, weights) for s in (copies, weighted)]
         np.testing.assert_allclose(evidence[0].marginal, evidence[1].marginal, rtol=1e-8)
         np.testing.assert_allclose(evidence[0].joint, evidence[1].joint, rtol=1e-8)
         np.testing.assert_allclose(target_slopes(copies), target_slopes(weighted), rtol=1e-8)
 
 
 def test_a_word_needs_evidence_about_one_of_several_signals():
-    one = Evidence(np.array([4.0, 0.0]), np.array([9.0, 0.0]))
-    other = Evidence(np.array([1.0, 16.0]), np.array([1.0, 1.0]))
+    one = Evidence(np.array([[4.0], [0.0]]), np.array([[9.0], [0.0]]))
+    other = Evidence(np.array([[1.0], [16.0]]), np.array([[1.0], [1.0]]))
     both = Evidence.beside([one, other])
     np.testing.assert_allclose(both.combined(0.5), [6.0, 4.0])
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, cg
 from scipy.stats import rankdata
 
 #: Penalties tried, from heavy to light, each fit starting from the one before.
@@ -43,12 +42,14 @@ class Centred:
         return Centred(matrix, transposed, mean, np.sqrt(weight))
 
     def dot(self, x: np.ndarray) -> np.ndarray:
+        """Ax, for a matrix x of several columns."""
         out = self.matrix @ x - self.mean @ x
-        return out if self.root is None else self.root * out
+        return out if self.root is None else self.root[:, None] * out
 
     def transposed_dot(self, r: np.ndarray) -> np.ndarray:
-        r = r if self.root is None else self.root * r
-        return self.transposed @ r - self.mean * r.sum()
+        """Aᵀr, for several columns."""
+        r = r if self.root is None else self.root[:, None] * r
+        return self.transposed @ r - np.outer(self.mean, r.sum(axis=0))
 
 
 @dataclass(frozen=True)
@@ -84,49 +85,90 @@ def area_under_curve(
 
 
 @dataclass(frozen=True)
-class Signal:
-    """What is to be explained by words: documents x words, a number each, weights if not all one.
+class Signals:
+    """What is to be explained by words: documents x words, and numbers for the same documents.
 
-    `ranking`: whether it is one of two values (the sign says which), so that order is what counts.
+    Attributes
+    ----------
+    words : sparse array (documents, words)
+    values : array (documents, signals)
+    weight : array (documents,) or None
+        None: all one.
+    ranking : bool
+        Whether each is one of two values (the sign says which), so that order is what counts.
     """
 
     words: sparse.csr_array
-    value: np.ndarray
+    values: np.ndarray
     weight: np.ndarray | None
     ranking: bool
 
 
+def conjugate_gradients(
+    matrix: Centred,
+    right: np.ndarray,
+    penalty: np.ndarray,
+    start: np.ndarray,
+    *,
+    tolerance: float = 1e-2,
+    max_steps: int = 40,
+) -> np.ndarray:
+    """(AᵀA + penalty) x = right for several columns at once, each with its own recurrence.
+
+    One product with the matrix serves all columns. A column rests when its residual is below
+    `tolerance` of its right side.
+    """
+    x = start.copy()
+    residual = right - (matrix.transposed_dot(matrix.dot(x)) + penalty * x)
+    goal = tolerance * np.linalg.norm(right, axis=0)
+    direction = residual.copy()
+    square = np.sum(residual**2, axis=0)
+    for _ in range(max_steps):
+        active = np.sqrt(square) > goal
+        if not active.any():
+            break
+        image = matrix.transposed_dot(matrix.dot(direction)) + penalty * direction
+        along = np.sum(direction * image, axis=0)
+        rate = np.where(active & (along > 0), square / np.where(along > 0, along, 1.0), 0.0)
+        x += rate * direction
+        residual -= rate * image
+        new = np.sum(residual**2, axis=0)
+        ratio = np.where(active & (square > 0), new / np.where(square > 0, square, 1.0), 0.0)
+        direction = residual + ratio * direction
+        square = new
+    return x
+
+
 def ridge_path(
-    signal: Signal, held_out: Signal, penalties: Sequence[float] = PENALTIES
-) -> RidgeFit:
-    """Ridge regression by conjugate gradients along a path of penalties, the best on held-out data.
+    signals: Signals,
+    held_out: Signals,
+    penalties: Sequence[float] | Sequence[np.ndarray] = PENALTIES,
+) -> list[RidgeFit]:
+    """Ridge regressions of all signals along a path of penalties, each the best on held-out data.
 
     Best by the area under the curve for a ranking, else by squared error. A few digits are enough
-    here: the weights only rank words and start topics.
+    here: the weights only rank words and start topics. A penalty may be an array, one a signal.
     """
-    centred = Centred.of(signal.words, signal.weight)
-    mean = np.average(signal.value, weights=signal.weight)
-    target = signal.value - mean
-    right = centred.transposed_dot(target if centred.root is None else centred.root * target)
-    size = signal.words.shape[1]
-    weights = np.zeros(size)
-    best: RidgeFit | None = None
+    matrix = Centred.of(signals.words, signals.weight)
+    mean = np.average(signals.values, axis=0, weights=signals.weight)
+    target = signals.values - mean
+    right = matrix.transposed_dot(target if matrix.root is None else matrix.root[:, None] * target)
+    n_signals = target.shape[1]
+    weights = np.zeros((signals.words.shape[1], n_signals))
+    best: list[RidgeFit | None] = [None] * n_signals
     for penalty in penalties:
-
-        def normal(x: np.ndarray, penalty: float = penalty) -> np.ndarray:
-            return centred.transposed_dot(centred.dot(x)) + penalty * x
-
-        operator = LinearOperator((size, size), matvec=normal, dtype=float)
-        weights, _ = cg(operator, right, x0=weights, rtol=1e-2, maxiter=40)
-        predicted = held_out.words @ weights - centred.mean @ weights + mean
-        square = (predicted - held_out.value) ** 2
-        mean_square = float(np.average(square, weights=held_out.weight))
-        loss = mean_square
-        if signal.ranking:
-            loss = -area_under_curve(held_out.value, predicted, held_out.weight)
-        if best is None or loss < best.loss:
-            best = RidgeFit(weights.copy(), penalty, loss, mean_square)
-    assert best is not None
+        penalty = np.broadcast_to(penalty, (n_signals,))
+        weights = conjugate_gradients(matrix, right, penalty, weights)
+        predicted = held_out.words @ weights - matrix.mean @ weights + mean
+        for l in range(n_signals):
+            square = (predicted[:, l] - held_out.values[:, l]) ** 2
+            mean_square = float(np.average(square, weights=held_out.weight))
+            loss = mean_square
+            if signals.ranking:
+                loss = -area_under_curve(held_out.values[:, l], predicted[:, l], held_out.weight)
+            before = best[l]
+            if before is None or loss < before.loss:
+                best[l] = RidgeFit(weights[:, l].copy(), float(penalty[l]), loss, mean_square)
     return best
 
 
@@ -139,50 +181,47 @@ class Evidence:
 
     def combined(self, share: float) -> np.ndarray:
         """E_v = max over signals of (z²_v)^s · (Pratt_v)^{1-s}, s = `share`."""
-        each = self.marginal**share * self.joint ** (1 - share)
-        return each if each.ndim == 1 else each.max(axis=1)
+        return (self.marginal**share * self.joint ** (1 - share)).max(axis=1)
 
     @staticmethod
     def beside(parts: Sequence[Evidence]) -> Evidence:
         """The evidence about several signals."""
-        return Evidence(
-            np.column_stack([p.marginal for p in parts]), np.column_stack([p.joint for p in parts])
-        )
+        return Evidence(np.hstack([p.marginal for p in parts]), np.hstack([p.joint for p in parts]))
 
 
-def word_evidence(signal: Signal, weights: np.ndarray) -> Evidence:
-    """z² and Pratt's measure of every word, `weights` of a ridge on the same documents."""
-    words = signal.words
-    w = np.ones(words.shape[0]) if signal.weight is None else signal.weight
+def word_evidence(signals: Signals, weights: np.ndarray) -> Evidence:
+    """z² and Pratt's measure of every word; `weights` (words x signals) of the ridges."""
+    words = signals.words
+    w = np.ones(words.shape[0]) if signals.weight is None else signals.weight
     total = w.sum()
-    centred = signal.value - np.average(signal.value, weights=w)
+    centred = signals.values - np.average(signals.values, axis=0, weights=w)
     mean = (words.T @ w) / total
     square = (words.multiply(words).T @ w) / total
     variance = np.maximum(square - mean**2, 1e-12)
-    covariance = words.T @ (w * centred)
-    spread = max(float(np.average(centred**2, weights=w)), 1e-300)
-    marginal = covariance**2 / (total * variance * spread)
+    covariance = words.T @ (w[:, None] * centred)
+    spread = np.maximum(np.average(centred**2, axis=0, weights=w), 1e-300)
+    marginal = covariance**2 / (total * variance[:, None] * spread)
     joint = np.maximum(weights * covariance, 0.0)
-    joint *= marginal.sum() / max(joint.sum(), 1e-300)
+    joint *= marginal.sum(axis=0) / np.maximum(joint.sum(axis=0), 1e-300)
     return Evidence(marginal, joint)
 
 
-def target_slopes(signal: Signal) -> np.ndarray:
+def target_slopes(signals: Signals) -> np.ndarray:
     """Inverse regression: the rate of word v goes like exp(slope_v·y), y in standard deviations.
 
     Slopes are shrunken to zero by five tokens' worth, so that a rare word has none to speak of.
     """
-    words = signal.words
-    w = np.ones(words.shape[0]) if signal.weight is None else signal.weight
-    mean = np.average(signal.value, weights=w)
-    size = math.sqrt(float(np.average((signal.value - mean) ** 2, weights=w)))
-    standard = (signal.value - mean) / max(size, 1e-300)
+    words = signals.words
+    w = np.ones(words.shape[0]) if signals.weight is None else signals.weight
+    centred = signals.values - np.average(signals.values, axis=0, weights=w)
+    size = np.sqrt(np.average(centred**2, axis=0, weights=w))
+    standard = centred / np.maximum(size, 1e-300)
     length = w * np.asarray(words.sum(axis=1)).ravel()
     total = max(length.sum(), 1e-300)
-    centre = (length * standard).sum() / total
-    spread = (length * (standard - centre) ** 2).sum() / total
+    away = standard - length @ standard / total
+    spread = length @ away**2 / total
     tokens = words.T @ w
-    return (words.T @ (w * (standard - centre))) / (tokens * spread + 5.0)
+    return (words.T @ (w[:, None] * away)) / (np.outer(tokens, spread) + 5.0)
 
 
 def cut(

@@ -30,7 +30,7 @@ from topicfocus.kernels.likelihood import likelihood_rows, likelihood_table
 #: Newton's steps of families without a quadratic likelihood are cut to this length.
 _LONGEST_STEP = 5.0
 #: More parameters than this, and classes are fitted by L-BFGS.
-_MOST_FOR_NEWTON = 600
+_MOST_FOR_NEWTON = 60
 
 
 @dataclass(frozen=True)
@@ -90,15 +90,21 @@ class Linear:
         return offset + self.intercept + columns @ self.coef
 
 
-def fit_linear(column: Column, design: np.ndarray, penalty: float = 1e-2) -> Linear:
+def fit_linear(
+    column: Column, design: np.ndarray, penalty: float = 1e-2, start: Linear | None = None
+) -> Linear:
     """The GLM of a target on `design` (known documents x columns), with a small ridge.
 
-    Columns are centred, since topic mixes sum to one and share their sum with the intercept.
+    Columns are centred, since topic mixes sum to one and share their sum with the intercept. Many
+    classes begin from `start`, a fit to a similar design.
     """
     centre = np.average(design, axis=0, weights=column.weight) if design.shape[1] else np.zeros(0)
     centred = design - centre
     if isinstance(column.family, Categorical):
-        coef, intercept, family = _fit_classes(column, centred, penalty)
+        begin = None
+        if start is not None:
+            begin = np.vstack([start.coef, start.intercept + centre @ start.coef])
+        coef, intercept, family = _fit_classes(column, centred, penalty, begin)
     elif isinstance(column.family, Ordinal):
         coef, intercept, family = _fit_levels(column, centred, penalty)
     else:
@@ -146,7 +152,9 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
     return found.x[:size, None], np.zeros(1), family
 
 
-def _fit_classes(column: Column, design: np.ndarray, penalty: float) -> tuple:
+def _fit_classes(
+    column: Column, design: np.ndarray, penalty: float, begin: np.ndarray | None
+) -> tuple:
     """Softmax regression; the penalty makes coefficients sum to zero over the classes."""
     width = column.width
     design = np.column_stack([design, np.ones(len(design))])
@@ -161,9 +169,10 @@ def _fit_classes(column: Column, design: np.ndarray, penalty: float) -> tuple:
         loss = -value.sum() + 0.5 * np.sum(ridge[:, None] * x * x)
         return loss, -gradient.ravel()
 
-    x = np.zeros(len(ridge) * width)
+    x = np.zeros(len(ridge) * width) if begin is None else begin.ravel()
     if len(x) > _MOST_FOR_NEWTON:
-        x = minimize(negative, x, jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+        limits = {"maxiter": 300, "ftol": 1e-8}
+        x = minimize(negative, x, jac=True, method="L-BFGS-B", options=limits).x
     else:
         loss, gradient = negative(x)
         for _ in range(50):

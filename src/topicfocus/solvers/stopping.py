@@ -24,6 +24,7 @@ import numpy as np
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.solvers.linear import (
+    Linear,
     deviance,
     fit_linear,
     null_deviance,
@@ -61,6 +62,7 @@ class Watch:
         self._held_columns = target_columns(held_out, family)
         self._scale = [null_deviance(column) for column in self._held_columns]
         self._theta: np.ndarray | None = None
+        self._fits: dict[int, Linear] = {}
         self._best: np.ndarray | None = None
         self._best_share = -math.inf
         self._worse = 0
@@ -83,7 +85,8 @@ class Watch:
         design, held_design = self._train.beside(mixes), self._held_out.beside(self._theta)
         losses, shares = [], []
         for mine, theirs, scale in zip(self._columns, self._held_columns, self._scale, strict=True):
-            fit = fit_linear(mine, mine.of(design))
+            fit = fit_linear(mine, mine.of(design), start=self._fits.get(mine.where.start))
+            self._fits[mine.where.start] = fit
             theirs = replace(theirs, family=fit.family)
             predictor = fit.predictor(theirs.of(held_design), np.zeros_like(theirs.offset))
             shift, factor = shrink(theirs, predictor)

@@ -17,7 +17,7 @@ from topicfocus.inference.evidence import (
     PENALTIES,
     Evidence,
     RidgeFit,
-    Signal,
+    Signals,
     ridge_path,
     target_slopes,
     word_evidence,
@@ -34,17 +34,17 @@ from topicfocus.solvers.linear import (
 
 
 @dataclass(frozen=True)
-class Residual:
-    """One signal: its values where the target is known, and weights if they are not all one."""
+class Residuals:
+    """The signals of a target where it is known, with weights if they are not all one."""
 
     known: np.ndarray
-    value: np.ndarray
+    values: np.ndarray
     weight: np.ndarray | None
     ranking: bool
 
-    def beside(self, words: sparse.csr_array) -> Signal:
+    def beside(self, words: sparse.csr_array) -> Signals:
         rows = words if self.known.all() else sparse.csr_array(words[self.known])
-        return Signal(rows, self.value, self.weight, self.ranking)
+        return Signals(rows, self.values, self.weight, self.ranking)
 
 
 def null_fit(column: Column, problem: Problem) -> Linear:
@@ -65,20 +65,23 @@ def _residuals(columns: Sequence[Column], nulls: Sequence[Linear], problem: Prob
         rest = residuals(column, null.predictor(column.of(covariates), column.offset))
         weight = None if np.all(column.weight == 1) else column.weight
         ranking = isinstance(column.family, (Bernoulli, Categorical))
-        out += [Residual(column.known, rest[:, l], weight, ranking) for l in range(column.width)]
+        out.append(Residuals(column.known, rest, weight, ranking))
     return out
 
 
 def ridge_fits(
-    signals: Sequence[Signal],
-    held_out: Sequence[Signal],
+    signals: Sequence[Signals],
+    held_out: Sequence[Signals],
     penalties: Sequence[float] | None,
 ) -> list[RidgeFit]:
     """A ridge regression for each signal; along a path, or with the penalties already chosen."""
-    return [
-        ridge_path(mine, theirs, PENALTIES if penalties is None else (penalties[l],))
-        for l, (mine, theirs) in enumerate(zip(signals, held_out, strict=True))
-    ]
+    fits: list[RidgeFit] = []
+    for mine, theirs in zip(signals, held_out, strict=True):
+        path = PENALTIES
+        if penalties is not None:
+            path = (np.array(penalties[len(fits) : len(fits) + mine.values.shape[1]]),)
+        fits += ridge_path(mine, theirs, path)
+    return fits
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,8 @@ class Words:
     potential: float
     penalties: tuple[float, ...]
     nulls: tuple[Linear, ...]
-    residuals: tuple[Residual, ...]
-    held_residuals: tuple[Residual, ...]
+    residuals: tuple[Residuals, ...]
+    held_residuals: tuple[Residuals, ...]
 
     @staticmethod
     def of(train: Problem, held_out: Problem, family, penalties) -> Words:
@@ -107,12 +110,16 @@ class Words:
         words, held_words = train.corpus.counts, held_out.corpus.counts
         signals = [r.beside(words) for r in mine]
         ridges = ridge_fits(signals, [r.beside(held_words) for r in theirs], penalties)
-        predicted = held_words @ np.column_stack([r.weights for r in ridges])
+        weights = np.column_stack([r.weights for r in ridges])
+        predicted = held_words @ weights
         return Words(
             Evidence.beside(
-                [word_evidence(s, r.weights) for s, r in zip(signals, ridges, strict=True)]
+                [
+                    word_evidence(s, weights[:, c.where])
+                    for s, c in zip(signals, columns, strict=True)
+                ]
             ),
-            np.column_stack([target_slopes(s) for s in signals]),
+            np.hstack([target_slopes(s) for s in signals]),
             _potential(held_columns, nulls, held_out, predicted),
             tuple(r.penalty for r in ridges),
             nulls,
@@ -120,11 +127,11 @@ class Words:
             tuple(theirs),
         )
 
-    def signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signal]:
+    def signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signals]:
         chosen = words[:, kept]
         return [r.beside(chosen) for r in self.residuals]
 
-    def held_signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signal]:
+    def held_signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signals]:
         chosen = words[:, kept]
         return [r.beside(chosen) for r in self.held_residuals]
 
