@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.special import betaln, gammaln, logsumexp
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import Gaussian
+from topicfocus.families import Gaussian, split
 from topicfocus.inference.likelihood import (
     enumerate_switches,
     exact_log_likelihood,
@@ -23,12 +23,18 @@ from topicfocus.inference.statistics import collect
 DOCUMENTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 3, 0, 0]])
 
 
-def make(seed, n_topics, family="gaussian", *, selects=True, supervised=False, prior=None):
+def make(
+    seed, n_topics, family="gaussian", *, selects=True, supervised=False, prior=None, beside=False
+):
+    """`beside`: with offsets, covariates and document weights, which are no part of a likelihood."""
     rng = np.random.default_rng(seed)
-    state = models.draw_state(rng, 4, n_topics, family, selects=selects, prior=prior)
+    state = models.draw_state(
+        rng, 4, n_topics, family, selects=selects, prior=prior, n_covariates=2 if beside else 0
+    )
     hyper = Hyperparameters(n_topics, selects=selects, inclusion_prior=0.35)
     target = models.draw_target(rng, len(DOCUMENTS), family) if supervised else None
-    return make_problem(make_corpus(DOCUMENTS), target), state, hyper
+    extras = models.draw_extras(rng, len(DOCUMENTS), 2, state.n_predictors) if beside else {}
+    return make_problem(make_corpus(DOCUMENTS), target, **extras), state, hyper
 
 
 def tokens_of(row):
@@ -84,15 +90,19 @@ def test_probabilities_of_all_documents_of_a_length_sum_to_one(selects):
 @pytest.mark.parametrize("selects", [True, False])
 def test_with_a_target_it_equals_adaptive_quadrature(family, prior, selects):
     alpha = np.array(prior)
-    problem, state, hyper = make(2, 2, family, selects=selects, supervised=True, prior=alpha)
+    problem, state, hyper = make(
+        2, 2, family, selects=selects, supervised=True, prior=alpha, beside=True
+    )
     slope, offset = token_mixture(state, hyper)
     got = exact_log_likelihood(problem, state, hyper)
+    rest = models.linear_part(problem, state)
     for d, row in enumerate(DOCUMENTS):
 
-        def smooth(first, row=row, y=problem.target[d]):
+        def smooth(first, row=row, y=problem.target[d], rest=rest[d]):
             theta = np.array([first, 1 - first])
             words = np.prod((slope @ theta + offset) ** row)
-            return words * np.exp(models.target_log_density(state, y, theta @ state.coef))
+            predictor = theta @ state.coef.reshape(2, -1) + rest
+            return words * np.exp(models.target_log_density(state, y, predictor[None])[0])
 
         # The Dirichlet's own poles are the weight function, so nothing is singular.
         value, _ = quad(
@@ -122,6 +132,23 @@ def test_missing_targets_are_integrated_out():
     words = exact_log_likelihood(make_problem(problem.corpus, None), state, hyper)
     both = exact_log_likelihood(problem, state, hyper)
     np.testing.assert_array_equal(got, [words[0], both[1], words[2], both[3]])
+
+
+def test_of_several_targets_the_missing_ones_are_integrated_out():
+    problem, state, hyper = make(4, 2, "several", supervised=True)
+    target = problem.target.copy()
+    target[0, 1:] = np.nan  # the Gaussian one is left
+    target[1] = np.nan
+    target[2, 0] = np.nan
+    got = exact_log_likelihood(make_problem(problem.corpus, target), state, hyper)
+    words = exact_log_likelihood(make_problem(problem.corpus, None), state, hyper)
+    (gaussian, _), *_ = split(state.family)
+    alone = replace(state, family=gaussian, coef=state.coef[:, 0])
+    first = exact_log_likelihood(make_problem(problem.corpus, target[:, 0]), alone, hyper)
+    whole = exact_log_likelihood(problem, state, hyper)
+    np.testing.assert_allclose(got[:2], [first[0], words[1]], rtol=1e-12)
+    np.testing.assert_allclose(got[3], whole[3], rtol=1e-12)
+    assert got[2] != pytest.approx(whole[2])
 
 
 def test_the_weight_of_supervision_is_no_part_of_the_likelihood():
@@ -187,7 +214,9 @@ def test_documents_too_large_for_exact_sums_are_refused():
 @pytest.mark.parametrize("supervised", [True, False])
 def test_importance_sampling_is_unbiased(family, selects, supervised):
     """40 independent estimates of p(w, y), over the exact value: 1 within Monte Carlo error."""
-    problem, state, hyper = make(8, 2, family, selects=selects, supervised=supervised)
+    problem, state, hyper = make(
+        8, 2, family, selects=selects, supervised=supervised, beside=supervised
+    )
     exact = exact_log_likelihood(problem, state, hyper)
     gamma = np.ones((len(DOCUMENTS), 2))
     collect(problem, state, replace(hyper, bound="tight"), gamma, max_steps=200)
