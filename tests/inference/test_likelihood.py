@@ -26,7 +26,7 @@ DOCUMENTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 3, 0, 0]])
 def make(
     seed, n_topics, family="gaussian", *, selects=True, supervised=False, prior=None, beside=False
 ):
-    """`beside`: with offsets, covariates and document weights, which are no part of a likelihood."""
+    """`beside`: with offsets and covariates, and document weights, no part of a likelihood."""
     rng = np.random.default_rng(seed)
     state = models.draw_state(
         rng, 4, n_topics, family, selects=selects, prior=prior, n_covariates=2 if beside else 0
@@ -218,18 +218,23 @@ def test_importance_sampling_is_unbiased(family, selects, supervised):
         8, 2, family, selects=selects, supervised=supervised, beside=supervised
     )
     exact = exact_log_likelihood(problem, state, hyper)
-    gamma = np.ones((len(DOCUMENTS), 2))
-    collect(problem, state, replace(hyper, bound="tight"), gamma, max_steps=200)
+    gamma, n_samples = np.ones((len(DOCUMENTS), 2)), 500
+    if family in ("gaussian", "bernoulli"):
+        collect(problem, state, replace(hyper, bound="tight"), gamma, max_steps=200)
+    else:
+        # q is narrower than the posterior where the bound has more curvature than the likelihood:
+        # weights without a variance. Those of the prior are bounded.
+        gamma, n_samples = gamma * state.doc_topic_prior, 4000
     rng = np.random.default_rng(9)
     ratios = np.array(
         [
-            np.exp(importance_log_likelihood(problem, state, hyper, gamma, 500, rng) - exact)
+            np.exp(importance_log_likelihood(problem, state, hyper, gamma, n_samples, rng) - exact)
             for _ in range(40)
         ]
     )
     error = ratios.std(axis=0) / np.sqrt(len(ratios))
     assert np.all(np.abs(ratios.mean(axis=0) - 1) <= 5 * error + 1e-12)
-    assert np.all(error < 0.01)  # the proposal is a good one: 20,000 draws, one percent
+    assert np.all(error < 0.01)  # the proposal is a good one: one percent
 
 
 def test_importance_sampling_from_the_posterior_itself_is_exact():

@@ -90,7 +90,10 @@ def test_batches_add_up_to_the_whole(case, seed, n_parts):
     parts = [p for p in np.array_split(order, n_parts) if len(p)]
     whole, gamma = split(case, [np.arange(case.problem.n_docs)])
     total, pieces = split(case, parts)
-    np.testing.assert_array_equal(pieces, gamma)  # γ of a document knows nothing of its batch
+    # γ of a document knows nothing of its batch; a product with covariates rounds as it likes.
+    if case.problem.covariates is None:
+        np.testing.assert_array_equal(pieces, gamma)
+    np.testing.assert_allclose(pieces, gamma, rtol=1e-11)
     assert_same(total, whole, rtol=1e-11, atol=1e-11)
 
 
@@ -193,7 +196,7 @@ def test_without_a_target_the_optimal_gamma_is_its_fixed_point(bound):
 
 
 def test_single_precision_is_close_to_double():
-    case = models.draw_case(5, n_docs=20, n_words=15)
+    case = models.draw_case(5, n_docs=20, n_words=15, n_covariates=1)
     double = collect(*case[:3], case.gamma.copy(), max_steps=30)
     single = collect(*case[:3], case.gamma.copy(), max_steps=30, dtype=np.float32)
     for name in set(NAMES) - {"steps"}:

@@ -66,11 +66,19 @@ def test_the_bound_never_falls_from_any_model_with_few_local_steps(case, local_s
     assert_never_falls(values)
 
 
-@pytest.mark.parametrize("bound", models.BOUNDS)
-@pytest.mark.parametrize("family", models.FAMILIES)
-@pytest.mark.parametrize("selects", [True, False])
-@pytest.mark.parametrize("learn_prior", [True, False])
-def test_the_bound_rises_on_longer_runs(bound, family, selects, learn_prior):
+LONGER = [
+    (family, bound, selects, learn_prior)
+    for family in models.FAMILIES
+    for bound in models.BOUNDS
+    for selects in (True, False)
+    for learn_prior in (True, False)
+    # Of the other families two kinds of models: a family knows nothing of words and priors.
+    if family in models.GENERATED or (bound == "paper") == selects == learn_prior
+]
+
+
+@pytest.mark.parametrize(("family", "bound", "selects", "learn_prior"), LONGER)
+def test_the_bound_rises_on_longer_runs(family, bound, selects, learn_prior):
     case = models.draw_case(
         0,
         family,
@@ -145,10 +153,8 @@ def test_documents_without_targets_teach_words_but_not_coefficients():
     assert np.abs(only_known.topic_word - model.topic_word).max() > 1e-3
 
 
-@pytest.mark.parametrize("bound", models.BOUNDS)
-@pytest.mark.parametrize("family", models.FAMILIES)
-@pytest.mark.parametrize("selects", [True, False])
-def test_a_weight_is_a_number_of_copies(bound, family, selects):
+@pytest.mark.parametrize(("family", "bound", "selects"), sorted({case[:3] for case in LONGER}))
+def test_a_weight_is_a_number_of_copies(family, bound, selects):
     case = models.draw_case(
         7,
         family,
@@ -173,12 +179,13 @@ def test_a_weight_is_a_number_of_copies(bound, family, selects):
         for problem in (weighted, copies)
     )
     np.testing.assert_allclose(one, other, rtol=1e-8)
+    # The argument of a maximum known to 1e-16 is known to 1e-8; ten epochs of that.
     for name in ("topic_word", "coef", "covariate_coef", "inclusion", "doc_topic_prior"):
         np.testing.assert_allclose(
-            getattr(a, name), getattr(b, name), rtol=1e-8, atol=1e-8, err_msg=name
+            getattr(a, name), getattr(b, name), rtol=1e-6, atol=1e-8, err_msg=name
         )
     for mine, theirs in zip(a.family, b.family, strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-8)
     _, plain = objectives(
         CoordinateSolver(), replace(case.problem, doc_weight=None), case.hyper, starts[1]
     )

@@ -192,6 +192,8 @@ def cases(
     )
     gamma = rng.gamma(2.0, 1.5, (shape[0], topics)) + 0.05
     more = draw_extras(rng, shape[0], 2, state.n_predictors) if beside else {}
+    if beside and not np.any(more["doc_weight"] @ table):
+        more["doc_weight"][-1] = 1.0  # a corpus without a word is refused elsewhere
     problem = make_problem(make_corpus(table), target, n_jobs=1, **more)
     return Case(problem, state, hyper, gamma)
 
