@@ -417,7 +417,7 @@ def test_update_dispersion_maximises(family, seed, size):
 
 
 @pytest.mark.parametrize("family", ORDINAL.values(), ids=ORDINAL.keys())
-@settings(max_examples=25)  # each of them is an optimisation
+@settings(max_examples=10)  # each of them is an optimisation
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(2, 20))
 def test_update_dispersion_maximises_over_thresholds(family, seed, size):
     assert_dispersion_maximises(family, seed, size)

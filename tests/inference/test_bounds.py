@@ -219,7 +219,7 @@ def assert_near_average(value, samples, name):
 
 
 @every_bound
-@every_family
+@pytest.mark.parametrize("family", models.GENERATED)
 @pytest.mark.parametrize("selects", [True, False])
 def test_terms_are_the_expectations_they_claim_to_be(bound, family, selects):
     case = models.draw_case(11, family, bound, n_docs=4, selects=selects, weight=1.7)

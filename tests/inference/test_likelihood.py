@@ -85,9 +85,16 @@ def test_probabilities_of_all_documents_of_a_length_sum_to_one(selects):
     np.testing.assert_allclose(np.exp(log_p).sum(), 1.0, rtol=1e-12)
 
 
-@pytest.mark.parametrize("family", models.FAMILIES)
-@pytest.mark.parametrize("prior", [(0.1, 0.2), (0.4, 0.7), (1.0, 1.0), (2.5, 0.8)])
-@pytest.mark.parametrize("selects", [True, False])
+PRIORS = [(0.1, 0.2), (0.4, 0.7), (1.0, 1.0), (2.5, 0.8)]
+
+
+@pytest.mark.parametrize(
+    ("family", "prior", "selects"),
+    [
+        *itertools.product(models.GENERATED, PRIORS, (True, False)),
+        *((family, (0.4, 0.7), True) for family in models.FAMILIES[2:]),
+    ],
+)
 def test_with_a_target_it_equals_adaptive_quadrature(family, prior, selects):
     alpha = np.array(prior)
     problem, state, hyper = make(
@@ -209,9 +216,13 @@ def test_documents_too_large_for_exact_sums_are_refused():
 # ---- importance sampling -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", models.FAMILIES)
-@pytest.mark.parametrize("selects", [True, False])
-@pytest.mark.parametrize("supervised", [True, False])
+@pytest.mark.parametrize(
+    ("family", "selects", "supervised"),
+    [
+        *itertools.product(models.GENERATED, (True, False), (True, False)),
+        *((family, True, True) for family in models.FAMILIES[2:]),
+    ],
+)
 def test_importance_sampling_is_unbiased(family, selects, supervised):
     """40 independent estimates of p(w, y), over the exact value: 1 within Monte Carlo error."""
     problem, state, hyper = make(

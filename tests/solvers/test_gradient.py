@@ -19,7 +19,7 @@ from topicfocus.solvers.adam import Adam
 from topicfocus.solvers.gradient import unvisited_drift
 from topicfocus.solvers.starts import near_symmetric_start
 
-every_family = pytest.mark.parametrize("family", models.FAMILIES)
+every_family = pytest.mark.parametrize("family", models.FEW)
 
 
 def small(family, selects=True, n_docs=7, **settings):

@@ -39,7 +39,7 @@ SOLVERS = {
     "gradient": (GradientSolver(batch_size=16), "paper"),
 }
 every_solver = pytest.mark.parametrize("name", SOLVERS)
-every_family = pytest.mark.parametrize("family", models.FAMILIES)
+every_family = pytest.mark.parametrize("family", models.FEW)
 
 
 def small(name, family="gaussian", n_jobs=1, **data_settings):

@@ -32,6 +32,8 @@ BOUNDS = ("paper", "tight")
 FAMILIES = ("gaussian", "bernoulli", "poisson", "ordinal", "categorical", "several")
 #: Those that the synthetic data sets are made with.
 GENERATED = ("gaussian", "bernoulli")
+#: For tests that are not about families: those two, and all of them at once.
+FEW = (*GENERATED, "several")
 #: Those with E[log p(y)] or a bound below it: all but the Poisson, whose expectation is a normal's.
 BOUNDED = ("gaussian", "bernoulli", "ordinal", "categorical")
 #: Of the ordinal and of the categorical target.
