@@ -5,37 +5,67 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
-from outside_family import Poisson
+from outside_family import NegativeBinomial
 
 from topicfocus.families import (
     FAMILIES,
     Bernoulli,
     Gaussian,
+    Ordinal,
+    Poisson,
     derivatives,
-    dispersion_gradient,
     expectation,
+    free_gradient,
+    free_parameters,
     initial_coef,
+    level_probabilities,
     log_likelihood,
     mean_response,
-    scale_dispersion,
+    n_predictors,
+    split,
     update_dispersion,
+    with_free_parameters,
 )
 from topicfocus.kernels.likelihood import expectation_table, likelihood_table
 
-CASES = {**FAMILIES, "narrow gaussian": Gaussian(0.03), "outside": Poisson(1.7)}
+CASES = {
+    **FAMILIES,
+    "narrow gaussian": Gaussian(0.03),
+    "two levels": Ordinal(np.array([0.4])),
+    "outside": NegativeBinomial(1.7),
+}
 
 #: The values a family's targets take; "real" is the whole line. A new family needs a line here.
-SUPPORT = {Gaussian: "real", Bernoulli: [0.0, 1.0], Poisson: [float(y) for y in range(400)]}
+SUPPORT = {
+    Gaussian: "real",
+    Bernoulli: [0.0, 1.0],
+    Poisson: [float(y) for y in range(400)],
+    Ordinal: [0.0, 1.0, 2.0, 3.0, 4.0],
+    NegativeBinomial: [float(y) for y in range(4000)],
+}
 
 every_family = pytest.mark.parametrize("family", CASES.values(), ids=CASES.keys())
 
 
+def support_of(family):
+    support = SUPPORT[type(family)]
+    return support[: len(family.thresholds) + 1] if isinstance(family, Ordinal) else support
+
+
+def same(one, other, rel=1e-12) -> bool:
+    """Of one type and with the same parameters, arrays among them."""
+    return type(one) is type(other) and all(
+        np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=rel, atol=0.0)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
 def average(family, predictor, function) -> float:
     """E[function(y) | f], by quadrature or by a sum over the support."""
-    support = SUPPORT[type(family)]
+    support = support_of(family)
 
     def term(y):
         return function(y) * math.exp(log_likelihood(family, y, predictor))
@@ -48,8 +78,8 @@ def average(family, predictor, function) -> float:
 
 
 def some_targets(family) -> np.ndarray:
-    support = SUPPORT[type(family)]
-    return np.array([-3.0, 0.0, 0.4, 5.0] if support == "real" else support[:4])
+    support = support_of(family)
+    return np.array([-3.0, 0.0, 0.4, 5.0] if support == "real" else support[:5])
 
 
 def difference(function, x: float, step: float) -> float:
@@ -268,9 +298,35 @@ def test_expectation_is_a_lower_bound_for_a_bernoulli(mean, variance, share, tar
     assert value <= normal_average(Bernoulli(), target, mean, variance) + 1e-9 * (1.0 + abs(value))
 
 
+@given(
+    mean=st.floats(-40.0, 40.0),
+    variance=st.floats(0.0, 400.0),
+    share=st.floats(0.01, 0.99),
+    target=st.sampled_from(SUPPORT[Ordinal]),
+)
+def test_expectation_is_a_lower_bound_for_an_ordinal_target(mean, variance, share, target):
+    family = FAMILIES["ordinal"]
+    value = expectation(family, target, mean, variance)[0]
+    sd = math.sqrt(variance)
+    high = log_likelihood(family, target, mean + sd * math.sqrt((1 - share) / share))
+    low = log_likelihood(family, target, mean - sd * math.sqrt(share / (1 - share)))
+    slack = 1e-12 * (1.0 + abs(value))
+    assert value <= share * high + (1 - share) * low + slack
+    assert value <= normal_average(family, target, mean, variance) + 1e-9 * (1.0 + abs(value))
+
+
+@moments
+def test_expectation_is_that_of_a_normal_predictor_for_a_poisson(mean, variance):
+    """Not a bound: a predictor of another law with these moments may do better or worse."""
+    for target in (0.0, 1.0, 7.0):
+        exact = normal_average(Poisson(), target, mean, variance)
+        value = expectation(Poisson(), target, mean, variance)[0]
+        assert value == pytest.approx(exact, rel=1e-10)
+
+
 @moments
 def test_expectation_defaults_to_the_second_order_expansion(mean, variance):
-    family = Poisson(1.7)
+    family = NegativeBinomial(1.7)
     for target in (0.0, 3.0):
         first, second, third = derivatives(family, target, mean)
         expected = (
@@ -285,7 +341,7 @@ def test_expectation_defaults_to_the_second_order_expansion(mean, variance):
 
 
 def drawn_targets(family, rng, size) -> np.ndarray:
-    if SUPPORT[type(family)] == "real":
+    if support_of(family) == "real":
         return rng.normal(1.0, 2.0, size=size)
     return rng.choice(some_targets(family), size=size)
 
@@ -336,32 +392,79 @@ def expected_total(family, y, mean, variance, weight) -> float:
     return float(np.sum(weight * expectation_table(family, y, mean, variance)[0]))
 
 
-@every_family
-@given(seed=st.integers(0, 2**32 - 1), size=st.integers(2, 20))
-def test_update_dispersion_maximises(family, seed, size):
+def dispersion_case(family, seed, size):
+    """Targets, means and variances of predictors, weights; every target occurs, if it is a level.
+
+    A level that nobody has would let its threshold go to infinity.
+    """
     rng = np.random.default_rng(seed)
     y = drawn_targets(family, rng, size)
     y[0] = max(y[0], 1.0)  # a count somewhere
-    mean = rng.normal(size=size)
-    variance = rng.exponential(size=size)
-    weight = rng.uniform(0.1, 3.0, size=size)
-    best = update_dispersion(family, y, mean, variance, weight)
+    if isinstance(family, Ordinal):
+        y = np.concatenate([y, support_of(family)])
+    size = len(y)
+    return y, rng.normal(size=size), rng.exponential(size=size), rng.uniform(0.1, 3.0, size=size)
+
+
+ORDINAL = {name: family for name, family in CASES.items() if isinstance(family, Ordinal)}
+OTHERS = {name: family for name, family in CASES.items() if name not in ORDINAL}
+
+
+@pytest.mark.parametrize("family", OTHERS.values(), ids=OTHERS.keys())
+@given(seed=st.integers(0, 2**32 - 1), size=st.integers(2, 20))
+def test_update_dispersion_maximises(family, seed, size):
+    assert_dispersion_maximises(family, seed, size)
+
+
+@pytest.mark.parametrize("family", ORDINAL.values(), ids=ORDINAL.keys())
+@settings(max_examples=10)  # each of them is an optimisation
+@given(seed=st.integers(0, 2**32 - 1), size=st.integers(2, 20))
+def test_update_dispersion_maximises_over_thresholds(family, seed, size):
+    assert_dispersion_maximises(family, seed, size)
+
+
+def assert_dispersion_maximises(family, seed, size):
+    case = dispersion_case(family, seed, size)
+    best = update_dispersion(family, *case)
     assert type(best) is type(family)
-    if dispersion_gradient(family, y, mean) is None:
+    if len(free_parameters(family)) == 0:
         assert best == family
         return
 
-    def total(log_factor):
-        scaled = scale_dispersion(best, math.exp(log_factor))
-        return expected_total(scaled, y, mean, variance, weight)
+    def total(free):
+        return expected_total(with_free_parameters(best, free), *case)
 
-    top = total(0.0)
-    for log_factor in (-2.0, -0.3, -0.01, 0.01, 0.3, 2.0):
-        assert total(log_factor) < top
-    assert difference(total, 0.0, 1e-3) == pytest.approx(0.0, abs=1e-8 * (1.0 + abs(top)))
+    at = free_parameters(best)
+    top = total(at)
+    assert top >= expected_total(family, *case) - 1e-12 * abs(top)
+    # At an end of its range (a size without limit, two thresholds that meet) it is no peak.
+    inside = np.abs(at) < (5.0 if isinstance(family, (Ordinal, NegativeBinomial)) else 1e3)
+    for i in np.flatnonzero(inside):
+        for shift in (-2.0, -0.3, -0.01, 0.01, 0.3, 2.0):
+            assert total(at + shift * (np.arange(len(at)) == i)) < top + 1e-9 * abs(top)
+        slope = difference(lambda x, i=i: total(at + x * (np.arange(len(at)) == i)), 0.0, 1e-3)
+        # What a Newton step could still gain is the slope's square; L-BFGS stops on the gain.
+        near = 1e-3 if isinstance(family, Ordinal) else 1e-6
+        assert slope == pytest.approx(0.0, abs=near * (1.0 + abs(top)))
     # Where it started from does not matter.
-    again = update_dispersion(scale_dispersion(family, 7.0), y, mean, variance, weight)
-    assert again == pytest.approx(best, rel=1e-12)
+    if np.all(inside):
+        start = with_free_parameters(family, free_parameters(family) + 1.0)
+        again = update_dispersion(start, *case)
+        assert expected_total(again, *case) == pytest.approx(top, rel=1e-6)
+        if isinstance(family, Gaussian):
+            assert same(again, best)
+
+
+@pytest.mark.parametrize("far", [0.0, 30.0, 200.0])
+def test_update_dispersion_never_lowers_an_ordinal_likelihood(far):
+    """Also where the levels are so far from the thresholds that σ(a) - σ(b) is nothing but zero."""
+    family = FAMILIES["ordinal"]
+    for seed in (0, 1, 2, 9):
+        y, mean, variance, weight = dispersion_case(family, seed, 12)
+        case = (y, mean + far, variance, weight)
+        best = update_dispersion(family, *case)
+        assert np.all(np.diff(best.thresholds) > 0)
+        assert expected_total(best, *case) > expected_total(family, *case)
 
 
 def test_noise_variance_has_a_floor():
@@ -374,34 +477,76 @@ def test_noise_variance_has_a_floor():
 
 
 @every_family
-def test_dispersion_gradient_is_the_numerical_one(family):
-    y = some_targets(family)
-    for predictor in (-2.0, 0.0, 0.3, 3.0):
-        f = np.full(len(y), predictor)
-        pair = dispersion_gradient(family, y, f)
-        if pair is None:
-            assert scale_dispersion(family, 3.0) == family
-            return
-        for i, target in enumerate(y):
+@given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 12))
+def test_free_gradient_is_the_numerical_one(family, seed, size):
+    case = dispersion_case(family, seed, size)
+    at = free_parameters(family)
+    gradient = free_gradient(family, *case)
+    assert gradient.shape == at.shape
+    for i in range(len(at)):
 
-            def value(t, target=target, predictor=predictor):
-                return log_likelihood(scale_dispersion(family, math.exp(t)), target, predictor)
+        def total(x, i=i):
+            moved = with_free_parameters(family, at + x * (np.arange(len(at)) == i))
+            return expected_total(moved, *case)
 
-            def gradient(x, i=i, f=f):
-                return dispersion_gradient(family, y, np.full_like(f, x))[0][i]
-
-            numerical = difference(value, 0.0, 1e-3)
-            assert pair[0][i] == pytest.approx(numerical, rel=1e-8, abs=1e-8)
-            bend = difference(lambda x: difference(gradient, x, 1e-2), predictor, 1e-2)
-            assert pair[1][i] == pytest.approx(bend, rel=1e-5, abs=1e-7)
+        scale = 1.0 + np.abs(case[3] @ (1.0 + np.abs(case[0])))
+        numerical = difference(total, 0.0, 1e-3)
+        assert gradient[i] == pytest.approx(numerical, rel=1e-7, abs=1e-8 * scale)
+    # A document of weight zero has no say.
+    more = free_gradient(
+        family, *(np.append(a, b) for a, b in zip(case, (1.0, 0.5, 2.0, 0.0), strict=True))
+    )
+    np.testing.assert_allclose(more, gradient, rtol=1e-12, atol=1e-12)
 
 
 @every_family
-def test_scale_dispersion_composes(family):
-    twice = scale_dispersion(scale_dispersion(family, 3.0), 0.5)
-    assert type(twice) is type(family)
-    assert twice == pytest.approx(scale_dispersion(family, 1.5))
-    assert scale_dispersion(family, 1.0) == pytest.approx(family)
+def test_free_parameters_and_back(family):
+    free = free_parameters(family)
+    assert free.ndim == 1
+    assert same(with_free_parameters(family, free), family)
+    moved = with_free_parameters(family, free + 0.3)
+    np.testing.assert_allclose(free_parameters(moved), free + 0.3, rtol=1e-12, atol=1e-14)
+    assert same(moved, family) == (len(free) == 0)
+
+
+@given(
+    st.integers(1, 6).flatmap(lambda n: st.lists(st.floats(-800.0, 300.0), min_size=n, max_size=n))
+)
+def test_thresholds_stay_increasing_whatever_the_free_parameters(free):
+    family = Ordinal(np.arange(float(len(free))))
+    found = with_free_parameters(family, np.array(free))
+    gaps = np.diff(found.thresholds)
+    assert np.all(gaps > 0.0)
+    for level in range(len(free) + 1):
+        assert np.isfinite(log_likelihood(found, float(level), 0.3))
+
+
+def test_level_probabilities():
+    family = FAMILIES["ordinal"]
+    f = np.array([[-2.0, 0.0, 3.0], [-40.0, 1.0, 40.0]])
+    p = level_probabilities(family, f)
+    assert p.shape == (2, 3, 5)
+    np.testing.assert_allclose(p.sum(axis=-1), 1.0, rtol=1e-14)
+    for i, j in np.ndindex(f.shape):
+        expected = [math.exp(log_likelihood(family, float(y), f[i, j])) for y in range(5)]
+        np.testing.assert_allclose(p[i, j], expected, rtol=1e-9, atol=1e-14)
+
+
+def test_two_levels_are_a_bernoulli_target():
+    """P(y = 1) = σ(f - τ)."""
+    family = Ordinal(np.array([0.4]))
+    for y in (0.0, 1.0):
+        for f in (-50.0, -1.0, 0.4, 3.0, 50.0):
+            value = log_likelihood(Bernoulli(), y, f - 0.4)
+            assert log_likelihood(family, y, f) == pytest.approx(value, rel=1e-14)
+            slopes = derivatives(Bernoulli(), y, f - 0.4)
+            assert derivatives(family, y, f) == pytest.approx(slopes, rel=1e-13)
+
+
+@every_family
+def test_one_predictor_and_one_target(family):
+    assert n_predictors(family) == 1
+    assert split(family) == [(family, slice(0, 1))]
 
 
 # ---- a family that says nothing ---------------------------------------------------------------
@@ -436,5 +581,8 @@ def test_missing_operation_in_a_kernel_gives_the_same_advice():
 def test_optional_operations_have_defaults():
     y = np.zeros(2)
     assert update_dispersion(Silent(), y, y, y, y) == Silent()
-    assert dispersion_gradient(Silent(), y, y) is None
-    assert scale_dispersion(Silent(2.0), 5.0) == Silent(2.0)
+    assert free_parameters(Silent()).shape == (0,)
+    assert free_gradient(Silent(), y, y, y, y).shape == (0,)
+    assert with_free_parameters(Silent(2.0), np.zeros(0)) == Silent(2.0)
+    assert n_predictors(Silent()) == 1
+    assert split(Silent()) == [(Silent(), slice(0, 1))]

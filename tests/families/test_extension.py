@@ -2,16 +2,18 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import kernel_cases
 import numpy as np
 import pytest
-from kernel_cases import SOURCE_ROOT, local_stats, random_corpus, run_script
-from outside_family import Poisson
+from kernel_cases import EXAMPLES, SOURCE_ROOT, local_stats, random_corpus, run_script
+from outside_family import NegativeBinomial
 
-from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.families import Gaussian
 from topicfocus.kernels import reference
+from topicfocus.kernels.constrained import ConstrainedStats, constrained_documents
 from topicfocus.kernels.local import LocalBudget, WordTable, infer_documents
 from topicfocus.kernels.topic_mix import map_documents
 from topicfocus.kernels.uncollapsed import AdamStep, Uncollapsed, UncollapsedStats, step_documents
@@ -19,11 +21,13 @@ from topicfocus.kernels.uncollapsed import AdamStep, Uncollapsed, UncollapsedSta
 
 def test_infer_documents_with_an_outside_family():
     rng = np.random.default_rng(5)
-    family = Poisson(1.3)
+    family = NegativeBinomial(1.3)
     case = random_corpus(rng, [6, 0, 1, 9, 4, 12], 15, 4, Gaussian(1.0))
-    target = rng.poisson(2.0, size=6).astype(float)
-    corpus = case.corpus._replace(target=target, target_weight=np.array([1, 1, 0, 2, 0.5, 1.0]))
-    coef = np.array([-0.5, 0.0, 0.4, 0.9])
+    target = rng.poisson(2.0, size=(6, 1)).astype(float)
+    weight = np.array([[1], [1], [0], [2], [0.5], [1.0]])
+    corpus = case.corpus._replace(target=target, target_weight=weight)
+    coef = np.array([[-0.5, 0.0, 0.4, 0.9]])
+    case = replace(case, corpus=corpus, coef=coef)
     gamma = case.start.copy()
     stats = local_stats(15, 4)
     words = WordTable(case.table, case.multiplicity)
@@ -40,28 +44,36 @@ def test_infer_documents_with_an_outside_family():
             case.prior,
             case.start[d],
             family,
-            target[d],
-            corpus.target_weight[d],
-            coef,
+            case.local_target(d),
             steps=6,
         )
         np.testing.assert_allclose(gamma[d], expected, rtol=1e-9)
-        expected_target += corpus.target_weight[d] * reference.expected_log_likelihood(
-            family, target[d], expected, coef
+        times = corpus.doc_weight[d]
+        expected_target += times * reference.expected_log_likelihood(
+            family, case.local_target(d), expected
         )
-        word_topic += reference.document_statistics(
-            doc_words, counts, case.table, case.prior, expected
-        )[0]
+        word_topic += (
+            times
+            * reference.document_statistics(doc_words, counts, case.table, case.prior, expected)[0]
+        )
     assert stats.parts[2] == pytest.approx(expected_target, rel=1e-9)
     np.testing.assert_allclose(stats.word_topic, word_topic, rtol=1e-8, atol=1e-12)
 
 
+#: Also imported by the process that runs without a compiler.
+EVERY = {**EXAMPLES, "outside": NegativeBinomial(1.3)}
+
+
 def all_kernels(family) -> dict[str, list[float]]:
     """Every public loop over documents once, on a corpus small enough for plain Python."""
-    case = random_corpus(np.random.default_rng(11), [5, 0, 1, 8, 3], 10, 5, Gaussian(1.0))
-    corpus = case.corpus._replace(target=np.array([0.0, 1.0, 1.0, 0.0, 1.0]))
+    like = Gaussian(1.0) if isinstance(family, NegativeBinomial) else family
+    case = random_corpus(np.random.default_rng(11), [5, 0, 1, 8, 3], 10, 5, like)
+    target = np.array([[0.0], [1.0], [1.0], [0.0], [1.0]])
+    corpus = case.corpus._replace(target=np.tile(target, (1, case.corpus.target.shape[1])))
     result = {}
-    for dtype in (np.float64, np.float32):
+    # Families differ in double precision only: single is what becomes of words and topics.
+    single = isinstance(family, (Gaussian, NegativeBinomial))
+    for dtype in (np.float64, np.float32) if single else (np.float64,):
         gamma = case.start.copy()
         stats = local_stats(10, 5)
         words = WordTable(case.table.astype(dtype), case.multiplicity)
@@ -117,6 +129,22 @@ def all_kernels(family) -> dict[str, list[float]]:
             out,
         )
     result["uncollapsed"] = [*local.concentration.ravel(), *local.logits.ravel(), *out.parts]
+    constrained = ConstrainedStats(np.zeros((10, 5)), np.zeros(10), np.zeros(10), np.zeros(3))
+    slope = np.empty((5, len(case.coef)))
+    constrained_documents(
+        0,
+        5,
+        corpus,
+        words,
+        case.prior,
+        case.coef,
+        family,
+        theta,
+        slope,
+        LocalBudget(50, 1e-8),
+        constrained,
+    )
+    result["constrained"] = [*slope.ravel(), *(x for part in constrained for x in part.ravel())]
     return {name: [float(x) for x in values] for name, values in result.items()}
 
 
@@ -124,14 +152,12 @@ def all_kernels(family) -> dict[str, list[float]]:
 PLAIN_PYTHON = """
 import importlib.util, json, sys
 import numba
-from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.kernels.local import infer_documents
 spec = importlib.util.spec_from_file_location("extension", sys.argv[1])
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
-families = {"gaussian": Gaussian(0.5), "bernoulli": Bernoulli(), "outside": module.Poisson(1.3)}
 plain = type(infer_documents).__name__ == "function"
-results = {name: module.all_kernels(family) for name, family in families.items()}
+results = {name: module.all_kernels(family) for name, family in module.EVERY.items()}
 print(json.dumps({"plain": plain, "results": results}))
 """
 
@@ -147,8 +173,7 @@ def test_kernels_run_as_plain_python_with_the_same_numbers(request):
     )
     answer = json.loads(printed)
     assert answer["plain"], "the kernels were compiled after all"
-    families = {"gaussian": Gaussian(0.5), "bernoulli": Bernoulli(), "outside": Poisson(1.3)}
-    for name, family in families.items():
+    for name, family in EVERY.items():
         compiled = all_kernels(family)
         for part, values in answer["results"][name].items():
             single = "float32" in part

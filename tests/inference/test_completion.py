@@ -6,6 +6,7 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.inference.selection import complete, topic_dependence
+from topicfocus.inference.state import make_problem
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +16,7 @@ def data():
 
 def test_irrelevant_words_do_not_depend_on_the_mix(data):
     corpus = make_corpus(data.counts)
-    ratio = topic_dependence(corpus, data.doc_topic, np.arange(100))
+    ratio = topic_dependence(make_problem(corpus, None), data.doc_topic, np.arange(100))
     # Twice the ratio is a chi-square of four degrees: mean 4.
     assert 2.0 < 2 * ratio[~data.relevant].mean() < 6.0
     assert np.all(ratio > -1e-9)
@@ -26,7 +27,8 @@ def test_the_ratio_is_that_of_the_best_profile(data):
     corpus = make_corpus(data.counts)
     lengths = corpus.doc_lengths
     average = lengths @ data.doc_topic / lengths.sum()
-    best = topic_dependence(corpus, data.doc_topic, np.array([3]), steps=500)[0]
+    problem = make_problem(corpus, None)
+    best = topic_dependence(problem, data.doc_topic, np.array([3]), steps=500)[0]
     counts = corpus.counts[:, [3]].toarray().ravel()
     rng = np.random.default_rng(0)
     for profile in rng.dirichlet(np.ones(5), 200):
@@ -36,16 +38,36 @@ def test_the_ratio_is_that_of_the_best_profile(data):
 
 def test_completion_fills_the_share_with_words_that_matter(data):
     corpus = make_corpus(data.counts)
+    problem = make_problem(corpus, None)
     count = corpus.word_counts
     kept = data.relevant.copy()
     kept[np.flatnonzero(data.relevant)[::3]] = False  # the cut missed a third of them
-    filled = complete(kept, corpus, data.doc_topic, 0.25)
+    filled = complete(kept, problem, data.doc_topic, 0.25)
     assert np.all(filled[kept])
     assert np.mean(data.relevant[filled]) == 1.0
     assert filled.sum() > kept.sum() + 8
     # No room, nothing to add.
-    np.testing.assert_array_equal(complete(kept, corpus, data.doc_topic, 0.05), kept)
+    np.testing.assert_array_equal(complete(kept, problem, data.doc_topic, 0.05), kept)
     # Never past the share by more than the last word.
-    half = complete(kept, corpus, data.doc_topic, 0.2)
+    half = complete(kept, problem, data.doc_topic, 0.2)
     added = half & ~kept
     assert count[half].sum() - count[added].max() <= 0.2 * count.sum()
+
+
+def test_weights_are_copies_of_documents(data):
+    corpus = make_corpus(data.counts)
+    times = np.random.default_rng(0).integers(0, 3, corpus.n_docs)
+    index = np.repeat(np.arange(corpus.n_docs), times)
+    weighted = make_problem(corpus, None, doc_weight=times.astype(float))
+    copies = make_problem(corpus.rows(index), None)
+    columns = np.arange(0, 100, 7)
+    np.testing.assert_allclose(
+        topic_dependence(weighted, data.doc_topic, columns),
+        topic_dependence(copies, data.doc_topic[index], columns),
+        rtol=1e-9,
+    )
+    kept = data.relevant & (np.arange(100) % 3 > 0)
+    np.testing.assert_array_equal(
+        complete(kept, weighted, data.doc_topic, 0.25),
+        complete(kept, copies, data.doc_topic[index], 0.25),
+    )

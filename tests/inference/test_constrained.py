@@ -1,38 +1,46 @@
 """The gradient by implicit differentiation against central differences, block by block."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
+import models
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import FAMILIES
+from topicfocus.families import n_predictors
 from topicfocus.inference.constrained import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
 
 
-def case(family_name, seed=0, n_docs=12, n_words=9, n_topics=3):
+def case(family_name, seed=0, n_docs=12, n_words=9, n_topics=3, beside=True):
+    """With offsets, covariates and document weights, unless asked otherwise."""
     rng = np.random.default_rng(seed)
     counts = rng.poisson(0.8, (n_docs, n_words)).astype(float)
     counts[3] = 0  # a document without words
     corpus = make_corpus(sp.csr_array(counts))
-    target = rng.standard_normal(n_docs)
-    if family_name == "bernoulli":
-        target = (target > 0).astype(float)
-    weight = rng.uniform(0.5, 3.0, n_docs)
+    target = models.draw_target(rng, n_docs, family_name)
+    weight = rng.uniform(0.5, 3.0, target.shape)
     weight[5] = 0.0  # and one without a target
+    if target.ndim > 1:
+        weight[rng.random(target.shape) < 0.2] = 0.0
     topics = rng.dirichlet(np.ones(n_words), n_topics).T
+    family = models.draw_family(rng, family_name)
+    width = n_predictors(family)
+    # Rates of e^9 would leave no digits for differences.
+    scale = 3.0 if family_name in ("gaussian", "bernoulli", "ordinal", "categorical") else 1.0
     state = ModelState(
         topics,
         rng.uniform(0.2, 1.0, n_words),
         np.zeros(n_words),
-        3 * rng.standard_normal(n_topics),
-        FAMILIES[family_name],
+        scale * rng.standard_normal(n_topics if width == 1 else (n_topics, width)),
+        family,
         rng.uniform(0.3, 1.5, n_topics),
-        intercept=0.4,
+        intercept=0.4 if width == 1 else np.linspace(-0.4, 0.4, width),
+        covariate_coef=0.5 * rng.standard_normal((2, width)) if beside else None,
     )
-    return Problem(corpus, target, weight, 1), state
+    extras = models.draw_extras(rng, n_docs, 2, width) if beside else {}
+    return Problem(corpus, target, weight, 1, **extras), state
 
 
 def evaluate(problem, state):
@@ -45,7 +53,7 @@ def central(problem, change, step=1e-5):
     return (high - low) / (2 * step)
 
 
-@pytest.mark.parametrize("family", sorted(FAMILIES))
+@pytest.mark.parametrize("family", models.FAMILIES)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_block_of_the_gradient(family, seed):
     problem, state = case(family, seed)
@@ -70,21 +78,46 @@ def test_every_block_of_the_gradient(family, seed):
         assert found.evidence[v] + found.push[v] == pytest.approx(
             central(problem, included), abs=1e-6, rel=1e-6
         )
-    for k in range(state.n_topics):
+    blocks = {
+        "coef": found.coef_gradient,
+        "intercept": found.intercept_gradient,
+        "covariate_coef": found.covariate_gradient,
+    }
+    for name, gradient in blocks.items():
+        value = np.asarray(getattr(state, name), dtype=float)
+        if name == "intercept":
+            value = np.broadcast_to(value, gradient.shape)
+        assert gradient.shape == value.shape
+        for i in np.ndindex(value.shape):
 
-        def pushed(h, k=k):
-            coef = state.coef.copy()
-            coef[k] += h
-            return replace(state, coef=coef)
+            def pushed(h, i=i, name=name, value=value):
+                moved = np.array(value)
+                moved[i] += h
+                return replace(state, **{name: moved})
 
-        assert found.coef_gradient[k] == pytest.approx(central(problem, pushed), abs=1e-6, rel=1e-6)
-    assert found.intercept_gradient == pytest.approx(
-        central(problem, lambda h: replace(state, intercept=state.intercept + h)), abs=1e-6
-    )
+            assert gradient[i] == pytest.approx(central(problem, pushed), abs=1e-6, rel=1e-6)
+    assert np.abs(found.push).max() > 1e-3  # the target is felt through the words
+
+
+@pytest.mark.parametrize("family", models.FAMILIES)
+def test_weights_are_copies_of_documents(family):
+    problem, state = case(family, 2)
+    times = np.array([1, 0, 2, 1, 3, 1, 0, 1, 2, 1, 1, 1])
+    weighted = replace(problem, doc_weight=times.astype(float))
+    copies = replace(problem, doc_weight=None).rows(np.repeat(np.arange(12), times))
+    one, other = evaluate(weighted, state), evaluate(copies, state)
+    for field in fields(one):
+        np.testing.assert_allclose(
+            getattr(one, field.name),
+            getattr(other, field.name),
+            rtol=1e-9,
+            atol=1e-9,
+            err_msg=field.name,
+        )
 
 
 def test_the_value_is_its_definition():
-    problem, state = case("gaussian", 4)
+    problem, state = case("gaussian", 4, beside=False)
     theta = np.full((problem.n_docs, state.n_topics), 1 / state.n_topics)
     found = constrained_pass(problem, state, theta, max_steps=100, tolerance=1e-12)
     counts = problem.corpus.counts.toarray()
@@ -101,7 +134,7 @@ def test_the_value_is_its_definition():
 
 
 def test_same_result_for_every_number_of_threads():
-    problem, state = case("gaussian", 1, n_docs=4000, n_words=40)
+    problem, state = case("gaussian", 1, n_docs=4000, n_words=40, beside=False)
     results = []
     for n_jobs in (1, 2, 3):
         theta = np.full((problem.n_docs, state.n_topics), 1 / state.n_topics)

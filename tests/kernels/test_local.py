@@ -5,22 +5,28 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from kernel_cases import (
+    EXAMPLES,
+    FAMILY_NAMES,
     Document,
     documents,
     local_stats,
     local_work,
     numerical_gradient,
     random_corpus,
+    random_local_target,
     random_rows,
 )
 
-from topicfocus.families import Bernoulli, Gaussian, expectation
+from topicfocus.families import Gaussian, Poisson, Several
 from topicfocus.kernels import reference
 from topicfocus.kernels.local import (
     LocalBudget,
+    LocalTarget,
     WordTable,
     document_objective,
+    expected_target,
     gather_document,
+    has_target,
     infer_document,
     infer_documents,
     mix_objective,
@@ -31,8 +37,10 @@ from topicfocus.kernels.local import (
     topic_sums,
 )
 
-FAMILIES = [Gaussian(0.7), Bernoulli()]
-family_names = pytest.mark.parametrize("family", FAMILIES, ids=["gaussian", "bernoulli"])
+every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES.keys())
+#: The families of a test's examples: the two that most is made of, and the others in turn.
+GROUPS = {"gaussian": FAMILY_NAMES[:1], "bernoulli": FAMILY_NAMES[1:2], "others": FAMILY_NAMES[2:]}
+every_group = pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS.keys())
 
 
 def concentrations(rng, n_topics, size):
@@ -42,6 +50,7 @@ def concentrations(rng, n_topics, size):
 # ---- the target's part ------------------------------------------------------------------------
 
 target_cases = given(
+    data=st.data(),
     n_topics=st.integers(1, 9),
     size=st.sampled_from([0.1, 1.0, 30.0, 1e3]),
     scale=st.floats(0.0, 5.0),
@@ -52,12 +61,13 @@ target_cases = given(
 
 @given(documents(supervised=True))
 def test_target_moments(document: Document):
-    mean, variance = target_moments(document.start, document.coef)
-    expected = reference.target_moments(document.start, document.coef)
-    scale = 1e-15 + np.abs(document.coef).max()
-    assert abs(mean - expected[0]) < 1e-12 * scale
-    assert abs(variance - expected[1]) < 1e-12 * scale**2
-    assert variance >= 0.0
+    for coef in document.target.coef:
+        mean, variance = target_moments(document.start, coef)
+        expected = reference.target_moments(document.start, coef)
+        scale = 1e-15 + np.abs(coef).max()
+        assert abs(mean - expected[0]) < 1e-12 * scale
+        assert abs(variance - expected[1]) < 1e-12 * scale**2
+        assert variance >= 0.0
 
 
 def test_target_moments_by_simulation():
@@ -69,50 +79,86 @@ def test_target_moments_by_simulation():
     assert variance == pytest.approx(draws.var(), rel=0.02)
 
 
-@family_names
-@target_cases
-def test_target_gradient_is_the_numerical_one(family, n_topics, size, scale, weight, seed):
+def target_case(family, n_topics, size, scale, weight, seed):
+    """γ, targets with coefficients, the scratch of moments, and the size of the target's part."""
     rng = np.random.default_rng(seed)
     gamma = concentrations(rng, n_topics, size)
-    coef = scale * rng.normal(size=n_topics)
-    target = float(rng.integers(2))
+    # A rate of e^(5·3) has no derivative to eight digits.
+    scale = min(scale, 2.0) if isinstance(family, (Poisson, Several)) else scale
+    target = random_local_target(rng, family, n_topics, scale, weight)
+    value = np.where(np.abs(target.value) > 9, np.sign(target.value) * 9, target.value)
+    target = target._replace(value=value)
+    mean, variance = reference.predictor_moments(target, gamma)
+    unit = weight * (1.0 + scale**2 + np.abs(value).max())
+    if scale <= 2.0:
+        unit += weight * np.exp((mean + variance / 2).max())
+    return gamma, target, np.full((4, len(target.coef)), np.nan), unit
+
+
+@every_group
+@target_cases
+def test_target_gradient_is_the_numerical_one(group, data, n_topics, size, scale, weight, seed):
+    family = EXAMPLES[data.draw(st.sampled_from(group))]
+    gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
     out = np.empty(n_topics)
-    target_gradient(family, target, weight, gamma, coef, out)
+    target_gradient(family, target, gamma, moments, out)
 
     def value(at):
-        return weight * expectation(family, target, *reference.target_moments(at, coef))[0]
+        return reference.expected_log_likelihood(family, target, at)
 
     numerical = numerical_gradient(lambda x: value(np.exp(x)), np.log(gamma), 1e-4) / gamma
-    unit = weight * (1.0 + scale**2) / gamma
-    assert np.all(np.abs(out - numerical) <= 1e-8 * unit)
+    assert np.all(np.abs(out - numerical) <= 1e-8 * unit / gamma)
 
 
-@family_names
+@every_group
 @target_cases
-def test_target_gradients_equal_reference(family, n_topics, size, scale, weight, seed):
-    rng = np.random.default_rng(seed)
-    gamma = concentrations(rng, n_topics, size)
-    coef = scale * rng.normal(size=n_topics)
-    target = float(rng.integers(2))
+def test_target_gradients_equal_reference(group, data, n_topics, size, scale, weight, seed):
+    family = EXAMPLES[data.draw(st.sampled_from(group))]
+    gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
+    value = expected_target(family, target, gamma, moments)
+    exact = reference.expected_log_likelihood(family, target, gamma)
+    assert value == pytest.approx(exact, rel=1e-11, abs=1e-12 * unit)
+    mean, variance = reference.predictor_moments(target, gamma)
+    np.testing.assert_allclose(moments[0], mean, rtol=1e-11, atol=1e-12 * (1 + scale))
+    np.testing.assert_allclose(moments[1], variance, rtol=1e-9, atol=1e-12 * (1 + scale**2))
     out = np.empty(n_topics)
-    target_gradient(family, target, weight, gamma, coef, out)
-    expected = reference.target_gradient(family, target, weight, gamma, coef)
-    unit = weight * (1.0 + scale**2) / gamma.sum()
-    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12 * unit)
-    target_natural_gradient(family, target, weight, gamma, coef, out)
+    target_gradient(family, target, gamma, moments, out)
+    expected = reference.target_gradient(family, target, gamma)
+    np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12 * unit / gamma.sum())
+    target_natural_gradient(family, target, gamma, moments, out)
     natural = reference.natural(expected, gamma)
     # F is nearly singular along γ: its condition number is of the order of γ₀ and 1/γ.
     loss = 1e-10 * (1.0 + gamma.sum()) * (1.0 + 1.0 / gamma.min())
-    assert np.abs(out - natural).max() <= loss * (np.abs(natural).max() + weight * 1e-3)
+    assert np.abs(out - natural).max() <= loss * (np.abs(natural).max() + unit * 1e-3)
 
 
-@family_names
+@every_family
 def test_natural_gradient_of_one_topic_is_nothing(family):
     """θ = 1 for certain: rounding errors must not be divided by a zero Fisher information."""
-    for coef in (0.3, 1.0, 7.7):
+    for seed in range(3):
+        target = random_local_target(np.random.default_rng(seed), family, 1, 3.0, 1.0)
         out = np.full(1, np.nan)
-        target_natural_gradient(family, 1.0, 1.0, np.array([3.3]), np.array([coef]), out)
+        moments = np.empty((4, len(target.coef)))
+        target_natural_gradient(family, target, np.array([3.3]), moments, out)
         assert out[0] == 0.0
+
+
+def test_a_document_has_a_target_if_one_of_its_targets_is_known():
+    assert has_target(np.array([0.0, 0.0, 0.1]))
+    assert not has_target(np.zeros(3))
+
+
+@every_family
+def test_coefficients_of_an_unknown_target_play_no_part(family):
+    """The gradient of several targets is that of the known ones."""
+    rng = np.random.default_rng(2)
+    gamma = concentrations(rng, 4, 2.0)
+    target = random_local_target(rng, family, 4, 1.0, 1.0)
+    target.weight[:] = 0.0
+    moments, out = np.empty((4, len(target.coef))), np.full(4, np.nan)
+    target_gradient(family, target, gamma, moments, out)
+    assert not np.any(out)
+    assert expected_target(family, target, gamma, moments) == 0.0
 
 
 # ---- mixtures ---------------------------------------------------------------------------------
@@ -178,8 +224,8 @@ def kernel_objective(document: Document, gamma: np.ndarray, dtype=np.float64) ->
         document.prior,
         gamma,
         document.family,
-        document.local_target(),
-        local_work(document.n_topics, document.n + 3, dtype),
+        document.target,
+        local_work(document.n_topics, document.n + 3, dtype, len(document.target.coef)),
     )
 
 
@@ -191,8 +237,6 @@ def reference_objective(document: Document, gamma: np.ndarray) -> float:
         gamma,
         document.family,
         document.target,
-        document.target_weight,
-        document.coef,
     )
 
 
@@ -242,10 +286,10 @@ def infer(document: Document, steps: int, tolerance: float = 0.0, dtype=np.float
         document.n,
         document.prior,
         document.family,
-        document.local_target(),
+        document.target,
         gamma,
         LocalBudget(steps, tolerance),
-        local_work(document.n_topics, document.n + 3, dtype),
+        local_work(document.n_topics, document.n + 3, dtype, len(document.target.coef)),
     )
     return gamma, taken
 
@@ -258,18 +302,16 @@ def infer_reference(document: Document, steps: int) -> np.ndarray:
         document.start,
         document.family,
         document.target,
-        document.target_weight,
-        document.coef,
         steps,
     )
 
 
-@pytest.mark.parametrize("family", ["gaussian", "bernoulli"])
+@every_group
 @pytest.mark.parametrize("supervised", [False, True], ids=["words", "words and target"])
 @given(st.data())
-def test_infer_document_equals_reference(family, supervised, data):
+def test_infer_document_equals_reference(group, supervised, data):
     document = data.draw(
-        documents(families=(family,), supervised=supervised, largest_count=200.0, coef_scale=1.0)
+        documents(families=group, supervised=supervised, largest_count=200.0, coef_scale=1.0)
     )
     gamma, taken = infer(document, 5)
     expected = infer_reference(document, 5)
@@ -285,12 +327,12 @@ def test_infer_document_equals_reference(family, supervised, data):
     np.testing.assert_allclose(gamma, expected, rtol=1e-9 if not supervised else 1e-8)
 
 
-@pytest.mark.parametrize("family", ["gaussian", "bernoulli"])
+@every_group
 @pytest.mark.parametrize("supervised", [False, True], ids=["words", "words and target"])
 @given(st.data())
-def test_infer_document_in_single_precision(family, supervised, data):
+def test_infer_document_in_single_precision(group, supervised, data):
     document = data.draw(
-        documents(families=(family,), supervised=supervised, largest_count=200.0, coef_scale=1.0)
+        documents(families=group, supervised=supervised, largest_count=200.0, coef_scale=1.0)
     )
     gamma, _ = infer(document, 5, dtype=np.float32)
     expected = infer_reference(document, 5)
@@ -347,9 +389,9 @@ def test_full_steps_alone_do_lower_the_objective():
         prior=np.ones(3),
         start=np.full(3, 2.0),
         family=Gaussian(0.01),
-        target=2.0,
-        target_weight=5.0,
-        coef=np.array([-6.0, 1.0, 8.0]),
+        target=LocalTarget(
+            np.array([2.0]), np.array([5.0]), np.zeros(1), np.array([[-6.0, 1.0, 8.0]])
+        ),
     )
     before = reference_objective(document, document.start)
     fallen = [
@@ -408,31 +450,31 @@ def test_topics_may_be_permuted(document: Document):
         document.prior[order],
         document.start[order],
         document.family,
-        document.target,
-        document.target_weight,
-        document.coef[order],
+        document.target._replace(coef=np.ascontiguousarray(document.target.coef[:, order])),
     )
     # Few steps: rounding differs with the order, and full steps may amplify it.
     gamma, _ = infer(document, 3)
     other, _ = infer(shuffled, 3)
     before = kernel_objective(document, document.start)
     near_tie = abs(kernel_objective(document, gamma) - before) < 1e-9 * abs(before)
-    assume(not near_tie or document.target_weight == 0.0)
+    assume(not near_tie or not document.supervised)
     np.testing.assert_allclose(other, gamma[order], rtol=1e-6, atol=1e-9)
 
 
 # ---- many documents ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=["gaussian", "bernoulli"])
+@every_group
 @given(
+    data=st.data(),
     lengths=st.lists(st.integers(0, 8), min_size=1, max_size=6),
     n_words=st.integers(1, 12),
     n_topics=st.integers(1, 6),
     large=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_infer_documents_statistics(family, lengths, n_words, n_topics, large, seed):
+def test_infer_documents_statistics(group, data, lengths, n_words, n_topics, large, seed):
+    family = EXAMPLES[data.draw(st.sampled_from(group))]
     rng = np.random.default_rng(seed)
     case = random_corpus(rng, lengths, n_words, n_topics, family, large)
     corpus = case.corpus
@@ -446,7 +488,7 @@ def test_infer_documents_statistics(family, lengths, n_words, n_topics, large, s
     evidence = np.zeros(n_words)
     log_theta = np.zeros(n_topics)
     parts = np.zeros(4)
-    whole = 0.0
+    whole = tokens = 0.0
     for d in range(n_docs):
         here = slice(corpus.indptr[d], corpus.indptr[d + 1])
         doc_words, counts = corpus.indices[here], corpus.counts[here]
@@ -456,24 +498,21 @@ def test_infer_documents_statistics(family, lengths, n_words, n_topics, large, s
             case.prior,
             case.start[d],
             family,
-            float(corpus.target[d]),
-            float(corpus.target_weight[d]),
-            case.coef,
+            case.local_target(d),
         )
         single, taken = infer(document, 6, 1e-6)
         np.testing.assert_allclose(gamma[d], single, rtol=1e-9)
         more = reference.document_statistics(doc_words, counts, case.table, case.prior, gamma[d])
-        word_topic += more[0]
-        evidence += more[1]
-        log_theta += more[2]
-        parts[0] += case.multiplicity @ more[1]
-        if document.target_weight > 0:
-            parts[2] += document.target_weight * reference.expected_log_likelihood(
-                family, document.target, gamma[d], case.coef
-            )
+        times = corpus.doc_weight[d]
+        word_topic += times * more[0]
+        evidence += times * more[1]
+        log_theta += times * more[2]
+        parts[0] += times * case.multiplicity @ more[1]
+        parts[2] += times * reference.expected_log_likelihood(family, document.target, gamma[d])
         parts[3] += taken
-        whole += reference_objective(document, gamma[d])
-    scale = 1.0 + corpus.counts.sum()
+        whole += times * reference_objective(document, gamma[d])
+        tokens += times * counts.sum()
+    scale = 1.0 + corpus.counts.sum() + abs(parts[2])
     np.testing.assert_allclose(stats.word_topic, word_topic, rtol=1e-9, atol=1e-12 * scale)
     np.testing.assert_allclose(stats.word_evidence, evidence, rtol=1e-9, atol=1e-12 * scale)
     np.testing.assert_allclose(stats.log_theta, log_theta, rtol=1e-9, atol=1e-12 * scale)
@@ -481,7 +520,7 @@ def test_infer_documents_statistics(family, lengths, n_words, n_topics, large, s
     # The first three parts are the objective, whatever the multiplicities.
     assert stats.parts[:3].sum() == pytest.approx(whole, rel=1e-9, abs=1e-9 * scale)
     # Every token is assigned once.
-    assert stats.word_topic.sum() == pytest.approx(corpus.counts.sum(), rel=1e-12)
+    assert stats.word_topic.sum() == pytest.approx(tokens, rel=1e-12)
 
 
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 2**32 - 1))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_cases import random_corpus, run_script
+from kernel_cases import EXAMPLES, random_corpus, run_script
 from scipy.sparse import csr_matrix
 
 from topicfocus.corpus import Corpus
@@ -179,13 +179,21 @@ def large_problem(family, n_jobs):
         (case.corpus.counts, case.corpus.indices, case.corpus.indptr), shape=(N_DOCS, N_WORDS)
     )
     corpus = Corpus(counts, np.array([f"w{v}" for v in range(N_WORDS)]))
-    problem = Problem(corpus, case.corpus.target, case.corpus.target_weight, n_jobs)
+    local = case.corpus
+    problem = Problem(
+        corpus,
+        local.target,
+        local.target_weight,
+        n_jobs,
+        offset=local.offset,
+        doc_weight=local.doc_weight,
+    )
     background = rng.dirichlet(np.ones(N_WORDS))
     state = ModelState(
         case.table / case.table.sum(axis=0),
         case.multiplicity,
         background,
-        case.coef,
+        case.coef.T if len(case.coef) > 1 else case.coef[0],
         family,
         case.prior,
     )
@@ -208,7 +216,11 @@ def assert_identical(one, other):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("family", [Gaussian(1.0), Bernoulli()], ids=["gaussian", "bernoulli"])
+@pytest.mark.parametrize(
+    "family",
+    [Gaussian(1.0), Bernoulli(), EXAMPLES["several"]],
+    ids=["gaussian", "bernoulli", "several"],
+)
 def test_statistics_are_bit_identical_for_every_thread_count(family, dtype):
     problem, _, _ = large_problem(family, 1)
     assert len(chunk_bounds(problem.corpus.counts.indptr, N_WORDS)) - 1 >= 4

@@ -187,7 +187,7 @@ def test_a_handful_of_steps(n_topics, prior, median, fitting):
             counts[rng.choice(300, size=n, replace=False)] = rng.geometric(0.3, size=n)
         words = np.flatnonzero(counts)
         rows = topics[words] / topics[words].max(axis=1, keepdims=True)
-        document = Document(rows, counts[words], priors, priors, None, 0.0, 0.0, priors)
+        document = Document(rows, counts[words], priors, priors, None, None)
         theta, taken = solve(document)
         assert kkt_residual(document, theta) <= 1e-10
         steps.append(taken)
@@ -204,7 +204,7 @@ def test_steps_stay_few(document: Document):
 @pytest.mark.parametrize("n_topics", [1, 2, 7])
 def test_empty_document_gives_the_prior(n_topics):
     prior = np.linspace(0.2, 2.0, n_topics)
-    document = Document(np.empty((0, n_topics)), np.empty(0), prior, prior, None, 0.0, 0.0, prior)
+    document = Document(np.empty((0, n_topics)), np.empty(0), prior, prior, None, None)
     theta, steps = solve(document)
     np.testing.assert_allclose(theta, prior / prior.sum(), rtol=1e-15)
     assert steps == 1
@@ -254,9 +254,7 @@ def test_map_documents(lengths, n_topics, seed):
             prior,
             prior,
             None,
-            0.0,
-            0.0,
-            prior,
+            None,
         )
         expected, _ = solve(document)
         np.testing.assert_allclose(theta[d], expected, rtol=1e-12)

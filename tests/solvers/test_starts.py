@@ -1,16 +1,18 @@
 """Where solvers start: valid models, as their docstrings describe them."""
 
+from dataclasses import replace
+
 import models
 import numpy as np
 import pytest
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.families import Gaussian, n_predictors, split
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
 
 STARTS = [perturbed_start, near_symmetric_start]
-FAMILIES = {"gaussian": Gaussian(1.0), "bernoulli": Bernoulli()}
+FAMILIES = {name: models.draw_family(np.random.default_rng(3), name) for name in models.FAMILIES}
 
 
 def make(family="gaussian", selects=True, supervised=True):
@@ -39,6 +41,8 @@ def test_a_start_is_a_model(begin, family, selects, supervised):
     else:
         assert np.all(start.inclusion == 1) and np.all(start.background == 0)
     assert np.any(start.coef != 0) == supervised
+    assert start.n_predictors == n_predictors(FAMILIES[family])
+    assert start.coef.shape[0] == 3 and start.covariate_coef is None
     again = begin(problem, hyper, FAMILIES[family], prior, np.random.default_rng(1))
     np.testing.assert_array_equal(again.topic_word, start.topic_word)
     other = begin(problem, hyper, FAMILIES[family], prior, np.random.default_rng(2))
@@ -67,3 +71,28 @@ def test_near_symmetric_topics_are_nearly_flat():
     assert np.all(start.topic_word > 0) and np.all(start.background > 0)
     assert start.topic_word.max() / start.topic_word.min() < 2
     assert len(np.unique(start.topic_word)) == start.topic_word.size
+
+
+@pytest.mark.parametrize("begin", STARTS)
+def test_covariates_start_at_zero(begin):
+    problem, hyper = make("categorical")
+    problem = replace(problem, covariates=np.ones((40, 2)))
+    start = begin(problem, hyper, FAMILIES["categorical"], np.ones(3), np.random.default_rng(1))
+    np.testing.assert_array_equal(start.covariate_coef, np.zeros((2, 3)))
+
+
+def test_of_several_targets_each_starts_as_if_it_were_alone():
+    problem, hyper = make("several")
+    target = problem.target.copy()
+    target[3:9, 1] = np.nan
+    target[:, 2] = np.nan  # nobody has it
+    problem = make_problem(problem.corpus, target)
+    whole = perturbed_start(
+        problem, hyper, FAMILIES["several"], np.ones(3), np.random.default_rng(1)
+    )
+    for t, (own, where) in enumerate(split(FAMILIES["several"])):
+        alone = make_problem(problem.corpus, target[:, t])
+        start = perturbed_start(alone, hyper, own, np.ones(3), np.random.default_rng(1))
+        np.testing.assert_allclose(whole.coef[:, where], start.coef.reshape(3, -1), rtol=1e-12)
+        assert np.any(start.coef) == (t != 2)
+    np.testing.assert_allclose(whole.family.parameters[0], np.var(target[:, 0]), rtol=1e-12)

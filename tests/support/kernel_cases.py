@@ -13,7 +13,16 @@ import numpy as np
 from hypothesis import strategies as st
 
 import topicfocus
-from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.families import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    Ordinal,
+    Poisson,
+    n_predictors,
+    several,
+    split,
+)
 from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalTarget, LocalWork
 from topicfocus.kernels.topic_mix import MixWork
 
@@ -30,9 +39,11 @@ class Document:
     prior: np.ndarray
     start: np.ndarray
     family: Any
-    target: float
-    target_weight: float
-    coef: np.ndarray
+    target: LocalTarget
+
+    @property
+    def supervised(self) -> bool:
+        return bool(np.any(self.target.weight > 0))
 
     @property
     def n(self) -> int:
@@ -41,9 +52,6 @@ class Document:
     @property
     def n_topics(self) -> int:
         return len(self.prior)
-
-    def local_target(self) -> LocalTarget:
-        return LocalTarget(self.target, self.target_weight, self.coef)
 
     def kernel_rows(self, dtype=np.float64) -> tuple[np.ndarray, np.ndarray]:
         """Rows topics x words and weights, with room for a longer document, as in the kernels."""
@@ -64,14 +72,50 @@ def random_rows(rng: np.random.Generator, n: int, n_topics: int, zeros: float) -
     return rows
 
 
-def random_target(rng: np.random.Generator, name: str, noise: float, coef: np.ndarray):
-    """A family, and a target that need not agree with the coefficients."""
-    if name == "bernoulli":
-        return Bernoulli(), float(rng.integers(2))
-    return Gaussian(noise), float(rng.normal() * (1.0 + np.abs(coef).max()))
+#: One family of every kind that kernels compile for.
+EXAMPLES = {
+    "gaussian": Gaussian(0.7),
+    "bernoulli": Bernoulli(),
+    "poisson": Poisson(),
+    "ordinal": Ordinal(np.array([-0.8, 0.3, 1.4])),
+    "categorical": Categorical(3),
+}
+EXAMPLES["several"] = several(list(EXAMPLES.values()))
+FAMILY_NAMES = tuple(EXAMPLES)
 
 
-FAMILY_NAMES = ("gaussian", "bernoulli")
+def random_target(rng: np.random.Generator, family: Any, size: float = 1.0) -> np.ndarray:
+    """A row of targets that need not agree with the coefficients."""
+    row = []
+    for own, _ in split(family):
+        if isinstance(own, Gaussian):
+            row.append(size * rng.normal())
+        elif isinstance(own, Poisson):
+            row.append(rng.poisson(2.0))
+        else:
+            levels = own.n_classes if isinstance(own, Categorical) else 2
+            levels = len(own.thresholds) + 1 if isinstance(own, Ordinal) else levels
+            row.append(rng.integers(levels))
+    return np.array(row, dtype=float)
+
+
+def random_weights(rng: np.random.Generator, n_targets: int, weight: float) -> np.ndarray:
+    """`weight` for a target; of several, others have other weights and some are not known."""
+    row = np.full(n_targets, weight)
+    if n_targets > 1:
+        row[1:] *= rng.choice([0.0, 1.0, 0.6], size=n_targets - 1)
+    return row
+
+
+def random_local_target(
+    rng: np.random.Generator, family: Any, n_topics: int, scale: float, weight: float
+) -> LocalTarget:
+    """Targets of a document, coefficients of about `scale`, and (half of the time) offsets."""
+    width = n_predictors(family)
+    coef = scale * rng.normal(size=(width, n_topics))
+    offset = rng.choice([0.0, 0.5]) * rng.normal(size=width)
+    value = random_target(rng, family, 1.0 + np.abs(coef).max())
+    return LocalTarget(value, random_weights(rng, len(value), weight), offset, coef)
 
 
 @st.composite
@@ -114,9 +158,9 @@ def documents(
     weight = np.array(counts) * (np.ones(n) if whole else rng.uniform(0.01, 1.0, size=n))
     prior = prior_size * rng.uniform(0.5, 1.5, size=n_topics)
     start = prior + (weight.sum() / n_topics if draw(st.booleans(), label="usual start") else 1.0)
-    coef = scale * rng.normal(size=n_topics)
-    family, target = random_target(rng, name, noise, coef)
-    return Document(rows, weight, prior, start, family, target, target_weight, coef)
+    family = Gaussian(noise) if name == "gaussian" else EXAMPLES[name]
+    target = random_local_target(rng, family, n_topics, scale, target_weight)
+    return Document(rows, weight, prior, start, family, target)
 
 
 @dataclass(frozen=True)
@@ -131,6 +175,10 @@ class Documents:
     family: Any
     start: np.ndarray
 
+    def local_target(self, d: int) -> LocalTarget:
+        corpus = self.corpus
+        return LocalTarget(corpus.target[d], corpus.target_weight[d], corpus.offset[d], self.coef)
+
 
 def random_corpus(
     rng: np.random.Generator,
@@ -140,23 +188,26 @@ def random_corpus(
     family: Any,
     large: bool = False,
 ) -> Documents:
-    """Documents with `lengths` distinct words each (0: empty), targets on about two in three."""
+    """Documents with `lengths` distinct words each (0: empty), two targets in three known.
+
+    They have offsets, and weights of which some are zero.
+    """
     lengths = [min(length, n_words) for length in lengths]
     words = [np.sort(rng.choice(n_words, size=length, replace=False)) for length in lengths]
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     indices = np.concatenate([*words, np.empty(0, dtype=int)]).astype(np.int32)
     counts = np.floor(rng.exponential(500.0 if large else 1.0, size=len(indices))) + 1.0
     n_docs = len(lengths)
-    coef = rng.normal(size=n_topics)
-    if isinstance(family, Gaussian):
-        target = rng.normal(size=n_docs)
-    else:
-        target = rng.integers(2, size=n_docs).astype(float)
-    weight = np.where(rng.random(n_docs) < 0.7, rng.uniform(0.5, 2.0, size=n_docs), 0.0)
+    width = n_predictors(family)
+    coef = rng.normal(size=(width, n_topics))
+    target = np.array([random_target(rng, family) for _ in range(n_docs)])
+    weight = rng.uniform(0.5, 2.0, size=target.shape) * (rng.random(target.shape) < 0.7)
+    offset = 0.5 * rng.normal(size=(n_docs, width))
+    doc_weight = rng.choice([1.0, 1.0, 0.0, 2.5], size=n_docs)
     prior = rng.uniform(0.3, 1.5, size=n_topics)
     mean = counts.sum() / max(n_docs, 1) / n_topics
     return Documents(
-        LocalCorpus(indptr, indices, counts, target, weight),
+        LocalCorpus(indptr, indices, counts, target, weight, offset, doc_weight),
         random_rows(rng, n_words, n_topics, 0.2),
         rng.uniform(0.05, 1.0, size=n_words),
         prior,
@@ -166,7 +217,7 @@ def random_corpus(
     )
 
 
-def local_work(n_topics: int, longest: int, dtype=np.float64) -> LocalWork:
+def local_work(n_topics: int, longest: int, dtype=np.float64, n_predictors: int = 1) -> LocalWork:
     return LocalWork(
         np.empty(n_topics, dtype=dtype),
         np.empty(longest, dtype=dtype),
@@ -176,6 +227,7 @@ def local_work(n_topics: int, longest: int, dtype=np.float64) -> LocalWork:
         np.empty(n_topics),
         np.empty(n_topics),
         np.empty(longest, dtype=np.int64),
+        np.empty((4, n_predictors)),
     )
 
 

@@ -12,14 +12,32 @@ from typing import NamedTuple
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
-from scipy.special import digamma, gammaln, roots_jacobi, xlogy
+from scipy.special import digamma, expit, gammaln, log_softmax, roots_jacobi, xlogy
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.families import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    Ordinal,
+    Poisson,
+    n_predictors,
+    several,
+    split,
+)
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
 
 BOUNDS = ("paper", "tight")
-FAMILIES = ("gaussian", "bernoulli")
+#: What `draw_state` and `draw_target` know; "several" is one target of each of the others.
+FAMILIES = ("gaussian", "bernoulli", "poisson", "ordinal", "categorical", "several")
+#: Those that the synthetic data sets are made with.
+GENERATED = ("gaussian", "bernoulli")
+#: For tests that are not about families: those two, and all of them at once.
+FEW = (*GENERATED, "several")
+#: Those with E[log p(y)] or a bound below it: all but the Poisson, whose expectation is a normal's.
+BOUNDED = ("gaussian", "bernoulli", "ordinal", "categorical")
+#: Of the ordinal and of the categorical target.
+LEVELS, CLASSES = 4, 3
 NEGATIVE = ("log_q_theta", "log_q_z", "log_q_xi")
 
 
@@ -32,6 +50,19 @@ class Case(NamedTuple):
     gamma: np.ndarray
 
 
+def draw_family(rng: np.random.Generator, name: str):
+    """A family with parameters of its own."""
+    if name == "several":
+        return several([draw_family(rng, own) for own in FAMILIES[:-1]])
+    if name == "gaussian":
+        return Gaussian(float(rng.uniform(0.3, 1.5)))
+    if name == "ordinal":
+        return Ordinal(np.sort(rng.normal(0, 1.5, LEVELS - 1)) + 0.3 * np.arange(LEVELS - 1))
+    return {"bernoulli": Bernoulli(), "poisson": Poisson(), "categorical": Categorical(CLASSES)}[
+        name
+    ]
+
+
 def draw_state(
     rng: np.random.Generator,
     n_words: int,
@@ -40,23 +71,44 @@ def draw_state(
     *,
     selects: bool = True,
     prior: np.ndarray | None = None,
+    n_covariates: int = 0,
 ) -> ModelState:
     """A random model; every word is possible in both channels."""
     topics = rng.dirichlet(np.full(n_words, 0.8), n_topics).T + 1e-4
+    width = n_predictors(draw_family(np.random.default_rng(0), family))
     return ModelState(
         topic_word=topics / topics.sum(axis=0),
         inclusion=rng.uniform(0.05, 0.95, n_words) if selects else np.ones(n_words),
         background=rng.dirichlet(np.ones(n_words)) if selects else np.zeros(n_words),
-        coef=rng.normal(0, 1.5, n_topics),
-        family=Gaussian(float(rng.uniform(0.3, 1.5))) if family == "gaussian" else Bernoulli(),
+        coef=rng.normal(0, 1.5, n_topics if width == 1 else (n_topics, width)),
+        family=draw_family(rng, family),
         doc_topic_prior=rng.uniform(0.5, 2.0, n_topics) if prior is None else prior,
+        covariate_coef=rng.normal(0, 0.5, (n_covariates, width)) if n_covariates else None,
     )
 
 
 def draw_target(rng: np.random.Generator, n_docs: int, family: str) -> np.ndarray:
+    """Targets (documents,), or documents x targets where there are several."""
+    if family == "several":
+        return np.column_stack([draw_target(rng, n_docs, own) for own in FAMILIES[:-1]])
     if family == "gaussian":
         return rng.normal(0.3, 1.2, n_docs)
-    return rng.integers(0, 2, n_docs).astype(float)
+    if family == "poisson":
+        return rng.poisson(1.5, n_docs).astype(float)
+    levels = {"bernoulli": 2, "ordinal": LEVELS, "categorical": CLASSES}[family]
+    return rng.integers(0, levels, n_docs).astype(float)
+
+
+def draw_extras(rng: np.random.Generator, n_docs: int, n_covariates: int, width: int) -> dict:
+    """Offsets, covariates and document weights (one of them zero), as `make_problem` takes them."""
+    weight = rng.uniform(0.3, 2.5, n_docs)
+    if n_docs > 1:
+        weight[-1] = 0.0
+    return {
+        "offset": rng.normal(0, 0.4, (n_docs, width)),
+        "covariates": rng.normal(0, 1, (n_docs, n_covariates)),
+        "doc_weight": weight,
+    }
 
 
 def draw_case(
@@ -73,8 +125,12 @@ def draw_case(
     learn_prior: bool = False,
     coef_penalty: float = 1e-3,
     weight: float = 1.0,
+    n_covariates: int = 0,
 ) -> Case:
-    """A random case, with an empty document and a repeated word when there is room for them."""
+    """A random case, with an empty document and a repeated word when there is room for them.
+
+    With covariates there are offsets and document weights too.
+    """
     rng = np.random.default_rng(seed)
     table = rng.poisson(mean_count, (n_docs, n_words))
     table[0, 0] += 2
@@ -89,9 +145,10 @@ def draw_case(
         learn_prior=learn_prior,
         coef_penalty=coef_penalty,
     )
-    state = draw_state(rng, n_words, n_topics, family, selects=selects)
+    state = draw_state(rng, n_words, n_topics, family, selects=selects, n_covariates=n_covariates)
     target = draw_target(rng, n_docs, family) if supervised else None
-    problem = make_problem(make_corpus(table), target, weight, n_jobs=1)
+    extras = draw_extras(rng, n_docs, n_covariates, state.n_predictors) if n_covariates else {}
+    problem = make_problem(make_corpus(table), target, weight, n_jobs=1, **extras)
     return Case(problem, state, hyper, rng.uniform(0.7, 6.0, (n_docs, n_topics)))
 
 
@@ -107,8 +164,12 @@ def cases(
     max_docs: int = 6,
     max_words: int = 6,
     max_count: int = 4,
+    extras: bool | None = None,
 ) -> Case:
-    """Corpora with empty documents and words that never occur; some targets missing."""
+    """Corpora with empty documents and words that never occur; some targets missing.
+
+    About half of them with offsets, covariates and document weights.
+    """
     family = draw(st.sampled_from(families))
     bound = draw(st.sampled_from(bounds))
     selecting = draw(st.booleans()) if selects is None else selects
@@ -123,13 +184,20 @@ def cases(
     target = None
     if has_target:
         target = draw_target(rng, shape[0], family)
-        target[rng.random(shape[0]) < 0.15] = np.nan
+        target[rng.random(target.shape) < 0.15] = np.nan
     hyper = Hyperparameters(
         topics, selects=selecting, inclusion_prior=draw(st.floats(0.05, 0.95)), bound=bound
     )
-    state = draw_state(rng, shape[1], topics, family, selects=selecting)
+    beside = draw(st.booleans()) if extras is None else extras
+    state = draw_state(
+        rng, shape[1], topics, family, selects=selecting, n_covariates=2 if beside else 0
+    )
     gamma = rng.gamma(2.0, 1.5, (shape[0], topics)) + 0.05
-    return Case(make_problem(make_corpus(table), target, n_jobs=1), state, hyper, gamma)
+    more = draw_extras(rng, shape[0], 2, state.n_predictors) if beside else {}
+    if beside and not np.any(more["doc_weight"] @ table):
+        more["doc_weight"][-1] = 1.0  # a corpus without a word is refused elsewhere
+    problem = make_problem(make_corpus(table), target, n_jobs=1, **more)
+    return Case(problem, state, hyper, gamma)
 
 
 # ---- the bound, dense and uncollapsed ----------------------------------------------------------
@@ -157,19 +225,59 @@ def second_moments(gamma: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean, outer / (total * (total + 1))[:, None, None]
 
 
+def linear_part(problem: Problem, state: ModelState) -> np.ndarray:
+    """o + ζᵀz + b, documents x predictors."""
+    out = np.zeros((problem.n_docs, state.n_predictors)) + state.intercept
+    if problem.offset is not None:
+        out = out + problem.offset
+    if problem.covariates is not None:
+        out = out + problem.covariates @ state.covariate_coef
+    return out
+
+
 def expected_target(problem: Problem, state: ModelState, gamma: np.ndarray) -> np.ndarray:
-    """w E[log p(y)]: exact for Gaussian targets, to second order for Bernoulli ones."""
+    """Σ_t w_t E[log p(y_t)] as the families' own docstrings have it, without document weights.
+
+    Exact for Gaussian targets, a lower bound for the others but the Poisson, which takes f as
+    normal.
+    """
     mean, second = second_moments(gamma)
-    y, eta = problem.target, state.coef
+    eta = state.coef.reshape(state.n_topics, -1)
     mu = mean @ eta
-    square = np.einsum("dkl,k,l->d", second, eta, eta)
-    if isinstance(state.family, Gaussian):
-        delta = state.family.noise_variance
-        value = -0.5 * np.log(2 * np.pi * delta) - (y**2 - 2 * y * mu + square) / (2 * delta)
-    else:
-        half = 0.5 * np.sqrt(square)  # Jaakkola and Jordan: (y-½)μ - log 2cosh(½√E[f²])
-        value = (y - 0.5) * mu - np.logaddexp(half, -half)
-    return problem.target_weight * value
+    square = np.einsum("dij,il,jl->dl", second, eta, eta)
+    nu = square - mu**2
+    mu = mu + linear_part(problem, state)
+    value = np.zeros(problem.n_docs)
+    weight = problem.target_weight.reshape(problem.n_docs, -1)
+    target = problem.target.reshape(problem.n_docs, -1)
+    if not weight.any():
+        return value
+    for t, (family, where) in enumerate(split(state.family)):
+        y, m, v = target[:, t], mu[:, where], nu[:, where]
+        value = value + weight[:, t] * _expected_one(family, y, m, v)
+    return value
+
+
+def _expected_one(family, y, mu, nu) -> np.ndarray:
+    if isinstance(family, Categorical):
+        chosen = np.take_along_axis(log_softmax(mu, axis=1), y.astype(int)[:, None], axis=1)
+        return chosen[:, 0] - 0.25 * nu.sum(axis=1)
+    mu, nu = mu[:, 0], nu[:, 0]
+    if isinstance(family, Gaussian):
+        delta = family.noise_variance
+        return -0.5 * np.log(2 * np.pi * delta) - ((y - mu) ** 2 + nu) / (2 * delta)
+    if isinstance(family, Bernoulli):
+        half = 0.5 * np.sqrt(mu**2 + nu)  # Jaakkola and Jordan: (y-½)μ - log 2cosh(½√E[f²])
+        return (y - 0.5) * mu - np.logaddexp(half, -half)
+    if isinstance(family, Poisson):
+        return y * mu - np.exp(mu + nu / 2) - gammaln(y + 1)
+    return _ordinal(family, y, mu) - 0.25 * nu
+
+
+def _ordinal(family, y, predictor) -> np.ndarray:
+    edges = np.concatenate([[-np.inf], family.thresholds, [np.inf]])
+    level = np.asarray(y).astype(int)
+    return np.log(expit(edges[level + 1] - predictor) - expit(edges[level] - predictor))
 
 
 def dirichlet_log_density(log_theta: np.ndarray, concentration: np.ndarray) -> np.ndarray:
@@ -224,10 +332,18 @@ def uncollapsed_bound(
     gamma: np.ndarray,
     r: np.ndarray,
 ) -> float:
-    """Their signed sum over all documents, minus the penalty on η."""
+    """Their signed sum over all documents as often as they stand for, minus the penalty."""
     terms = uncollapsed_terms(problem, state, hyper, gamma, r)
-    value = sum(-v.sum() if name in NEGATIVE else v.sum() for name, v in terms.items())
-    return float(value - 0.5 * hyper.coef_penalty * state.coef @ state.coef)
+    value = sum(-v if name in NEGATIVE else v for name, v in terms.items()) @ problem.doc_weights
+    return float(value - penalty(state, hyper.coef_penalty))
+
+
+def penalty(state: ModelState, size: float) -> float:
+    """On η and ζ."""
+    total = np.sum(state.coef**2)
+    if state.covariate_coef is not None:
+        total += np.sum(state.covariate_coef**2)
+    return 0.5 * size * total
 
 
 # ---- exact integrals over θ, two topics --------------------------------------------------------
@@ -241,12 +357,27 @@ def dirichlet_nodes(concentration: np.ndarray, n: int = 120) -> tuple[np.ndarray
     return np.column_stack([first, 1 - first]), weight / weight.sum()
 
 
-def target_log_density(state: ModelState, y: float, predictor: np.ndarray) -> np.ndarray:
-    """log p(y | f) at each predictor f."""
-    if isinstance(state.family, Gaussian):
-        delta = state.family.noise_variance
-        return -0.5 * np.log(2 * np.pi * delta) - (y - predictor) ** 2 / (2 * delta)
-    return y * predictor - np.logaddexp(0, predictor)
+def target_log_density(state: ModelState, y, predictor: np.ndarray) -> np.ndarray:
+    """log p(y | f) of one document's target(s) at each (row of) predictor(s) f."""
+    f = np.reshape(predictor, (len(predictor), -1))
+    value = np.zeros(len(f))
+    for (family, where), own in zip(split(state.family), np.atleast_1d(y), strict=True):
+        value = value + _log_density_one(family, own, f[:, where])
+    return value
+
+
+def _log_density_one(family, y, f) -> np.ndarray:
+    if isinstance(family, Categorical):
+        return log_softmax(f, axis=1)[:, int(y)]
+    f = f[:, 0]
+    if isinstance(family, Gaussian):
+        delta = family.noise_variance
+        return -0.5 * np.log(2 * np.pi * delta) - (y - f) ** 2 / (2 * delta)
+    if isinstance(family, Bernoulli):
+        return y * f - np.logaddexp(0, f)
+    if isinstance(family, Poisson):
+        return y * f - np.exp(f) - gammaln(y + 1)
+    return _ordinal(family, y, f)
 
 
 # ---- numerical derivatives ---------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A family that is not part of the package: counts with an exposure.
+"""A family that is not part of the package: counts that vary more than a Poisson's.
 
 Arguments are named as they please the author, to show that only their order counts.
 """
@@ -7,59 +7,97 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import digamma, expit, gammaln
 
 from topicfocus.families import (
     derivatives,
-    dispersion_gradient,
+    free_gradient,
+    free_parameters,
     initial_coef,
     log_likelihood,
     mean_response,
-    scale_dispersion,
     update_dispersion,
+    with_free_parameters,
 )
 
 
-class Poisson(NamedTuple):
-    """y ~ Poisson(E e^f), the exposure E in the place of a dispersion."""
+class NegativeBinomial(NamedTuple):
+    """y of mean e^f and variance e^f + e^{2f}/r, r = size; a Poisson as r goes to infinity.
 
-    exposure: float = 1.0
+    log p(y|f) = log Γ(y+r)/(Γ(r) y!) + y log s + r log(1-s),  s = σ(f - log r).
+    """
 
-
-@log_likelihood.register(Poisson)
-def _log_likelihood(family, y, f):
-    return (
-        y * (f + math.log(family.exposure)) - family.exposure * math.exp(f) - math.lgamma(y + 1.0)
-    )
+    size: float = 2.0
 
 
-@derivatives.register(Poisson)
-def _derivatives(family, y, f):
-    rate = family.exposure * math.exp(f)
-    return y - rate, -rate, -rate
+@log_likelihood.register(NegativeBinomial)
+def _log_likelihood(own, y, f):
+    x = f - math.log(own.size)
+    softplus = max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+    count = math.lgamma(y + own.size) - math.lgamma(own.size) - math.lgamma(y + 1.0)
+    return count + y * x - (y + own.size) * softplus
 
 
-@mean_response.register(Poisson)
-def _mean_response(family, f):
-    return family.exposure * np.exp(f)
+@derivatives.register(NegativeBinomial)
+def _derivatives(own, y, f):
+    x = f - math.log(own.size)
+    small = math.exp(-abs(x))
+    s = 1.0 / (1.0 + small) if x >= 0.0 else small / (1.0 + small)
+    q = small / (1.0 + small) if x >= 0.0 else 1.0 / (1.0 + small)
+    n = y + own.size
+    return y * q - own.size * s, -n * s * q, -n * s * q * (q - s)
 
 
-@initial_coef.register(Poisson)
-def _initial_coef(family, y, weight, n_topics):
+@mean_response.register(NegativeBinomial)
+def _mean_response(own, f):
+    return np.exp(f)
+
+
+@initial_coef.register(NegativeBinomial)
+def _initial_coef(own, y, weight, n_topics):
     share = (np.arange(n_topics) + 0.5) / n_topics
     return np.log(np.quantile(y[weight > 0], share) + 0.5)
 
 
-@update_dispersion.register(Poisson)
-def _update_dispersion(family, y, mean, variance, weight):
-    return Poisson(float(np.sum(weight * y) / np.sum(weight * np.exp(mean) * (1 + variance / 2))))
+def _expected(own, y, mean, variance):
+    """The second-order expansion that `expectation` is by default, over arrays."""
+    x = mean - np.log(own.size)
+    s = expit(x)
+    value = gammaln(y + own.size) - gammaln(own.size) - gammaln(y + 1)
+    value = value + y * x - (y + own.size) * np.logaddexp(0.0, x)
+    return value - 0.5 * (y + own.size) * s * (1 - s) * variance
 
 
-@dispersion_gradient.register(Poisson)
-def _dispersion_gradient(family, y, f):
-    rate = family.exposure * np.exp(f)
-    return y - rate, -rate
+@update_dispersion.register(NegativeBinomial)
+def _update_dispersion(own, y, mean, variance, weight):
+    # From wherever it is: the answer may not depend on the size it had.
+    def loss(log_size):
+        return -weight @ _expected(NegativeBinomial(math.exp(log_size)), y, mean, variance)
+
+    grid = np.linspace(-8.0, 8.0, 65)
+    best = grid[np.argmin([loss(x) for x in grid])]
+    found = minimize_scalar(
+        loss, bounds=(best - 0.25, best + 0.25), method="bounded", options={"xatol": 1e-10}
+    )
+    return NegativeBinomial(math.exp(found.x))
 
 
-@scale_dispersion.register(Poisson)
-def _scale_dispersion(family, factor):
-    return Poisson(float(family.exposure * factor))
+@free_parameters.register(NegativeBinomial)
+def _free_parameters(own):
+    return np.array([math.log(own.size)])
+
+
+@with_free_parameters.register(NegativeBinomial)
+def _with_free_parameters(own, free):
+    return NegativeBinomial(float(np.exp(free[0])))
+
+
+@free_gradient.register(NegativeBinomial)
+def _free_gradient(own, y, mean, variance, weight):
+    r, x = own.size, mean - np.log(own.size)
+    s = expit(x)
+    n, bend = y + r, s * (1 - s)
+    by_size = digamma(n) - digamma(r) - np.logaddexp(0.0, x) + (n * s - y) / r
+    by_size = by_size - 0.5 * variance * (bend - n * bend * (1 - 2 * s) / r)
+    return np.array([weight @ (r * by_size)])

@@ -52,12 +52,18 @@ def test_elbo_is_below_the_likelihood_of_words_and_real_target(case):
     assert np.all(optimal <= exact + TINY)
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=120, derandomize=True)
 @given(
-    models.cases(families=["bernoulli"], supervised=True, n_topics=(2, 2), max_docs=3, max_count=3)
+    models.cases(
+        families=[name for name in models.BOUNDED if name != "gaussian"],
+        supervised=True,
+        n_topics=(2, 2),
+        max_docs=3,
+        max_count=3,
+    )
 )
 def test_elbo_is_below_the_likelihood_of_words_and_label(case):
-    """E_q[log p(y)] is a lower bound for a Bernoulli target (Jaakkola and Jordan)."""
+    """E_q[log p(y)] is a lower bound (Jaakkola and Jordan; Böhning). Not so for Poisson targets."""
     exact = exact_log_likelihood(case.problem, case.state, case.hyper)
     optimal, _ = at_optimum(case)
     assert np.all(total(bound_terms(*case)) <= exact + TINY)

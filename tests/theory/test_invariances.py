@@ -19,7 +19,7 @@ CASES = [
     (CUT, "tight", True),
 ]
 every_solver = pytest.mark.parametrize(("solver", "bound", "selects"), CASES)
-every_family = pytest.mark.parametrize("family", models.FAMILIES)
+every_family = pytest.mark.parametrize("family", models.FEW)
 
 
 def make(family, bound, selects):

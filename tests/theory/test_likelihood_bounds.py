@@ -41,7 +41,7 @@ class Document:
                 background=background / background.sum(),
             )
         self.state, self.p, self.tokens = state, p, np.array(tokens, dtype=int)
-        self.y = float(models.draw_target(rng, 1, family)[0])
+        self.y = models.draw_target(rng, 1, family)[0]
         self.theta, self.weight = models.dirichlet_nodes(state.doc_topic_prior)
         self.words = self.theta @ state.topic_word.T  # p_β(v | θ) at every node
         self.target = models.target_log_density(state, self.y, self.theta @ state.coef)

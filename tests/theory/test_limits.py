@@ -34,7 +34,7 @@ def fit(problem, hyper, start, epochs=25):
 
 
 @pytest.mark.parametrize("bound", models.BOUNDS)
-@pytest.mark.parametrize("family", models.FAMILIES)
+@pytest.mark.parametrize("family", models.GENERATED)
 def test_with_every_word_expected_relevant_pfslda_is_slda(bound, family):
     """p = 1 - 1e-12; φ stays within its margin of one (1e-10), the size of what is left."""
     focused = Hyperparameters(3, inclusion_prior=1 - 1e-12, bound=bound, coef_penalty=0.1)

@@ -44,10 +44,16 @@ def e_step(corpus, components, gamma, prior, steps):
     infer_documents(
         0,
         n_docs,
-        LocalCorpus(counts.indptr, counts.indices, counts.data, np.zeros(n_docs), np.zeros(n_docs)),
+        LocalCorpus(
+            counts.indptr,
+            counts.indices,
+            counts.data,
+            *(np.zeros((n_docs, 1)) for _ in range(3)),
+            np.ones(n_docs),
+        ),
         WordTable(exp_expected_log(components), np.ones(n_words)),
         np.full(n_topics, prior),
-        np.zeros(n_topics),
+        np.zeros((1, n_topics)),
         Gaussian(1.0),
         gamma,
         LocalBudget(steps, 0.0),

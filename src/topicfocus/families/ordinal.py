@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit, log_expit, logit
 
 from topicfocus.families.operations import (
     derivatives,
@@ -23,6 +23,8 @@ from topicfocus.families.operations import (
 
 #: Neighbouring thresholds are at least this far apart: a level that nobody uses stays possible.
 SMALLEST_GAP = 1e-3
+#: And at most this far: beyond it a level is certain, and the smallest gap drowns in rounding.
+LARGEST_GAP = 300.0
 
 
 class Ordinal(NamedTuple):
@@ -123,7 +125,7 @@ def _free_parameters(family):
 
 @with_free_parameters.register(Ordinal)
 def _with_free_parameters(family, free):
-    gaps = np.maximum(np.exp(free[1:]), SMALLEST_GAP)
+    gaps = np.exp(np.clip(free[1:], np.log(SMALLEST_GAP), np.log(LARGEST_GAP)))
     return Ordinal(np.concatenate([free[:1], free[0] + np.cumsum(gaps)]))
 
 
@@ -161,7 +163,12 @@ def _update_dispersion(family, target, mean, variance, weight):
 
 
 def _log_likelihoods(family: Ordinal, target: np.ndarray, predictor: np.ndarray) -> np.ndarray:
-    chosen = np.take_along_axis(
-        level_probabilities(family, predictor), target.astype(int)[:, None], axis=1
+    """`log_likelihood` of every document, factored like it: a difference of σ's would cancel."""
+    tau = np.concatenate([[-np.inf], family.thresholds, [np.inf]])
+    level = target.astype(int)
+    lower, upper = tau[level], tau[level + 1]
+    return (
+        log_expit(upper - predictor)
+        + log_expit(predictor - lower)
+        + np.log(-np.expm1(lower - upper))
     )
-    return np.log(np.maximum(chosen[:, 0], 1e-300))

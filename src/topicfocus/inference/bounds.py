@@ -56,6 +56,8 @@ def bound_terms(
 
 def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
     """Σ_t w_t E[log p(y_t | f)]: -½ log 2πδ - (y² - 2y η·E[θ] + ηᵀE[θθᵀ]η)/2δ when Gaussian."""
+    if not np.any(problem.target_weights > 0):  # one column of zeros, whatever the family expects
+        return np.zeros(problem.n_docs)
     mean = gamma / total_gamma[:, None]
     coef = state.coef_rows.T
     mu = mean @ coef

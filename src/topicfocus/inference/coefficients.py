@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import common, free_gradient, update_dispersion
+from topicfocus.families import (
+    Several,
+    common,
+    free_gradient,
+    free_parameters,
+    update_dispersion,
+)
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import expectation_rows
 
@@ -121,7 +127,7 @@ def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray
         return CoefGradient(
             np.zeros(state.coef.shape),
             np.zeros((n_covariates, state.n_predictors)),
-            _family_gradient(state.family, *(np.zeros((0, 1)),) * 4),
+            np.zeros(len(free_parameters(state.family))),
         )
     moments = TargetMoments(problem, concentration)
     coef = stacked(state, n_covariates)
@@ -136,13 +142,13 @@ def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray
 
 def _family_gradient(family, target, mu, nu, weight) -> np.ndarray:
     """A family of one target is given vectors, one of several matrices."""
-    if target.shape[1] == 1 and mu.shape[1] == 1:
+    if not isinstance(family, Several) and mu.shape[1] == 1:
         return free_gradient(family, target[:, 0], mu[:, 0], nu[:, 0], weight[:, 0])
     return free_gradient(family, target, mu, nu, weight)
 
 
 def _update_family(family, target, mu, nu, weight) -> Any:
-    if target.shape[1] == 1 and mu.shape[1] == 1:
+    if not isinstance(family, Several) and mu.shape[1] == 1:
         return update_dispersion(family, target[:, 0], mu[:, 0], nu[:, 0], weight[:, 0])
     return update_dispersion(family, target, mu, nu, weight)
 

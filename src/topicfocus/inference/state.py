@@ -128,7 +128,8 @@ class Problem:
     supervised: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "supervised", bool(np.any(self.target_weight > 0)))
+        # A target of a document that stands for none is known to nobody.
+        object.__setattr__(self, "supervised", bool(np.any(self.full_weights > 0)))
 
     @property
     def n_docs(self) -> int:
@@ -137,12 +138,12 @@ class Problem:
     @property
     def targets(self) -> np.ndarray:
         """Documents x targets."""
-        return self.target.reshape(self.n_docs, -1)
+        return _columns(self.target)
 
     @property
     def target_weights(self) -> np.ndarray:
         """Documents x targets, without the documents' own weights."""
-        return self.target_weight.reshape(self.n_docs, -1)
+        return _columns(self.target_weight)
 
     @property
     def doc_weights(self) -> np.ndarray:
@@ -232,6 +233,11 @@ def joined(first: Problem, second: Problem) -> Problem:
         both(first.covariates, second.covariates),
         weight,
     )
+
+
+def _columns(values: np.ndarray) -> np.ndarray:
+    """Documents x targets, also of no documents."""
+    return values[:, None] if values.ndim == 1 else values
 
 
 def make_problem(

@@ -73,7 +73,7 @@ def from_unconstrained(
         family,
         prior,
         template.intercept,
-        np.array(free["covariate_coef"]) if "covariate_coef" in free else None,
+        np.array(free["covariate_coef"]) if "covariate_coef" in free else template.covariate_coef,
     )
 
 

@@ -12,7 +12,8 @@ from collections import Counter
 import numpy as np
 from scipy.special import digamma, gammaln, polygamma
 
-from topicfocus.families import expectation
+from topicfocus.families import row_expectation
+from topicfocus.kernels.local import LocalTarget
 
 
 def responsibilities(rows: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -29,21 +30,36 @@ def target_moments(concentration: np.ndarray, coef: np.ndarray) -> tuple[float, 
     return float(coef @ mean), float(coef @ covariance @ coef)
 
 
-def expected_log_likelihood(family, target, concentration, coef) -> float:
-    """E[log p(y | f)] at the mean and variance of f = η·θ."""
-    return expectation(family, target, *target_moments(concentration, coef))[0]
+def predictor_moments(
+    target: LocalTarget, concentration: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of means and variances of the predictors f_l = o_l + η_l·θ."""
+    pairs = [target_moments(concentration, coef) for coef in target.coef]
+    mean, variance = np.array(pairs).T
+    return mean + target.offset, variance
 
 
-def target_gradient(family, target, weight, concentration, coef) -> np.ndarray:
-    """∇_γ w E[log p(y | f)], by the chain rule through θ's mean and covariance."""
+def expected_log_likelihood(family, target: LocalTarget, concentration) -> float:
+    """Σ_t w_t E[log p(y_t | f)] at the means and variances of f."""
+    mean, variance = predictor_moments(target, concentration)
+    scratch = np.empty((2, len(mean)))
+    return row_expectation(family, target.value, target.weight, mean, variance, *scratch)
+
+
+def target_gradient(family, target: LocalTarget, concentration) -> np.ndarray:
+    """∇_γ Σ_t w_t E[log p(y_t | f)], by the chain rule through θ's mean and covariance."""
     total = concentration.sum()
     mean = concentration / total
-    mu, nu = target_moments(concentration, coef)
-    _, by_mean, by_variance = expectation(family, target, mu, nu)
-    jacobian = (np.eye(len(coef)) - mean[:, None]) / total  # ∂mean_i/∂γ_k at [i, k]
-    d_mu = coef @ jacobian
-    d_nu = ((coef**2) @ jacobian - 2 * mu * d_mu) / (total + 1) - nu / (total + 1)
-    return weight * (by_mean * d_mu + by_variance * d_nu)
+    by_mean, by_variance = np.empty((2, len(target.coef)))
+    mu, nu = predictor_moments(target, concentration)
+    row_expectation(family, target.value, target.weight, mu, nu, by_mean, by_variance)
+    jacobian = (np.eye(len(mean)) - mean[:, None]) / total  # ∂mean_i/∂γ_k at [i, k]
+    gradient = np.zeros(len(mean))
+    for l, coef in enumerate(target.coef):
+        d_mu = coef @ jacobian
+        d_nu = ((coef**2) @ jacobian - 2 * (coef @ mean) * d_mu - nu[l]) / (total + 1)
+        gradient += by_mean[l] * d_mu + by_variance[l] * d_nu
+    return gradient
 
 
 def natural(gradient: np.ndarray, concentration: np.ndarray) -> np.ndarray:
@@ -54,30 +70,28 @@ def natural(gradient: np.ndarray, concentration: np.ndarray) -> np.ndarray:
     return np.linalg.solve(fisher, gradient)
 
 
-def document_objective(
-    rows, weight, prior, concentration, family, target, target_weight, coef
-) -> float:
+def document_objective(rows, weight, prior, concentration, family, target: LocalTarget) -> float:
     """L(γ) of `kernels.local`."""
     log_theta = digamma(concentration) - digamma(concentration.sum())
     value = np.sum(weight * np.log(rows @ np.exp(log_theta)))
     value += gammaln(prior.sum()) - gammaln(prior).sum()
     value -= gammaln(concentration.sum()) - gammaln(concentration).sum()
     value += np.sum((prior - concentration) * log_theta)
-    if target_weight > 0:
-        value += target_weight * expected_log_likelihood(family, target, concentration, coef)
+    if np.any(target.weight > 0):
+        value += expected_log_likelihood(family, target, concentration)
     return float(value)
 
 
 def infer_document(
-    rows, weight, prior, concentration, family, target, target_weight, coef, steps
+    rows, weight, prior, concentration, family, target: LocalTarget, steps
 ) -> np.ndarray:
     """`steps` full natural-gradient steps from `concentration`, without safeguards."""
     gamma = np.array(concentration, dtype=float)
     for _ in range(steps):
         e = np.exp(digamma(gamma))
         new = prior + weight @ responsibilities(rows, e)
-        if target_weight > 0:
-            push = natural(target_gradient(family, target, target_weight, gamma, coef), gamma)
+        if np.any(target.weight > 0):
+            push = natural(target_gradient(family, target, gamma), gamma)
             new = np.maximum(new + push, 0.1 * gamma)
         gamma = new
     return gamma
@@ -114,7 +128,7 @@ def map_document(rows, weight, prior, steps=20_000, tolerance=1e-13) -> np.ndarr
 
 
 def uncollapsed_gradients(
-    words, counts, inclusion, log_topics, prior, gamma, logits, family, target, weight, coef
+    words, counts, inclusion, log_topics, prior, gamma, logits, family, target: LocalTarget
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(∂/∂logits, ∂/∂γ, c r) of one document, the formulas of `kernels.uncollapsed`."""
     log_theta = digamma(gamma) - digamma(gamma.sum())
@@ -125,8 +139,8 @@ def uncollapsed_gradients(
     assigned = counts[:, None] * r
     surplus = prior + assigned.sum(axis=0) - gamma
     d_gamma = polygamma(1, gamma) * surplus - polygamma(1, gamma.sum()) * surplus.sum()
-    if weight > 0:
-        d_gamma = d_gamma + target_gradient(family, target, weight, gamma, coef)
+    if np.any(target.weight > 0):
+        d_gamma = d_gamma + target_gradient(family, target, gamma)
     return d_logits, d_gamma, assigned
 
 

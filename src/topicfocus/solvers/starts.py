@@ -31,8 +31,11 @@ def _switches(problem: Problem, hyper: Hyperparameters) -> tuple[np.ndarray, np.
 def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndarray, Any]:
     """η and families, target by target; each dispersion as if every document were average."""
     columns, families = [], []
+    weights = problem.full_weights
+    if not problem.supervised:  # words alone have one column, whatever the family expects
+        weights = np.zeros((problem.n_docs, len(split(family))))
     for t, (own, where) in enumerate(split(family)):
-        weight = problem.full_weights[:, t]
+        weight = weights[:, t]
         known = weight > 0
         width = where.stop - where.start
         if not known.any():
