@@ -67,7 +67,7 @@ def test_all_of_weight_two(name):
         ("FocusedTopicClassifier", STARS.astype(int), {}, {}),
         ("PFSLDAClassifier", STARS.astype(int), {}, {}),
         ("FocusedTopicRegressor", SEVERAL, {"family": ["gaussian", "ordinal"]}, {}),
-        ("PFSLDARegressor", HALF_KNOWN, {"bound": "tight"}, {}),
+        ("PFSLDARegressor", HALF_KNOWN, {"bound": "tight", "selection": "closed_form"}, {}),
         ("FocusedTopicRegressor", HALF_KNOWN, {}, {}),
         ("FocusedTopicRegressor", REVIEWS.target, {"inclusion_prior": 0.3}, {}),
         ("FocusedTopicRegressor", REVIEWS.target, {"validation_fraction": 0.4}, {}),
