@@ -224,9 +224,13 @@ def test_exact_likelihood_agrees_with_sampling_on_short_documents():
 @pytest.mark.parametrize("cls", ALL)
 def test_unfitted(cls):
     for method in ("transform", "predict", "predict_proba", "decision_function", "elbo"):
-        if hasattr(cls, method):
+        if hasattr(cls(), method):
             with pytest.raises(NotFittedError):
                 getattr(cls(), method)(np.ones((2, 3)))
+    if cls in REGRESSORS:  # levels have probabilities, numbers have none
+        assert not hasattr(cls(), "predict_proba")
+        with pytest.raises(NotFittedError):
+            cls(family="ordinal").predict_proba(np.ones((2, 3)))
     with pytest.raises(NotFittedError):
         cls().top_words()
 
@@ -275,17 +279,60 @@ def test_bad_targets(cls, reviews):
         cls().fit(X, np.arange(19) % 2)
     with pytest.raises(ValueError, match="constant" if regression else "one class only"):
         cls().fit(X, np.ones(20))
-    missing = (np.arange(20) % 2).astype(float)
-    missing[3] = np.nan
-    with pytest.raises(ValueError, match="row 3"):
-        cls().fit(X, missing)
+    with pytest.raises(ValueError, match="y contains NaN only"):
+        cls().fit(X, np.full(20, np.nan))
+    endless = (np.arange(20) % 2).astype(float)
+    endless[3] = np.inf
+    with pytest.raises(ValueError, match="y contains infinity"):
+        cls().fit(X, endless)
     with pytest.raises(ValueError, match="requires y to be passed"):
         cls().fit(X, None)
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        cls().fit(X, np.arange(20) * 1j)
 
 
-def test_more_than_two_classes_says_what_to_do(reviews):
-    with pytest.raises(ValueError, match="y has 3 classes: wrap the model in"):
-        SLDAClassifier().fit(reviews.counts[:30], np.arange(30) % 3)
+def test_targets_of_the_wrong_kind(reviews):
+    X = reviews.counts[:20]
+    with pytest.raises(ValueError, match=r"row 0 is 'a'\. For labels use a classifier"):
+        SLDARegressor().fit(X, ["a", "b"] * 10)
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous.*Use a regressor"):
+        SLDAClassifier().fit(X, np.arange(20) / 3)
+    with pytest.raises(ValueError, match=r"one class only \('a'\)"):
+        SLDAClassifier().fit(X, ["a"] * 20)
+    with pytest.raises(ValueError, match=r"types that do not mix \(int, str\)"):
+        SLDAClassifier().fit(X, np.array([1, "a"] * 10, dtype=object))
+    tuples = np.empty(20, dtype=object)
+    tuples[:] = [(1, 2), (3, 4)] * 10
+    with pytest.raises(ValueError, match="Labels are text, numbers or truth values"):
+        SLDAClassifier().fit(X, tuples)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([3, -1]),
+        np.array([2**60, 2**60 + 1]),  # not the same number, but the same float
+        np.array([0.0, 2.0]),
+        np.array([True, False]),
+        np.array(["no", "yes"]),
+        np.array(["no", "yes"], dtype=object),
+        np.array([5, 6], dtype=object),
+        np.array(["a", "bb", "ccc"]),
+        np.array([10, 30, 20, -5]),
+    ],
+    ids=lambda labels: f"{labels.dtype}{len(labels)}",
+)
+def test_labels_keep_their_type_and_value(labels, reviews):
+    y = labels[
+        np.digitize(reviews.target, np.quantile(reviews.target, [0.3, 0.6, 0.8])) % len(labels)
+    ]
+    model = SLDAClassifier(3, random_state=0, max_epochs=15).fit(reviews.counts, y)
+    np.testing.assert_array_equal(model.classes_, np.unique(y))
+    predicted = model.predict(reviews.counts)
+    assert set(predicted) <= set(labels)
+    assert len(set(predicted)) > 1
+    assert model.score(reviews.counts, y) == np.mean(predicted == y)
+    assert {type(v) for v in predicted.tolist()} == {type(v) for v in labels.tolist()}
 
 
 @pytest.mark.parametrize("cls", ALL)

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from model_files import REVIEWS, file_by_hand, fitted, replace_array
+from model_files import KINDS, REVIEWS, file_by_hand, fitted, fitted_kind, replace_array
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
@@ -127,7 +127,7 @@ def test_one_label_is_no_classifier(joint):
     def alter(node, arrays):
         replace_array(arrays, "classes_", np.array(["good"]))
 
-    refused(file_by_hand(joint, alter), "classes_ must be")
+    refused(file_by_hand(joint, alter), "classes_ is not that of the targets")
 
 
 @pytest.mark.parametrize("column", [-1, 5, 10**9, 0.5, "1"])
@@ -174,3 +174,97 @@ def test_what_could_not_be_loaded_is_not_saved(focused):
     del model.coef_
     with pytest.raises(NotFittedError):
         model.save(io.BytesIO())
+
+
+# ---- targets ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kinds():
+    return {kind: fitted_kind(kind) for kind in KINDS}
+
+
+def altered(model, *path, value):
+    """The model's file with one value of its JSON, or one array, put in the place of another."""
+
+    def alter(node, arrays):
+        *way, last = path
+        at = node["fitted"]
+        for step in way:
+            at = at[step]
+        if isinstance(value, np.ndarray):
+            arrays["arrays/other.npy"] = value
+            at[last] = {"kind": "array", "array": "arrays/other.npy"}
+        else:
+            at[last] = value
+
+    return file_by_hand(model, alter)
+
+
+ONE = np.ones(1)
+
+
+@pytest.mark.parametrize(
+    "kind, path, value, message",
+    [
+        ("real with covariates", ("family_", "fields", "noise_variance"), 0.0, "noise_variance_"),
+        ("real with covariates", ("family_", "fields", "noise_variance"), -1.0, "noise_variance_"),
+        ("real with covariates", ("family_",), "gaussian", "family_ must be"),
+        ("real with covariates", ("noise_variance_",), 0.5, "noise_variance_ is not"),
+        ("real with covariates", ("n_covariates_",), 3, "shape"),
+        ("real with covariates", ("n_covariates_",), 0, "covariate_coef_ must be there"),
+        ("real with covariates", ("n_covariates_",), 2.0, "n_covariates_ must be"),
+        ("real with covariates", ("covariate_coef_",), np.ones(3), "covariate_coef_"),
+        ("real with covariates", ("covariate_coef_",), np.full(2, np.nan), "covariate_coef_"),
+        ("real with covariates", ("_scaling", "fields", "centre"), ONE, "_scaling.centre"),
+        ("real with covariates", ("_scaling", "fields", "size"), np.zeros(2), "greater than 0"),
+        ("real with covariates", ("_scaling",), None, "_scaling must be"),
+        ("real with covariates", ("_codings",), [], "_codings must be"),
+        ("real with covariates", ("_codings",), [3], "_codings must be"),
+        ("real with covariates", ("_codings", 0, "fields", "kind"), "poisson", "coded as"),
+        ("real with covariates", ("_codings", 0, "fields", "labels"), ONE, "no labels"),
+        ("rating", ("family_", "fields", "thresholds"), np.zeros(4), "that rise"),
+        ("rating", ("family_", "fields", "thresholds"), np.array([0, 1, 2, np.inf]), "that rise"),
+        ("rating", ("family_", "fields", "thresholds"), np.arange(3.0), "5 labels, not 4"),
+        ("rating", ("family_", "fields", "thresholds"), np.arange(4), "that rise"),
+        ("rating", ("family_", "fields", "thresholds"), [0.0, 1.0, 2.0, 3.0], "that rise"),
+        ("rating", ("_codings", 0, "fields", "labels"), np.arange(5.0)[::-1], "sorted"),
+        ("rating", ("levels_",), np.arange(5.0) + 1, "levels_ is not"),
+        ("rating", ("thresholds_",), np.arange(4.0), "thresholds_ is not"),
+        ("classes", ("family_", "fields", "n_classes"), 9, "labels, not 9"),
+        ("classes", ("family_", "fields", "n_classes"), -1, "labels, not -1"),
+        ("classes", ("coef_",), np.ones((2, 2)), "coef_ must be"),
+        ("classes", ("coef_",), np.ones(2), "coef_ must be"),
+        ("classes", ("intercept_",), 0.0, "intercept_ must be"),
+        ("classes", ("intercept_",), np.ones(3), "intercept_ must be"),
+        ("classes", ("classes_",), np.array(["a", "b", "c"]), "classes_ is not"),
+        ("classes", ("_codings", 0, "fields", "labels"), np.array(["a", "a"]), "sorted"),
+        ("truth values", ("_codings", 0, "fields", "labels"), ONE, "two or more labels"),
+        ("several numbers", ("family_", "fields", "kind"), np.array([0, 3, 5]), "no known kind"),
+        ("several numbers", ("family_", "fields", "kind"), np.array([0, 3, -1]), "no known kind"),
+        ("several numbers", ("family_", "fields", "kind"), np.array([0, 3]), "2 targets"),
+        ("several numbers", ("family_", "fields", "kind"), np.array([0, 3, 4]), "1 predictors"),
+        ("several numbers", ("family_", "fields", "kind"), np.array([3, 0, 2]), "parameters to"),
+        ("several numbers", ("family_", "fields", "kind"), np.array([0.0, 3, 2]), "whole numbers"),
+        ("several numbers", ("family_", "fields", "first"), np.array([0, 1, 2]), "never fall"),
+        ("several numbers", ("family_", "fields", "first"), np.array([0, 2, 1, 3]), "never fall"),
+        ("several numbers", ("family_", "fields", "first"), np.array([0, 1, 2, 99]), "predictors"),
+        ("several numbers", ("family_", "fields", "first"), np.array([-1, 1, 2, 3]), "begin at 0"),
+        ("several numbers", ("family_", "fields", "place"), np.array([0, 1, 9, 9]), "must end at"),
+        ("several numbers", ("family_", "fields", "place"), np.array([0, 0, 5, 5]), "0 parameters"),
+        ("several numbers", ("family_", "fields", "parameters"), ONE, "must end at"),
+        ("several numbers", ("family_", "fields", "parameters"), np.zeros(5), "noise_variance_"),
+        ("several numbers", ("family_", "fields", "parameters"), np.ones(5), "that rise"),
+        ("several numbers", ("noise_variance_",), 1.0, "noise_variance_ is not"),
+        ("several classes", ("classes_",), [], "classes_ is not"),
+        ("several classes", ("_codings",), [], "_codings must be"),
+    ],
+)
+def test_targets_that_do_not_fit_together(kinds, kind, path, value, message):
+    refused(altered(kinds[kind], *path, value=value), message)
+
+
+@pytest.mark.parametrize("attribute", ["family_", "_codings", "_scaling", "n_covariates_"])
+def test_what_is_known_of_the_target_is_missing(kinds, attribute):
+    stream = file_by_hand(kinds["rating"], lambda node, arrays: node["fitted"].pop(attribute))
+    refused(stream, "does not hold together")

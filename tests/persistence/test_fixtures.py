@@ -7,6 +7,7 @@ longer load, or give other predictions: mend the code, not the files.
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
@@ -49,6 +50,47 @@ def test_a_classifier(version):
     assert model.classes_.tolist() == ["bad", "good"]
     # Converged only so far, so of another machine's rounding a little more is left.
     assert_allclose(model.elbo(counts)["bound"], wanted["classifier"]["bound"], rtol=1e-9)
+
+
+def few_counts(wanted):
+    return np.array(wanted["counts"])[:, wanted["few"]]
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_three_classes(version):
+    wanted = expected(version)
+    model = topicfocus.load(FOLDER / f"format{version}-classes.model")
+    counts = few_counts(wanted)
+    assert model.predict(counts).tolist() == wanted["classes"]["predict"]
+    same(model.predict_proba(counts), wanted["classes"]["predict_proba"])
+    assert model.classes_.tolist() == [-1, 0, 1]
+    assert model.coef_.shape == (3, 3)
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_a_rating_with_covariates(version):
+    wanted = expected(version)
+    model = topicfocus.load(FOLDER / f"format{version}-rating.model")
+    counts, covariates = few_counts(wanted), np.array(wanted["covariates"])
+    mean, std = model.predict(counts, return_std=True, covariates=covariates)
+    same(mean, wanted["rating"]["predict"])
+    same(std, wanted["rating"]["std"])
+    proba = model.predict_proba(counts, covariates=covariates)
+    same(proba, wanted["rating"]["predict_proba"])
+    assert model.levels_.tolist() == [0, 1, 2]
+    assert model.covariate_coef_.shape == (2,)
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_several_targets(version):
+    wanted = expected(version)
+    model = topicfocus.load(FOLDER / f"format{version}-several.model")
+    counts = few_counts(wanted)
+    mean, std = model.predict(counts, return_std=True, exposure=np.full(len(counts), 2.0))
+    same(mean, wanted["several"]["predict"])
+    same(std, wanted["several"]["std"])
+    assert model.family == ["gaussian", "poisson", "bernoulli", "ordinal"]
+    assert model.coef_.shape == (4, 3)
 
 
 def test_fixtures_stay_small():

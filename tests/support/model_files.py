@@ -15,7 +15,50 @@ from topicfocus.persistence.encoding import Encoder
 
 MODELS = tuple(name for name in topicfocus.__all__ if name not in ("load", "save"))
 REVIEWS = make_reviews(60, doc_length=25, random_state=5)
+RNG = np.random.default_rng(5)
 LABELS = np.where(REVIEWS.target > np.median(REVIEWS.target), "good", "bad")
+STARS = np.clip(np.round(REVIEWS.target / 2.5), 0, 4)
+COUNTS = RNG.poisson(np.exp(REVIEWS.target / 5))
+COVARIATES = RNG.normal(3.0, 2.0, (len(LABELS), 2))
+
+#: Every kind of target: name, class, parameters, target, and what else fit is given.
+KINDS = {
+    "real with covariates": ("SLDARegressor", {}, REVIEWS.target, {"covariates": COVARIATES}),
+    "count with exposure": (
+        "FocusedTopicRegressor",
+        {"family": "poisson"},
+        COUNTS,
+        {"exposure": np.linspace(0.5, 2.0, len(LABELS))},
+    ),
+    "rating with covariates": (
+        "PCSLDARegressor",
+        {"family": "ordinal"},
+        STARS,
+        {"covariates": COVARIATES},
+    ),
+    "rating": ("PFSLDARegressor", {"family": "ordinal"}, STARS, {}),
+    "classes": ("FocusedTopicClassifier", {}, STARS.astype(int).astype(str), {}),
+    "classes that are numbers": ("SLDAClassifier", {}, STARS.astype(int), {}),
+    "truth values": ("SLDAClassifier", {}, LABELS == "good", {}),
+    "several numbers": (
+        "FocusedTopicRegressor",
+        {"family": ["gaussian", "ordinal", "poisson"]},
+        np.column_stack([REVIEWS.target, STARS, COUNTS]),
+        {"covariates": COVARIATES},
+    ),
+    "several classes": (
+        "PFSLDAClassifier",
+        {},
+        np.column_stack([LABELS.astype(object), STARS.astype(int).astype(object)]),
+        {},
+    ),
+}
+
+
+def fitted_kind(kind: str) -> Any:
+    name, parameters, target, extras = KINDS[kind]
+    parameters = {"n_topics": 2, "max_epochs": 3, "random_state": 1, **parameters}
+    return getattr(topicfocus, name)(**parameters).fit(REVIEWS.counts, target, **extras)
 
 
 def target_of(name: str) -> np.ndarray:

@@ -7,9 +7,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topicfocus.corpus import Corpus, make_corpus
+from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.parameters import check_count
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import ModelState
@@ -101,6 +103,10 @@ class TopicModel(TransformerMixin, BaseEstimator):
         For a pipeline: `topicfocus.save(pipeline, path)`.
         """
         save(self, path)
+
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram, which calls this for notebooks, and the topics below it."""
+        return estimator_html_repr(self) + topics_html(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -23,6 +23,8 @@ from topicfocus.families import (
 
 #: Families that a regressor may be asked for. "bernoulli" is of use beside other targets.
 REGRESSION_FAMILIES = ("gaussian", "poisson", "ordinal", "bernoulli")
+#: What the targets of a classifier are.
+CLASS_FAMILIES = ("bernoulli", "categorical")
 #: An ordinal target with more levels than this is a real one.
 MOST_LEVELS = 100
 
@@ -43,22 +45,24 @@ class Coding:
 
     def encode(self, column: np.ndarray, name: str = "y") -> np.ndarray:
         """Numbers for the family, NaN where the target is missing; unknown labels are an error."""
-        missing = is_missing(column)
         if self.labels is None:
             return as_numbers(column, name)
+        missing = is_missing(column)
         codes = np.full(len(column), np.nan)
-        known = column[~missing]
-        if self.labels.dtype.kind in "biuf":
-            known = as_numbers(known, name)
-        elif self.labels.dtype.kind == "U":
-            known = known.astype(str)
-        place = np.searchsorted(self.labels, known)
-        place = np.minimum(place, len(self.labels) - 1)
-        wrong = self.labels[place] != known
+        if missing.all():
+            return codes
+        known = as_labels(column[~missing], name)
+        if (known.dtype.kind in "biuf") == (self.labels.dtype.kind in "biuf"):
+            place = np.minimum(np.searchsorted(self.labels, known), len(self.labels) - 1)
+            wrong = self.labels[place] != known
+        else:  # text where the labels are numbers, or the other way round
+            place, wrong = np.zeros(len(known), dtype=int), np.ones(len(known), dtype=bool)
         if np.any(wrong):
             row = int(np.flatnonzero(~missing)[np.argmax(wrong)])
             what = "a level" if self.kind == "ordinal" else "a class"
-            raise ValueError(f"{name} has {what} never seen in fit at row {row}: {column[row]!r}")
+            raise ValueError(
+                f"{name} has {what} never seen in fit at row {row}: {shown(column[row])}"
+            )
         codes[~missing] = place
         return codes
 
@@ -111,6 +115,8 @@ def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
     if sparse.issparse(y):
         y = y.toarray()
     values = np.asarray(y)
+    if values.dtype.kind == "U" and not isinstance(y, np.ndarray):
+        values = np.asarray(y, dtype=object)  # NumPy made the text "nan" of a missing label
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must hold real numbers or labels")
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
@@ -128,10 +134,20 @@ def is_missing(column: np.ndarray) -> np.ndarray:
     if column.dtype.kind == "f":
         return np.isnan(column)
     if column.dtype.kind == "O":
-        return np.array(
-            [v is None or (isinstance(v, float) and v != v) for v in column], dtype=bool
-        )
+        return np.array([_is_nothing(v) for v in column], dtype=bool)
     return np.zeros(len(column), dtype=bool)
+
+
+def _is_nothing(value: Any) -> bool:
+    """None, NaN, and pandas' NA, by name because pandas need not be installed."""
+    if isinstance(value, (float, np.floating)):
+        return bool(value != value)
+    return value is None or type(value).__name__ == "NAType"
+
+
+def shown(value: Any) -> str:
+    """A value as the user would write it: 'ugly', not np.str_('ugly')."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def as_numbers(column: np.ndarray, name: str = "y") -> np.ndarray:
@@ -142,10 +158,11 @@ def as_numbers(column: np.ndarray, name: str = "y") -> np.ndarray:
         values = np.empty(len(column))
         for row, value in enumerate(column):
             try:
-                values[row] = np.nan if value is None else float(value)
+                values[row] = np.nan if _is_nothing(value) else float(value)
             except (TypeError, ValueError):
                 raise ValueError(
-                    f"Unknown label type: {name} must hold numbers, but row {row} is {value!r}. "
+                    f"Unknown label type: {name} must hold numbers, but row {row} is "
+                    f"{shown(value)}. "
                     "For labels use a classifier."
                 ) from None
     infinite = np.isinf(values)
@@ -153,6 +170,28 @@ def as_numbers(column: np.ndarray, name: str = "y") -> np.ndarray:
         row = int(np.argmax(infinite))
         raise ValueError(f"Input {name} contains infinity at row {row}.")
     return values
+
+
+def as_labels(known: np.ndarray, name: str = "y") -> np.ndarray:
+    """Labels as an array of one plain type, so that they can be sorted; none is missing."""
+    if known.dtype.kind != "O":
+        return known
+    text = [isinstance(v, str) for v in known]
+    number = [isinstance(v, (bool, int, float, np.bool_, np.number)) for v in known]
+    if all(text):
+        return known.astype(str)
+    if all(number):
+        return np.array(list(known))
+    if any(text) or any(number):
+        types = ", ".join(sorted({type(v).__name__ for v in known}))
+        raise ValueError(
+            f"Unknown label type: {name} has labels of types that do not mix ({types}). Make them "
+            "all text or all numbers."
+        )
+    raise ValueError(
+        f"Unknown label type: {name} has labels such as {shown(known[0])}. Labels are text, "
+        "numbers or truth values."
+    )
 
 
 def read_regression(
@@ -204,9 +243,7 @@ def read_classes(columns: list[np.ndarray], weight: np.ndarray, name: str = "y")
             raise ValueError(
                 f"Input {name} contains NaN only: no document has a class. At least two must."
             )
-        if known.dtype.kind == "O":
-            kinds = {type(v) for v in known}
-            known = known.astype(str) if kinds == {str} else np.array(list(known))
+        known = as_labels(known, name)
         if known.dtype.kind == "f":
             if not np.all(np.isfinite(known)):
                 raise ValueError(f"Input {name} contains infinity.")
@@ -220,8 +257,8 @@ def read_classes(columns: list[np.ndarray], weight: np.ndarray, name: str = "y")
         labels = np.unique(known)
         if len(labels) < 2:
             raise ValueError(
-                f"{name} has one class only ({labels[0]!r}): there is nothing to tell apart. Pass "
-                "documents of two or more classes."
+                f"{name} has one class only ({shown(labels[0])}): there is nothing to tell apart. "
+                "Pass documents of two or more classes."
             )
         out.append(Coding("bernoulli" if len(labels) == 2 else "categorical", labels))
     return out

@@ -40,6 +40,16 @@ class Documents:
         parts = (self.target, self.weight, self.offset, self.covariates)
         return Documents(self.corpus.rows(index), *(None if p is None else p[index] for p in parts))
 
+    def that_count(self) -> Documents:
+        """Without documents of weight 0: nothing, random numbers included, depends on them."""
+        if self.weight is None or np.all(self.weight > 0):
+            return self
+        left = self.rows(np.flatnonzero(self.weight))
+        if left.corpus.n_tokens == 0:
+            raise ValueError("every document of X with a weight above 0 is empty.")
+        # Weights of 0 and 1 are no weights: the same numbers, to the last bit, as without them.
+        return replace(left, weight=None) if np.all(left.weight == 1) else left
+
 
 def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") -> np.ndarray | None:
     """Weights of documents, 0 or more, at least one above 0; None stays None."""

@@ -82,7 +82,7 @@ class LDA(JointTopicModel):
         """
         corpus = self._read_counts(X, reset=True)
         weight = read_weight(sample_weight, corpus.n_docs)
-        self._fit_joint(Documents(corpus, None, weight), Gaussian(1.0))
+        self._fit_joint(Documents(corpus, None, weight).that_count(), Gaussian(1.0))
         return self
 
     def _family(self) -> Gaussian:

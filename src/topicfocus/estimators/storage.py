@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.estimators.base import TopicModel
-from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.coding import CLASS_FAMILIES, REGRESSION_FAMILIES, Coding
 from topicfocus.estimators.constrained import ConstrainedModel
 from topicfocus.estimators.documents import Scaling
 from topicfocus.estimators.focused import (
@@ -28,7 +28,16 @@ from topicfocus.estimators.lda import LDA
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
 from topicfocus.estimators.targets import ClassifierPart, TargetPart
-from topicfocus.families import FAMILIES, Categorical, Several
+from topicfocus.families import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    Ordinal,
+    Poisson,
+    Several,
+    n_predictors,
+    split,
+)
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.persistence import register, register_record
 from topicfocus.text.counter import TokenCounter
@@ -54,7 +63,7 @@ def register_all() -> None:
     register(CountVectorizer, transient=("_stop_words_id",), check=check_vectoriser)
     register(TokenCounter, check=check_vectoriser)
     register(Pipeline, check=check_pipeline)
-    for record in (*map(type, FAMILIES.values()), Categorical, Several):
+    for record in (Gaussian, Bernoulli, Poisson, Ordinal, Categorical, Several):
         register_record(record)
     for record in (Hyperparameters, Coding, Scaling):
         register_record(record)
@@ -85,12 +94,9 @@ def check_model(model: TopicModel) -> None:
     for name in ("doc_topic_prior_", "topic_volume_"):
         _check_shape(model, name, (n_topics,))
     _check_names(model, n_words)
-    if hasattr(model, "classes_"):
-        classes = model.classes_
-        _require(
-            isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1,
-            "classes_ must be a list of two or more labels",
-        )
+    if isinstance(model, TargetPart):
+        # First, because the state below is made with the family's own code.
+        check_targets(model)
     if isinstance(model, JointTopicModel):
         hyper = model._hyper
         _require(
@@ -106,7 +112,7 @@ def _needed(model: TopicModel) -> list[str]:
     if isinstance(model, ClassifierPart):
         names += ["classes_"]
     if isinstance(model, TargetPart):
-        names += ["coef_", "intercept_"]
+        names += ["coef_", "intercept_", "family_", "n_covariates_", "_codings", "_scaling"]
     if isinstance(model, ConstrainedModel):
         names += ["topic_volume_"]
     if isinstance(model, JointTopicModel):
@@ -136,18 +142,166 @@ def _check_state(state: ModelState, n_topics: int, n_words: int) -> None:
         _require(np.all((array >= 0) & (array < np.inf)), f"{name} must be at least 0 and finite")
     _require(np.all(state.inclusion <= 1), "inclusion must be at most 1")
     _require(np.all(state.doc_topic_prior > 0), "doc_topic_prior must be greater than 0")
-    coef = state.coef
+
+
+# ---- targets ------------------------------------------------------------------------------------
+
+
+def check_targets(model: Any) -> None:
+    """Family, labels and coefficients of every target, and that they are of the same targets."""
+    codings = model._codings
     _require(
-        isinstance(coef, np.ndarray)
-        and coef.dtype == np.float64
-        and coef.ndim in (1, 2)
-        and n_topics in coef.shape,
-        f"coef_ must have a coefficient for each of the {n_topics} topics",
+        isinstance(codings, list) and codings and all(isinstance(c, Coding) for c in codings),
+        "_codings must be a list of codings, one a target",
     )
-    intercept = np.asarray(state.intercept)
-    _require(intercept.dtype.kind == "f", "intercept_ must be a number")
-    dispersion = getattr(state.family, "noise_variance", 1.0)
-    _require(0 < dispersion < np.inf, "noise_variance_ must be greater than 0 and finite")
+    families = _families(model.family_, len(codings))
+    for coding, family in zip(codings, families, strict=True):
+        _check_coding(coding, family, isinstance(model, ClassifierPart))
+    _check_kept(model, codings, families)
+    _check_coefficients(model)
+
+
+def _families(family: Any, n_targets: int) -> list[Any]:
+    """The family of each target. Compiled code follows the arrays of Several without looking."""
+    kinds = (Gaussian, Bernoulli, Poisson, Ordinal, Categorical)
+    if not isinstance(family, Several):
+        _require(type(family) in kinds, "family_ must be a family of topicfocus")
+        _require(n_targets == 1, f"family_ is of one target, but there are {n_targets}")
+        return [family]
+    for name in ("kind", "first", "place"):
+        array = getattr(family, name)
+        _require(
+            isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1,
+            f"family_.{name} must be an array of whole numbers",
+        )
+    _require(
+        n_targets > 1 and len(family.kind) == n_targets,
+        f"family_ is of {len(family.kind)} targets, but there are {n_targets}",
+    )
+    _require(_is_floats(family.parameters, 1), "family_.parameters must be an array of floats")
+    _require(
+        np.all((family.kind >= 0) & (family.kind < len(kinds))), "family_.kind is of no known kind"
+    )
+    for name in ("first", "place"):
+        array = getattr(family, name)
+        _require(
+            len(array) == n_targets + 1 and array[0] == 0 and np.all(np.diff(array) >= 0),
+            f"family_.{name} must begin at 0 and never fall",
+        )
+    _require(family.place[-1] == len(family.parameters), "family_.place must end at the parameters")
+    widths, sizes = np.diff(family.first), np.diff(family.place)
+    for kind, width, size in zip(family.kind, widths, sizes, strict=True):
+        cls = kinds[kind]
+        _require(
+            width >= 2 if cls is Categorical else width == 1,
+            f"family_ gives {width} predictors to a target that is {cls.__name__}",
+        )
+        _require(
+            size >= 1 if cls is Ordinal else size == (cls is Gaussian),
+            f"family_ gives {size} parameters to a target that is {cls.__name__}",
+        )
+    return [own for own, _ in split(family)]
+
+
+def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
+    """One target: labels that can be searched, as many as its family has, and its dispersion."""
+    kind = type(family).__name__.lower()
+    _require(coding.kind == kind, f"a target is coded as {coding.kind}, but its family is {kind}")
+    _require((kind in CLASS_FAMILIES) if classes else (kind in REGRESSION_FAMILIES), f"no {kind}")
+    labels = coding.labels
+    if classes or kind == "ordinal":
+        what = "classes_" if classes else "levels_"
+        _require(
+            isinstance(labels, np.ndarray) and labels.ndim == 1 and len(labels) > 1,
+            f"{what} must be a list of two or more labels",
+        )
+        _require(
+            labels.dtype.kind in ("biufU" if classes else "biuf")
+            and np.array_equal(np.unique(labels), labels),
+            f"{what} must be sorted, without repeats",
+        )
+        n_labels = {
+            "ordinal": lambda: len(family.thresholds) + 1,
+            "categorical": lambda: family.n_classes,
+            "bernoulli": lambda: 2,
+        }[kind]()
+        _require(len(labels) == n_labels, f"{what} has {len(labels)} labels, not {n_labels}")
+    else:
+        _require(labels is None, f"a target that is {kind} has no labels")
+    if kind == "gaussian":
+        noise = family.noise_variance
+        _require(
+            isinstance(noise, float) and 0 < noise < np.inf,
+            "noise_variance_ must be greater than 0 and finite",
+        )
+    if kind == "ordinal":
+        _require(
+            _is_floats(family.thresholds, 1)
+            and np.all(np.isfinite(family.thresholds))
+            and np.all(np.diff(family.thresholds) > 0),
+            "thresholds_ must be finite numbers that rise",
+        )
+
+
+def _check_kept(model: Any, codings: list[Coding], families: list[Any]) -> None:
+    """Attributes for the user say the same as what predictions are made with."""
+    one = len(codings) == 1
+    wanted: dict[str, Any] = {"classes_": None, "levels_": None}
+    wanted |= {"thresholds_": None, "noise_variance_": None}
+    if isinstance(model, ClassifierPart):
+        wanted["classes_"] = codings[0].labels if one else [c.labels for c in codings]
+    elif one and isinstance(families[0], Ordinal):
+        wanted["levels_"] = codings[0].labels
+        wanted["thresholds_"] = families[0].thresholds
+    noises = [getattr(f, "noise_variance", np.nan) for f in families]
+    if not np.all(np.isnan(noises)):
+        wanted["noise_variance_"] = noises[0] if one else np.array(noises)
+    for name, value in wanted.items():
+        found = getattr(model, name, None)
+        _require(
+            type(found) is type(value) and _equal(found, value),
+            f"{name} is not that of the targets",
+        )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(
+            one, other, equal_nan=one.dtype.kind == "f"
+        )
+    return bool(one == other)
+
+
+def _check_coefficients(model: Any) -> None:
+    n_topics, n_covariates = len(model.components_), model.n_covariates_
+    _require(
+        type(n_covariates) is int and n_covariates >= 0, "n_covariates_ must be a whole number"
+    )
+    several = isinstance(model.family_, (Several, Categorical))
+    rows = (n_predictors(model.family_),) if several else ()
+    intercept = model.intercept_
+    if not several:
+        _require(isinstance(intercept, float), "intercept_ must be a number")
+        intercept = np.array(intercept)
+    arrays = {"coef_": (model.coef_, (*rows, n_topics)), "intercept_": (intercept, rows)}
+    _require(
+        (n_covariates > 0) == hasattr(model, "covariate_coef_"),
+        f"covariate_coef_ must be there for {n_covariates} covariates",
+    )
+    if n_covariates:
+        arrays["covariate_coef_"] = (model.covariate_coef_, (*rows, n_covariates))
+    scaling = model._scaling
+    _require(isinstance(scaling, Scaling), "_scaling must be the scaling of the covariates")
+    arrays["_scaling.centre"] = (scaling.centre, (n_covariates,))
+    arrays["_scaling.size"] = (scaling.size, (n_covariates,))
+    for name, (array, shape) in arrays.items():
+        _require(
+            _is_floats(array, len(shape)) and array.shape == shape and np.all(np.isfinite(array)),
+            f"{name} must be an array of finite floats of shape {shape}",
+        )
+    _require(np.all(scaling.size > 0), "_scaling.size must be greater than 0")
 
 
 def _is_floats(array: Any, ndim: int) -> bool:

@@ -141,7 +141,8 @@ def _free_gradient(family, target, mean, variance, weight):
     # log σ(a) + log σ(-b) + log(1 - e^{b-a})
     both = upper & lower
     ratio = np.zeros(len(level))
-    ratio[both] = 1.0 / np.expm1(a[both] - b[both])
+    with np.errstate(over="ignore"):  # a line search tries wide levels: 1/∞ = 0
+        ratio[both] = 1.0 / np.expm1(a[both] - b[both])
     np.add.at(by_threshold, level[upper], (weight * (expit(-a) + ratio))[upper])
     np.add.at(by_threshold, level[lower] - 1, -(weight * (expit(b) + ratio))[lower])
     # τ_c = free_0 + Σ_{i<=c} gap_i

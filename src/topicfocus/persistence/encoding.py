@@ -28,6 +28,19 @@ from topicfocus.persistence.registry import (
 )
 
 _MAX_DEPTH = 40
+#: Where scikit-learn keeps the metadata that methods of an object ask for (`set_fit_request`).
+_REQUESTS = "_metadata_request"
+_METHODS = (
+    "fit",
+    "partial_fit",
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "score",
+    "transform",
+    "inverse_transform",
+)
 #: Lists of so many NumPy numbers of one type become an array: vocabularies have thousands.
 _LONG_LIST = 8
 _PYTHON_TYPES = {"bool": bool, "int": int, "float": float}
@@ -120,7 +133,7 @@ class Encoder:
         fitted = {
             name: v
             for name, v in vars(value).items()
-            if name not in params and name not in entry.transient
+            if name not in params and name not in entry.transient and name != _REQUESTS
         }
         for name in fitted:
             if not entry.may_have(name):
@@ -128,12 +141,17 @@ class Encoder:
                     f"Cannot save {label}.{name}: the class itself has something of that name. "
                     f"Delete it from the object first: del model.{name}."
                 )
-        return {
+        node = {
             "kind": "object",
             "class": entry.name,
             "params": {n: self.encode(v, f"{label}.{n}", depth + 1) for n, v in params.items()},
             "fitted": {n: self.encode(v, f"{label}.{n}", depth + 1) for n, v in fitted.items()},
         }
+        if _REQUESTS in vars(value):
+            routing = value.get_metadata_routing()
+            requests = {m: dict(getattr(routing, m).requests) for m in _METHODS}
+            node["requests"] = {m: asked for m, asked in requests.items() if asked}
+        return node
 
     def _list(self, values: list[Any], where: str, depth: int) -> Any:
         first = type(values[0]) if values else None
@@ -317,6 +335,8 @@ class Decoder:
             if not entry.may_have(name) or name in entry.parameters():
                 raise ModelFileError(_unknown(entry.cls, name))
             setattr(value, name, self.decode(v, depth))
+        if "requests" in node:
+            setattr(value, _REQUESTS, _requests(value, node["requests"]))
         if entry.check is not None:
             try:
                 entry.check(value)
@@ -347,6 +367,21 @@ _READERS: dict[str, Callable[[Decoder, dict[str, Any], int], Any]] = {
     "set": Decoder._set,
     "tuple": Decoder._tuple,
 }
+
+
+def _requests(value: Any, node: Any) -> Any:
+    """What `set_fit_request` and the like were told: only metadata that the methods take."""
+    routing = value.get_metadata_routing()
+    for method, asked in node.items():
+        if method not in _METHODS:
+            raise ModelFileError(_unknown(type(value), method))
+        known = getattr(routing, method)
+        for param, alias in asked.items():
+            if param not in known.requests:
+                raise ModelFileError(_unknown(type(value), param))
+            # Raises for an alias that is neither a name nor one of True, False and None.
+            known.add_request(param=param, alias=alias)
+    return routing
 
 
 def _known_dtype(name: Any) -> np.dtype:

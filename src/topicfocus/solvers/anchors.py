@@ -62,7 +62,9 @@ def _main_directions(lean: np.ndarray, word_count: np.ndarray, n: int) -> list[n
     out = []
     for axis in axes:
         axis = axis / np.abs(axis).max()
-        axis = axis * np.sign(axis[np.argmax(np.abs(axis))])  # the sign of an SVD means nothing
+        # The sign of an SVD means nothing. The first of the largest entries is made positive: two
+        # targets have equal ones, and rounding must not choose between them.
+        axis = axis * np.sign(axis[np.argmax(np.abs(axis) > 1 - 1e-6)])
         out += [axis, -axis]
     return out[:n]
 

@@ -234,7 +234,8 @@ def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
         factor = _class_factor(column, predictor)
     else:
         # Thresholds stay as they are: the predictor is moved, not the levels.
-        factor = float(_fit_scalar(column, predictor - predictor.mean(axis=0), 1e-6)[0][0, 0])
+        centre = np.average(predictor, axis=0, weights=column.weight)
+        factor = float(_fit_scalar(column, predictor - centre, 1e-6)[0][0, 0])
     factor = float(np.clip(factor, 0.1, 1.0))
     moved = replace(column, offset=column.offset + factor * predictor)
     return (level(moved) if column.width == 1 else _class_shift(moved)), factor

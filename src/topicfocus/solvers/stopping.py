@@ -61,6 +61,7 @@ class Watch:
         self._columns = target_columns(train, family)
         self._held_columns = target_columns(held_out, family)
         self._scale = [null_deviance(column) for column in self._held_columns]
+        self._weight = np.concatenate([column.weight for column in self._held_columns])
         self._theta: np.ndarray | None = None
         self._fits: dict[int, Linear] = {}
         self._best: np.ndarray | None = None
@@ -102,7 +103,7 @@ class Watch:
         worse = (
             best is not None
             and share < best_share - self.rule.slack * abs(best_share)
-            and significantly_more(loss, best, self.rule.tolerance)
+            and significantly_more(loss, best, self._weight, self.rule.tolerance)
         )
         if share > best_share:
             self._best, self._best_share = loss, share
@@ -114,9 +115,16 @@ class Watch:
         return self._worse >= self.rule.patience
 
 
-def significantly_more(loss: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
-    """Whether `loss` is above `other` by more than `tolerance` paired standard errors."""
-    more = loss - other
-    if len(more) < 2:
-        return bool(more.sum() > 0)
-    return bool(more.mean() > tolerance * more.std(ddof=1) / math.sqrt(len(more)))
+def significantly_more(
+    loss: np.ndarray, other: np.ndarray, weight: np.ndarray, tolerance: float
+) -> bool:
+    """Whether `loss` is above `other` by more than `tolerance` paired standard errors.
+
+    A document of weight 2 is two copies, so n is the sum of the weights.
+    """
+    more, size = loss - other, float(weight.sum())
+    mean = float(weight @ more) / size
+    if size < 2:
+        return mean > 0
+    variance = float(weight @ (more - mean) ** 2) / (size - 1)
+    return mean > tolerance * math.sqrt(variance / size)

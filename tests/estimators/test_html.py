@@ -1,0 +1,103 @@
+"""What a notebook shows."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from model_files import REVIEWS, fitted, fitted_kind
+from sklearn import config_context
+
+from topicfocus import LDA, FocusedTopicRegressor, SLDAClassifier
+
+FRAME = pd.DataFrame(REVIEWS.counts.toarray(), columns=list(REVIEWS.vocabulary))
+
+
+class Table(HTMLParser):
+    """The cells of our table, and the names of all elements."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.tags, self.caption, self._inside, self._cell = [], [], "", False, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self._inside |= tag == "table" and ("class", "topicfocus") in attrs
+        if self._inside and tag == "tr":
+            self.rows.append([])
+        if self._inside and tag in ("td", "th"):
+            self.rows[-1].append("")
+        self._cell = tag
+
+    def handle_endtag(self, tag):
+        self._inside &= tag != "table"
+        self._cell = None
+
+    def handle_data(self, data):
+        if self._inside and self._cell in ("td", "th"):
+            self.rows[-1][-1] += data
+        if self._inside and self._cell == "caption":
+            self.caption += data
+
+
+def test_the_diagram_alone_before_fit():
+    shown = FocusedTopicRegressor()._repr_html_()
+    assert "sk-top-container" in shown
+    assert "topicfocus" not in Table(shown).caption
+    assert Table(shown).rows == []
+
+
+def test_topics_with_coefficients_and_words():
+    model = fitted("FocusedTopicRegressor", FRAME)
+    for shown in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        assert "sk-top-container" in shown
+        table = Table(shown)
+        assert table.rows[0] == ["topic", "coef", "words"]
+        assert len(table.rows) == 4
+        # The topics that raise the target most come first.
+        order = np.argsort(-model.coef_)
+        assert [row[0] for row in table.rows[1:]] == [str(k) for k in order]
+        assert table.rows[1][1] == f"{model.coef_.max():.3g}"
+        assert table.rows[1][2] == ", ".join(model.top_words(8)[order[0]])
+        kept = int(model.selected_words_.sum())
+        assert table.caption == f"3 topics of {FRAME.shape[1]} words, {kept} kept"
+
+
+def test_models_of_other_kinds():
+    table = Table(fitted("LDA")._repr_html_())
+    assert table.rows[0] == ["topic", "words"]
+    assert "words are numbers of columns" in table.caption
+    assert Table(fitted("SLDAClassifier")._repr_html_()).rows[0][1] == "log odds of good"
+    assert Table(fitted_kind("classes")._repr_html_()).rows[0][1:-1] == ["0", "1", "2", "3", "4"]
+    assert Table(fitted_kind("several classes")._repr_html_()).rows[0][1] == "coef 0"
+
+
+def test_many_classes_do_not_fill_the_screen():
+    labels = np.arange(60) % 12
+    model = SLDAClassifier(2, max_epochs=2).fit(REVIEWS.counts, labels)
+    table = Table(model._repr_html_())
+    assert len(table.rows[0]) == 10
+    assert "8 of 12 coefficients shown" in table.caption
+
+
+@pytest.mark.parametrize("evil", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>'])
+def test_words_and_labels_from_strangers_are_text(evil):
+    columns = [f"{evil}{i}" for i in range(FRAME.shape[1])]
+    X = pd.DataFrame(REVIEWS.counts.toarray(), columns=columns)
+    plain = Table(SLDAClassifier(2, max_epochs=2).fit(FRAME, REVIEWS.target > 5)._repr_html_())
+    model = SLDAClassifier(2, max_epochs=2, random_state=0)
+    model.fit(X, np.where(REVIEWS.target > 5, evil, "!"))
+    shown = model._repr_html_()
+    assert evil not in shown
+    table = Table(shown)
+    assert table.tags.count("script") == plain.tags.count("script")
+    assert "img" not in table.tags
+    assert evil in table.rows[1][-1]
+    assert table.rows[0][1] == f"log odds of {evil}"
+
+
+def test_no_diagram_where_the_user_wants_none():
+    with config_context(display="text"):
+        assert not hasattr(LDA(), "_repr_html_")
+        assert "text/html" not in fitted("LDA")._repr_mimebundle_()

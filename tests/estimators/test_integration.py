@@ -1,0 +1,239 @@
+"""The estimators inside scikit-learn's tools."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from model_files import KINDS, MODELS, fitted_kind
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import SelectFromModel
+from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+import topicfocus
+from topicfocus import (
+    LDA,
+    FocusedTopicClassifier,
+    FocusedTopicRegressor,
+    PFSLDARegressor,
+    SLDAClassifier,
+    SLDARegressor,
+)
+from topicfocus.datasets import make_reviews
+
+REVIEWS = make_reviews(300, random_state=2)
+X, Y = REVIEWS.counts, REVIEWS.target
+GOOD = np.where(np.median(Y) < Y, "good", "bad")
+SELECTING = ("FocusedTopicRegressor", "FocusedTopicClassifier", "PFSLDARegressor")
+FRAME = pd.DataFrame(X.toarray(), columns=list(REVIEWS.vocabulary))
+
+
+def make(name, **options):
+    return getattr(topicfocus, name)(
+        **{"n_topics": 3, "max_epochs": 10, "random_state": 0} | options
+    )
+
+
+def target_of(name):
+    return GOOD if name.endswith("Classifier") else Y
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_clone_and_pickle(name):
+    model = make(name, max_epochs=3).fit(X, target_of(name))
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "components_")
+    np.testing.assert_array_equal(copy.fit(X, target_of(name)).components_, model.components_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_target_pickles(kind):
+    model = fitted_kind(kind)
+    again = pickle.loads(pickle.dumps(model))
+    extras = KINDS[kind][3]
+    words = make_reviews(60, doc_length=25, random_state=5).counts
+    np.testing.assert_array_equal(again.predict(words, **extras), model.predict(words, **extras))
+
+
+def test_grid_search_in_a_text_pipeline():
+    pipe = make_pipeline(CountVectorizer(), make("FocusedTopicRegressor"))
+    search = GridSearchCV(pipe, {"focusedtopicregressor__n_topics": [2, 4]}, cv=3)
+    search.fit(REVIEWS.texts, Y)
+    assert search.best_score_ > 0.4
+    assert np.ptp(search.cv_results_["mean_test_score"]) > 0
+    assert search.best_estimator_[-1].components_.shape[0] in (2, 4)
+
+
+@pytest.mark.parametrize("name", ["SLDAClassifier", "FocusedTopicClassifier"])
+def test_cross_val_predict_of_classes(name):
+    model = make(name)
+    for method in ("predict_proba", "decision_function"):
+        scores = cross_val_predict(model, X, GOOD, cv=3, method=method)
+        ranked = scores[:, 1] if scores.ndim == 2 else scores
+        assert roc_auc_score(GOOD == "good", ranked) > 0.6
+    stars = np.digitize(Y, np.quantile(Y, [1 / 3, 2 / 3]))
+    assert cross_val_predict(model, X, stars, cv=3, method="predict_proba").shape == (300, 3)
+
+
+@pytest.mark.parametrize("name", ["SLDARegressor", "FocusedTopicRegressor"])
+def test_several_targets_in_cross_val_predict(name):
+    both = np.column_stack([Y, -2 * Y + 3])
+    found = cross_val_predict(make(name), X, both, cv=3)
+    assert found.shape == both.shape
+    assert r2_score(both, found) > 0.0
+    assert cross_validate(make(name), X, both, cv=3)["test_score"].mean() > 0.0
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_calibration(method):
+    model = CalibratedClassifierCV(make("FocusedTopicClassifier"), method=method, cv=3)
+    p = model.fit(X[:200], GOOD[:200]).predict_proba(X[200:])[:, 1]
+    assert roc_auc_score(GOOD[200:] == "good", p) > 0.85
+
+
+@pytest.mark.parametrize("name", SELECTING)
+def test_words_for_another_model(name):
+    options = {"inclusion_prior": 0.25, "max_epochs": 60} if name == "PFSLDARegressor" else {}
+    model = SelectFromModel(make(name, **options), importance_getter="inclusion_", threshold=0.5)
+    model.fit(X, target_of(name))
+    np.testing.assert_array_equal(model.get_support(), model.estimator_.selected_words_)
+    kept = model.transform(X)
+    assert 0 < kept.shape[1] < X.shape[1]
+    bayes = make_pipeline(clone(model), MultinomialNB())
+    if name.endswith("Classifier"):
+        assert bayes.fit(X, GOOD).score(X, GOOD) > 0.8
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_dataframes_out(name):
+    model = make(name, max_epochs=2).fit(FRAME, target_of(name))
+    plain = model.transform(FRAME)
+    frame = model.set_output(transform="pandas").transform(FRAME)
+    assert list(frame.columns) == ["topic0", "topic1", "topic2"]
+    assert list(frame.index) == list(FRAME.index)
+    np.testing.assert_array_equal(frame.to_numpy(), plain)
+
+
+@pytest.mark.parametrize("name", ["LDA", "FocusedTopicRegressor"])
+def test_polars_in_and_out(name):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({word: FRAME[word].to_numpy() for word in FRAME.columns})
+    target = pl.Series(target_of(name))
+    model = make(name, max_epochs=2).fit(frame, target)
+    plain = make(name, max_epochs=2).fit(FRAME, target_of(name))
+    assert list(model.feature_names_in_) == list(FRAME.columns)
+    out = model.set_output(transform="polars").transform(frame)
+    assert isinstance(out, pl.DataFrame)
+    assert out.columns == ["topic0", "topic1", "topic2"]
+    np.testing.assert_array_equal(out.to_numpy(), plain.transform(FRAME))
+
+
+# ---- metadata routing --------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+WEIGHT = RNG.integers(1, 4, len(Y)).astype(float)
+COVARIATES = RNG.normal(size=(len(Y), 2))
+RATE = np.exp(0.3 * (Y - 5))
+EXPOSURE = RNG.uniform(0.1, 20.0, len(Y))
+COUNTS = RNG.poisson(RATE * EXPOSURE)
+
+
+def test_weights_are_routed_through_a_pipeline():
+    with config_context(enable_metadata_routing=True):
+        model = make("SLDARegressor").set_fit_request(sample_weight=True)
+        pipe = make_pipeline(CountVectorizer(), model)
+        pipe.fit(REVIEWS.texts, Y, sample_weight=WEIGHT)
+    direct = make("SLDARegressor").fit(X[:, _columns(pipe[0])], Y, sample_weight=WEIGHT)
+    without = make("SLDARegressor").fit(X[:, _columns(pipe[0])], Y)
+    np.testing.assert_allclose(pipe.predict(REVIEWS.texts), direct.predict(X[:, _columns(pipe[0])]))
+    assert np.abs(direct.coef_ - without.coef_).max() > 1e-6
+
+
+def _columns(vectoriser):
+    """Columns of X in the order of a vectoriser fitted to the same texts."""
+    place = {word: i for i, word in enumerate(REVIEWS.vocabulary)}
+    return [place[word] for word in vectoriser.get_feature_names_out()]
+
+
+def test_exposure_is_routed_to_fit_predict_and_score():
+    with config_context(enable_metadata_routing=True):
+        model = make("FocusedTopicRegressor", family="poisson")
+        model.set_fit_request(exposure=True).set_score_request(exposure=True)
+        model.set_predict_request(exposure=True)
+        grid = GridSearchCV(model, {"n_topics": [2, 3]}, cv=3)
+        grid.fit(X, COUNTS, exposure=EXPOSURE)
+        told = cross_validate(model, X, COUNTS, cv=3, params={"exposure": EXPOSURE})
+        untold = cross_validate(make("FocusedTopicRegressor", family="poisson"), X, COUNTS, cv=3)
+        found = cross_val_predict(model, X, COUNTS, cv=3, params={"exposure": EXPOSURE})
+    assert grid.best_score_ > 0.5
+    # Counts of documents watched for a short or a long time cannot be told from the words.
+    assert told["test_score"].mean() > 0.2 + untold["test_score"].mean()
+    assert found.shape == COUNTS.shape
+
+
+def test_covariates_are_routed_with_their_rows():
+    y = Y + 5 * COVARIATES[:, 0]
+    with config_context(enable_metadata_routing=True):
+        model = make("FocusedTopicRegressor").set_fit_request(covariates=True)
+        model.set_score_request(covariates=True).set_predict_request(covariates="covariates")
+        result = cross_validate(
+            make_pipeline(CountVectorizer(), model),
+            REVIEWS.texts,
+            y,
+            cv=3,
+            params={"covariates": COVARIATES},
+        )
+        assert result["test_score"].min() > 0.7
+        with pytest.raises(UnsetMetadataPassedError, match="covariates"):
+            cross_validate(make("SLDARegressor"), X, y, params={"covariates": COVARIATES})
+
+
+def test_nothing_is_routed_unasked():
+    for name in MODELS:
+        assert "True" not in repr(make(name).get_metadata_routing())
+
+
+# ---- words and documents that say nothing ------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [n for n in MODELS if n != "LDA"])
+def test_unseen_words_and_empty_documents_get_the_priors_prediction(name):
+    train = X[:200].toarray()
+    unseen = [3, 50]
+    train[:, unseen] = 0
+    prior = [1.0, 2.0, 5.0]
+    model = make(name, doc_topic_prior=prior).fit(train, target_of(name)[:200])
+    new = X[200:210].toarray()
+    more = new.copy()
+    more[:, unseen] += 7
+    # Up to rounding: there are more numbers to add up, though they are zero.
+    np.testing.assert_allclose(model.transform(more), model.transform(new), rtol=1e-12)
+    nothing = np.zeros((2, X.shape[1]))
+    nothing[1, unseen] = 4
+    wanted = model.intercept_ + model.coef_ @ np.array(prior) / 8
+    predict = model.decision_function if name.endswith("Classifier") else model.predict
+    np.testing.assert_allclose(predict(nothing), wanted)
+    if name.endswith("Regressor"):
+        mean, std = model.predict(nothing, return_std=True)
+        np.testing.assert_allclose(mean, wanted)
+        assert np.all(std >= np.sqrt(model.noise_variance_))
+
+
+def test_no_warnings_on_plain_use():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in (LDA, FocusedTopicRegressor, PFSLDARegressor, SLDARegressor):
+            make(model.__name__).fit(X, Y).transform(X)
+        for model in (FocusedTopicClassifier, SLDAClassifier):
+            make(model.__name__).fit(X, GOOD).predict_proba(X)

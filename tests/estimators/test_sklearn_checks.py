@@ -1,0 +1,68 @@
+"""scikit-learn's own checks of estimators, all of them, for every class."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.decomposition import LatentDirichletAllocation
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from topicfocus import (
+    LDA,
+    FocusedTopicClassifier,
+    FocusedTopicRegressor,
+    PCSLDAClassifier,
+    PCSLDARegressor,
+    PFSLDAClassifier,
+    PFSLDARegressor,
+    SLDAClassifier,
+    SLDARegressor,
+)
+
+SMALL = {"n_topics": 2, "max_epochs": 3, "n_jobs": 1}
+CLASSIFIERS = [
+    cls(**SMALL)
+    for cls in (SLDAClassifier, PFSLDAClassifier, PCSLDAClassifier, FocusedTopicClassifier)
+]
+ESTIMATORS = [
+    LDA(**SMALL),
+    *CLASSIFIERS,
+    *(
+        cls(**SMALL)
+        for cls in (SLDARegressor, PFSLDARegressor, PCSLDARegressor, FocusedTopicRegressor)
+    ),
+]
+
+# The checks pass random numbers as X; users who do that are warned.
+pytestmark = pytest.mark.filterwarnings("ignore::topicfocus.corpus.FractionWarning")
+
+EXPECTED_FAILURES = {
+    "check_decision_proba_consistency": (
+        "it passes negative numbers although the tag positive_only is set; scikit-learn's topic "
+        "model refuses them as well. The same check on positive numbers is below."
+    )
+}
+
+
+@parametrize_with_checks(
+    ESTIMATORS,
+    expected_failed_checks=lambda model: EXPECTED_FAILURES if model in CLASSIFIERS else {},
+)
+def test_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
+def test_the_check_that_fails_passes_on_positive_numbers(model, monkeypatch):
+    given = []
+
+    def positive(**options):
+        X, y = make_blobs(**options)
+        given.append(X)
+        return np.maximum(X, 0.0), y
+
+    monkeypatch.setattr(estimator_checks, "make_blobs", positive)
+    estimator_checks.check_decision_proba_consistency(type(model).__name__, model)
+    # What the exception above rests on: these numbers are refused by scikit-learn's LDA, too.
+    with pytest.raises(ValueError, match="Negative values"):
+        LatentDirichletAllocation().fit(given[0])
