@@ -22,6 +22,7 @@ from topicfocus.inference.evidence import (
     target_slopes,
     word_evidence,
 )
+from topicfocus.inference.moments import Past, SignalMoments
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.linear import (
     Column,
@@ -98,8 +99,12 @@ class Words:
     held_residuals: tuple[Residual, ...]
 
     @staticmethod
-    def of(train: Problem, held_out: Problem, family, penalties) -> Words:
-        """`penalties` of the regressions as chosen before, or None."""
+    def of(train: Problem, held_out: Problem, family, penalties, past: Past | None = None) -> Words:
+        """`penalties` of the regressions as chosen before, or None.
+
+        Documents of the `past` add to what each word says by itself; the regressions are on
+        `train` alone.
+        """
         columns, held_columns = target_columns(train, family), target_columns(held_out, family)
         nulls = tuple(null_fit(column, train) for column in columns)
         mine = _residuals(columns, nulls, train)
@@ -108,11 +113,18 @@ class Words:
         signals = [r.beside(words) for r in mine]
         ridges = ridge_fits(signals, [r.beside(held_words) for r in theirs], penalties)
         predicted = held_words @ np.column_stack([r.weights for r in ridges])
+        if past is None:
+            evidence = [word_evidence(s, r.weights) for s, r in zip(signals, ridges, strict=True)]
+            slopes = [target_slopes(s) for s in signals]
+        else:
+            moments = [
+                SignalMoments.of(s) + gone for s, gone in zip(signals, past.moments, strict=True)
+            ]
+            evidence = [m.evidence(r.weights) for m, r in zip(moments, ridges, strict=True)]
+            slopes = [m.slopes() for m in moments]
         return Words(
-            Evidence.beside(
-                [word_evidence(s, r.weights) for s, r in zip(signals, ridges, strict=True)]
-            ),
-            np.column_stack([target_slopes(s) for s in signals]),
+            Evidence.beside(evidence),
+            np.column_stack(slopes),
             _potential(held_columns, nulls, held_out, predicted),
             tuple(r.penalty for r in ridges),
             nulls,
@@ -127,6 +139,25 @@ class Words:
     def held_signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signal]:
         chosen = words[:, kept]
         return [r.beside(chosen) for r in self.held_residuals]
+
+
+def past_of(problem: Problem, seen: Problem, family) -> Past:
+    """What is remembered of documents that are let go: `problem` has counts, not their roots.
+
+    Their residuals are those of the null models of the documents at hand, `seen`.
+    """
+    columns = target_columns(problem, family)
+    nulls = [null_fit(column, seen) for column in target_columns(seen, family)]
+    words = problem.corpus.counts.sqrt()
+    moments = []
+    for column, null in zip(columns, nulls, strict=True):
+        if column.known.any():
+            rest = _residuals([column], [null], problem)
+            moments += [SignalMoments.of(r.beside(words)) for r in rest]
+        else:  # nobody has this target
+            nothing = np.zeros(problem.corpus.n_words)
+            moments += [SignalMoments(*(0.0,) * 6, *(nothing,) * 3)] * column.width
+    return Past(tuple(moments), problem.word_counts, problem.size)
 
 
 def _potential(columns, nulls, problem: Problem, predicted: np.ndarray) -> float:
