@@ -394,9 +394,7 @@ class StreamingClassifier(StreamingTargets):
         if classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         given = _for_each(classes, len(columns), "classes")
-        return read_classes(
-            [np.asarray(own) for own in given], np.ones(max(map(len, given))), "classes"
-        )
+        return [read_classes([np.asarray(own)], np.ones(len(own)), "classes")[0] for own in given]
 
     def _check_labels(self, classes: Any) -> None:
         if classes is None:

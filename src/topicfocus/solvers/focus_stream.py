@@ -4,10 +4,10 @@ Topics, coefficients and choices come from a reservoir; what each word says abou
 from all documents (`inference.moments`). While the distinct documents fit into the reservoir,
 nothing is lost: a fit then is `fit_focused` on all of them.
 
-Work is spread by growth. When the number of distinct documents has grown by a fifth (`SHAPE`), words
-are cut and topics shaped again, with the choices made before; when it has doubled (`CHOOSE`), the
-choices are made anew. A batch between these only adds to the documents. The cost of a document is
-so bounded, on average over the stream, and the cost of a call by that of a fit to a full reservoir.
+Work is spread by growth. When the number of distinct documents has grown by a fifth (`SHAPE`),
+words are cut and topics shaped again, with the choices made before; when it has doubled (`CHOOSE`),
+the choices are made anew. A batch between these only adds to the documents. So the cost of a
+document is bounded, on average over the stream, and that of a call by a fit to a full reservoir.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from topicfocus.families import (
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.moments import Past
 from topicfocus.inference.state import ModelState, Problem
+from topicfocus.kernels.likelihood import likelihood_table
 from topicfocus.solvers.focus import FocusResult, damp, fit_focused, refit_focused
-from topicfocus.solvers.linear import Linear, deviance, fit_linear, target_columns
+from topicfocus.solvers.linear import Column, Linear, deviance, fit_linear, target_columns
 from topicfocus.solvers.reservoir import Reservoir, add
 from topicfocus.solvers.rungs import FocusSettings
 from topicfocus.solvers.wordview import past_of
@@ -142,8 +143,7 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
         column = replace(column, offset=column.of(before)[:, where])
         centre = np.average(x, axis=0, weights=column.weight)
         spread = np.average((x - centre) ** 2, axis=0, weights=column.weight)
-        curvature = 1.0 if isinstance(own, Gaussian) else 0.25
-        fit = fit_linear(column, x, max(n_old * curvature * float(spread.mean()), 1e-2))
+        fit = fit_linear(column, x, max(n_old * _curvature(column) * float(spread.mean()), 1e-2))
         coef[:, where] += fit.coef[:k]
         if zeta is not None:
             zeta[:, where] += fit.coef[k:]
@@ -157,6 +157,14 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
         covariate_coef=zeta,
         family=several(families) if isinstance(state.family, Several) else families[0],
     )
+
+
+def _curvature(column: Column) -> float:
+    """-∂² log p(y | f)/∂f² of an average document; of a class, what even odds would have."""
+    if column.width > 1:
+        return 0.25
+    bend = likelihood_table(column.family, column.target, column.offset[:, 0])[2]
+    return max(float(-np.average(bend, weights=column.weight)), 0.05)
 
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:
