@@ -7,8 +7,9 @@
 Documents are put in random order (seed: the split) and come in batches of 500. Models have their
 defaults, 5 topics and the split as random_state; all are given the training part and the test part
 is looked at once, for the figures. "sample of 1,000" is one pass with room for 1,000 documents only
-(`reservoir_size`), "fit to 1,000" is `fit` on the first 1,000 documents, to compare that with. Every
-finished run is a line of experiments/results/streaming.jsonl; an interrupted experiment goes on.
+(`reservoir_size`), "fit to 1,000" is `fit` on the first 1,000 documents, to compare that with.
+Every finished run is a line of experiments/results/streaming.jsonl; an interrupted experiment goes
+on where it stopped.
 """
 
 from __future__ import annotations
@@ -123,9 +124,9 @@ def write_table() -> None:
     lines += [
         "Made by `python experiments/streaming.py`; defaults, 5 topics, batches of 500 in random",
         "order, the training part of each split. Mean (standard deviation) over the splits of the",
-        "test part's RMSE (pang_lee, yelp: lower is better) or AUC (imdb). The gap is the mean over",
-        "splits of the difference to `fit` on the same split, with its standard deviation; positive",
-        "is worse. Seconds were measured on two cores shared with other work (one run each).",
+        "test part's RMSE (pang_lee, yelp: lower is better) or AUC (imdb). The gap is the mean",
+        "over splits of the difference to `fit` on the same split, with its standard deviation;",
+        "positive is worse. Seconds (means) on two cores shared with other work: rough.",
         "",
     ]
     for data in LOADERS:

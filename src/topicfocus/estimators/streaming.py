@@ -315,6 +315,10 @@ def _for_each(labels: Any, n_targets: int, name: str) -> list:
     return list(labels)
 
 
+def _levels(given: Any) -> np.ndarray:
+    return np.unique(as_numbers(np.asarray(given), "levels"))
+
+
 class StreamingRegressor(StreamingTargets):
     """`partial_fit` of numbers."""
 
@@ -352,7 +356,7 @@ class StreamingRegressor(StreamingTargets):
         for coding, own in zip(codings, given, strict=True):
             if own is not None and coding.kind != "ordinal":
                 raise ValueError(f"levels are for family='ordinal', not {coding.kind!r}.")
-            out.append(coding if own is None else Coding("ordinal", np.unique(as_numbers(own))))
+            out.append(coding if own is None else Coding("ordinal", _levels(own)))
         return out
 
     def _check_labels(self, levels: Any) -> None:
@@ -361,7 +365,7 @@ class StreamingRegressor(StreamingTargets):
         for coding, own in zip(
             self._codings, _for_each(levels, len(self._codings), "levels"), strict=True
         ):
-            if own is not None and not np.array_equal(coding.labels, np.unique(as_numbers(own))):
+            if own is not None and not np.array_equal(coding.labels, _levels(own)):
                 raise ValueError(f"levels={own!r} is not what the model has: {coding.labels}.")
 
 

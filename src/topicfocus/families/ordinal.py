@@ -23,6 +23,8 @@ from topicfocus.families.operations import (
 
 #: Neighbouring thresholds are at least this far apart: a level that nobody uses stays possible.
 SMALLEST_GAP = 1e-3
+#: And at most this: above a level that has not come yet the likelihood would have no end to it.
+LARGEST_GAP = 50.0
 
 
 class Ordinal(NamedTuple):
@@ -123,7 +125,7 @@ def _free_parameters(family):
 
 @with_free_parameters.register(Ordinal)
 def _with_free_parameters(family, free):
-    gaps = np.maximum(np.exp(free[1:]), SMALLEST_GAP)
+    gaps = np.exp(np.clip(free[1:], math.log(SMALLEST_GAP), math.log(LARGEST_GAP)))
     return Ordinal(np.concatenate([free[:1], free[0] + np.cumsum(gaps)]))
 
 
