@@ -15,6 +15,11 @@ from topicfocus.estimators.constrained import (
     is_auto,
 )
 from topicfocus.estimators.parameters import check_share
+from topicfocus.estimators.streaming import (
+    ConstrainedStreaming,
+    StreamingClassifier,
+    StreamingRegressor,
+)
 from topicfocus.solvers.rungs import FocusSettings
 
 
@@ -45,7 +50,7 @@ def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray 
     return np.unique(np.array(columns, dtype=np.int64))
 
 
-class _Focused(ConstrainedModel):
+class _Focused(ConstrainedStreaming, ConstrainedModel):
     """Parameters of the focused model."""
 
     def __init__(
@@ -92,7 +97,7 @@ class _Focused(ConstrainedModel):
         return replace(settings, inclusion_prior=share, keep=keep, drop=drop)
 
 
-class FocusedTopicRegressor(ConstrainedRegressorPart, _Focused):
+class FocusedTopicRegressor(StreamingRegressor, ConstrainedRegressorPart, _Focused):
     """Focused topics for a real target, or another family: few, readable, and predictive.
 
     Words are kept by the evidence they give about the target, up to a share of the tokens; topics
@@ -186,11 +191,11 @@ class FocusedTopicRegressor(ConstrainedRegressorPart, _Focused):
         self.family = family
 
 
-class FocusedTopicClassifier(ConstrainedClassifierPart, _Focused):
+class FocusedTopicClassifier(StreamingClassifier, ConstrainedClassifierPart, _Focused):
     """Focused topics for classes. As :class:`FocusedTopicRegressor`, with `classes_`."""
 
 
-class _PCSLDA(ConstrainedModel):
+class _PCSLDA(ConstrainedStreaming, ConstrainedModel):
     """Parameters of pc-sLDA."""
 
     _selects = False
@@ -219,7 +224,7 @@ class _PCSLDA(ConstrainedModel):
         self.verbose = verbose
 
 
-class PCSLDARegressor(ConstrainedRegressorPart, _PCSLDA):
+class PCSLDARegressor(StreamingRegressor, ConstrainedRegressorPart, _PCSLDA):
     """Prediction-constrained sLDA: the focused model with every word kept.
 
     Parameters and attributes as for :class:`FocusedTopicRegressor`, without those that concern
@@ -255,5 +260,5 @@ class PCSLDARegressor(ConstrainedRegressorPart, _PCSLDA):
         self.family = family
 
 
-class PCSLDAClassifier(ConstrainedClassifierPart, _PCSLDA):
+class PCSLDAClassifier(StreamingClassifier, ConstrainedClassifierPart, _PCSLDA):
     """Prediction-constrained sLDA for classes: the focused model with every word kept."""

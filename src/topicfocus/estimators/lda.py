@@ -6,10 +6,11 @@ from typing import Any
 
 from topicfocus.estimators.documents import Documents, read_weight
 from topicfocus.estimators.joint import JointTopicModel
+from topicfocus.estimators.streaming import StreamingLDA
 from topicfocus.families import Gaussian
 
 
-class LDA(JointTopicModel):
+class LDA(StreamingLDA, JointTopicModel):
     """Latent Dirichlet allocation by variational inference, a transformer.
 
     θ_d ~ Dirichlet(α), z ~ Categorical(θ_d), w ~ Categorical(β_z), β estimated by maximum
@@ -45,7 +46,10 @@ class LDA(JointTopicModel):
     n_iter_ : int
     converged_ : bool
     history_ : dict of lists
-        epoch, objective (bound per token), kept_words, seconds.
+        epoch, objective (bound per token), kept_words, seconds. One entry an epoch, or a batch of
+        `partial_fit` (NaN for the objective where the batch brought no epoch).
+    n_samples_seen_ : float
+        Documents of `fit` or of all calls to `partial_fit`, by their weights.
     """
 
     def __init__(

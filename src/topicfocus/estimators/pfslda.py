@@ -7,6 +7,7 @@ from typing import Any
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.parameters import check_choice, check_share
 from topicfocus.estimators.slda import SupervisedJointModel
+from topicfocus.estimators.streaming import StreamingClassifier, StreamingRegressor
 from topicfocus.estimators.targets import ClassifierPart, RegressorPart
 from topicfocus.inference.state import Hyperparameters
 from topicfocus.solvers import CoordinateSolver, FitResult
@@ -82,7 +83,7 @@ class _PFSLDA(SupervisedJointModel):
         return super()._fit_joint(documents, family)
 
 
-class PFSLDARegressor(RegressorPart, _PFSLDA):
+class PFSLDARegressor(StreamingRegressor, RegressorPart, _PFSLDA):
     """Prediction-focused supervised LDA (AISTATS 2020) for a real target, or another family.
 
     Each token has a switch ξ ~ Bernoulli(p): relevant ones come from the topics, the others from
@@ -162,7 +163,7 @@ class PFSLDARegressor(RegressorPart, _PFSLDA):
         self.family = family
 
 
-class PFSLDAClassifier(ClassifierPart, _PFSLDA):
+class PFSLDAClassifier(StreamingClassifier, ClassifierPart, _PFSLDA):
     """Prediction-focused supervised LDA for classes, as :class:`SLDAClassifier` has them.
 
     Parameters and attributes are those of :class:`PFSLDARegressor`, with `classes_` and without

@@ -7,11 +7,16 @@ from typing import Any
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.parameters import check_positive
+from topicfocus.estimators.streaming import (
+    JointStreaming,
+    StreamingClassifier,
+    StreamingRegressor,
+)
 from topicfocus.estimators.targets import ClassifierPart, RegressorPart
 from topicfocus.inference.state import Hyperparameters, ModelState
 
 
-class SupervisedJointModel(JointTopicModel):
+class SupervisedJointModel(JointStreaming, JointTopicModel):
     """What supervised joint models share. θ sums to one, so η carries the intercept."""
 
     def _supervision(self) -> float:
@@ -71,7 +76,7 @@ class _SLDA(SupervisedJointModel):
         )
 
 
-class SLDARegressor(RegressorPart, _SLDA):
+class SLDARegressor(StreamingRegressor, RegressorPart, _SLDA):
     """Supervised LDA: y ~ Normal(η·θ, δ), or another family.
 
     Every word is explained by the topics. Parameters are those of :class:`LDA`, and:
@@ -134,7 +139,7 @@ class SLDARegressor(RegressorPart, _SLDA):
         self.family = family
 
 
-class SLDAClassifier(ClassifierPart, _SLDA):
+class SLDAClassifier(StreamingClassifier, ClassifierPart, _SLDA):
     """Supervised LDA for classes: y ~ Bernoulli(σ(η·θ)), or softmax for more than two.
 
     Parameters are those of :class:`SLDARegressor`, without `family`. `classes_` are the labels,

@@ -32,7 +32,8 @@ class CoordinateState:
     """The parameters, the γ of every document, and the epoch.
 
     While sort-and-cut runs, `parameters.topic_word` is a table of counterfactual profiles: the rows
-    of dropped words are what they would be if kept, and only Σ_v φ_v β_vk = 1 holds.
+    of dropped words are what they would be if kept, and only Σ_v φ_v β_vk = 1 holds. `past` are
+    statistics of documents no longer at hand; they count for everything but η and its family.
     """
 
     problem: Problem
@@ -40,6 +41,7 @@ class CoordinateState:
     parameters: ModelState
     concentration: np.ndarray
     epoch: int
+    past: SufficientStats | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,9 @@ class CoordinateSolver:
             max_steps=self.local_steps,
             tolerance=self.local_tolerance,
         )
-        objective = bound_value(stats, old, hyper) / max(problem.n_tokens, 1.0)
+        if state.past is not None:
+            stats = stats + state.past
+        objective = bound_value(stats, old, hyper) / max(stats.word_count.sum(), 1.0)
         temperature = None
         if self.selection == "closed_form":
             inclusion = update_inclusion(stats, old, hyper)

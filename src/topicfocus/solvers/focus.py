@@ -28,6 +28,7 @@ from topicfocus.families import Gaussian, Several, several
 from topicfocus.inference.evidence import cut
 from topicfocus.inference.factors import complete_by_factors
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
+from topicfocus.inference.moments import Past
 from topicfocus.inference.state import ModelState, Problem, joined
 from topicfocus.inference.updates import update_background
 from topicfocus.solvers.anchors import anchors, starting_logits, unit
@@ -57,7 +58,8 @@ from topicfocus.solvers.wordview import Words, ridge_fits
 class FocusResult:
     """The fitted state over the whole vocabulary, and how it came about.
 
-    `state.topic_word` columns sum to `volume` (one, unless the rung is silent).
+    `state.topic_word` columns sum to `volume` (one, unless the rung is silent). `chosen` and
+    `penalties` are what `refit_focused` goes on from.
     """
 
     state: ModelState
@@ -68,6 +70,8 @@ class FocusResult:
     explained: tuple[float, ...]
     history: tuple[StepInfo, ...]
     interrupted: bool
+    chosen: Candidate
+    penalties: tuple[float, ...]
 
     @property
     def volume(self) -> np.ndarray:
@@ -95,20 +99,34 @@ def _columns(words: sparse.csr_array, columns: np.ndarray, silent: bool) -> Corp
 
 @dataclass(frozen=True)
 class Parts:
-    """Documents to train on and documents to make choices on, with √counts of both."""
+    """Documents to train on and documents to make choices on, with √counts of both.
+
+    `past`: what is known of training documents that are no longer at hand.
+    """
 
     train: Problem
     held_out: Problem
     words: sparse.csr_array
     held_words: sparse.csr_array
+    past: Past | None = None
 
     @staticmethod
-    def of(train: Problem, held_out: Problem) -> Parts:
-        return Parts(train, held_out, damp(train.corpus).counts, damp(held_out.corpus).counts)
+    def of(train: Problem, held_out: Problem, past: Past | None = None) -> Parts:
+        return Parts(train, held_out, damp(train.corpus).counts, damp(held_out.corpus).counts, past)
 
     def joined(self) -> Parts:
         """All documents to train on; the held-out ones keep their place."""
-        return Parts.of(joined(self.train, self.held_out), self.held_out)
+        return Parts.of(joined(self.train, self.held_out), self.held_out, self.past)
+
+    @property
+    def word_counts(self) -> np.ndarray:
+        """n_v of all documents trained on, past ones too."""
+        mine = self.train.word_counts
+        return mine if self.past is None else mine + self.past.word_count
+
+    @property
+    def size(self) -> float:
+        return self.train.size + (0.0 if self.past is None else self.past.size)
 
 
 @dataclass(frozen=True)
@@ -140,6 +158,7 @@ def fit_focused(
     family: Any,
     settings: FocusSettings,
     report: Callable[[StepInfo, int], None] | None = None,
+    past: Past | None = None,
 ) -> FocusResult:
     """Fit on `train`, choose on `held_out`, then fit what was chosen on both.
 
@@ -147,8 +166,8 @@ def fit_focused(
     and δ come from it. The second pass, words and topics of that rung from all documents, takes
     them as they are, so δ stays honest and the words kept do not depend on who was held out.
     """
-    parts = Parts.of(train, held_out)
-    rungs = settings.rungs if settings.select else (UNFOCUSED,)
+    parts = Parts.of(train, held_out, past)
+    rungs = _rungs(settings)
     steps = [settings.max_steps or rung.steps for rung in rungs]
     total_steps = sum(steps) + (max(steps) if settings.refit else 0)
     history: list[StepInfo] = []
@@ -177,9 +196,8 @@ def fit_focused(
         words = _words(everything, family, words.penalties)
         chosen = _climb(everything, words, family, settings, rung, progress, chosen)
         interrupted = chosen.interrupted
-    word_count = everything.train.word_counts
     return FocusResult(
-        _expand(chosen.state, chosen.kept, len(word_count), word_count),
+        _expand(chosen.state, chosen.kept, everything.word_counts),
         _inclusion(parts, settings),
         chosen.supervision_weight,
         words.evidence.combined(rung.marginal),
@@ -187,7 +205,47 @@ def fit_focused(
         explained,
         tuple(history),
         interrupted,
+        chosen,
+        words.penalties,
     )
+
+
+def refit_focused(
+    documents: Problem,
+    held_out: Problem,
+    family: Any,
+    settings: FocusSettings,
+    previous: FocusResult,
+    past: Past | None = None,
+) -> FocusResult:
+    """The second pass alone: more `documents`, the choices of a `previous` fit.
+
+    Words are cut by the evidence there is now. Topics of a graded rung go on from the
+    previous ones. `held_out` is part of the documents, and decides nothing here.
+    """
+    parts = Parts.of(documents, held_out, past)
+    rung = _rungs(settings)[previous.rung]
+    history: list[StepInfo] = []
+
+    def progress(value: float, kept: int, validation: float) -> None:
+        history.append(StepInfo(len(history) + 1, value, kept, validation=validation))
+
+    words = _words(parts, family, previous.penalties)
+    chosen = _climb(parts, words, family, settings, rung, progress, previous.chosen)
+    return replace(
+        previous,
+        state=_expand(chosen.state, chosen.kept, parts.word_counts),
+        inclusion_prior=_inclusion(parts, settings),
+        supervision_weight=chosen.supervision_weight,
+        evidence=words.evidence.combined(rung.marginal),
+        history=tuple(history),
+        interrupted=chosen.interrupted,
+        chosen=chosen,
+    )
+
+
+def _rungs(settings: FocusSettings) -> tuple[Rung, ...]:
+    return settings.rungs if settings.select else (UNFOCUSED,)
 
 
 def _words(parts: Parts, family: Any, penalties: tuple[float, ...] | None) -> Words:
@@ -196,6 +254,7 @@ def _words(parts: Parts, family: Any, penalties: tuple[float, ...] | None) -> Wo
         parts.held_out.with_corpus(Corpus(parts.held_words)),
         family,
         penalties,
+        parts.past,
     )
 
 
@@ -210,8 +269,8 @@ def _inclusion(parts: Parts, settings: FocusSettings) -> float:
 def _choose_words(parts: Parts, words: Words, settings: FocusSettings, rung: Rung) -> np.ndarray:
     """Columns kept on a rung."""
     if not settings.select:
-        return np.flatnonzero(parts.train.word_counts > 0)
-    count = parts.train.word_counts
+        return np.flatnonzero(parts.word_counts > 0)
+    count = parts.word_counts
     share = _inclusion(parts, settings)
     if settings.inclusion_prior is None:
         share = min(share * rung.inclusion, 0.95)
@@ -256,7 +315,7 @@ def _climb(
     warm = first is not None and rung.graded
     kept = _choose_words(parts, words, settings, rung)
     n_topics = settings.n_topics
-    count = train.word_counts[kept]
+    count = parts.word_counts[kept]
     mine = train.with_corpus(_columns(parts.words, kept, rung.silent))
     theirs = held_out.with_corpus(_columns(parts.held_words, kept, rung.silent))
     ridges = ridge_fits(
@@ -268,7 +327,7 @@ def _climb(
     slopes = unit(words.slopes[kept], count)
     lean = rung.joint * unit(np.column_stack([r.weights for r in ridges]), count)
     lean = unit(lean + (1 - rung.joint) * slopes, count)
-    relevant = float(count.sum() / train.size)
+    relevant = float(count.sum() / parts.size)
     prior = settings.doc_topic_prior
     if prior is None:
         # The prior weighs as much as the relevant words of an average document.
@@ -397,10 +456,9 @@ def _carry_over(first: Candidate, kept: np.ndarray, logits: np.ndarray) -> np.nd
     return begin
 
 
-def _expand(
-    small: ModelState, kept: np.ndarray, n_words: int, word_count: np.ndarray
-) -> ModelState:
+def _expand(small: ModelState, kept: np.ndarray, word_count: np.ndarray) -> ModelState:
     """The state over all words: φ exactly 0 or 1, β and π on disjoint words."""
+    n_words = len(word_count)
     topics = np.zeros((n_words, small.n_topics))
     topics[kept] = small.topic_word
     inclusion = np.zeros(n_words)

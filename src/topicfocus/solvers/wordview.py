@@ -22,6 +22,7 @@ from topicfocus.inference.evidence import (
     target_slopes,
     word_evidence,
 )
+from topicfocus.inference.moments import Past, SignalMoments
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.linear import (
     Column,
@@ -101,8 +102,12 @@ class Words:
     held_residuals: tuple[Residuals, ...]
 
     @staticmethod
-    def of(train: Problem, held_out: Problem, family, penalties) -> Words:
-        """`penalties` of the regressions as chosen before, or None."""
+    def of(train: Problem, held_out: Problem, family, penalties, past: Past | None = None) -> Words:
+        """`penalties` of the regressions as chosen before, or None.
+
+        Documents of the `past` add to what each word says by itself; the regressions are on
+        `train` alone.
+        """
         columns, held_columns = target_columns(train, family), target_columns(held_out, family)
         nulls = tuple(null_fit(column, train) for column in columns)
         mine = _residuals(columns, nulls, train)
@@ -112,14 +117,22 @@ class Words:
         ridges = ridge_fits(signals, [r.beside(held_words) for r in theirs], penalties)
         weights = np.column_stack([r.weights for r in ridges])
         predicted = held_words @ weights
+        if past is None:
+            evidence = [
+                word_evidence(s, weights[:, c.where]) for s, c in zip(signals, columns, strict=True)
+            ]
+            slopes = [target_slopes(s) for s in signals]
+        else:
+            moments = [
+                SignalMoments.of(s) + gone for s, gone in zip(signals, past.moments, strict=True)
+            ]
+            evidence = [
+                m.evidence(weights[:, c.where]) for m, c in zip(moments, columns, strict=True)
+            ]
+            slopes = [m.slopes() for m in moments]
         return Words(
-            Evidence.beside(
-                [
-                    word_evidence(s, weights[:, c.where])
-                    for s, c in zip(signals, columns, strict=True)
-                ]
-            ),
-            np.hstack([target_slopes(s) for s in signals]),
+            Evidence.beside(evidence),
+            np.hstack(slopes),
             _potential(held_columns, nulls, held_out, predicted),
             tuple(r.penalty for r in ridges),
             nulls,
@@ -134,6 +147,24 @@ class Words:
     def held_signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signals]:
         chosen = words[:, kept]
         return [r.beside(chosen) for r in self.held_residuals]
+
+
+def past_of(problem: Problem, seen: Problem, family) -> Past:
+    """What is remembered of documents that are let go: `problem` has counts, not their roots.
+
+    Their residuals are those of the null models of the documents at hand, `seen`.
+    """
+    columns = target_columns(problem, family)
+    nulls = [null_fit(column, seen) for column in target_columns(seen, family)]
+    words = problem.corpus.counts.sqrt()
+    moments = []
+    for column, null in zip(columns, nulls, strict=True):
+        if column.known.any():
+            rest = _residuals([column], [null], problem)
+            moments += [SignalMoments.of(r.beside(words)) for r in rest]
+        else:  # nobody has this target
+            moments.append(SignalMoments.zero(problem.corpus.n_words, column.width))
+    return Past(tuple(moments), problem.word_counts, problem.size)
 
 
 def _potential(columns, nulls, problem: Problem, predicted: np.ndarray) -> float:

@@ -1,0 +1,193 @@
+"""Reservoirs, moments of documents that are gone, and what a stream makes of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from topicfocus.corpus import Corpus
+from topicfocus.families import Gaussian
+from topicfocus.inference.evidence import target_slopes, word_evidence
+from topicfocus.inference.moments import SignalMoments
+from topicfocus.inference.state import Hyperparameters, make_problem
+from topicfocus.inference.statistics import collect
+from topicfocus.solvers import CoordinateSolver, joint_stream
+from topicfocus.solvers.reservoir import Reservoir, add, content_keys
+from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers.wordview import past_of
+
+
+def problem_of(n, seed=0, n_words=12, **extras):
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(1.0, (n, n_words)).astype(float)
+    return make_problem(Corpus(sparse.csr_array(counts)), rng.normal(size=n), **extras)
+
+
+def filled(problem, size, capacity=30, seed=1):
+    reservoir = Reservoir.empty(problem, capacity, seed)
+    departed = []
+    for a in range(0, problem.n_docs, size):
+        added = add(reservoir, problem.rows(np.arange(a, min(a + size, problem.n_docs))))
+        reservoir = added.reservoir
+        departed.append(added.departed)
+    return reservoir, departed
+
+
+# ---- the reservoir ----------------------------------------------------------------------------
+
+
+def test_the_sample_does_not_depend_on_batches_or_order():
+    problem = problem_of(100)
+    first, _ = filled(problem, 100)
+    second, _ = filled(problem, 7)
+    third, _ = filled(problem.rows(np.arange(100)[::-1]), 13)
+    assert first.documents.n_docs == 30
+    assert set(first.keys) == set(second.keys) == set(third.keys)
+    other, _ = filled(problem, 100, seed=2)
+    assert set(other.keys) != set(first.keys)
+
+
+def test_every_document_is_either_kept_or_departs_once():
+    problem = problem_of(100)
+    reservoir, departed = filled(problem, 9)
+    assert reservoir.documents.n_docs + sum(p.n_docs for p in departed) == 100
+    total = reservoir.documents.word_counts + sum(p.word_counts for p in departed if p.n_docs)
+    assert np.allclose(total, problem.word_counts)
+
+
+def test_rows_say_where_documents_come_from():
+    problem = problem_of(40)
+    old = add(Reservoir.empty(problem, 30, 1), problem.rows(np.arange(25))).reservoir
+    batch = problem.rows(np.arange(25, 40))
+    added = add(old, batch)
+    both = sparse.vstack([old.documents.corpus.counts, batch.corpus.counts], format="csr")
+    assert (both[added.rows] != added.reservoir.documents.corpus.counts).nnz == 0
+    assert (both[added.departed_rows] != added.departed.corpus.counts).nnz == 0
+
+
+def test_copies_add_weight_and_take_no_place():
+    problem = problem_of(10)
+    twice = problem.rows(np.array([0, 0, *range(1, 10)]))
+    reservoir, _ = filled(twice, 4)
+    assert reservoir.documents.n_docs == 10
+    weighted = replace(problem, doc_weight=np.array([2.0, *[1.0] * 9]))
+    other, _ = filled(weighted, 3)
+    assert np.allclose(
+        np.sort(reservoir.documents.doc_weights), np.sort(other.documents.doc_weights)
+    )
+
+
+def test_a_second_pass_over_everything_counts_once():
+    problem = problem_of(20)
+    reservoir, _ = filled(problem.rows(np.tile(np.arange(20), 2)), 6)
+    assert reservoir.passes == 2
+    assert reservoir.distinct == 20
+    assert reservoir.problem().doc_weight is None
+
+
+def test_distinct_documents_are_estimated_when_the_sample_is_full():
+    problem = problem_of(3000, n_words=30)
+    reservoir, _ = filled(problem, 500, capacity=400)
+    assert reservoir.distinct == pytest.approx(3000, rel=0.15)  # three standard errors
+
+
+def test_keys_see_everything_that_belongs_to_a_document():
+    problem = problem_of(5, covariates=np.ones((5, 1)))
+    keys = content_keys(problem, 0)
+    assert not np.any(keys == content_keys(problem, 1))
+    for changed in (
+        replace(problem, target=problem.target + 1),
+        replace(problem, target_weight=np.zeros(5)),
+        replace(problem, covariates=2 * np.ones((5, 1))),
+    ):
+        assert not np.any(keys == content_keys(changed, 0))
+
+
+# ---- moments ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evidence_from_moments_is_evidence_from_documents(weighted):
+    rng = np.random.default_rng(0)
+    words = sparse.csr_array(np.sqrt(rng.poisson(1.0, (50, 8)).astype(float)))
+    weight = rng.uniform(0.5, 2, 50) if weighted else None
+    signal = Signals(words, rng.normal(size=(50, 2)) + 0.5, weight, False)
+    ridge = rng.normal(size=8)
+    parts = [
+        Signals(words[part], signal.values[part], None if weight is None else weight[part], False)
+        for part in (slice(0, 20), slice(20, 50))
+    ]
+    moments = SignalMoments.of(parts[0]) + SignalMoments.of(parts[1])
+    wanted, found = word_evidence(signal, ridge), moments.evidence(ridge)
+    assert np.allclose(found.marginal, wanted.marginal)
+    assert np.allclose(found.joint, wanted.joint)
+    assert np.allclose(moments.slopes(), target_slopes(signal))
+    twice = moments.scale(2.0)
+    assert np.allclose(twice.evidence(ridge).marginal, 2 * wanted.marginal)
+
+
+def test_a_past_without_targets_is_nothing_but_words():
+    problem = problem_of(20)
+    silent = make_problem(problem.corpus, np.full(20, np.nan))
+    past = past_of(silent, problem, Gaussian(1.0))
+    assert past.moments[0].size == 0
+    assert np.allclose(past.word_count, problem.word_counts)
+
+
+# ---- joint models -----------------------------------------------------------------------------
+
+
+def stream_of(problem, capacity, hyper=None, size=20):
+    hyper = hyper or Hyperparameters(3, selects=False)
+    rng = np.random.default_rng(0)
+    first = problem.rows(np.arange(size))
+    start = perturbed_start(first, hyper, Gaussian(1.0), np.ones(3), rng)
+    stream = joint_stream.begin(CoordinateSolver(), hyper, start, first, capacity, rng)
+    for a in range(0, problem.n_docs, size):
+        stream, _, _ = joint_stream.advance(stream, problem.rows(np.arange(a, a + size)), 1e-5)
+    return stream
+
+
+def test_counts_of_the_past_are_exact():
+    problem = problem_of(100)
+    stream = stream_of(problem, 30)
+    assert stream.reservoir.documents.n_docs == 30
+    assert np.allclose(stream.word_counts, problem.word_counts)
+    past = stream.past.total(1)
+    assert past.n_docs == pytest.approx(70)
+    assert np.allclose(past.word_topic.sum(axis=1), past.word_count)
+
+
+def test_words_that_come_late_get_into_the_topics():
+    early, late = problem_of(20, n_words=12), problem_of(20, seed=1, n_words=12)
+    counts = early.corpus.counts.toarray()
+    counts[:, 0] = 0
+    early = early.with_corpus(Corpus(sparse.csr_array(counts)))
+    rows = sparse.vstack([early.corpus.counts, late.corpus.counts], format="csr")
+    problem = make_problem(Corpus(sparse.csr_array(rows)), np.r_[early.target, late.target])
+    model = stream_of(problem, 100).model()
+    share = problem.word_counts[0] / problem.n_tokens
+    assert model.topic_word[0].max() > 0.3 * share
+    assert np.allclose(model.topic_word.sum(axis=0), 1)
+
+
+def test_inherited_statistics_explain_the_counts_of_the_words():
+    problem = problem_of(60)
+    stream = stream_of(problem, 100)
+    model = stream.model()
+    past = joint_stream.inherited_past(model, problem.word_counts, 60.0).total(1)
+    assert np.allclose(past.word_topic.sum(axis=1), problem.word_counts)
+    gamma = stream.concentration.copy()
+    stats = collect(stream.reservoir.problem(), model, stream.hyper, gamma, max_steps=50)
+    # The real topic totals, to within what the documents' own mixes add.
+    mine, theirs = (s.word_topic.sum(axis=0) / s.word_topic.sum() for s in (past, stats))
+    assert np.abs(mine - theirs).max() < 0.1
+
+
+def test_a_failed_call_leaves_the_stream_as_it_was():
+    problem = problem_of(40)
+    stream = stream_of(problem, 100)
+    before = stream.concentration.copy()
+    joint_stream.advance(stream, problem_of(20, seed=5), 1e-5)
+    assert np.array_equal(stream.concentration, before)
