@@ -8,7 +8,7 @@ from scipy import sparse
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.evidence import target_slopes, word_evidence
+from topicfocus.inference.evidence import Signals, target_slopes, word_evidence
 from topicfocus.inference.moments import SignalMoments
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.inference.statistics import collect
@@ -113,7 +113,7 @@ def test_evidence_from_moments_is_evidence_from_documents(weighted):
     words = sparse.csr_array(np.sqrt(rng.poisson(1.0, (50, 8)).astype(float)))
     weight = rng.uniform(0.5, 2, 50) if weighted else None
     signal = Signals(words, rng.normal(size=(50, 2)) + 0.5, weight, False)
-    ridge = rng.normal(size=8)
+    ridge = rng.normal(size=(8, 2))
     parts = [
         Signals(words[part], signal.values[part], None if weight is None else weight[part], False)
         for part in (slice(0, 20), slice(20, 50))
