@@ -88,7 +88,9 @@ def test_the_update_maximises_its_block_and_never_lowers_it(family):
         coef, _, new = update_coef(case.problem, case.state, case.gamma, 1e-3)
         middle = objective(case, coef, 1e-3)
         after = objective(case, coef, 1e-3, new)
-        assert before < middle <= after + 1e-12 * abs(after)
+        # Thresholds are compared by another formula of the same likelihood.
+        rounding = 1e-12 if family in ("ordinal", "several") else 0.0
+        assert before < middle <= after + rounding * abs(after)
         rng = np.random.default_rng(seed)
         for size in (1e-3, 1e-2, 0.3):
             for _ in range(20):

@@ -90,7 +90,7 @@ def target_case(family, n_topics, size, scale, weight, seed):
     target = target._replace(value=value)
     mean, variance = reference.predictor_moments(target, gamma)
     unit = weight * (1.0 + scale**2 + np.abs(value).max())
-    if scale <= 2.0:
+    if isinstance(family, (Poisson, Several)):
         unit += weight * np.exp((mean + variance / 2).max())
     return gamma, target, np.full((4, len(target.coef)), np.nan), unit
 
