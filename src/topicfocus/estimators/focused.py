@@ -10,16 +10,12 @@ import numpy as np
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.constrained import (
     ConstrainedClassifierPart,
-    ConstrainedModel,
     ConstrainedRegressorPart,
     is_auto,
 )
 from topicfocus.estimators.parameters import check_share
-from topicfocus.estimators.streaming import (
-    ConstrainedStreaming,
-    StreamingClassifier,
-    StreamingRegressor,
-)
+from topicfocus.estimators.streaming import ConstrainedStreaming
+from topicfocus.estimators.streaming_targets import StreamingClassifier, StreamingRegressor
 from topicfocus.solvers.rungs import FocusSettings
 
 
@@ -50,7 +46,7 @@ def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray 
     return np.unique(np.array(columns, dtype=np.int64))
 
 
-class _Focused(ConstrainedStreaming, ConstrainedModel):
+class _Focused(ConstrainedStreaming):
     """Parameters of the focused model."""
 
     def __init__(
@@ -195,7 +191,7 @@ class FocusedTopicClassifier(StreamingClassifier, ConstrainedClassifierPart, _Fo
     """Focused topics for classes. As :class:`FocusedTopicRegressor`, with `classes_`."""
 
 
-class _PCSLDA(ConstrainedStreaming, ConstrainedModel):
+class _PCSLDA(ConstrainedStreaming):
     """Parameters of pc-sLDA."""
 
     _selects = False

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from topicfocus.estimators.documents import Documents, read_weight
-from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.streaming import StreamingLDA
 from topicfocus.families import Gaussian
 
 
-class LDA(StreamingLDA, JointTopicModel):
+class LDA(StreamingLDA):
     """Latent Dirichlet allocation by variational inference, a transformer.
 
     θ_d ~ Dirichlet(α), z ~ Categorical(θ_d), w ~ Categorical(β_z), β estimated by maximum

@@ -7,7 +7,7 @@ from typing import Any
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.parameters import check_choice, check_share
 from topicfocus.estimators.slda import SupervisedJointModel
-from topicfocus.estimators.streaming import StreamingClassifier, StreamingRegressor
+from topicfocus.estimators.streaming_targets import StreamingClassifier, StreamingRegressor
 from topicfocus.estimators.targets import ClassifierPart, RegressorPart
 from topicfocus.inference.state import Hyperparameters
 from topicfocus.solvers import CoordinateSolver, FitResult

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.parameters import check_positive
-from topicfocus.estimators.streaming import (
-    JointStreaming,
-    StreamingClassifier,
-    StreamingRegressor,
-)
+from topicfocus.estimators.streaming import JointStreaming
+from topicfocus.estimators.streaming_targets import StreamingClassifier, StreamingRegressor
 from topicfocus.estimators.targets import ClassifierPart, RegressorPart
 from topicfocus.inference.state import Hyperparameters, ModelState
 
 
-class SupervisedJointModel(JointStreaming, JointTopicModel):
+class SupervisedJointModel(JointStreaming):
     """What supervised joint models share. θ sums to one, so η carries the intercept."""
 
     def _supervision(self) -> float:

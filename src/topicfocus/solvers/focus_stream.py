@@ -91,7 +91,7 @@ def advance(
         gone = past_of(added.departed, problem, family_of(problem))
         past = gone if past is None else past + gone
     stream = replace(stream, reservoir=reservoir, past=past)
-    if stream.inherits:
+    if stream.inherited is not None and stream.inherits:
         return stream, adapt(stream.inherited, problem)
     distinct, passes = reservoir.distinct, reservoir.passes
     choose = stream.result is None or distinct >= CHOOSE * stream.chosen_at
@@ -102,7 +102,7 @@ def advance(
     remembered = None if past is None else past.scale(1 / passes)
     family = family_of(problem)
     train, held = split_of(problem)
-    if choose:
+    if choose or stream.result is None:
         result = fit_focused(
             problem.rows(train), problem.rows(held), family, settings, None, remembered
         )

@@ -94,7 +94,7 @@ class Anchor:
         free = (1 - share) * free_parameters(self.state.family)
         free = free + share * free_parameters(model.family)
         zeta = model.covariate_coef
-        if zeta is not None:
+        if zeta is not None and self.state.covariate_coef is not None:
             zeta = (1 - share) * self.state.covariate_coef + share * zeta
         return replace(
             model,
