@@ -58,8 +58,11 @@ def test_channels_are_exactly_disjoint(model):
 
 
 def test_noise_variance_is_that_of_documents_not_trained_on(reviews, model):
-    error = np.mean((reviews.target[900:] - model.predict(reviews.counts[900:])) ** 2)
-    assert model.noise_variance_ == pytest.approx(error, rel=0.4)
+    """With what the words leave open it makes up the error on new documents, at least a tenth."""
+    mean, std = model.predict(reviews.counts[900:], return_std=True)
+    error = np.mean((reviews.target[900:] - mean) ** 2)
+    assert model.noise_variance_ >= 0.05 * error
+    assert 0.6 * error < np.mean(std**2) < 2.5 * error
 
 
 def test_inclusion_prior_keeps_its_meaning(reviews):

@@ -13,6 +13,7 @@ class Scripted(Watch):
     def __init__(self, target, predictors, rule):
         self.rule = rule
         self._best, self._best_share, self._worse = None, -math.inf, 0
+        self._weight = np.ones(len(target))
         self.told = iter([((target - p) ** 2 / target.var()) for p in predictors])
 
     def losses(self, state, mixes):
@@ -50,6 +51,7 @@ def test_slack_lets_a_little_go():
 def test_chance_is_not_worse():
     rng = np.random.default_rng(1)
     best = rng.exponential(size=200)
-    assert not significantly_more(best + rng.normal(size=200), best, 2.5)
-    assert significantly_more(best + 0.5 + rng.normal(size=200), best, 2.5)
-    assert significantly_more(np.array([2.0]), np.array([1.0]), 2.0)
+    one = np.ones(200)
+    assert not significantly_more(best + rng.normal(size=200), best, one, 2.5)
+    assert significantly_more(best + 0.5 + rng.normal(size=200), best, one, 2.5)
+    assert significantly_more(np.array([2.0]), np.array([1.0]), np.ones(1), 2.0)

@@ -182,7 +182,7 @@ def update_coef(
                 coef, gain, value, rose = trial, after - value, after, True
                 break
             rate *= 0.5
-        if not rose or gain <= 1e-10 * abs(value):
+        if not rose or gain <= 1e-13 * abs(value):
             break
     mu, nu = moments.predictor(coef)
     family = _update_family(state.family, moments.target, mu, nu, moments.weight)

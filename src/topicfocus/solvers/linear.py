@@ -185,9 +185,12 @@ def _fit_classes(
                     break
                 rate *= 0.5
             x = x + rate * step
-            if before - loss <= 1e-10 * (1 + abs(loss)):
+            if np.abs(rate * step).max() < 1e-9 * (1 + np.abs(x).max()):
                 break
     x = x.reshape(-1, width)
+    # Zero on average over the classes, as at the optimum; along this direction only the penalty
+    # decides, and rounding would show.
+    x = x - x.mean(axis=1, keepdims=True)
     return x[:-1], x[-1], column.family
 
 
@@ -255,7 +258,7 @@ def _class_factor(column: Column, predictor: np.ndarray) -> float:
         step = float(np.sum(slope * predictor) / max(bend, 1e-12))
         t = float(np.clip(t + np.clip(step, -0.5, 0.5), 0.0, 2.0))
         shift = _class_shift(replace(column, offset=column.offset + t * predictor), shift)
-        if abs(step) < 1e-6:
+        if abs(step) < 1e-10:
             break
     return t
 
@@ -264,11 +267,11 @@ def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
     """Constants that make the mean probabilities those observed (iterative scaling)."""
     shift = np.zeros(column.width) if start is None else start
     seen = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
-    for _ in range(30):
+    for _ in range(300):
         expected = column.weight @ mean_response(column.family, column.offset + shift) + 1e-3
         step = np.log(seen / expected)
         shift = shift + step
-        if np.abs(step).max() < 1e-8:
+        if np.abs(step).max() < 1e-12:
             break
     return shift - shift.mean()
 
