@@ -55,7 +55,8 @@ def _show(rows: list) -> None:
         table.add_column(title, no_wrap=title == "name", overflow="fold")
     for row in rows:
         found = Text(row["found"], style="green") if row["found"] else Text("no", style="dim")
-        table.add_row(row["name"], f"{row['title']} ({row['origin']})", row["licence"], found)
+        what = Text(row["title"]).append(f"\n{row['origin']}", style="dim")
+        table.add_row(row["name"], what, row["licence"], found)
     console.print(table)
     console.print(
         "Looked for in $TOPICFOCUS_DATA, then in the user's cache. In Python: "

@@ -23,14 +23,14 @@ def run(args: argparse.Namespace) -> int:
     with one_line_warnings(remarks):
         from topicfocus.cli.models import load_model
 
-        counter, model, settings = load_model(args.model, args.jobs)
-        if counter is None:
+        saved = load_model(args.model, args.jobs)
+        if saved.counter is None:
             raise ValueError(f"{args.model} has no vocabulary, so it cannot read texts.")
-        result = explain_text(counter, model, text, args.label)
+        result = explain_text(saved.counter, saved.estimator, text, args.label)
     if args.json:
         print_json(result)
     else:
-        show(result, settings.get("target") or "prediction")
+        show(result, saved.settings.get("target") or "prediction")
     return 0
 
 

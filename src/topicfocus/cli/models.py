@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,18 @@ def _label(text: str) -> int | str:
 # ---- saved models ------------------------------------------------------------------------------
 
 
-def load_model(path: str, jobs: int | None) -> tuple[Any, Any, dict[str, Any]]:
-    """(vectoriser or None, estimator, settings of the fit where they are known)."""
+@dataclass(frozen=True)
+class Saved:
+    """A model from a file: whole, in its two parts, and the settings of its fit where known."""
+
+    whole: Any
+    counter: Any
+    estimator: Any
+    settings: dict[str, Any]
+
+
+def load_model(path: str, jobs: int | None) -> Saved:
+    """The model of a file, or of a folder that fit has written."""
     import topicfocus
 
     place = Path(path)
@@ -85,8 +96,13 @@ def load_model(path: str, jobs: int | None) -> tuple[Any, Any, dict[str, Any]]:
             counter.n_jobs = jobs
     if not hasattr(estimator, "predict"):
         raise ValueError(f"{path} holds a {type(estimator).__name__}, which predicts no target.")
+    if len(estimator._codings) > 1 or estimator.n_covariates_:
+        raise ValueError(
+            f"{path} was fitted with several targets or with covariates, which is for Python: "
+            "topicfocus.load."
+        )
     estimator.n_jobs = jobs
-    return counter, estimator, _settings_beside(place)
+    return Saved(model, counter, estimator, _settings_beside(place))
 
 
 def _settings_beside(place: Path) -> dict[str, Any]:

@@ -20,15 +20,14 @@ def run(args: argparse.Namespace) -> int:
     """Predict every row of FILE."""
     remarks = Remarks(args.quiet)
     with one_line_warnings(remarks):
-        # The names of columns first: the model takes longer to load.
         from topicfocus.cli.models import load_model
 
-        counter, model, settings = load_model(args.model, args.jobs)
-        blocks = new_documents(args, counter, model, args.text or settings.get("text"), remarks)
+        saved = load_model(args.model, args.jobs)
+        blocks = new_documents(args, saved, remarks)
         n = 0
         with destination(args.out) as stream:
             for rows, counts in blocks:
-                _write(stream, rows, counts, model, args.json, header=n == 0)
+                _write(stream, rows, counts, saved.estimator, args.json, header=n == 0)
                 n += len(rows)
     if args.out != "-":
         remarks.say(f"Wrote {args.out}: {n:,} predictions.")
@@ -36,14 +35,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def new_documents(
-    args: Any, counter: Any, model: Any, text: str | None, remarks: Remarks
+    args: argparse.Namespace, saved: Any, remarks: Remarks
 ) -> Iterator[tuple[np.ndarray, Any]]:
     """Rows and counts of a file, block by block, in the columns of the model."""
     from topicfocus.text import ReadError, read_table
 
     table = read_table(
         args.file,
-        text,
+        args.text or saved.settings.get("text"),
         format=args.format,
         delimiter=args.delimiter,
         encoding=args.encoding,
@@ -51,9 +50,9 @@ def new_documents(
         vocabulary=args.vocabulary,
     )
     if hasattr(table, "corpus"):
-        counts = same_columns(table.corpus, counter, model)
+        counts = same_columns(table.corpus, saved.counter, saved.estimator)
         return iter([(np.arange(1, counts.shape[0] + 1), counts)])
-    if counter is None:
+    if saved.counter is None:
         raise ReadError(
             f"{args.model} has no vocabulary of its own, so it cannot read texts. Give it a count "
             "matrix with the columns it was fitted to."
@@ -61,7 +60,7 @@ def new_documents(
 
     def blocks() -> Iterator[tuple[np.ndarray, Any]]:
         for block in table:
-            yield block.rows, counter.transform(block.strings)
+            yield block.rows, saved.counter.transform(block.strings)
         if table.n_skipped:
             remarks.say(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 

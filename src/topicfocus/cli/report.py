@@ -24,7 +24,8 @@ def run(args: argparse.Namespace) -> int:
         from topicfocus.cli.models import load_model, target_values
         from topicfocus.text import detect_target, read_table
 
-        _, model, settings = load_model(args.model, args.jobs)
+        saved = load_model(args.model, args.jobs)
+        settings = saved.settings
         target = args.target or settings.get("target")
         table = read_table(
             args.file,
@@ -47,11 +48,7 @@ def run(args: argparse.Namespace) -> int:
         if table.target is not None:
             found = detect_target(table.target[: args.docs], settings.get("kind"))
             values = target_values(found)
-        import topicfocus
-
-        place = Path(args.model)
-        whole = topicfocus.load(place / "model.topicfocus" if place.is_dir() else place)
-        explorer.write(whole, texts[: args.docs], values, page)
+        explorer.write(saved.whole, texts[: args.docs], values, page)
     if args.json:
         print_json({"page": str(page), "documents": min(len(texts), args.docs)})
     remarks.say(f"Wrote {page}, {min(len(texts), args.docs):,} documents.")

@@ -35,24 +35,27 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
 
     kind = result["target"]["kind"]
     rows = result["topics"]
-    if kind == "classes":
+    two = "log_odds" in rows[0]
+    if kind == "classes" and not two:
         title, effect = "Topics, by the class that a document of one topic would have", "class"
-    elif kind == "binary":
+    elif two:
         label = rows[0]["class"]
-        title = f"Topics, by the probability of {label!s} that a document of one topic would have"
-        effect = f"P({label!s})"
+        title = f"Topics, by the log odds of {label} that a document of one topic would have"
+        effect = "log odds"
     else:
         title, effect = "Topics, by the target that a document of one topic would have", "target"
     table = _table("")
     table.add_column(Text(effect), justify="right", style="bold", no_wrap=True)
-    if kind == "classes":
+    if effect == "class":
         table.add_column("P", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("topic", justify="right", style="dim", no_wrap=True)
     table.add_column("words, most probable first")
     for row in rows:
-        value = f"{row['effect']:.2f}" if kind in ("binary", "classes") else f"{row['effect']:.3g}"
-        cells = [Text(str(row["class"])), value] if kind == "classes" else [value]
+        value = f"{row['effect']:.2f}" if effect == "class" else f"{row['effect']:.3g}"
+        cells = [Text(str(row["class"])), value] if effect == "class" else [value]
+        if "log_odds" in row:
+            cells = [f"{row['log_odds']:+.1f}"]
         cells += [f"{row['share']:.0%}", str(row["topic"]), Text(" ".join(row["words"]))]
         table.add_row(*cells)
     console.print(Text(title, style="italic"))

@@ -12,8 +12,8 @@ _LISTED = 12
 def topics(model: Any, words: Any, mixes: np.ndarray, positive: Any = None) -> list[dict[str, Any]]:
     """Topics from the highest to the lowest effect; of more classes, class by class.
 
-    The effect is the expected target of a document of that topic alone: a number, the probability
-    of the positive class, or the likeliest class.
+    The effect is the expected target of a document of that topic alone: a number, or the
+    probability of a class, the positive one of two and else the likeliest.
     """
     (coding, family, _), *_ = model._parts()
     coef = np.atleast_2d(model.coef_)
@@ -30,7 +30,9 @@ def topics(model: Any, words: Any, mixes: np.ndarray, positive: Any = None) -> l
             if len(p) == 2 and positive is not None:
                 best = int(np.flatnonzero(coding.labels == positive)[0])
             row["class"], row["effect"] = coding.labels[best], p[best]
-            row["order"] = (0 if len(p) == 2 else best, -p[best])
+            if len(p) == 2:
+                row["log_odds"] = one[0, 0] if best == 1 else -one[0, 0]
+            row["order"] = (0, -row["log_odds"]) if len(p) == 2 else (best, -p[best])
         else:
             row["effect"] = coding.mean(family, one)[0]
             row["order"] = (0, -row["effect"])
