@@ -8,12 +8,27 @@ import subprocess
 import sys
 import time
 
+import topicfocus as package
+
 COMMAND = [sys.executable, "-m", "topicfocus"]
 
 
+def environment(**more):
+    """Ours, with the package where these tests have it, whatever folder the command runs in."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(package.__file__)))
+    paths = [*more.pop("paths", ()), here, os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **more}
+
+
 def topicfocus(*args, **kwargs):
+    kwargs = {"env": environment(), **kwargs}
     return subprocess.run(
-        [*COMMAND, *args], capture_output=True, text=True, timeout=300, check=False, **kwargs
+        [*COMMAND, *map(str, args)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        **kwargs,
     )
 
 
@@ -41,12 +56,12 @@ def read_terminal(master, process, seconds, until=None):
 def start_in_terminal(*args, **kwargs):
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, *args],
+        [*COMMAND, *map(str, args)],
         stdin=slave,
         stdout=slave,
         stderr=slave,
         close_fds=True,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"},
+        env=environment(TERM="xterm-256color", COLUMNS="120"),
         **kwargs,
     )
     os.close(slave)

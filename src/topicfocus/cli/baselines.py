@@ -34,9 +34,12 @@ def regression_on_words(kind: str, train: Any, y: np.ndarray, test: Any, seed: i
     from sklearn.pipeline import make_pipeline
 
     if kind in ("binary", "classes"):
-        # liblinear is several times faster but knows two classes only.
-        solver = "liblinear" if kind == "binary" else "lbfgs"
-        last: Any = LogisticRegression(solver=solver, max_iter=200, random_state=seed)
+        # On reviews saga finds what lbfgs does in a tenth of the time; liblinear, which is faster
+        # still, knows two classes only.
+        if len(np.unique(y)) == 2:
+            last: Any = LogisticRegression(solver="liblinear", random_state=seed)
+        else:
+            last = LogisticRegression(solver="saga", tol=1e-3, max_iter=100, random_state=seed)
         name, scoring = "logistic regression on all words", "neg_log_loss"
         grid = {"logisticregression__C": [0.3, 1.0, 3.0, 10.0, 30.0]}
         rarest = int(np.unique(y, return_counts=True)[1].min())

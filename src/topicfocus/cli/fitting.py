@@ -82,6 +82,7 @@ def fit_source(
     try:
         model = _fit(counted, y, train, target.kind, options, remarks, store)
         seconds = time.perf_counter() - began
+        remarks.say("Comparing with a regression on all words ...")
         outcome = _judge(source, counted, model, y, (train, test), options, seconds, columns)
     except KeyboardInterrupt:
         raise _interrupted(store) from None
@@ -90,8 +91,6 @@ def fit_source(
         if store is not None:
             store.remove()
         raise
-    if store is not None and store.any_finished:
-        remarks.say(f"Fitted in {seconds:.1f} s.")
     return outcome
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,7 +29,10 @@ def noting_interrupts() -> Iterator[None]:
 
     before = signal.signal(signal.SIGINT, note)
     try:
-        yield
+        with warnings.catch_warnings():
+            # Advice on warm_start is for Python; the command has its own.
+            warnings.filterwarnings("ignore", message="The fit was interrupted")
+            yield
     finally:
         signal.signal(signal.SIGINT, before)
     if noted:
