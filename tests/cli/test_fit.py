@@ -205,12 +205,3 @@ def test_parquet_and_options_of_counting(reviews, tmp_path):
     assert not {"masterpiece", "awful"} & set(counter.vocabulary_)
     assert counter.ngram_range == (1, 2) and counter.min_df == 5 and counter.n_jobs is None
     assert model.inclusion_prior == 0.3 and model.random_state == 3 and model.n_jobs is None
-
-
-def test_the_explorer_page_when_it_is_there(reviews, tmp_path):
-    """A stand-in for topicfocus.report, found by a path hook of the test's own."""
-    done = topicfocus("report", tmp_path, reviews)
-    if package.__spec__ and "report" in os.listdir(os.path.dirname(package.__file__)):
-        pytest.skip("topicfocus.report is here: its own tests are")
-    assert done.returncode == 1
-    assert "cannot write the explorer page" in done.stderr
