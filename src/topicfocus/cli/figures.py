@@ -25,7 +25,7 @@ def figures(kind: str, truth: np.ndarray, predicted: Predicted, labels: Any) -> 
 
     out: dict[str, float] = {}
     if kind in ("binary", "classes"):
-        p = predicted.probabilities
+        p = np.asarray(predicted.probabilities)
         out["auc"] = _auc(truth, p, labels)
         out["accuracy"] = float(np.mean(predicted.values == truth))
         out["log_loss"] = float(metrics.log_loss(truth, p, labels=labels))

@@ -17,7 +17,7 @@ from topicfocus.cli.console import Remarks
 from topicfocus.cli.errors import Interrupted
 from topicfocus.cli.figures import figures
 from topicfocus.cli.interrupts import noting_interrupts
-from topicfocus.cli.models import is_classes, make_estimator, target_values
+from topicfocus.cli.models import make_estimator, target_values
 from topicfocus.cli.reading import CountOptions, Source
 from topicfocus.cli.splitting import split
 from topicfocus.cli.words import Counted, choose_words
@@ -158,7 +158,7 @@ def _judge(
     ]
     held_out = {p.name: figures(kind, truth, p, labels) for p in (mine, *others)}
     positive = None
-    if is_classes(kind) and len(model.classes_) == 2:
+    if target.classes is not None and len(model.classes_) == 2:
         positive = next(c for c in model.classes_ if str(c) == target.classes[1])
     mixes = model.transform(counts[train])
     model.n_jobs = None
@@ -228,7 +228,7 @@ def prediction_columns(model: Any, predicted: Predicted) -> dict[str, Any]:
     if predicted.std is not None:
         out["std"] = predicted.std
     if predicted.probabilities is not None:
-        labels = getattr(model, "classes_", getattr(model, "levels_", None))
+        labels = model.classes_ if hasattr(model, "classes_") else model.levels_
         for c, label in enumerate(labels):
             text = f"{label:g}" if isinstance(label, (float, np.floating)) else str(label)
             out[f"probability_{text}"] = predicted.probabilities[:, c]

@@ -159,12 +159,14 @@ def fit_focused(
         if report is not None:
             report(history[-1], total_steps)
 
-    def climb(name: str, *where: Any) -> Candidate:
+    def climb(
+        name: str, parts: Parts, words: Words, rung: Rung, first: Candidate | None
+    ) -> Candidate:
         """`_climb`, or what a checkpoint has of it, with the steps it took."""
         before = len(history)
 
         def work() -> tuple[Candidate, tuple[StepInfo, ...]]:
-            candidate = _climb(*where[:2], family, settings, where[2], progress, where[3])
+            candidate = _climb(parts, words, family, settings, rung, progress, first)
             return candidate, tuple(history[before:])
 
         candidate, taken = stage(name, work, lambda found: not found[0].interrupted)
