@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from pathlib import Path
 from typing import Any
-
-#: Documents on the page; more make it large and nobody looks at them.
-MOST_DOCUMENTS = 2000
 
 
 def available() -> bool:
@@ -15,10 +13,8 @@ def available() -> bool:
     return importlib.util.find_spec("topicfocus.report") is not None
 
 
-def write(model: Any, texts: list[str], target: Any, path: Path) -> None:
-    """Write the page."""
-    import importlib
-
+def write(path: Path, model: Any, **shown: Any) -> None:
+    """Write the page: `shown` are the documents and what is known of them."""
     # By name, because this module may be absent.
     report = importlib.import_module("topicfocus.report")
-    report.Explorer(model, texts=texts, target=target).save(path)
+    report.Explorer(model, **shown).save(path)

@@ -20,7 +20,14 @@ def run(args: argparse.Namespace) -> int:
     output.check_free(folder, args.overwrite)
     with one_line_warnings(remarks):
         outcome, partial = _fit(args, folder, remarks)
-        written = write_folder(folder, outcome, remarks)
+        try:
+            written = write_folder(folder, outcome, remarks)
+        except (OSError, KeyboardInterrupt):
+            # A full disk, say: the fit is not lost with it.
+            remarks.say(
+                f"The fit is in {partial.folder}: write it with the same command, --resume."
+            )
+            raise
         partial.remove()
     show_result(outcome.result, args.json)
     remarks.say(f"Wrote {folder}/: {', '.join(written)}.")
@@ -60,12 +67,10 @@ def write_folder(folder: Path, outcome: Any, remarks: Remarks) -> list[str]:
         output.write_model(temporary, outcome.pipeline)
         output.write_metrics(temporary, outcome.result)
         output.write_predictions(temporary, outcome.predictions)
-        texts, target = outcome.shown
-        if texts and explorer.available():
-            most = explorer.MOST_DOCUMENTS
+        if outcome.shown["texts"] and explorer.available():
             try:
                 page = temporary / output.EXPLORER_FILE
-                explorer.write(outcome.pipeline, texts[:most], target[:most], page)
+                explorer.write(page, outcome.pipeline, **outcome.shown)
             except (ValueError, TypeError, ImportError) as error:
                 # The model is what was asked for; a page can be made from it later.
                 remarks.warn(f"no explorer page: {' '.join(str(error).split())}")

@@ -40,13 +40,14 @@ class ModelOptions:
 class Outcome:
     """A fitted pipeline, the result as plain data, and a table of predictions.
 
-    `shown` are documents for the explorer page: held out, with their texts and targets.
+    `shown` is what the explorer page shows: held-out documents whose texts are at hand, their
+    targets, and what the regression on all words predicts for them.
     """
 
     pipeline: Any
     result: dict[str, Any]
     predictions: dict[str, Any]
-    shown: tuple[list[str], np.ndarray]
+    shown: dict[str, Any]
 
 
 def fit_source(
@@ -197,13 +198,16 @@ def _judge(
     part[test] = "test"
     predictions = {"row": source.rows, "part": part, "target": _shown(y)}
     predictions |= prediction_columns(model, everyone)
-    with_text = test[test < len(source.texts)]
-    return Outcome(
-        make_pipeline(counted.counter, model),
-        result,
-        predictions,
-        ([source.texts[i] for i in with_text], y[with_text]),
-    )
+    with_text = test < len(source.texts)
+    other = others[0].values if others[0].probabilities is None else others[0].probabilities
+    shown = {
+        "texts": [source.texts[i] for i in test[with_text]],
+        "target": y[test][with_text],
+        "baselines": {others[0].name: other[with_text]},
+        "held_out": True,
+        "document_names": [f"row {row}" for row in source.rows[test[with_text]]],
+    }
+    return Outcome(make_pipeline(counted.counter, model), result, predictions, shown)
 
 
 def _shown(y: np.ndarray) -> list[Any]:

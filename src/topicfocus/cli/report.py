@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         if table.target is not None:
             found = detect_target(table.target[: args.docs], settings.get("kind"))
             values = target_values(found)
-        explorer.write(saved.whole, texts[: args.docs], values, page)
+        explorer.write(page, saved.whole, texts=texts[: args.docs], target=values)
     if args.json:
         print_json({"page": str(page), "documents": min(len(texts), args.docs)})
     remarks.say(f"Wrote {page}, {min(len(texts), args.docs):,} documents.")
