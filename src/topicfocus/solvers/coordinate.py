@@ -90,8 +90,8 @@ class CoordinateSolver:
         return CoordinateState(problem, hyper, start, gamma, 0)
 
     def pack(self, state: CoordinateState) -> tuple[ModelState, np.ndarray, int]:
-        """All that a later epoch depends on, besides the problem."""
-        return state.parameters, state.concentration, state.epoch
+        """All that a later epoch depends on, besides the problem; γ is worked on in place."""
+        return state.parameters, state.concentration.copy(), state.epoch
 
     def unpack(self, state: CoordinateState, packed: tuple) -> CoordinateState:
         """The state that was packed, of the problem of `state`."""
