@@ -24,9 +24,10 @@ def run(args: argparse.Namespace) -> int:
             written = write_folder(folder, outcome, remarks)
         except (OSError, KeyboardInterrupt):
             # A full disk, say: the fit is not lost with it.
-            remarks.say(
-                f"The fit is in {partial.folder}: write it with the same command, --resume."
-            )
+            if partial.any_finished:
+                remarks.say(f"The fit is in {partial.folder}: the same command with --resume.")
+            else:
+                partial.remove()
             raise
         partial.remove()
     show_result(outcome.result, args.json)
