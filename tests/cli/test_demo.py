@@ -2,27 +2,19 @@
 
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from command_line import read_terminal, start_in_terminal, topicfocus
 
-COMMAND = [sys.executable, "-m", "topicfocus"]
-SMALL = ["demo", "--docs", "400"]
-
-
-def topicfocus(*args, **kwargs):
-    return subprocess.run(
-        [*COMMAND, *args], capture_output=True, text=True, timeout=300, check=False, **kwargs
-    )
+SMALL = ["demo", "--data", "synthetic", "--docs", "400"]
 
 
 def test_demo_prints_topics_words_and_figures():
-    done = topicfocus("demo", "--docs", "1500")
+    done = topicfocus("demo", "--data", "synthetic", "--docs", "1500")
     assert done.returncode == 0, done.stderr
     for expected in ("Topics, by expected rating", "kept", "dropped", "relevant", "RMSE", "sLDA"):
         assert expected in done.stdout
@@ -32,7 +24,7 @@ def test_demo_prints_topics_words_and_figures():
 
 
 def test_demo_json_is_machine_readable_and_honest():
-    done = topicfocus("demo", "--docs", "1500", "--json", "--quiet")
+    done = topicfocus("demo", "--data", "synthetic", "--docs", "1500", "--json", "--quiet")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     result = json.loads(done.stdout)
@@ -83,41 +75,6 @@ def test_help_imports_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
-def read_terminal(master, process, seconds, until=None):
-    """What a process draws on a pseudo-terminal, until it ends or `until` appears."""
-    seen = b""
-    end = time.time() + seconds
-    while time.time() < end:
-        ready, _, _ = select.select([master], [], [], 0.1)
-        if ready:
-            try:
-                chunk = os.read(master, 65536)
-            except OSError:
-                break
-            if not chunk:
-                break
-            seen += chunk
-        elif process.poll() is not None:
-            break
-        if until is not None and until in seen:
-            break
-    return seen
-
-
-def start_in_terminal(*args):
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *args],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        close_fds=True,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
-    )
-    os.close(slave)
-    return master, process
-
-
 def test_progress_bar_in_a_terminal():
     master, process = start_in_terminal(*SMALL)
     seen = read_terminal(master, process, 120)
@@ -130,7 +87,7 @@ def test_progress_bar_in_a_terminal():
 
 def test_ctrl_c_ends_quietly():
     # Many documents, so that there is time to interrupt while they are being made or fitted.
-    master, process = start_in_terminal("demo", "--docs", "60000")
+    master, process = start_in_terminal("demo", "--data", "synthetic", "--docs", "60000")
     read_terminal(master, process, 60, until=b"synthetic reviews")
     time.sleep(2.0)
     process.send_signal(signal.SIGINT)

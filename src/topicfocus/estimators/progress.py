@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -12,7 +13,7 @@ from topicfocus.solvers import StepInfo
 def progress_bar(
     title: str, n_words: int | None, enabled: bool, figure: str = "bound/token"
 ) -> Iterator[Callable[[StepInfo, int], None] | None]:
-    """Yields a callback for `solvers.run`: epoch, bound per token, kept words, time left."""
+    """Yields a callback for `solvers.run`: epoch, objective, validation, kept words, time left."""
     if not enabled:
         yield None
         return
@@ -43,9 +44,15 @@ def progress_bar(
         return
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(title, total=None, figures="compiling")
+        validation = math.nan  # looked at in some steps only: the last one seen stays
 
         def report(info: StepInfo, epochs: int) -> None:
+            nonlocal validation
             figures = f"{figure} {info.objective:.4f}"
+            if math.isfinite(info.validation):
+                validation = info.validation
+            if math.isfinite(validation):
+                figures += f"  validation {validation:.3f}"
             if n_words is not None:
                 figures += f"  kept {info.kept}/{n_words}"
             bar.update(task, total=epochs, completed=info.epoch, figures=figures)

@@ -91,6 +91,15 @@ class CoordinateSolver:
         gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
         return CoordinateState(problem, hyper, start, gamma, 0)
 
+    def pack(self, state: CoordinateState) -> tuple[ModelState, np.ndarray, int]:
+        """All that a later epoch depends on, besides the problem; γ is worked on in place."""
+        return state.parameters, state.concentration.copy(), state.epoch
+
+    def unpack(self, state: CoordinateState, packed: tuple) -> CoordinateState:
+        """The state that was packed, of the problem of `state`."""
+        parameters, concentration, epoch = packed
+        return replace(state, parameters=parameters, concentration=concentration, epoch=epoch)
+
     def model(self, state: CoordinateState) -> ModelState:
         parameters = state.parameters
         if self.selection == "sort_and_cut":

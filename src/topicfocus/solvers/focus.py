@@ -32,6 +32,7 @@ from topicfocus.inference.moments import Past
 from topicfocus.inference.state import ModelState, Problem, joined
 from topicfocus.inference.updates import update_background
 from topicfocus.solvers.anchors import anchors, starting_logits, unit
+from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.linear import (
     Linear,
     deviance,
@@ -177,10 +178,24 @@ def fit_focused(
         if report is not None:
             report(history[-1], total_steps)
 
-    words = _words(parts, family, None)
+    def climb(
+        name: str, parts: Parts, words: Words, rung: Rung, first: Candidate | None
+    ) -> Candidate:
+        """`_climb`, or what a checkpoint has of it, with the steps it took."""
+        before = len(history)
+
+        def work() -> tuple[Candidate, tuple[StepInfo, ...]]:
+            candidate = _climb(parts, words, family, settings, rung, progress, first)
+            return candidate, tuple(history[before:])
+
+        candidate, taken = stage(name, work, lambda found: not found[0].interrupted)
+        history[before:] = taken
+        return candidate
+
+    words = stage("evidence", lambda: _words(parts, family, None))
     candidates: list[Candidate] = []
-    for rung in rungs:
-        candidates.append(_climb(parts, words, family, settings, rung, progress, None))
+    for i, rung in enumerate(rungs):
+        candidates.append(climb(f"rung {i + 1}", parts, words, rung, None))
         # A rung that explains nearly what a regression on all words does leaves no more to gain.
         enough = candidates[-1].explained >= RETAINED * words.potential > 0
         if candidates[-1].interrupted or enough:
@@ -193,8 +208,9 @@ def fit_focused(
     everything = parts
     if settings.refit and not interrupted:
         everything = parts.joined()
-        words = _words(everything, family, words.penalties)
-        chosen = _climb(everything, words, family, settings, rung, progress, chosen)
+        penalties = words.penalties
+        words = stage("all evidence", lambda: _words(everything, family, penalties))
+        chosen = climb("all documents", everything, words, rung, chosen)
         interrupted = chosen.interrupted
     return FocusResult(
         _expand(chosen.state, chosen.kept, everything.word_counts),

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.solvers.checkpoints import current_store
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,9 @@ def run(
     `callback(info, epochs)` is called after every epoch. An interrupt before the first epoch is
     over is raised, since there is nothing to hand back yet; later it ends the fit with the model of
     the last epoch that was completed.
+
+    In a `checkpointing` block, a solver whose state can be packed goes on from the last epoch that
+    is in the store, and puts its state there from time to time.
     """
     history: list[StepInfo] = []
     model = start
@@ -104,7 +108,16 @@ def run(
     converged = interrupted = False
     try:
         state = solver.begin(problem, hyper, start, rng)
-        for epoch in range(1, epochs + 1):
+        packing: Any = solver
+        store = current_store() if hasattr(solver, "pack") else None
+        saved = store.get("epochs") if store is not None else None
+        if saved is not None:
+            packed, earlier = saved
+            state = packing.unpack(state, packed)
+            history += earlier
+            began -= history[-1].seconds
+            model = solver.model(state)
+        for epoch in range(len(history) + 1, epochs + 1):
             state, info = solver.step(state)
             model = solver.model(state)
             seconds = time.perf_counter() - began
@@ -120,6 +133,8 @@ def run(
             if solver.converged(history, tol):
                 converged = True
                 break
+            if store is not None and store.due():
+                store.put("epochs", (packing.pack(state), tuple(history)))
     except KeyboardInterrupt:
         if not history:
             raise

@@ -1,0 +1,144 @@
+"""Finished stages of a fit in a folder beside the result, without pickle.
+
+`OUT.partial/run.json` says of which data and settings; each stage is an archive of arrays and JSON,
+sealed like a model file and written atomically. A stage that cannot be read is computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topicfocus import __version__
+from topicfocus.cli.console import Remarks, plain
+from topicfocus.cli.errors import UsageError
+from topicfocus.inference.evidence import Evidence
+from topicfocus.inference.state import ModelState
+from topicfocus.persistence import ModelFileError, register_record
+from topicfocus.persistence.archive import read_archive, write_archive
+from topicfocus.persistence.atomic import replacing
+from topicfocus.persistence.encoding import Decoder, Encoder
+from topicfocus.persistence.registry import record_name
+from topicfocus.solvers.focus import Candidate, Choices
+from topicfocus.solvers.linear import Linear
+from topicfocus.solvers.protocol import StepInfo
+from topicfocus.solvers.wordview import Residual, Words
+
+_RECORDS = (Candidate, Choices, Evidence, Linear, ModelState, Residual, StepInfo, Words)
+_RUN = "run.json"
+_FORMAT = "topicfocus checkpoint"
+_ENDING = ".stage"
+
+
+def fingerprint(settings: dict[str, Any], *arrays: np.ndarray) -> str:
+    """Of everything that the fit depends on."""
+    digest = hashlib.sha256(json.dumps([__version__, plain(settings)], sort_keys=True).encode())
+    for array in arrays:
+        if array.dtype == object:
+            array = np.array([str(item) for item in array])
+        array = np.ascontiguousarray(array)
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+class FolderStore:
+    """Stages as files of a folder; the store that `solvers.checkpoints` asks for."""
+
+    def __init__(self, folder: Path, every: float, remarks: Remarks) -> None:
+        self.folder, self._every, self._remarks = folder, every, remarks
+        self._last = time.monotonic()
+        self._broken = False
+        for record in _RECORDS:
+            if record_name(record) is None:
+                register_record(record)
+
+    # ---- opening -----------------------------------------------------------------------------
+
+    def open(self, mark: str, settings: dict[str, Any], resume: bool) -> None:
+        """Begin anew, or check that what is there belongs to the same data and settings."""
+        found = self._found()
+        if self.folder.exists() and found is None:
+            raise FileExistsError(
+                f"{self.folder} is in the way: checkpoints go there, and it is none of ours. "
+                "Move it, or choose another --out."
+            )
+        if resume and found is not None:
+            if found.get("fingerprint") != mark:
+                raise UsageError(f"--resume: {self._difference(found, settings)}")
+            done = sorted(p.stem for p in self.folder.glob(f"*{_ENDING}"))
+            self._remarks.say(f"Going on from {self.folder}: {', '.join(done) or 'nothing yet'}.")
+            return
+        if resume:
+            self._remarks.say(f"There is no {self.folder}: nothing to go on from; starting anew.")
+        elif found is not None:
+            self._remarks.say(f"{self.folder} of an interrupted run is dropped (no --resume).")
+            shutil.rmtree(self.folder)
+        content = {"format": _FORMAT, "version": 1, "fingerprint": mark, "settings": settings}
+        self.folder.mkdir()
+        with replacing(self.folder / _RUN) as stream:
+            stream.write(json.dumps(plain(content), indent=2).encode())
+
+    def _found(self) -> dict[str, Any] | None:
+        try:
+            content = json.loads((self.folder / _RUN).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        ours = isinstance(content, dict) and content.get("format") == _FORMAT
+        return content if ours else None
+
+    def _difference(self, found: dict[str, Any], settings: dict[str, Any]) -> str:
+        before, now = found.get("settings") or {}, plain(settings)
+        other = [key for key in now if before.get(key) != now[key]]
+        advice = "Use the same, or start anew without --resume."
+        if not other:
+            return f"the data, or topicfocus itself, have changed since {self.folder}. {advice}"
+        said = ", ".join(f"{k} was {before.get(k)!r} and is {now[k]!r}" for k in other)
+        return f"{self.folder} is of another fit: {said}. {advice}"
+
+    # ---- stages ------------------------------------------------------------------------------
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name.replace(' ', '-')}{_ENDING}"
+
+    @property
+    def any_finished(self) -> bool:
+        return any(self.folder.glob(f"*{_ENDING}"))
+
+    def get(self, name: str) -> Any:
+        path = self._path(name)
+        if not path.exists():
+            return None
+        try:
+            with path.open("rb") as stream:
+                header, arrays = read_archive(stream)
+            return Decoder(arrays).decode(header["stage"])
+        except (ModelFileError, KeyError, TypeError, ValueError) as error:
+            self._remarks.warn(f"{path} cannot be used ({error}); this part is computed again.")
+            return None
+
+    def put(self, name: str, value: Any) -> None:
+        if self._broken:
+            return
+        encoder = Encoder()
+        stage = encoder.encode(value, name)
+        try:
+            with replacing(self._path(name)) as stream:
+                write_archive(stream, {"stage": stage}, encoder.arrays)
+        except OSError as error:
+            # The fit itself is not in danger yet: there may be room when it is done.
+            self._broken = True
+            self._remarks.warn(f"no more checkpoints: {error.strerror or error}.")
+        self._last = time.monotonic()
+
+    def due(self) -> bool:
+        return time.monotonic() - self._last >= self._every
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,39 @@
+"""Ctrl-C during a fit.
+
+The models' own `fit` hands back what it has when it is interrupted, which suits Python. A command
+must not go on with that as if it were finished, so the signal is noted, too.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def noting_interrupts() -> Iterator[None]:
+    """Raises KeyboardInterrupt at the end of the block if one was swallowed in it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    noted = False
+
+    def note(number: int, frame: Any) -> None:
+        nonlocal noted
+        noted = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        with warnings.catch_warnings():
+            # Advice on warm_start is for Python; the command has its own.
+            warnings.filterwarnings("ignore", message="The fit was interrupted")
+            yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if noted:
+        raise KeyboardInterrupt

@@ -1,0 +1,101 @@
+"""Types of arguments and groups of options that commands share. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+KINDS = ("real", "count", "ordinal", "classes")
+MODELS = ("focused", "pf-slda", "pc-slda", "slda")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "counts")
+
+
+def share(text: str) -> float:
+    """A number between 0 and 1, both excluded."""
+    value = float(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, got {text}")
+    return value
+
+
+def count(minimum: int) -> Callable[[str], int]:
+    """A whole number of at least `minimum`."""
+
+    def parse(text: str) -> int:
+        value = int(text)
+        if value < minimum:
+            raise argparse.ArgumentTypeError(f"must be at least {minimum}, got {text}")
+        return value
+
+    parse.__name__ = "whole number"  # named in argparse's message for "abc"
+    return parse
+
+
+def seconds(text: str) -> float:
+    """A time of 0 or more."""
+    value = float(text)
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"must be at least 0, got {text}")
+    return value
+
+
+def frequency(text: str) -> int | float:
+    """A number of documents (10) or a share of them (0.5); "1.0" is all of them, "1" is one."""
+    try:
+        value: int | float = int(text)
+    except ValueError:
+        value = float(text)
+        if not 0 <= value <= 1:
+            raise argparse.ArgumentTypeError(
+                f"must be a whole number of documents or a share between 0.0 and 1.0, got {text}"
+            ) from None
+        return value
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1 document, got {text}")
+    return value
+
+
+def ngrams(text: str) -> tuple[int, int]:
+    """ "2" is words and pairs; "2-3" is pairs and triples only."""
+    low, dash, high = text.partition("-")
+    span = (int(low), int(high)) if dash else (1, int(low))
+    if not 1 <= span[0] <= span[1]:
+        raise argparse.ArgumentTypeError(f"must be a number such as 2, or 2-3, got {text}")
+    return span
+
+
+def inclusion(text: str) -> float | str:
+    """A share, or "auto"."""
+    return text if text == "auto" else share(text)
+
+
+for _parse, _name in ((share, "share"), (seconds, "number"), (frequency, "number")):
+    _parse.__name__ = _name  # what argparse calls them: "invalid share value"
+ngrams.__name__ = "n-gram"
+inclusion.__name__ = "share"
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How a file is read."""
+    group = parser.add_argument_group("reading")
+    group.add_argument("--format", choices=FORMATS, help="what FILE is; by default by its name")
+    group.add_argument("--delimiter", metavar="C", help="between columns; by default noticed")
+    group.add_argument("--encoding", default="utf-8", help="of text files (default utf-8)")
+    group.add_argument(
+        "--skip-bad", action="store_true", help="leave unreadable rows out, and count them"
+    )
+    group.add_argument(
+        "--vocabulary", metavar="FILE", help="words of a count matrix, one a line, in column order"
+    )
+
+
+def add_common(parser: argparse.ArgumentParser, *, jobs: bool = True) -> None:
+    """What every command has."""
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help="print the result as JSON")
+    group.add_argument("--quiet", action="store_true", help="no progress, no remarks")
+    group.add_argument("--debug", action="store_true", help="show where an error came from")
+    if jobs:
+        group.add_argument(
+            "--jobs", type=count(1), default=None, metavar="N", help="threads (default: all cores)"
+        )

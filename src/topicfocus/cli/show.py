@@ -1,0 +1,102 @@
+"""The result of a fit for a person. Words and labels come from strangers: never as markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topicfocus.cli.console import result_console
+from topicfocus.cli.figures import FIGURES
+
+
+def show(result: dict[str, Any]) -> None:
+    """Topics, words, held-out figures."""
+    console = result_console()
+    documents, words = result["documents"], result["words"]
+    how = f", {result['rung']} topics" if "rung" in result else ""
+    console.print()
+    console.print(
+        f"[bold]{result['model']}[/] on {documents['train']:,} documents, {words['words']:,} words"
+        f": {result['steps']} steps in {result['seconds']:.1f} s{how}\n"
+    )
+    _topics(console, result)
+    _words(console, words)
+    _figures(console, result)
+
+
+def _table(title: str) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    return Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="italic")
+
+
+def _topics(console: Any, result: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    kind = result["target"]["kind"]
+    rows = result["topics"]
+    two = "log_odds" in rows[0]
+    if kind == "classes" and not two:
+        title, effect = "Topics, by the class that a document of one topic would have", "class"
+    elif two:
+        label = rows[0]["class"]
+        title = f"Topics, by the log odds of {label} that a document of one topic would have"
+        effect = "log odds"
+    else:
+        title, effect = "Topics, by the target that a document of one topic would have", "target"
+    table = _table("")
+    table.add_column(Text(effect), justify="right", style="bold", no_wrap=True)
+    if effect == "class":
+        table.add_column("P", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("topic", justify="right", style="dim", no_wrap=True)
+    table.add_column("words, most probable first")
+    for row in rows:
+        value = f"{row['effect']:.2f}" if effect == "class" else f"{row['effect']:.3g}"
+        cells = [Text(str(row["class"])), value] if effect == "class" else [value]
+        if "log_odds" in row:
+            cells = [f"{row['log_odds']:+.1f}"]
+        cells += [f"{row['share']:.0%}", str(row["topic"]), Text(" ".join(row["words"]))]
+        table.add_row(*cells)
+    console.print(Text(title, style="italic"))
+    console.print(table)
+
+
+def _words(console: Any, words: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    if not words["selects"]:
+        console.print(f"Words: all {words['words']:,} are in the topics.\n")
+        return
+    table = _table("Words")
+    table.add_column("")
+    table.add_column("words", justify="right", no_wrap=True)
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("")
+    share = words["kept_token_share"]
+    kept, dropped = (" ".join(words[f"{which}_examples"]) for which in ("kept", "dropped"))
+    table.add_row("kept", f"{words['kept']:,}", f"{share:.1%}", Text(f"most telling: {kept}"))
+    table.add_row(
+        "dropped", f"{words['dropped']:,}", f"{1 - share:.1%}", Text(f"most frequent: {dropped}")
+    )
+    console.print(table)
+
+
+def _figures(console: Any, result: dict[str, Any]) -> None:
+    held_out = result["held_out"]
+    table = _table(f"On {result['documents']['test']:,} held-out documents")
+    table.add_column("model")
+    names = list(next(iter(held_out.values())))
+    for name in names:
+        title, more = FIGURES[name]
+        table.add_column(f"{title} {'↑' if more else '↓'}", justify="right", no_wrap=True)
+    for i, (model, values) in enumerate(held_out.items()):
+        style = "bold" if i == 0 else None
+        table.add_row(model, *(_number(values[name]) for name in names), style=style)
+    console.print(table)
+
+
+def _number(value: float) -> str:
+    if value != value:
+        return "-"
+    return f"{round(value, 3) + 0.0:.3f}" if abs(value) < 1000 else f"{value:.4g}"  # no -0.000

@@ -1,0 +1,41 @@
+"""Which documents are held out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicfocus.text import ReadError, Target
+
+#: With fewer documents that have a target, figures would mean nothing.
+LEAST_DOCUMENTS = 10
+
+
+def split(target: Target, share: float, seed: int, path: str) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test documents, in their order; classes in their proportions.
+
+    Documents without a target are in the training part: they still say something about words.
+    """
+    known = np.flatnonzero(np.isfinite(target.values))
+    if len(known) < LEAST_DOCUMENTS:
+        raise ReadError(
+            f"{path}: {len(known)} documents have a target; at least {LEAST_DOCUMENTS} are needed."
+        )
+    rng = np.random.default_rng(seed)
+    groups = [known]
+    if target.classes is not None:
+        codes = target.values[known]
+        groups = [known[codes == code] for code in np.unique(codes)]
+    test = []
+    for group in groups:
+        # Of each class one document at least is trained on.
+        n = min(max(round(share * len(group)), 1), len(group) - 1)
+        test.append(rng.permutation(group)[:n])
+    held = np.sort(np.concatenate(test))
+    train = np.setdiff1d(np.arange(len(target.values)), held)
+    values = target.values[train]
+    if np.ptp(values[np.isfinite(values)]) == 0:
+        raise ReadError(
+            f"{path}: the target has one value only in the training part. Try another --seed or a "
+            "smaller --test-share."
+        )
+    return train, held

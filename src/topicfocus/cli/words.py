@@ -1,0 +1,92 @@
+"""Which words are used: decided on the training part, as if the rest had never been seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from topicfocus.cli.console import Remarks
+from topicfocus.cli.reading import CountOptions, Source
+from topicfocus.text import ReadError, TokenCounter
+
+#: The paper's rule.
+MIN_DF, MAX_DF = 10, 0.5
+#: Training documents from which on the paper's rule is taken as it is.
+ENOUGH_DOCUMENTS = 2000
+#: With fewer words than this a small file is counted with its rare words, too.
+FEW_WORDS = 50
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Counts of the words in use, all documents, and the counter that makes them from texts."""
+
+    counts: sparse.csr_array
+    words: np.ndarray
+    counter: TokenCounter
+    min_df: int | float
+    max_df: int | float
+
+
+def choose_words(
+    source: Source, train: np.ndarray, options: CountOptions, remarks: Remarks
+) -> Counted:
+    """Keep the words that the options let through on the training documents."""
+    counts = sparse.csr_array(source.counts)
+    part = counts[train]
+    documents = np.bincount(part.indices, minlength=counts.shape[1])
+    n = len(train)
+    max_df: int | float = MAX_DF if options.max_df is None else options.max_df
+    min_df = options.min_df
+    if not source.is_text:
+        # Somebody has chosen these words already.
+        max_df = 1.0 if options.max_df is None else max_df
+        min_df = 1 if min_df is None else min_df
+    if min_df is None:
+        min_df = _small_file(documents, n, max_df, remarks)
+    least, most = (x if isinstance(x, int) else x * n for x in (min_df, max_df))
+    kept = np.flatnonzero((documents > 0) & (documents >= least) & (documents <= most))
+    if len(kept) < 2:
+        raise ReadError(
+            f"{source.path}: {len(kept)} words are in {least:g} to {most:g} of the {n} training "
+            "documents, too few for topics. Try a lower --min-df or a higher --max-df."
+        )
+    if options.max_features is not None and len(kept) > options.max_features:
+        frequency = np.asarray(part.sum(axis=0)).ravel()[kept]
+        # TokenCounter's expression on the same array, so that ties are broken alike.
+        best = (-frequency).argsort()[: options.max_features]
+        kept = kept[np.sort(best)]
+    words = source.terms[kept]
+    used = sparse.csr_array(counts[:, kept])
+    used.sort_indices()
+    counter = options.counter(
+        stop_words=options.stop_words if source.is_text else None,
+        min_df=min_df,
+        max_df=max_df,
+        max_features=options.max_features,
+    )
+    counter.vocabulary_ = {str(word): i for i, word in enumerate(words)}
+    remarks.say(
+        f"Words: {len(kept):,} of {len(source.terms):,}, {used[train].sum():,.0f} tokens in "
+        f"{n:,} training documents."
+    )
+    return Counted(used, words, counter, min_df, max_df)
+
+
+def _small_file(documents: np.ndarray, n: int, max_df: Any, remarks: Remarks) -> int:
+    """The paper's min_df, or less where it would leave a small file without words."""
+    if n >= ENOUGH_DOCUMENTS:
+        return MIN_DF
+    min_df = max(2, math.ceil(MIN_DF * n / ENOUGH_DOCUMENTS))
+    most = max_df if isinstance(max_df, int) else max_df * n
+    if np.sum((documents >= min_df) & (documents <= most)) < FEW_WORDS:
+        min_df = 1
+    remarks.say(
+        f"Only {n:,} training documents: words in {min_df} of them are kept, not in {MIN_DF} "
+        "(--min-df)."
+    )
+    return min_df

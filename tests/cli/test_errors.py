@@ -1,0 +1,189 @@
+"""Bad input: one line that says what to do, no traceback, nothing left behind."""
+
+import gzip
+import resource
+
+import pytest
+from command_line import topicfocus, write_reviews
+
+COLUMNS = ("--text", "text", "--target", "stars")
+
+
+def one_line(done, code=1):
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("topicfocus: error: ")
+    assert "Traceback" not in done.stderr
+    return last
+
+
+def body(rows=40, stars=None):
+    lines = ["id,text,stars"]
+    lines += [f"{i},good film number {i} bad,{stars or i % 5}" for i in range(rows)]
+    return "\n".join(lines) + "\n"
+
+
+CASES = {
+    "column": (b"id,text,star\n1,a,2\n", "no column 'stars'. Did you mean 'star'?"),
+    "row": (body().encode() + b"x\n", "row 41 (line 42): 1 field"),
+    "encoding": (body().encode() + b"9,caf\xe9,3\n", "--encoding latin-1"),
+    "empty": (b"", "is empty"),
+    "header": (b"id,text,stars\n", "has a header but no rows"),
+    "one value": (body(stars="3").encode(), "only one value, '3'"),
+    "zip": (b"PK\x03\x04" + bytes(40), "is not what its name says"),
+    "few": (body(6).encode(), "at least 10 are needed"),
+    "free text": (
+        ("text,stars\n" + "\n".join(f"a b {i},name {i}" for i in range(90))).encode(),
+        "looks like free text",
+    ),
+    "no words": (
+        ("text,stars\n" + "\n".join(f"the of,{i}" for i in range(40))).encode(),
+        "only stop words",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_file(tmp_path, name):
+    content, message = CASES[name]
+    (tmp_path / "bad.csv").write_bytes(content)
+    assert message in one_line(topicfocus("fit", "bad.csv", *COLUMNS, cwd=tmp_path))
+    assert [p.name for p in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_skip_bad_counts_the_rows_left_out(tmp_path):
+    data = write_reviews(tmp_path / "r.csv", 300)
+    data.write_bytes(data.read_bytes() + b"broken\nbroken again\n")
+    done = topicfocus("fit", "r.csv", *COLUMNS, "--skip-bad", "--topics", 3, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 unreadable rows were left out." in done.stderr
+    assert "row 301" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (("fit", "missing.csv", *COLUMNS), "no such file", 1),
+        (("fit", "r.csv", "--text", "text"), "say which column is the target", 2),
+        (("fit", "r.csv", "--target", "stars"), "say which column is the text", 1),
+        (("fit", "r.csv", *COLUMNS, "--out", "no/where"), "create it first", 1),
+        (("fit", "r.csv", *COLUMNS, "--out", "taken"), "taken exists", 1),
+        (("fit", "r.csv", *COLUMNS, "--out", "taken", "--overwrite"), "not written by topic", 1),
+        (("fit", "r.csv", *COLUMNS, "--model", "slda", "--inclusion-prior", "0.1"), "is for", 2),
+        (("fit", "r.csv", *COLUMNS, "--stop-words", "nofile"), "no such file", 2),
+        (("fit", "r.csv", *COLUMNS, "--kind", "count"), "cannot be counts", 1),
+        (("fit", "packed.csv.gz", *COLUMNS), "named .gz but", 1),
+        (("predict", "r.csv", "r.csv"), "not a model file", 1),
+        (("predict", "nothing", "r.csv"), "there is no such file", 1),
+        (("explain", "r.csv", "--text", "good"), "not a model file", 1),
+        (("explain", "r.csv", "--text", " "), "no text to explain", 2),
+        (("demo", "--data", "imdb"), "pip install 'topicfocus[demo]'", 1),
+    ],
+)
+def test_bad_arguments(tmp_path, arguments, message, code):
+    (tmp_path / "r.csv").write_text(body().replace(",0\n", ",0.5\n"), encoding="utf-8")
+    (tmp_path / "packed.csv.gz").write_text("text,stars\n", encoding="utf-8")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "precious.txt").write_text("mine", encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+    if arguments[0] == "demo":
+        from topicfocus.cli.demo import find_reviews
+
+        if find_reviews() is not None:
+            pytest.skip("the reviews are installed")
+    assert message in one_line(topicfocus(*arguments, cwd=tmp_path), code)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_debug_shows_where_it_came_from(tmp_path):
+    done = topicfocus("fit", "missing.csv", *COLUMNS, "--debug", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr and "ReadError" in done.stderr
+
+
+@pytest.mark.parametrize("room", [3_000, 20_000])
+def test_a_disk_that_takes_no_more(fitted, reviews, tmp_path, room):
+    """No file may grow beyond `room` bytes in this process: what a full disk is to it.
+
+    `fitted` has compiled the kernels, whose cache could not be written here.
+    """
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    done = topicfocus("fit", reviews, *COLUMNS, "--out", tmp_path / "o", preexec_fn=limit)
+    assert "File too large" in one_line(done)
+    # Checkpoints are smaller than the model. With room for them the fit is not lost; without, it
+    # still went on to its end.
+    some = room > 10_000
+    assert ("no more checkpoints" in done.stderr) != some
+    assert [p.name for p in tmp_path.iterdir()] == ["o.partial"] * some
+    if some:
+        done = topicfocus("fit", reviews, *COLUMNS, "--out", tmp_path / "o", "--resume")
+        assert done.returncode == 0, done.stderr
+        assert [p.name for p in tmp_path.iterdir()] == ["o"]
+
+
+def test_predictions_into_a_file_that_cannot_grow(fitted, reviews, tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
+
+    out = tmp_path / "p.csv"
+    done = topicfocus("predict", fitted[1], reviews, "--out", out, preexec_fn=limit)
+    assert "File too large" in one_line(done)
+    assert not list(tmp_path.iterdir())
+
+
+def test_standard_output_that_is_full_or_closed(fitted, reviews):
+    import subprocess
+
+    from command_line import COMMAND, environment
+
+    _, folder = fitted
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "predict", str(folder), str(reviews)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "topicfocus: error: No space left on device."
+    process = subprocess.Popen(
+        [*COMMAND, "predict", str(folder), str(reviews)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    process.stdout.close()
+    assert process.wait(100) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_an_existing_folder_is_replaced_when_asked(tmp_path):
+    data = write_reviews(tmp_path / "r.csv", 200)
+    first = topicfocus("fit", data, *COLUMNS, "--topics", 2, "--out", tmp_path / "o")
+    assert first.returncode == 0, first.stderr
+    again = topicfocus("fit", data, *COLUMNS, "--topics", 3, "--out", tmp_path / "o")
+    assert "exists" in one_line(again)
+    (tmp_path / "o" / "old").write_text("", encoding="utf-8")
+    third = topicfocus("fit", data, *COLUMNS, "--topics", 3, "--out", tmp_path / "o", "--overwrite")
+    assert third.returncode == 0, third.stderr
+    assert not (tmp_path / "o" / "old").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["o", "r.csv"]
+
+
+def test_a_gzipped_file_and_another_encoding(tmp_path):
+    data = write_reviews(tmp_path / "r.csv", 200)
+    text = data.read_text(encoding="utf-8").replace("film", "filmé")
+    with gzip.open(tmp_path / "r.csv.gz", "wb") as stream:
+        stream.write(text.encode("latin-1"))
+    done = topicfocus(
+        "fit", tmp_path / "r.csv.gz", *COLUMNS, "--encoding", "latin-1", "--topics", 2, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "r-topics" / "metrics.json").exists()

@@ -1,0 +1,207 @@
+"""`topicfocus fit` as a process: every kind of file and target, and the folder it writes."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+from command_line import read_terminal, start_in_terminal, topicfocus, write_reviews
+from scipy import sparse
+
+import topicfocus as package
+from topicfocus import TokenCounter
+from topicfocus.text import read_table
+
+COLUMNS = ("--text", "text", "--target", "stars")
+
+
+def read_csv(path):
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def result_of(folder):
+    return json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+
+
+def test_it_says_what_it_does_and_shows_what_it_found(fitted):
+    done, _ = fitted
+    for expected in ("Target: real: whole numbers from 1 to 10", "480 training documents"):
+        assert expected in done.stderr
+    # The paper's rule would leave a file of this size with fewer words: said, not silent.
+    assert "words in 3 of them are kept, not in 10" in done.stderr
+    for expected in ("Topics, by the target", "kept", "dropped", "RMSE", "ridge on all words"):
+        assert expected in done.stdout
+    assert done.stdout.index("masterpiece") < done.stdout.index("awful")
+    assert "\x1b" not in done.stdout + done.stderr  # no terminal, no bar
+
+
+def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
+    _, folder = fitted
+    assert {"model.topicfocus", "metrics.json", "predictions.csv"} <= set(os.listdir(folder))
+    assert not list(folder.parent.glob("*.partial")) + list(folder.parent.glob(".*"))
+    result = result_of(folder)
+    effects = [topic["effect"] for topic in result["topics"]]
+    assert effects == sorted(effects, reverse=True)
+    words = result["words"]
+    assert words["kept"] + words["dropped"] == words["words"]
+    rows = read_csv(folder / "predictions.csv")
+    assert [int(row["row"]) for row in rows] == list(range(1, 601))
+    test = [row for row in rows if row["part"] == "test"]
+    assert len(test) == result["documents"]["test"] == 120
+    error = [float(row["target"]) - float(row["prediction"]) for row in test]
+    figures = result["held_out"]["FocusedTopicRegressor"]
+    assert np.sqrt(np.mean(np.square(error))) == pytest.approx(figures["rmse"], rel=1e-4)
+    assert figures["rmse"] < 0.7 * result["held_out"]["mean of the training part"]["rmse"]
+
+
+def test_the_vocabulary_is_that_of_the_training_part_alone(reviews, fitted):
+    _, folder = fitted
+    rows = read_csv(folder / "predictions.csv")
+    texts = read_table(reviews, "text").read().strings
+    train = [text for text, row in zip(texts, rows, strict=True) if row["part"] == "train"]
+    model = package.load(folder / "model.topicfocus")
+    fresh = TokenCounter(stop_words="english", min_df=3, max_df=0.5).fit(train)
+    assert model[0].vocabulary_ == fresh.vocabulary_
+    assert model[0].get_params() == fresh.get_params()
+    # The file goes from texts to the very predictions that were written.
+    written = [row["prediction"] for row in rows]
+    assert [f"{p:.6g}" for p in model.predict(texts)] == written
+
+
+def test_json_is_the_whole_of_standard_output(reviews, tmp_path):
+    done = topicfocus(
+        "fit", reviews, *COLUMNS, "--json", "--quiet", "--out", tmp_path / "o", "--topics", 3
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+    printed = json.loads(done.stdout)
+    assert printed == result_of(tmp_path / "o")
+    assert len(printed["topics"]) == 3
+
+
+def test_a_terminal_gets_a_progress_bar(reviews, tmp_path):
+    master, process = start_in_terminal("fit", reviews, *COLUMNS, cwd=tmp_path)
+    seen = read_terminal(master, process, 200).decode()
+    assert process.wait(60) == 0
+    os.close(master)
+    for expected in ("FocusedTopicRegressor", "objective/doc", "validation", "kept", "left"):
+        assert expected in seen
+    assert "\x1b[" in seen
+    # The folder is named after the file, beside where the command runs.
+    assert (tmp_path / "reviews-topics" / "model.topicfocus").is_file()
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "count", "classes"])
+def test_kinds_of_target(reviews, tmp_path, kind):
+    done = topicfocus(
+        "fit", reviews, *COLUMNS, "--kind", kind, "--out", tmp_path / "o", "--json", "--topics", 4
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["target"]["kind"] == kind
+    mine, words, constant = result["held_out"].values()
+    figure = {"ordinal": "accuracy", "count": "deviance", "classes": "log_loss"}[kind]
+    better = (lambda a, b: a > b) if figure == "accuracy" else (lambda a, b: a < b)
+    assert better(mine[figure], constant[figure])
+    assert better(words[figure], constant[figure])
+    columns = read_csv(tmp_path / "o" / "predictions.csv")[0]
+    if kind != "count":
+        total = sum(float(v) for k, v in columns.items() if k.startswith("probability_"))
+        assert total == pytest.approx(1, abs=1e-4)
+    assert ("std" in columns) == (kind != "classes")
+
+
+@pytest.mark.parametrize("model", ["pf-slda", "pc-slda", "slda"])
+def test_other_models(reviews, tmp_path, model):
+    done = topicfocus(
+        "fit", reviews, *COLUMNS, "--model", model, "--out", tmp_path / "o", "--topics", 3
+    )
+    assert done.returncode == 0, done.stderr
+    assert ("all 2" in done.stdout) == (model != "pf-slda")  # words: all are in the topics
+    assert package.load(tmp_path / "o" / "model.topicfocus")[-1].verbose is False
+
+
+def test_labels_with_one_missing_from_a_pipe(tmp_path):
+    path = write_reviews(tmp_path / "r.csv", 300, target="sentiment")
+    rows = read_csv(path)
+    lines = [
+        json.dumps({"body": row["text"], "mood": {"1": "fresh", "0": "rotten"}[row["stars"]]})
+        for row in rows
+    ]
+    lines[7] = json.dumps({"body": rows[7]["text"], "mood": None})
+    done = topicfocus(
+        *("fit", "-", "--text", "body", "--target", "mood", "--out", tmp_path / "o"),
+        input="\n".join(lines) + "\n",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "binary: two different values, fresh (positive) and rotten; 1 missing" in done.stderr
+    result = result_of(tmp_path / "o")
+    # fresh is positive although rotten comes later in the alphabet: praise is on top.
+    assert result["topics"][0]["class"] == "fresh"
+    assert "masterpiece" in result["topics"][0]["words"]
+    assert result["held_out"]["FocusedTopicClassifier"]["auc"] > 0.9
+    written = read_csv(tmp_path / "o" / "predictions.csv")
+    assert written[7]["target"] == "" and written[7]["part"] == "train"
+    assert {"probability_fresh", "probability_rotten"} <= set(written[0])
+    shares = [
+        np.mean([row["target"] == "fresh" for row in written if row["part"] == part])
+        for part in ("train", "test")
+    ]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)  # stratified
+
+
+def test_a_folder_of_texts(tmp_path):
+    for row in read_csv(write_reviews(tmp_path / "r.csv", 200, target="sentiment")):
+        folder = tmp_path / "texts" / {"0": "neg", "1": "pos"}[row["stars"]]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{row['id']}.txt").write_text(row["text"], encoding="utf-8")
+    done = topicfocus("fit", tmp_path / "texts", "--out", tmp_path / "o", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["target"]["classes"] == ["neg", "pos"]
+
+
+def test_a_count_matrix_is_taken_as_it_is(tmp_path):
+    reviews = package.datasets.make_reviews(400, random_state=1)
+    sparse.save_npz(tmp_path / "m.npz", sparse.csr_matrix(reviews.counts))
+    # Codes that no tokeniser would leave whole.
+    words = [f"{word}.0-x" for word in reviews.vocabulary]
+    (tmp_path / "m.vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
+    target = "\n".join(f"{value:g}" for value in reviews.target)
+    (tmp_path / "m.target.txt").write_text(target + "\n", encoding="utf-8")
+    done = topicfocus("fit", tmp_path / "m.npz", "--out", tmp_path / "o", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["words"]["words"] == np.sum(np.asarray((reviews.counts != 0).sum(axis=0)) > 0)
+    assert result["topics"][0]["words"][0].endswith(".0-x")
+    # The same columns in another order, and one that is not known, give the same predictions.
+    order = np.random.default_rng(0).permutation(len(words))
+    extra = sparse.hstack([reviews.counts[:, order], np.ones((400, 1))], format="csr")
+    sparse.save_npz(tmp_path / "n.npz", sparse.csr_matrix(extra))
+    shuffled = [words[i] for i in order] + ["unknown"]
+    (tmp_path / "n.vocab.txt").write_text("\n".join(shuffled) + "\n", encoding="utf-8")
+    done = topicfocus("predict", tmp_path / "o", tmp_path / "n.npz")
+    assert done.returncode == 0, done.stderr
+    again = [row["prediction"] for row in csv.DictReader(done.stdout.splitlines())]
+    assert again == [row["prediction"] for row in read_csv(tmp_path / "o" / "predictions.csv")]
+
+
+def test_parquet_and_options_of_counting(reviews, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = read_csv(reviews)
+    table = {"text": [r["text"] for r in rows], "stars": [float(r["stars"]) for r in rows]}
+    parquet.write_table(pa.table(table), tmp_path / "r.parquet")
+    (tmp_path / "stop.txt").write_text("masterpiece\nawful\n", encoding="utf-8")
+    done = topicfocus(
+        *("fit", tmp_path / "r.parquet", *COLUMNS, "--out", tmp_path / "o", "--ngrams", "1-2"),
+        *("--stop-words", tmp_path / "stop.txt", "--max-features", 150, "--min-df", 5),
+        *("--max-df", "0.9", "--seed", 3, "--jobs", 1, "--inclusion-prior", 0.3),
+    )
+    assert done.returncode == 0, done.stderr
+    counter, model = package.load(tmp_path / "o" / "model.topicfocus")
+    assert len(counter.vocabulary_) == 150
+    assert not {"masterpiece", "awful"} & set(counter.vocabulary_)
+    assert counter.ngram_range == (1, 2) and counter.min_df == 5 and counter.n_jobs is None
+    assert model.inclusion_prior == 0.3 and model.random_state == 3 and model.n_jobs is None

