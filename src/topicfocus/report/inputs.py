@@ -1,4 +1,4 @@
-"""What a report is made from: the model, its words and how text becomes them, documents, targets."""
+"""What a report is made from: the model, how text becomes its words, documents, targets."""
 
 from __future__ import annotations
 
@@ -187,8 +187,8 @@ def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]
         ""
         if same
         else (
-            "The model was given counts that were made elsewhere. This page splits text into words of "
-            "two letters or more, in lower case, which gives slightly different counts."
+            "The model was given counts that were made elsewhere. This page splits text into words "
+            "of two letters or more, in lower case, which gives slightly different counts."
         )
     )
     return Words(True, note=note)

@@ -1,7 +1,7 @@
 """How sure the documents are of the topics' coefficients.
 
-A document of topic k alone has the linear predictor μ_k = b + η_k. Since topic mixes sum to one, μ
-is the coefficient vector of θ̂ in a model without an intercept, and given the mixes its information is
+A document of topic k alone has the linear predictor μ_k = b + η_k. Since topic mixes sum to one,
+μ is the coefficient vector of θ̂ in a model without an intercept. Given the mixes its information is
 
     I = Σ_d w_d x_d x_dᵀ,   x_d = (θ̂_d, z_d),   w_d = -E[ℓ''(f_d)],
 

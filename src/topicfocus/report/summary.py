@@ -233,9 +233,18 @@ def _topic_names(inputs: Inputs, given: Any) -> list[str]:
     relevance = log - (1 - _RELEVANCE) * np.log(overall)
     best = np.argsort(-relevance, axis=1, kind="stable")[:, :_NAME_WORDS]
     return [
-        str(own.get(k, ", ".join(inputs.vocabulary[v] for v in best[k] if components[k, v] > 0)))
+        str(
+            own.get(
+                k, ", ".join(_brief(inputs.vocabulary[v]) for v in best[k] if components[k, v] > 0)
+            )
+        )
         for k in range(n_topics)
     ]
+
+
+def _brief(word: str, longest: int = 28) -> str:
+    """A long code with its middle left out."""
+    return word if len(word) <= longest else f"{word[:9].rstrip()}…{word[-18:].lstrip()}"
 
 
 def _covariates(state: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:

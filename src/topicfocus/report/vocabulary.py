@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -101,7 +102,7 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
         place = np.clip(
             np.searchsorted(edges, np.nan_to_num(codes), side="right") - 1, 0, n_bins - 1
         )
-        labels = [f"{a:.3g} to {b:.3g}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        labels = [f"{a:.3g} to {b:.3g}" for a, b in itertools.pairwise(edges)]
     member = np.zeros((len(codes), n_bins))
     member[np.flatnonzero(known), place[known]] = 1.0
     return {

@@ -125,6 +125,12 @@ function brush({ root, sx, sy, box }, current, done) {
   surface.addEventListener("pointercancel", () => { start = null; });
 }
 
+/** Width inside a card: the whole page's, or that of a column which takes `share` beside 1. */
+function inner(width, share) {
+  const padding = width > 640 ? 34 : 26;
+  return Math.floor((width < 900 ? width : ((width - 16) * share) / (1 + share)) - padding);
+}
+
 function clamp(v, low, high) {
   return Math.min(high, Math.max(low, v));
 }

@@ -2,13 +2,17 @@
 
 const PAGE = 20;
 
+function isClass(target) {
+  return target.kind === "bernoulli" || target.kind === "categorical";
+}
+
 /** What the picture shows of document d: across the prediction, up the target. */
 function documentPoint(model, d, l) {
   const { data } = model;
   const t = data.predictors[l].target;
   const target = data.targets[t];
   const actual = data.documents.actual ? data.documents.actual[t][d] : null;
-  if (target.kind === "bernoulli" || target.kind === "categorical") {
+  if (isClass(target)) {
     const classes = target.labels.length;
     const c = target.kind === "bernoulli" ? 1 : l - target.first;
     const jitter = (((d * 2654435761) % 1000) / 1000 - 0.5) * 0.6;
@@ -29,7 +33,7 @@ function actualText(model, d, t) {
 function predictedText(model, d, l) {
   const target = model.data.targets[model.data.predictors[l].target];
   const [x] = documentPoint(model, d, l);
-  return target.kind === "bernoulli" || target.kind === "categorical" ? `${percent(x)} ${predictorName(model, l)}` : format(x, 3);
+  return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : format(x, 3);
 }
 
 function listedDocuments(model, l) {
@@ -57,13 +61,12 @@ function drawDocuments(model, root, width) {
   }
   const list = listedDocuments(model, l);
   const chosen = state.doc ?? list[0] ?? 0;
-  const wide = width > 900;
-  const chartWidth = wide ? Math.min(560, width * 0.42) : width - 32;
+  const classes = isClass(data.targets[data.predictors[l].target]);
   redraw(root, [
     el("div", { class: "columns" },
-      el("div", {}, card("Predicted and actual", scatterView(model, list, chosen, l, chartWidth)), documentList(model, list, chosen, l)),
-      documentCard(model, chosen, l)),
-    curves(model, l, wide ? Math.min(420, width / 2 - 60) : width - 32),
+      el("div", {}, card("Predicted and actual", scatterView(model, list, chosen, l, inner(width, 1.3))), documentList(model, list, chosen, l)),
+      classes ? documentCard(model, chosen, l) : el("div", {}, documentCard(model, chosen, l), curves(model, l, inner(width, 1 / 1.3)))),
+    classes ? el("div", { class: "columns even" }, curves(model, l, inner(width, 1))) : null,
   ]);
 }
 
@@ -71,12 +74,12 @@ function scatterView(model, list, chosen, l, width) {
   const { data } = model;
   const t = data.predictors[l].target;
   const target = data.targets[t];
-  const classes = target.kind === "bernoulli" || target.kind === "categorical";
+  const classes = isClass(target);
   const n = data.documents.row.length;
   const points = Array.from({ length: n }, (_, d) => documentPoint(model, d, l));
   const known = points.some((p) => p[1] !== null);
   const both = padded(extent(points.flat()), 0.03);
-  const height = Math.round(classes ? clamp(60 + 54 * target.labels.length, 190, 420) : Math.min(400, width * 0.72));
+  const height = Math.round(classes ? clamp(60 + 54 * target.labels.length, 190, 420) : Math.min(430, width * 0.72));
   const chart = frame({
     width, height,
     label: `Predicted and actual ${target.name} of ${n} documents; the fields below choose among them as dragging does`,
@@ -128,7 +131,7 @@ function documentList(model, list, chosen, l) {
   const pages = Math.max(1, Math.ceil(list.length / PAGE));
   const page = Math.min(state.page, pages - 1);
   const shown = list.slice(page * PAGE, (page + 1) * PAGE);
-  return card(`Documents`,
+  return laterCard("Documents",
     el("p", { role: "status", id: "found" }, `${list.length} of ${data.documents.row.length} documents${state.topic !== null ? `, most of topic ${state.topic} first` : ""}`),
     state.word !== null && !data.documents.all_words && model.rowOf[state.word] < 0
       ? el("p", { class: "note" }, "Of these long documents, the page holds only the words that topics contain.") : null,
@@ -178,11 +181,10 @@ function curves(model, l, width) {
   const target = data.targets[t];
   const found = data.evaluation[t];
   if (!found) return null;
-  const classes = target.kind === "bernoulli" || target.kind === "categorical";
+  const classes = isClass(target);
   const c = target.kind === "bernoulli" ? 1 : classes ? l - target.first : 0;
   const height = Math.round(Math.min(340, width * 0.8));
   const parts = [];
-  const about = data.held_out ? "documents not trained on" : "documents of this page's making";
   if (classes) {
     const curve = found.roc[c];
     const chart = frame({ width, height, label: `ROC curve, area ${format(curve.auc)}`, x: { domain: [0, 1], label: "false positive rate" }, y: { domain: [0, 1], label: "true positive rate" } });
@@ -198,5 +200,5 @@ function curves(model, l, width) {
     svg("line", { class: "interval accent", x1: chart.sx(x), x2: chart.sx(x), y1: chart.sy(clamp(k.y[i] - 1.96 * k.error[i], ...both)), y2: chart.sy(clamp(k.y[i] + 1.96 * k.error[i], ...both)) }),
     svg("circle", { class: "accent", cx: chart.sx(x), cy: chart.sy(k.y[i]), r: 4 })));
   parts.push(card("Calibration", el("p", {}, `Tenths of ${found.n} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are right on average.`), el("div", { class: "figure-box" }, chart.root)));
-  return el("div", { class: "columns even", "data-about": about }, parts);
+  return parts;
 }

@@ -46,6 +46,11 @@ function card(title, ...children) {
   return el("section", { class: "card" }, el("h2", {}, title), ...children);
 }
 
+/** A card that comes after the others where there is only one column, and not at all on paper. */
+function laterCard(title, ...children) {
+  return el("section", { class: "card later screen" }, el("h2", {}, title), ...children);
+}
+
 function table(caption, head, rows) {
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
     el("table", {},
@@ -84,6 +89,13 @@ function redraw(root, content) {
       }
     }
   }
+}
+
+/** A long name with its middle left out: codes often differ only at their ends. */
+function brief(name, length) {
+  if (name.length <= length) return name;
+  const head = Math.ceil((length - 1) / 3);
+  return `${name.slice(0, head).trimEnd()}…${name.slice(name.length - (length - 1 - head)).trimStart()}`;
 }
 
 function shorten(text, length) {

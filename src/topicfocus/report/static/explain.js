@@ -20,7 +20,7 @@ function waterfallRows(model, found, l, parts) {
     shown.push({ name: `${rest.length} more ${more}`, amount: rest.reduce((s, i) => s + i.amount, 0) });
   }
   if (found.covariates[l] !== 0) shown.unshift({ name: "covariates", amount: found.covariates[l] });
-  const rows = [{ name: "a document without words", from: null, to: found.base[l], total: true }];
+  const rows = [{ name: "no words", from: null, to: found.base[l], total: true }];
   let at = found.base[l];
   for (const item of shown) {
     rows.push({ ...item, from: at, to: at + item.amount });
@@ -43,8 +43,8 @@ function waterfall(model, found, l) {
       el("caption", {}, `What moves the prediction${unit ? `, in ${unit}` : ""}`),
       el("thead", { class: "hidden" }, el("tr", {}, ["part", "from where to where", "amount"].map((h) => el("th", { scope: "col" }, h)))),
       el("tbody", {}, rows.map((row) => el("tr", { class: row.total ? "total" : null },
-        el("th", { scope: "row", title: row.name }, row.word === undefined ? shorten(row.name, 34)
-          : el("button", { type: "button", class: "link", onclick: () => update({ word: row.word, view: "words" }) }, shorten(row.name, 28))),
+        el("th", { scope: "row", title: row.name }, row.word === undefined ? brief(row.name, 34)
+          : el("button", { type: "button", class: "link", onclick: () => update({ word: row.word, view: "words" }) }, brief(row.name, 34))),
         el("td", { class: "track" }, row.total ? bar(row.to - (domain[1] - domain[0]) * 0.004, row.to + (domain[1] - domain[0]) * 0.004, domain, "mark") : bar(row.from, row.to, domain)),
         el("td", { class: "number" }, row.total ? format(row.to, 4) : signed(row.to - row.from)))))));
 }
@@ -52,7 +52,7 @@ function waterfall(model, found, l) {
 /** What a linear predictor is measured in. */
 function unitOf(model, l) {
   const kind = model.data.targets[model.data.predictors[l].target].kind;
-  return { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher rating", bernoulli: "log odds", categorical: "log odds" }[kind];
+  return { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "log odds" }[kind];
 }
 
 function predictorName(model, l) {

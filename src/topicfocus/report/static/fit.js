@@ -2,9 +2,8 @@
 
 function drawFit(model, root, width) {
   const { data } = model;
-  const wide = width > 900;
-  const chartWidth = wide ? Math.min(460, width / 2 - 60) : width - 32;
-  redraw(root, el("div", { class: "columns even" },
+  const chartWidth = inner(width, 1);
+  redraw(root, el("div", { class: "masonry" },
     figuresCard(model), frontierCard(model, chartWidth), ...historyCards(model, chartWidth),
     card("Data", table("Data", null, Object.entries(data.fit.data).map(([k, v]) => [k, format(v, 6)]))),
     card("Settings", table("Settings", null, Object.entries(data.fit.settings)),
@@ -28,17 +27,25 @@ function figuresCard(model) {
   return card("Figures", parts.length ? parts : el("p", { class: "muted" }, "No target was given with the documents."));
 }
 
-const CURVES = { objective: "objective", validation: "explained share of held-out documents", kept_words: "words kept" };
+const CURVES = { objective: "objective", validation: "explained share", kept_words: "words kept" };
+
+/** Whether a curve has anything to show: not a constant, nor one but for a last digit. */
+function changes(values, share) {
+  const known = values.filter((v) => v !== null);
+  const [low, high] = extent(known);
+  return new Set(known).size > 1 && high - low > share * Math.max(Math.abs(low), Math.abs(high));
+}
 
 function historyCards(model, width) {
   const { history } = model.data.fit;
   const epochs = history.epoch || [];
-  return Object.keys(CURVES).filter((name) => history[name] && history[name].filter((v) => v !== null).length > 1 && new Set(history[name]).size > 1)
+  return Object.keys(CURVES).filter((name) => history[name] && history[name].filter((v) => v !== null).length > 1 && changes(history[name], name === "kept_words" ? 0.02 : 0))
     .map((name) => card(name === "objective" ? "Training: objective" : name === "validation" ? "Training: held-out documents" : "Training: words kept",
       el("div", { class: "figure-box" }, lineChart({
         width, height: Math.round(width * 0.55), label: `${CURVES[name]} over ${epochs.length} steps`, x: "step", y: CURVES[name],
         points: history[name].map((v, i) => [i + 1, v]),
-      }))));
+      })), name === "objective" && model.data.roots
+        ? el("p", { class: "note" }, "A jump is where the model was fitted again: once all choices are made on documents set aside, to all documents.") : null));
 }
 
 function frontierCard(model, width) {

@@ -51,7 +51,8 @@ function selection(model) {
   if (state.topic !== null) parts.push(chip(`topic ${state.topic}: ${shorten(topicName(data, state.topic), 40)}`, { topic: null }));
   if (state.word !== null) parts.push(chip(`word: ${shorten(data.words.names[state.word], 40)}`, { word: null }));
   if (state.box) parts.push(chip("brushed documents", { box: null }));
-  return parts.length ? [el("span", { class: "muted" }, "Selected:"), ...parts] : [];
+  return parts.length ? [el("span", { class: "muted" }, "Selected:"), ...parts]
+    : [el("span", { class: "muted" }, "Choose a topic or a word: the other views follow.")];
 }
 
 function start(data) {
@@ -66,7 +67,7 @@ function start(data) {
   app.replaceChildren(top, el("nav", { "aria-label": "Views" }, row), bar, el("main", {}, VIEWS.map((view) => panels[view])));
 
   const draw = (view, width) => DRAW[view](model, panels[view], width);
-  const width = () => Math.min(app.clientWidth || 1000, 1400);
+  const width = () => (panels[state.view].clientWidth || 1000);
   const refresh = () => {
     redraw(top, header(model));
     redraw(bar, selection(model));

@@ -41,7 +41,7 @@ function topicOrder(model, l) {
 
 function effectLabel(model, l) {
   const unit = unitOf(model, l);
-  return `${predictorName(model, l)} of a document of this topic alone${unit ? ` (${unit})` : ""}`;
+  return `${unit ? `${unit} of ` : ""}${predictorName(model, l)}, for a document of this topic alone`;
 }
 
 function drawTopics(model, root, width) {
@@ -50,8 +50,8 @@ function drawTopics(model, root, width) {
   const order = topicOrder(model, l);
   const chosen = state.topic ?? order[0];
   redraw(root, el("div", { class: "columns" },
-    card("Topics by effect", forest(model, order, chosen, l), intervalNote(model)),
-    el("div", {}, topicCard(model, chosen, l), topicDocuments(model, chosen))));
+    el("div", {}, card("Topics by effect", forest(model, order, chosen, l), intervalNote(model)), topicDocuments(model, chosen)),
+    topicCard(model, chosen, l)));
 }
 
 function intervalNote(model) {
@@ -122,9 +122,9 @@ function topicCard(model, k, l) {
       el("strong", {}, percent(data.topics.prevalence[k])), "."),
     el("label", { class: "field wide", for: "relevance" }, el("span", {}, `Words: relevance λ = ${state.relevance}`), slider),
     el("p", { class: "note", id: "relevance-note" }, "Right: the most probable words. Left: the words that are most peculiar to this topic."),
-    el("ol", { class: "plain word-bars", role: "list", "aria-label": `Words of topic ${k}` }, words.map((w) => el("li", {}, el("button", {
+    el("ol", { class: "plain word-bars", role: "list", "--chars": Math.max(10, ...words.map((w) => Math.min(34, data.words.names[w.v].length))), "aria-label": `Words of topic ${k}` }, words.map((w) => el("li", {}, el("button", {
       type: "button", class: "word-bar", "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
-    }, el("span", { class: "name" }, data.words.names[w.v]), bar(0, w.beta, [0, most], "accent"), el("small", {}, format(w.beta, 2)))))));
+    }, el("span", { class: "name", title: data.words.names[w.v] }, brief(data.words.names[w.v], 34)), bar(0, w.beta, [0, most], "accent"), el("small", {}, format(w.beta, 2)))))));
 }
 
 function topicDocuments(model, k) {
@@ -132,7 +132,7 @@ function topicDocuments(model, k) {
   const n = data.documents.row.length;
   if (!n) return null;
   const order = Array.from({ length: n }, (_, d) => d).sort((a, b) => data.documents.mix[b * model.K + k] - data.documents.mix[a * model.K + k]);
-  return el("section", { class: "card" }, el("h2", {}, `Documents most of topic ${k}`),
+  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}`),
     el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.mix[d * model.K + k])} `)))),
     el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents" }) }, "All documents by this topic")));
 }
@@ -145,7 +145,7 @@ function documentTitle(model, d) {
 function documentSnippet(model, d, length = 110) {
   const { data } = model;
   if (data.documents.texts) return shorten(data.documents.texts[d], length);
-  const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => data.words.names[v]);
+  const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => brief(data.words.names[v], 36));
   return shorten(names.join(", "), length) || "no words that topics contain";
 }
 

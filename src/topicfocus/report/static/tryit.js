@@ -64,7 +64,7 @@ function codeInput(model) {
     found.sort((a, b) => data.words.count[b] - data.words.count[a]);
     suggestions.replaceChildren(...found.slice(0, 16).map((v) => el("li", {}, el("button", {
       type: "button", class: `chip ${model.rowOf[v] >= 0 ? "" : "dropped"}`, "data-word": v, onclick: () => add(v),
-    }, data.words.names[v]))));
+    }, brief(data.words.names[v], 60)))));
   };
   const box = el("input", {
     type: "search", id: "try-code", "data-key": "try-code", value: model.tryQuery || "", autocomplete: "off", spellcheck: "false", placeholder: "part of a name", oninput: suggest,
@@ -80,7 +80,7 @@ function codeInput(model) {
     el("h3", {}, "The document"),
     el("ul", { class: "plain chips", role: "list", "aria-label": "Entries of the document" }, state.codes.map(([v, n]) => el("li", {}, el("button", {
       type: "button", class: `chip ${model.rowOf[v] >= 0 ? "" : "dropped"}`, "aria-label": `Remove ${data.words.names[v]}`, onclick: () => update({ codes: state.codes.filter(([w]) => w !== v) }),
-    }, data.words.names[v] + (n > 1 ? ` ×${format(n)}` : ""), el("small", {}, "×"))))),
+    }, brief(data.words.names[v], 60) + (n > 1 ? ` ×${format(n)}` : ""), el("small", {}, "×"))))),
     state.codes.length ? null : el("p", { class: "muted" }, "Nothing yet."), startFrom(model)];
 }
 

@@ -60,7 +60,6 @@ function drawWords(model, root, width) {
   }
   if (!model.largestLog) model.largestLog = Math.log10(1 + data.words.count.reduce((a, b) => Math.max(a, b), 1));
   const all = matchingWords(model);
-  const wide = width > 900;
   const search = el("input", {
     type: "search", "data-key": "query", id: "query", value: state.query, placeholder: "a word, or part of one", autocomplete: "off", spellcheck: "false",
     oninput: (event) => update({ query: event.target.value }),
@@ -72,8 +71,8 @@ function drawWords(model, root, width) {
         el("label", { class: "field", for: "query" }, el("span", {}, "Search"), search),
         select("Across", state.x, xChoices(model), (x) => update({ x })),
         select("Up", state.y, yChoices(model), (y) => update({ y }))),
-      wordMap(model, all, l, wide ? Math.min(760, width * 0.56) : width - 32),
-      el("p", { class: "legend" }, el("span", { class: "key kept" }), " kept ", el("span", { class: "key dropped" }), ` dropped. `,
+      wordMap(model, all, l, inner(width, 1.3)),
+      el("p", { class: "legend" }, el("span", { class: "key up" }), " kept, raises ", el("span", { class: "key down" }), " kept, lowers ", el("span", { class: "key dropped" }), " dropped. ",
         el("span", { role: "status" }, `${all.length.toLocaleString("en-GB")} words${state.topic === null ? "" : ` of topic ${state.topic}`}${state.query ? " found" : ""}.`)),
       wordList(model, all, l)),
     state.word === null
@@ -120,7 +119,7 @@ function wordMap(model, all, l, width) {
   });
   const { root, sx, sy, box } = chart;
   const groups = { dropped: [], down: [], up: [] };
-  all.forEach((v, i) => groups[!isKept(model, v) ? "dropped" : xs[i] >= 0 ? "up" : "down"].push([xs[i], ys[i]]));
+  all.forEach((v, i) => groups[!isKept(model, v) ? "dropped" : wordEffect(model, v, l) >= 0 ? "up" : "down"].push([xs[i], ys[i]]));
   if (state.y === "evidence" && data.words.why.prediction_cost) {
     const y = sy(Math.log10(1 + data.words.why.prediction_cost));
     if (y > box.top && y < box.bottom) {
@@ -135,7 +134,7 @@ function wordMap(model, all, l, width) {
   if (chosen >= 0) {
     const x = sx(xs[chosen]), y = sy(ys[chosen]);
     root.append(svg("circle", { class: "chosen", cx: x, cy: y, r: 6 }),
-      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, data.words.names[state.word]));
+      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, brief(data.words.names[state.word], 30)));
   }
   const surface = svg("rect", { class: "surface point", x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top });
   surface.addEventListener("click", (event) => {
@@ -161,7 +160,7 @@ function labelWords(model, all, xs, ys, { root, sx, sy, box }) {
   let placed = 0;
   for (const i of order.slice(0, 200)) {
     if (placed >= LABELLED) break;
-    const name = shorten(model.data.words.names[all[i]], 22);
+    const name = brief(model.data.words.names[all[i]], 22);
     const wide = name.length * 6.6 + 6;
     const right = xs[i] >= 0;
     let x = sx(xs[i]) + (right ? -6 : 6);
@@ -184,10 +183,10 @@ function wordList(model, all, l) {
     const x = wordX(model, v, l);
     const kept = isKept(model, v);
     return el("li", {}, el("button", {
-      type: "button", class: `chip ${kept ? (x >= 0 ? "up" : "down") : "dropped"}`, "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(state.word === v),
+      type: "button", class: `chip ${kept ? (wordEffect(model, v, l) >= 0 ? "up" : "down") : "dropped"}`, "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(state.word === v),
       "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}, ${signed(x)}`,
       onclick: () => update({ word: v }),
-    }, data.words.names[v], el("small", {}, signed(x, 2))));
+    }, brief(data.words.names[v], 40), el("small", {}, signed(x, 2))));
   }));
 }
 
