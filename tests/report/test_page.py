@@ -152,8 +152,8 @@ def test_a_document_is_shaded_and_its_waterfall_adds_up(open_page):
     assert card.locator(".text mark").count() > 0
     assert (
         card.locator(".shaded").evaluate(
-            "n => { const c = n.cloneNode(true); c.querySelectorAll('.hidden').forEach(h => h.remove());"
-            " return c.textContent; }"
+            "n => { const c = n.cloneNode(true);"
+            " c.querySelectorAll('.hidden').forEach(h => h.remove()); return c.textContent; }"
         )
         == texts[7]
     )

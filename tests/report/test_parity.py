@@ -13,7 +13,8 @@ TEXTS = [
     "dull DULL dull, predictable and tedious. The worst waste of a comedy: awful, awful film",
     "An enjoyable horror movie with an uneven script; decent monster, clumsy ending, "
     "charming couple and a brilliant director. Brilliant!",
-    "naïve İstanbul ΣΑΣ straße 日本語 x²y ٣٤ under_score don't ﬁlm masterpiece\u0301 e\u0301t\u0301e",
+    "naïve İstanbul ΣΑΣ straße 日本語 x²y ٣٤ under_score don't ﬁlm masterpiece\u0301 "
+    "e\u0301t\u0301e",
 ]
 
 

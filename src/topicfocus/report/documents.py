@@ -20,8 +20,6 @@ from topicfocus.report.evaluation import (
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack, pack_texts, size, whole
 
-#: Characters that the texts may take in the page, packed.
-TEXT_BUDGET = 520_000
 #: Nonzero counts beyond which the page gets only those that matter to predictions.
 _MOST_COUNTS = 130_000
 
@@ -51,6 +49,8 @@ class Predictions:
 def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) -> Predictions:
     """Everything from one pass over the documents."""
     model = inputs.model
+    if not inputs.n_docs:
+        return _nothing(model)
     extras = {} if exposure is None else {"exposure": exposure}
     documents = model._read_documents(inputs.counts, covariates=covariates, **extras)
     mixes = model._mixes(documents.corpus)
@@ -73,6 +73,17 @@ def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) ->
                 np.sqrt(response_variance(coding, own, predictor[:, first], spread[:, first]))
             )
     return Predictions(mixes, predictor, offset, documents.covariates, mean, std)
+
+
+def _nothing(model: Any) -> Predictions:
+    """Of no documents."""
+    state = model._state()
+    bare = np.zeros((0, state.n_predictors))
+    mean: list[np.ndarray] = []
+    for coding, _, _ in model._parts():
+        n_classes = 2 if coding.labels is None else len(coding.labels)
+        mean.append(np.zeros((0, n_classes)) if is_class(coding) else np.zeros(0))
+    return Predictions(np.zeros((0, state.n_topics)), bare, bare, None, mean, [None for _ in mean])
 
 
 def evaluate(
@@ -136,7 +147,7 @@ def document_summary(
         "length": whole(np.diff(counts.indptr).astype(float)),
         "step": whole(steps.astype(float)),
         "count": whole(counts.data),
-        "mix": pack(found.mixes[rows], "f4"),
+        "mix": pack(found.mixes[rows], "u2", 1 / 65535),
         "predictor": pack(found.predictor[rows], "f8"),
         "offset": pack(found.offset[rows], "f8"),
         "mean": [pack(m[rows], "f8") for m in found.mean],
@@ -152,28 +163,25 @@ def document_summary(
             [None if not np.isfinite(v) else v for v in rounded(inputs.codes[rows, t], 9)]
             for t in range(inputs.codes.shape[1])
         ]
-    if inputs.texts is not None:
-        packed, longest = _texts([inputs.texts[i] for i in rows])
-        out["texts"], out["shortened"] = packed, longest is not None
     return out
 
 
-def _texts(texts: list[str]) -> tuple[dict[str, Any], int | None]:
-    """Texts packed into the budget; where they do not fit, all are cut at the same length."""
+def pack_within(texts: list[str], budget: int) -> tuple[dict[str, Any], bool]:
+    """Texts packed into so many characters, and whether they had to be cut, all at one length."""
     packed = pack_texts(texts)
-    if size(packed) <= TEXT_BUDGET:
-        return packed, None
+    if size(packed) <= budget:
+        return packed, False
     low, high = 100, max(map(len, texts))
     while high - low > max(50, low // 20):
         middle = (low + high) // 2
         trial = pack_texts([_shorten(t, middle) for t in texts])
-        if size(trial) <= TEXT_BUDGET:
+        if size(trial) <= budget:
             low, packed = middle, trial
         else:
             high = middle
-    if size(packed) > TEXT_BUDGET:
+    if size(packed) > budget:
         packed = pack_texts([_shorten(t, low) for t in texts])
-    return packed, low
+    return packed, True
 
 
 def _shorten(text: str, longest: int) -> str:

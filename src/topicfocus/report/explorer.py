@@ -109,7 +109,10 @@ class Explorer:
         return frame(self.html)
 
     def __repr__(self) -> str:
-        topics, words = len(self.summary["topics"]["names"]), len(self.summary["words"]["names"])
+        topics, words = (
+            len(self.summary["topics"]["names"]),
+            self.summary["fit"]["data"]["words in the vocabulary"],
+        )
         documents = len(self.summary["documents"]["row"])
         return (
             f"Explorer of {self.summary['title']!r}: {topics} topics, {words:,} words, {documents} "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from topicfocus.estimators.coding import Coding
 from topicfocus.report.documents import (
     document_summary,
     evaluate,
+    pack_within,
     predict_all,
     sample_rows,
 )
@@ -26,6 +28,9 @@ from topicfocus.report.vocabulary import word_summary
 
 #: Of the summary's layout; the page checks it.
 VERSION = 1
+#: Characters of all data; the page's own code takes 0.1 MB more.
+PAGE_BUDGET = 1_380_000
+SMALLEST_TEXTS = 60_000
 _NAME_WORDS = 3
 _RELEVANCE = 0.6
 
@@ -111,7 +116,13 @@ def summarise(
         "held_out": bool(extras.held_out),
         "fit": _fit(inputs, extras),
     }
-    return plain(summary)
+    summary = plain(summary)
+    if inputs.texts is not None:
+        # Texts get the room that the rest leaves.
+        room = max(PAGE_BUDGET - len(json.dumps(summary)), SMALLEST_TEXTS)
+        texts, cut = pack_within([inputs.texts[i] for i in rows], room)
+        summary["documents"] |= {"texts": texts, "shortened": cut}
+    return summary
 
 
 def plain(value: Any) -> Any:

@@ -13,9 +13,9 @@ from topicfocus.inference.words import mix_weights
 from topicfocus.report.packing import pack, size, unpack, whole
 
 #: Characters that the table may take in the page.
-TABLE_BUDGET = 640_000
+TABLE_BUDGET = 800_000
 #: Steps of log W where floats do not fit, from fine to coarse.
-_STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02)
+_STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535
 
 
@@ -31,7 +31,7 @@ def word_table(model: Any, counts: Any, exact: bool = False) -> dict[str, Any]:
     rows = weights.table[kept]
     record: dict[str, Any] = {
         "words": whole(np.diff(kept, prepend=0).astype(float)),
-        "scale": pack(state.topic_word.max(axis=1)[kept], "f8"),
+        "scale": pack(state.topic_word.max(axis=1)[kept], "f4"),
         "multiplicity": None,
     }
     if np.any(weights.multiplicity[kept] != 1.0):

@@ -15,7 +15,7 @@ from topicfocus.inference.selection import topic_dependence
 from topicfocus.inference.state import make_problem
 from topicfocus.report.evaluation import in_units, is_class
 from topicfocus.report.inputs import Inputs
-from topicfocus.report.packing import pack, whole
+from topicfocus.report.packing import pack, pack_texts, roughly, whole
 from topicfocus.solvers.rungs import PREDICTIVE, READABLE
 
 #: Words x topics x documents that the dependence on topics is computed from, at most.
@@ -33,7 +33,7 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     frequency = np.asarray(counts.sum(axis=0)).ravel()
     inclusion = np.asarray(getattr(model, "inclusion_", np.ones(n_words)), dtype=float)
     out: dict[str, Any] = {
-        "names": list(inputs.vocabulary),
+        "names": pack_texts(inputs.vocabulary),
         "count": whole(np.round(frequency)),
         "documents": whole(np.asarray(present.sum(axis=0)).ravel()),
         "inclusion": pack(inclusion, "u2", 1 / 65535),
@@ -138,14 +138,14 @@ def _why(
         columns = np.flatnonzero(frequency > 0)
         dependence = np.zeros(n_words)
         dependence[columns] = 2 * topic_dependence(problem, mixes[some], columns, steps=15)
-        out["as_words"] = pack(np.maximum(dependence, 0) * inputs.n_docs / rows, "f4")
+        out["as_words"] = roughly(np.maximum(dependence, 0) * inputs.n_docs / rows)
     evidence = getattr(model, "evidence_", None)
     if evidence is None and signals is not None:
         evidence = np.max([association(counts, s) ** 2 for s in signals], axis=0)
         out["prediction_source"] = "z2"
     if evidence is None:
         return out
-    out["as_prediction"] = pack(evidence, "f4")
+    out["as_prediction"] = roughly(evidence)
     if hasattr(model, "rung_"):
         rung = PREDICTIVE if model.rung_ == "predictive" else READABLE
         share = float(model.inclusion_prior_)

@@ -19,7 +19,7 @@ function figuresCard(model) {
     if (!found) return;
     const names = Object.keys(found.figures["this model"]);
     parts.push(data.targets.length > 1 ? el("h3", {}, target.name) : null,
-      table(`Figures of ${target.name}`, ["", ...names], Object.entries(found.figures).map(([name, row]) => [name, ...names.map((n) => (row[n] === undefined ? "–" : format(row[n])))])),
+      table(`Figures of ${target.name}`, ["predictions of", ...names], Object.entries(found.figures).map(([name, row]) => [name, ...names.map((n) => (row[n] === undefined ? "–" : format(row[n])))])),
       el("p", { class: "note" }, `${found.n} documents. ` + (data.held_out
         ? "The model was not trained on them."
         : "It was not said whether the model was trained on them; if it was, it looks better here than it is.")));
