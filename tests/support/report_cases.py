@@ -63,8 +63,9 @@ def case(kind: str) -> Case:
     elif kind == "ordinal":
         model, y = FocusedTopicRegressor(family="ordinal", **focused), levels * 2.0
     elif kind == "several":
-        model = FocusedTopicRegressor(family=["gaussian", "poisson"], **focused)
-        y = np.column_stack([stars, counts])
+        family = ["gaussian", "poisson", "bernoulli"]
+        model = FocusedTopicRegressor(family=family, **focused)
+        y = np.column_stack([stars, counts, stars > 5.5])
     elif kind == "pairs":  # n-grams, stop words, and our own vectoriser
         words = TokenCounter(min_df=2, ngram_range=(1, 2), stop_words="english")
         model, y = FocusedTopicRegressor(**focused), stars

@@ -15,7 +15,8 @@ def response_variance(
 ) -> np.ndarray:
     """Var y ≈ Var(y | f) + (dE[y|f]/df)² Var f, in the units of the target.
 
-    Exact for Gaussian targets: δ + Var f.
+    Exact for Gaussian targets: δ + Var f. A target with bounds has at most the variance of a coin
+    thrown between them, which the approximation does not know.
     """
     if coding.kind == "gaussian":
         return family.noise_variance + spread
@@ -25,8 +26,9 @@ def response_variance(
         mean = p @ levels
         below = np.cumsum(p, axis=1)[:, :-1]
         slope = (below * (1 - below)) @ np.diff(levels)
-        return p @ levels**2 - mean**2 + slope**2 * spread
+        most = 0.25 * (levels[-1] - levels[0]) ** 2
+        return np.minimum(p @ levels**2 - mean**2 + slope**2 * spread, most)
     mean = coding.mean(family, predictor[:, None])
     if coding.kind == "poisson":
         return mean + mean**2 * spread
-    return mean * (1 - mean) + (mean * (1 - mean)) ** 2 * spread
+    return np.minimum(mean * (1 - mean) + (mean * (1 - mean)) ** 2 * spread, 0.25)

@@ -106,8 +106,12 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
         ax.axhline(words["why"]["prediction_cost"], color=NEUTRAL, linestyle="--", linewidth=1)
     names = unpack_texts(words["names"])
     strength = np.where(kept, np.abs(x) * np.log1p(np.maximum(y, 0)), -1.0)
-    for v in np.argsort(-strength)[:labels]:
-        if strength[v] > 0:
+    height = np.arcsinh(y / 2) if label == "evidence" else 8 * y
+    placed: list[tuple[float, float]] = []
+    for v in np.argsort(-strength)[: 10 * labels]:
+        near = any(abs(x[v] - a) < 1.1 and abs(height[v] - b) < 0.22 for a, b in placed)
+        if strength[v] > 0 and not near and len(placed) < labels:
+            placed.append((x[v], height[v]))
             side = (
                 {"ha": "left", "xytext": (4, 0)} if x[v] < 0 else {"ha": "right", "xytext": (-4, 0)}
             )

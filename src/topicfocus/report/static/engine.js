@@ -285,15 +285,17 @@ function respond(model, target, predictor, spread, factor, theta) {
     const square = dot(p, target.levels.map((v) => v * v));
     let slope = 0;
     below.forEach((b, c) => { slope += b * (1 - b) * (target.levels[c + 1] - target.levels[c]); });
-    const std = Math.sqrt(Math.max(square - mean * mean + slope * slope * s, 0));
     const last = target.levels[target.levels.length - 1];
+    const most = 0.25 * (last - target.levels[0]) ** 2; // no more than a coin thrown between the ends
+    const std = Math.sqrt(clamp(square - mean * mean + slope * slope * s, 0, most));
     return { ...interval(mean, std, target.levels[0], last), probabilities: p };
   }
   if (target.kind === "bernoulli") {
     const sd = Math.sqrt(s);
     const high = sigmoid(f + Z80 * sd), low = sigmoid(f - Z80 * sd);
     const p = sigmoid(f);
-    return { probabilities: [1 - p, p], low: [1 - high, low], high: [1 - low, high] };
+    const std = Math.sqrt(Math.min(p * (1 - p) + (p * (1 - p)) ** 2 * s, 0.25));
+    return { mean: p, std, probabilities: [1 - p, p], low: [1 - high, low], high: [1 - low, high] };
   }
   const p = softmax(predictor.slice(target.first, target.first + target.width));
   // dp_c/dθ = p_c (η_c - Σ_j p_j η_j)
