@@ -95,12 +95,12 @@ def calibration(truth: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
 
 def in_units(coding: Coding, codes: np.ndarray) -> np.ndarray:
     """Targets in their own units: levels of a rating, else what they are."""
-    if coding.kind == "ordinal":
+    if coding.kind == "ordinal" and coding.labels is not None:
         return coding.labels.astype(float)[codes.astype(int)]
     return codes
 
 
-def rounded(values: Any, digits: int = 6) -> list[float]:
+def rounded(values: Any, digits: int = 6) -> list[float | None]:
     """Floats of so many significant digits, as JSON should show them; None for NaN."""
     return [
         float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values).ravel()

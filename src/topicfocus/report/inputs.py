@@ -86,11 +86,12 @@ def read_inputs(
                 "of the vectoriser and the model, which reads texts."
             )
         counts = before.transform(texts)
-    n_words = estimator.components_.shape[1]
+    fitted: Any = estimator
+    n_words = fitted.components_.shape[1]
     if counts is None:
         matrix = sparse.csr_array((0, n_words))
     else:
-        matrix = estimator._read_counts(counts, reset=False).counts
+        matrix = fitted._read_counts(counts, reset=False).counts
     if texts is not None and len(texts) != matrix.shape[0]:
         raise ValueError(f"there are {len(texts)} texts, but counts has {matrix.shape[0]} rows.")
     names = _vocabulary(vocabulary, estimator, vectoriser, n_words)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-_TYPES = {
+_TYPES: dict[str, np.dtype[Any]] = {
     "f8": np.dtype("<f8"),
     "f4": np.dtype("<f4"),
     "u4": np.dtype("<u4"),

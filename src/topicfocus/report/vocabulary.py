@@ -43,7 +43,7 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     }
     signals = None
     if inputs.codes is not None and inputs.n_docs:
-        signals = _signals(inputs)
+        signals = _signals(inputs, inputs.codes)
         z = np.column_stack([association(counts, s) for s in signals])
         out["association"] = pack(z, "i2", 0.02)
         out["by_target"] = [
@@ -54,11 +54,11 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     return out
 
 
-def _signals(inputs: Inputs) -> list[np.ndarray]:
+def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:
     """What goes up when a predictor does: the target, or being of a class; NaN if not known."""
     out = []
     for t, coding in enumerate(inputs.model._codings):
-        codes = inputs.codes[:, t]
+        codes = all_codes[:, t]
         if coding.kind == "categorical":
             for c in range(len(coding.labels)):
                 out.append(np.where(np.isfinite(codes), (codes == c).astype(float), np.nan))
@@ -95,9 +95,9 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
     else:
         wanted = _BINS if n_targets == 1 else _FEW_BINS
         values = in_units(coding, codes[known])
-        edges = np.unique(np.quantile(values, np.linspace(0, 1, wanted + 1))) if len(values) else []
-        if len(edges) < 2:
-            edges = np.array([0.0, 1.0])
+        edges = np.array([0.0, 1.0])
+        if len(values) and np.ptp(values) > 0:
+            edges = np.unique(np.quantile(values, np.linspace(0, 1, wanted + 1)))
         n_bins = len(edges) - 1
         place = np.clip(
             np.searchsorted(edges, np.nan_to_num(codes), side="right") - 1, 0, n_bins - 1
