@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_MODULES = ("corpus", "datasets", "estimators", "families", "metrics", "persistence", "text")
+_MODULES = (
+    "corpus",
+    "datasets",
+    "estimators",
+    "families",
+    "metrics",
+    "persistence",
+    "report",
+    "text",
+)
 
 #: Modules that register the classes of model files; `save` and `load` need them imported.
 _REGISTERING = ("estimators",)

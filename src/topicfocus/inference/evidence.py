@@ -224,6 +224,12 @@ def target_slopes(signals: Signals) -> np.ndarray:
     return (words.T @ (w[:, None] * away)) / (np.outer(tokens, spread) + 5.0)
 
 
+def description_cost(evidence: np.ndarray, share: float, vocabulary: float = 0.25) -> float:
+    """c of `cut`: what a word's evidence has to exceed."""
+    quantile = 1 - max(vocabulary, share)
+    return min(float(np.quantile(evidence, quantile)), 2 * math.log(max(len(evidence), 2)))
+
+
 def cut(
     evidence: np.ndarray,
     word_count: np.ndarray,
@@ -244,8 +250,7 @@ def cut(
     """
     n_words = len(evidence)
     seen = word_count > 0
-    quantile = 1 - max(vocabulary, share)
-    cost = min(float(np.quantile(evidence, quantile)), 2 * math.log(max(n_words, 2)))
+    cost = description_cost(evidence, share, vocabulary)
     score = np.where(seen & (evidence > cost), (evidence - cost) / np.maximum(word_count, 1), -1.0)
     forced = np.zeros(n_words, dtype=bool)
     if drop is not None:

@@ -1,0 +1,14 @@
+"""Reports: a model as one offline HTML page (`Explorer`), or as figures for a paper (`plots`)."""
+
+from topicfocus.report.explorer import Explorer
+from topicfocus.report.plots import plot_calibration, plot_frontier, plot_topics, plot_words
+from topicfocus.report.summary import summarise
+
+__all__ = [
+    "Explorer",
+    "plot_calibration",
+    "plot_frontier",
+    "plot_topics",
+    "plot_words",
+    "summarise",
+]

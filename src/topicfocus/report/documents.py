@@ -1,0 +1,188 @@
+"""Predictions of all documents given, and a sample of the documents themselves for the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from topicfocus.estimators.uncertainty import response_variance
+from topicfocus.report.evaluation import (
+    calibration,
+    figures,
+    in_units,
+    is_class,
+    roc,
+    rounded,
+)
+from topicfocus.report.inputs import Inputs
+from topicfocus.report.packing import pack, pack_texts, size, whole
+
+#: Nonzero counts beyond which the page gets only those that matter to predictions.
+_MOST_COUNTS = 130_000
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What the model says about every document.
+
+    Attributes
+    ----------
+    mixes : array (documents, topics)
+    predictor, offset : arrays (documents, predictors)
+        f, and what it has besides topics and covariates: b + log E.
+    covariates : array (documents, covariates) or None
+    mean : list of arrays, one a target: numbers, or probabilities documents x classes
+    std : list of arrays or None, one a target
+    """
+
+    mixes: np.ndarray
+    predictor: np.ndarray
+    offset: np.ndarray
+    covariates: np.ndarray | None
+    mean: list[np.ndarray]
+    std: list[np.ndarray | None]
+
+
+def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) -> Predictions:
+    """Everything from one pass over the documents."""
+    model = inputs.model
+    if not inputs.n_docs:
+        return _nothing(model)
+    extras = {} if exposure is None else {"exposure": exposure}
+    documents = model._read_documents(inputs.counts, covariates=covariates, **extras)
+    mixes = model._mixes(documents.corpus)
+    predictor = model._predictors(documents, mixes)
+    state = model._state()
+    offset = np.zeros((inputs.n_docs, state.n_predictors)) + state.intercept
+    if documents.offset is not None:
+        offset = offset + documents.offset
+    spread = model._predictor_variance(documents.corpus, mixes)
+    mean: list[np.ndarray] = []
+    std: list[np.ndarray | None] = []
+    for coding, own, where in model._parts():
+        if is_class(coding):
+            mean.append(coding.probabilities(own, predictor[:, where]))
+            std.append(None)
+        else:
+            mean.append(coding.mean(own, predictor[:, where]))
+            first = where.start
+            std.append(
+                np.sqrt(response_variance(coding, own, predictor[:, first], spread[:, first]))
+            )
+    return Predictions(mixes, predictor, offset, documents.covariates, mean, std)
+
+
+def _nothing(model: Any) -> Predictions:
+    """Of no documents."""
+    state = model._state()
+    bare = np.zeros((0, state.n_predictors))
+    mean: list[np.ndarray] = []
+    for coding, _, _ in model._parts():
+        n_classes = 2 if coding.labels is None else len(coding.labels)
+        mean.append(np.zeros((0, n_classes)) if is_class(coding) else np.zeros(0))
+    return Predictions(np.zeros((0, state.n_topics)), bare, bare, None, mean, [None for _ in mean])
+
+
+def evaluate(
+    inputs: Inputs, found: Predictions, baselines: dict[str, list[np.ndarray]]
+) -> list[dict[str, Any] | None]:
+    """Figures and curves of each target, over all documents that have it."""
+    if inputs.codes is None or not inputs.n_docs:
+        return [None for _ in inputs.model._codings]
+    out: list[dict[str, Any] | None] = []
+    for t, coding in enumerate(inputs.model._codings):
+        known = np.isfinite(inputs.codes[:, t])
+        if known.sum() < 2:
+            out.append(None)
+            continue
+        truth = in_units(coding, inputs.codes[known, t])
+        mean, std = found.mean[t][known], found.std[t]
+        rows = {"this model": figures(coding, truth, mean, None if std is None else std[known])}
+        for name, predicted in baselines.items():
+            rows[name] = figures(coding, truth, predicted[t][known])
+        record: dict[str, Any] = {"n": int(known.sum()), "figures": rows}
+        if is_class(coding):
+            record["roc"] = [roc(truth == c, mean[:, c]) for c in range(mean.shape[1])]
+            record["calibration"] = [
+                calibration((truth == c).astype(float), mean[:, c]) for c in range(mean.shape[1])
+            ]
+        else:
+            record["calibration"] = [calibration(truth, mean)]
+        out.append(record)
+    return out
+
+
+def sample_rows(n_docs: int, most: int, random_state: int | None) -> np.ndarray:
+    """Documents for the page, in their order."""
+    if n_docs <= most:
+        return np.arange(n_docs)
+    return np.sort(np.random.default_rng(random_state).choice(n_docs, most, replace=False))
+
+
+def document_summary(
+    inputs: Inputs,
+    found: Predictions,
+    rows: np.ndarray,
+    names: list[str] | None,
+    relevant: np.ndarray,
+) -> dict[str, Any]:
+    """The sample: predictions, targets, counts and texts; `relevant`: words that topics contain."""
+    counts = sparse.csr_array(inputs.counts[rows])
+    every = counts.nnz <= _MOST_COUNTS
+    if not every:
+        counts = counts.copy()
+        counts.data = counts.data * relevant[counts.indices]
+        counts.eliminate_zeros()
+    counts.sort_indices()
+    steps = np.diff(counts.indices, prepend=0)
+    first = counts.indptr[:-1][np.diff(counts.indptr) > 0]
+    steps[first] = counts.indices[first]  # each document starts from column 0
+    out: dict[str, Any] = {
+        "row": rows.tolist(),
+        "names": None if names is None else [names[i] for i in rows],
+        "all_words": bool(every),
+        "length": whole(np.diff(counts.indptr).astype(float)),
+        "step": whole(steps.astype(float)),
+        "count": whole(counts.data),
+        "mix": pack(found.mixes[rows], "u2", 1 / 65535),
+        "predictor": pack(found.predictor[rows], "f8"),
+        "offset": pack(found.offset[rows], "f8"),
+        "mean": [pack(m[rows], "f8") for m in found.mean],
+        "std": [None if s is None else pack(s[rows], "f8") for s in found.std],
+        "actual": None,
+        "texts": None,
+        "shortened": False,
+    }
+    if found.covariates is not None:
+        out["covariates"] = pack(found.covariates[rows], "f8")
+    if inputs.codes is not None:
+        out["actual"] = [
+            [None if not np.isfinite(v) else v for v in rounded(inputs.codes[rows, t], 9)]
+            for t in range(inputs.codes.shape[1])
+        ]
+    return out
+
+
+def pack_within(texts: list[str], budget: int) -> tuple[dict[str, Any], bool]:
+    """Texts packed into so many characters, and whether they had to be cut, all at one length."""
+    packed = pack_texts(texts)
+    if size(packed) <= budget:
+        return packed, False
+    low, high = 100, max(map(len, texts))
+    while high - low > max(50, low // 20):
+        middle = (low + high) // 2
+        trial = pack_texts([_shorten(t, middle) for t in texts])
+        if size(trial) <= budget:
+            low, packed = middle, trial
+        else:
+            high = middle
+    if size(packed) > budget:
+        packed = pack_texts([_shorten(t, low) for t in texts])
+    return packed, True
+
+
+def _shorten(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest] + " …"

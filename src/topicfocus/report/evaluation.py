@@ -1,0 +1,107 @@
+"""How good predictions are: figures, calibration and ROC curves, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topicfocus.estimators.coding import Coding
+
+_BINS = 10
+_CURVE = 101
+#: 80% of a normal distribution lies within so many standard deviations.
+Z80 = 1.2815515655446004
+
+
+def is_class(coding: Coding) -> bool:
+    """Whether a target is one of some classes, or 0 and 1."""
+    return coding.kind in ("bernoulli", "categorical")
+
+
+def figures(
+    coding: Coding, truth: np.ndarray, predicted: np.ndarray, std: np.ndarray | None = None
+) -> dict[str, float]:
+    """Figures of merit of one target; `truth` in its own units, or class codes.
+
+    `predicted`: numbers, or probabilities documents x classes.
+    """
+    if is_class(coding):
+        n_classes = predicted.shape[1]
+        chosen = np.clip(predicted[np.arange(len(truth)), truth.astype(int)], 1e-15, 1.0)
+        areas = [auc(truth == c, predicted[:, c]) for c in range(n_classes)]
+        areas = [areas[1]] if n_classes == 2 else areas
+        return {
+            "accuracy": float(np.mean(predicted.argmax(axis=1) == truth)),
+            "AUC": float(np.mean(areas)),
+            "log loss": float(-np.mean(np.log(chosen))),
+        }
+    error = truth - predicted
+    out = {
+        "RMSE": float(np.sqrt(np.mean(error**2))),
+        "mean absolute error": float(np.mean(np.abs(error))),
+    }
+    spread = float(np.mean((truth - truth.mean()) ** 2))
+    if spread > 0:
+        out["R²"] = 1 - float(np.mean(error**2)) / spread
+    if coding.kind == "poisson":
+        mean = np.maximum(predicted, 1e-300)
+        safe = np.where(truth > 0, truth, 1.0)
+        deviance = truth * np.log(safe / mean) - (truth - mean)
+        out["mean deviance"] = float(2 * np.mean(deviance))
+    if std is not None:
+        out["in the 80% interval"] = float(np.mean(np.abs(error) <= Z80 * std))
+    return out
+
+
+def auc(positive: np.ndarray, score: np.ndarray) -> float:
+    """Area under the ROC curve; ½ where there is only one class."""
+    if positive.all() or not positive.any():
+        return 0.5
+    fpr, tpr = _rates(positive, score)
+    return float(np.trapezoid(tpr, fpr))
+
+
+def _rates(positive: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.argsort(-score, kind="stable")
+    hit = positive[order].astype(float)
+    # Documents with equal scores enter together: a diagonal step.
+    last = np.append(np.diff(score[order]) != 0, True)
+    tpr = np.cumsum(hit)[last] / max(hit.sum(), 1)
+    fpr = np.cumsum(1 - hit)[last] / max((1 - hit).sum(), 1)
+    return np.append(0.0, fpr), np.append(0.0, tpr)
+
+
+def roc(positive: np.ndarray, score: np.ndarray) -> dict[str, Any]:
+    """The curve, thinned to about a hundred points, and its area."""
+    fpr, tpr = _rates(positive, score)
+    if len(fpr) > _CURVE:
+        keep = np.unique(np.linspace(0, len(fpr) - 1, _CURVE).astype(int))
+        fpr, tpr = fpr[keep], tpr[keep]
+    return {"x": rounded(fpr), "y": rounded(tpr), "auc": auc(positive, score)}
+
+
+def calibration(truth: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
+    """Mean prediction and mean target of tenths of the documents, by prediction, with errors."""
+    order = np.argsort(predicted, kind="stable")
+    parts = [p for p in np.array_split(order, min(_BINS, max(1, len(order) // 5))) if len(p)]
+    return {
+        "x": rounded([predicted[p].mean() for p in parts]),
+        "y": rounded([truth[p].mean() for p in parts]),
+        "error": rounded([truth[p].std() / np.sqrt(len(p)) for p in parts]),
+        "n": [len(p) for p in parts],
+    }
+
+
+def in_units(coding: Coding, codes: np.ndarray) -> np.ndarray:
+    """Targets in their own units: levels of a rating, else what they are."""
+    if coding.kind == "ordinal" and coding.labels is not None:
+        return coding.labels.astype(float)[codes.astype(int)]
+    return codes
+
+
+def rounded(values: Any, digits: int = 6) -> list[float | None]:
+    """Floats of so many significant digits, as JSON should show them; None for NaN."""
+    return [
+        float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values).ravel()
+    ]

@@ -1,0 +1,195 @@
+"""What a report is made from: the model, how text becomes its words, documents, targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from topicfocus.estimators.coding import target_columns
+from topicfocus.estimators.targets import TargetPart
+from topicfocus.text import TokenCounter
+
+_DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
+#: Documents whose counts are compared with what the page's own way of reading text gives.
+_COMPARED = 50
+
+
+@dataclass(frozen=True)
+class Words:
+    """How the page turns text into words; without `reads_text` words are picked from a list.
+
+    `note` says what a reader should know about it, "" when it is exactly what training did.
+    """
+
+    reads_text: bool
+    lowercase: bool = True
+    min_length: int = 2
+    orders: tuple[int, int] = (1, 1)
+    stop_words: tuple[str, ...] = ()
+    binary: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything, checked.
+
+    Attributes
+    ----------
+    model : an estimator with a target
+    counts : csr array, documents x words; without rows where no documents were given
+    texts : list of str, or None
+    vocabulary : list of str
+    words : Words
+    codes : array (documents, targets) or None
+        Targets as the family's numbers, NaN where one is not known.
+    """
+
+    model: Any
+    counts: sparse.csr_array
+    texts: list[str] | None
+    vocabulary: list[str]
+    words: Words
+    codes: np.ndarray | None
+
+    @property
+    def n_docs(self) -> int:
+        return int(self.counts.shape[0])
+
+
+def read_inputs(
+    model: Any, texts: Any = None, counts: Any = None, target: Any = None, vocabulary: Any = None
+) -> Inputs:
+    """Check what a user gave and bring it into one form."""
+    vectoriser, before, estimator = _take_apart(model)
+    if not isinstance(estimator, TargetPart):
+        raise TypeError(
+            f"a report needs a topic model with a target, or a pipeline that ends in one, got "
+            f"{type(estimator).__name__}."
+        )
+    check_is_fitted(estimator)
+    if texts is not None:
+        if isinstance(texts, (str, bytes)):
+            raise TypeError("texts must be a list of documents, got one string.")
+        texts = [t.decode("utf-8", "replace") if isinstance(t, bytes) else str(t) for t in texts]
+    if counts is None and texts is not None:
+        if before is None:
+            raise ValueError(
+                f"{type(estimator).__name__} takes counts: pass counts=..., or give the pipeline "
+                "of the vectoriser and the model, which reads texts."
+            )
+        counts = before.transform(texts)
+    fitted: Any = estimator
+    n_words = fitted.components_.shape[1]
+    if counts is None:
+        matrix = sparse.csr_array((0, n_words))
+    else:
+        matrix = fitted._read_counts(counts, reset=False).counts
+    if texts is not None and len(texts) != matrix.shape[0]:
+        raise ValueError(f"there are {len(texts)} texts, but counts has {matrix.shape[0]} rows.")
+    names = _vocabulary(vocabulary, estimator, vectoriser, n_words)
+    words = _words(vectoriser, before, texts, matrix, names)
+    codes = None
+    if target is not None:
+        if counts is None:
+            raise ValueError("target was given without documents: pass texts or counts, too.")
+        codes = estimator._codes(target_columns(target, matrix.shape[0], "target"), "target")
+    return Inputs(estimator, matrix, texts, names, words, codes)
+
+
+def _take_apart(model: Any) -> tuple[Any, Any, Any]:
+    """(vectoriser or None, all steps before the model or None, model)."""
+    if not isinstance(model, Pipeline):
+        return None, None, model
+    if len(model) == 1:
+        return None, None, model[0]
+    first = model[0]
+    alone = len(model) == 2 and isinstance(first, (CountVectorizer, TokenCounter))
+    return (first if alone else None), model[:-1], model[-1]
+
+
+def _vocabulary(given: Any, estimator: Any, vectoriser: Any, n_words: int) -> list[str]:
+    if given is None and vectoriser is not None:
+        given = vectoriser.get_feature_names_out()
+    if given is None:
+        given = getattr(estimator, "feature_names_in_", None)
+    if given is None:
+        given = [f"word {v}" for v in range(n_words)]
+    if isinstance(given, Mapping):
+        given = sorted(given, key=given.__getitem__)
+    names = [str(w) for w in given]
+    if len(names) != n_words:
+        raise ValueError(f"vocabulary has {len(names)} words, but the model has {n_words}.")
+    return names
+
+
+def _words(
+    vectoriser: Any,
+    before: Any,
+    texts: Sequence[str] | None,
+    counts: sparse.csr_array,
+    vocabulary: list[str],
+) -> Words:
+    if isinstance(vectoriser, TokenCounter):
+        rule = vectoriser._rule()
+        return _with_orders(rule.lowercase, rule.min_length, rule.orders, rule.stop_words)
+    if isinstance(vectoriser, CountVectorizer):
+        plain = (
+            vectoriser.analyzer == "word"
+            and vectoriser.token_pattern == _DEFAULT_PATTERN
+            and vectoriser.tokenizer is None
+            and vectoriser.preprocessor is None
+            and vectoriser.strip_accents is None
+        )
+        if not plain:
+            return Words(False, note="Training used a tokeniser of its own, which runs in Python.")
+        low, high = vectoriser.ngram_range
+        stop = tuple(vectoriser.get_stop_words() or ())
+        return _with_orders(
+            vectoriser.lowercase, 2, (low, high), stop, binary=bool(vectoriser.binary)
+        )
+    if before is not None:
+        return Words(False, note="Training prepared the text in steps that run in Python.")
+    if texts is None:
+        return Words(False)
+    return _guess(texts, counts, vocabulary)
+
+
+def _with_orders(
+    lowercase: bool,
+    min_length: int,
+    orders: tuple[int, int],
+    stop_words: Sequence[str],
+    binary: bool = False,
+) -> Words:
+    # A stop word is in no vocabulary; only where n-grams are made does it matter that it is gone.
+    stop = tuple(sorted(stop_words)) if orders != (1, 1) else ()
+    return Words(
+        True, bool(lowercase), int(min_length), (int(orders[0]), int(orders[1])), stop, binary
+    )
+
+
+def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]) -> Words:
+    """Counts came with texts: does the usual way of reading text give these counts?"""
+    if len(set(vocabulary)) < len(vocabulary):
+        return Words(False, note="Two words have the same name.")
+    reader = CountVectorizer(vocabulary=vocabulary)
+    some = list(texts[:_COMPARED])
+    found = reader.transform(some)
+    same = (sparse.csr_array(found) != counts[: len(some)]).nnz == 0
+    note = (
+        ""
+        if same
+        else (
+            "The model was given counts that were made elsewhere. This page splits text into words "
+            "of two letters or more, in lower case, which gives slightly different counts."
+        )
+    )
+    return Words(True, note=note)

@@ -1,0 +1,177 @@
+"""Figures for papers, from the same summary as the page: topics, words, frontier, calibration.
+
+They need matplotlib (``pip install 'topicfocus[plots]'``), which is imported where it is used.
+Each draws on the axes given, or on new ones, and returns them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from topicfocus.report.packing import unpack, unpack_texts
+from topicfocus.report.summary import read_frontier
+
+#: The page's own colours: told apart by every kind of colour vision, and in print.
+UP, DOWN, NEUTRAL = "#b34700", "#0a5fae", "#8a93a3"
+
+
+def _axes(ax: Any, size: tuple[float, float]) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "Figures need matplotlib: pip install 'topicfocus[plots]', or matplotlib itself."
+        ) from error
+    # A figure of its own, not pyplot's: it needs no display and is closed when it is let go.
+    return Figure(figsize=size, layout="constrained").add_subplot()
+
+
+def _summary(source: Any) -> Mapping[str, Any]:
+    """Of an Explorer, or itself."""
+    return source if isinstance(source, Mapping) else source.summary
+
+
+def _predictor(summary: Mapping[str, Any], predictor: int) -> Mapping[str, Any]:
+    n = len(summary["predictors"])
+    if not 0 <= predictor < n:
+        raise ValueError(f"predictor must be 0 to {n - 1}, got {predictor}.")
+    return summary["predictors"][predictor]
+
+
+def _tidy(ax: Any) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 1.96) -> Any:
+    """Forest plot: b + η_k of every topic with ±`level` standard errors, largest on top.
+
+    Parameters
+    ----------
+    source : Explorer or its summary
+    predictor : int, default=0
+        Which linear predictor, where there are several (classes, targets).
+    """
+    summary = _summary(source)
+    name = _predictor(summary, predictor)["name"]
+    topics = summary["topics"]
+    effect = np.array([row[predictor] for row in topics["coef"]]) + summary["intercept"][predictor]
+    order = np.argsort(effect)
+    ax = _axes(ax, (6.4, 0.9 + 0.34 * len(effect)))
+    prior = np.array(topics["prior"])
+    base = float(effect @ prior / prior.sum())
+    ax.axvline(base, color=NEUTRAL, linestyle="--", linewidth=1, zorder=0)
+    for place, k in enumerate(order):
+        colour = UP if effect[k] >= base else DOWN
+        error = topics["error"][k][predictor] if topics["error"] is not None else None
+        if error is not None:
+            ends = [effect[k] - level * error, effect[k] + level * error]
+            ax.plot(ends, [place, place], color=colour, linewidth=1.8)
+        ax.plot(effect[k], place, "o", color=colour, markersize=6)
+    ax.set_yticks(range(len(order)), [_plain(topics["names"][k]) for k in order])
+    ax.set_xlabel(f"{_plain(name)}, for a document of this topic alone")
+    _tidy(ax)
+    return ax
+
+
+def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20) -> Any:
+    """Words by association with the target (z) and evidence, or inclusion for models without.
+
+    Kept words are coloured by the sign of their association, dropped ones are grey; the outermost
+    `labels` kept words have their names.
+    """
+    summary = _summary(source)
+    name = _predictor(summary, predictor)["name"]
+    words = summary["words"]
+    if "association" not in words:
+        raise ValueError("Words are drawn by their association with the target: give a target.")
+    n_predictors = len(summary["predictors"])
+    x = unpack(words["association"]).reshape(-1, n_predictors)[:, predictor]
+    inclusion = unpack(words["inclusion"])
+    kept = (inclusion > 0.5) & (unpack(words["seen"]) > 0)
+    if words["graded"]:
+        y, label = inclusion, "inclusion"
+    else:
+        y, label = unpack(words["why"]["as_prediction"]), "evidence"
+    ax = _axes(ax, (6.4, 4.4))
+    groups = ((~kept, NEUTRAL, 4), (kept & (x < 0), DOWN, 14), (kept & (x >= 0), UP, 14))
+    for mask, colour, area in groups:
+        ax.scatter(x[mask], y[mask], s=area, color=colour, linewidths=0, alpha=0.7)
+    if label == "evidence":
+        ax.set_yscale("symlog", linthresh=1.0)
+        ax.axhline(words["why"]["prediction_cost"], color=NEUTRAL, linestyle="--", linewidth=1)
+    names = unpack_texts(words["names"])
+    strength = np.where(kept, np.abs(x) * np.log1p(np.maximum(y, 0)), -1.0)
+    height = np.arcsinh(y / 2) if label == "evidence" else 8 * y
+    placed: list[tuple[float, float]] = []
+    for v in np.argsort(-strength)[: 10 * labels]:
+        near = any(abs(x[v] - a) < 1.1 and abs(height[v] - b) < 0.22 for a, b in placed)
+        if strength[v] > 0 and not near and len(placed) < labels:
+            placed.append((x[v], height[v]))
+            side = (
+                {"ha": "left", "xytext": (4, 0)} if x[v] < 0 else {"ha": "right", "xytext": (-4, 0)}
+            )
+            ax.annotate(
+                _plain(names[v]),
+                (x[v], y[v]),
+                textcoords="offset points",
+                fontsize=7,
+                va="center",
+                **side,
+            )
+    ax.set_xlabel(f"association with {_plain(name)} (z)")
+    ax.set_ylabel(label)
+    _tidy(ax)
+    return ax
+
+
+def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any:
+    """A figure of merit over inclusion priors.
+
+    `source` is an Explorer made with `frontier`, or such rows themselves; `figure` the name of a
+    column, by default the first one.
+    """
+    explorer = hasattr(source, "summary")
+    rows = source.summary["fit"]["frontier"] if explorer else read_frontier(source)
+    if not rows:
+        raise ValueError("There is no frontier: run a path over inclusion priors first.")
+    names = [n for n in rows[0] if n != "inclusion_prior"]
+    figure = names[0] if figure is None else figure
+    if figure not in names:
+        raise ValueError(f"figure must be one of {', '.join(names)}; got {figure!r}.")
+    ax = _axes(ax, (5.0, 3.4))
+    ax.plot([r["inclusion_prior"] for r in rows], [r[figure] for r in rows], "o-", color=DOWN)
+    ax.set_xlabel("inclusion prior")
+    ax.set_ylabel(_plain(figure))
+    _tidy(ax)
+    return ax
+
+
+def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax: Any = None) -> Any:
+    """Mean target by tenths of the predictions, with 95% intervals; the dashed line is perfect.
+
+    `label` is the number of a class, by default the last.
+    """
+    summary = _summary(source)
+    found = summary["evaluation"][target]
+    if found is None:
+        raise ValueError("Calibration compares predictions with targets: give a target.")
+    curve = found["calibration"][-1 if label is None else label]
+    x, y, error = (np.array(curve[key], dtype=float) for key in ("x", "y", "error"))
+    ax = _axes(ax, (4.2, 4.0))
+    low, high = min(x.min(), y.min()), max(x.max(), y.max())
+    ax.plot([low, high], [low, high], color=NEUTRAL, linestyle="--", linewidth=1)
+    ax.errorbar(x, y, yerr=1.96 * error, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
+    ax.set_xlabel("mean prediction")
+    ax.set_ylabel(f"mean {_plain(summary['targets'][target]['name'])}")
+    _tidy(ax)
+    return ax
+
+
+def _plain(text: str) -> str:
+    """Words are no formulas: a dollar sign would make matplotlib set one."""
+    return text.replace("$", r"\$")

@@ -1,0 +1,144 @@
+// ---- charts: scales, axes, lines, points and a brush, in plain SVG ----
+
+function extent(values) {
+  let low = Infinity, high = -Infinity;
+  for (const v of values) {
+    if (v === null || !Number.isFinite(v)) continue;
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  if (!(low <= high)) return [0, 1];
+  return low === high ? [low - 0.5, high + 0.5] : [low, high];
+}
+
+function padded([low, high], share = 0.05) {
+  const more = (high - low) * share;
+  return [low - more, high + more];
+}
+
+function scale([a, b], [from, to]) {
+  const f = (v) => from + ((v - a) / (b - a)) * (to - from);
+  f.invert = (p) => a + ((p - from) / (to - from)) * (b - a);
+  f.domain = [a, b];
+  return f;
+}
+
+function ticks([a, b], wanted = 5) {
+  const rough = (b - a) / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || 10 * power;
+  const out = [];
+  for (let i = Math.ceil(a / step - 1e-9); i <= b / step + 1e-9; i++) out.push(Number((i * step).toPrecision(12)));
+  return out;
+}
+
+/** A frame with axes. `x`, `y`: {domain, label, ticks, names}. Returns the svg and its scales. */
+function frame(options) {
+  const { width, height, x, y, label } = options;
+  const left = y.names ? Math.min(130, 16 + 7 * Math.max(...y.names.map((n) => n.length))) : 48;
+  const box = { left, right: width - 14, top: 10, bottom: height - 40 };
+  const sx = scale(x.domain, [box.left, box.right]);
+  const sy = scale(y.domain, [box.bottom, box.top]);
+  const root = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
+  const grid = svg("g", { class: "grid" });
+  for (const t of x.ticks || ticks(x.domain, Math.max(2, Math.floor(width / 90)))) {
+    grid.append(
+      svg("line", { x1: sx(t), x2: sx(t), y1: box.top, y2: box.bottom }),
+      svg("text", { x: sx(t), y: box.bottom + 15, "text-anchor": "middle" }, x.format ? x.format(t) : format(t)));
+  }
+  const rows = y.names ? y.names.map((_, i) => i) : ticks(y.domain, Math.max(2, Math.floor(height / 60)));
+  for (const t of rows) {
+    const name = y.names ? shorten(y.names[t], 16) : y.format ? y.format(t) : format(t);
+    grid.append(
+      svg("line", { x1: box.left, x2: box.right, y1: sy(t), y2: sy(t) }),
+      svg("text", { x: box.left - 6, y: sy(t) + 4, "text-anchor": "end" }, name));
+  }
+  root.append(grid,
+    svg("text", { class: "axis", x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }, x.label),
+    y.names ? "" : svg("text", { class: "axis", transform: `translate(12 ${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, y.label));
+  return { root, sx, sy, box };
+}
+
+function path(points, sx, sy) {
+  let out = "", pen = false;
+  for (const [x, y] of points) {
+    if (y === null || !Number.isFinite(y)) { pen = false; continue; }
+    out += `${pen ? "L" : "M"}${sx(x).toFixed(1)} ${sy(y).toFixed(1)}`;
+    pen = true;
+  }
+  return out;
+}
+
+/** Thousands of points as one mark: a path of dots. */
+function dots(points, sx, sy) {
+  let out = "";
+  for (const [x, y] of points) out += `M${sx(x).toFixed(1)} ${sy(y).toFixed(1)}h0`;
+  return out;
+}
+
+function lineChart({ width, height, points, x, y, label, marks }) {
+  const known = points.filter((p) => p[1] !== null && Number.isFinite(p[1]));
+  const { root, sx, sy } = frame({
+    width, height, label,
+    x: { domain: extent(points.map((p) => p[0])), label: x },
+    y: { domain: padded(extent(known.map((p) => p[1]))), label: y },
+  });
+  root.append(svg("path", { class: "line", d: path(known, sx, sy) }));
+  if (marks || known.length < 40) root.append(svg("path", { class: "dots accent", d: dots(known, sx, sy) }));
+  return root;
+}
+
+/** Drag a rectangle over a frame; `done` gets [x0, x1, y0, y1] in data units, or null. */
+function brush({ root, sx, sy, box }, current, done) {
+  const mark = svg("rect", { class: "brush", visibility: "hidden" });
+  const surface = svg("rect", {
+    class: "surface", x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top,
+  });
+  root.append(mark, surface);
+  const show = (x0, y0, x1, y1) => fill(mark, {
+    x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0), visibility: "visible",
+  }, []);
+  if (current) show(clamp(sx(current[0]), box.left, box.right), clamp(sy(current[2]), box.top, box.bottom),
+    clamp(sx(current[1]), box.left, box.right), clamp(sy(current[3]), box.top, box.bottom));
+  let start = null;
+  const at = (event) => {
+    const area = root.getBoundingClientRect();
+    const ratio = root.viewBox.baseVal.width / area.width;
+    return [
+      clamp((event.clientX - area.left) * ratio, box.left, box.right),
+      clamp((event.clientY - area.top) * ratio, box.top, box.bottom),
+    ];
+  };
+  surface.addEventListener("pointerdown", (event) => {
+    start = at(event);
+    surface.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  surface.addEventListener("pointermove", (event) => { if (start) show(...start, ...at(event)); });
+  surface.addEventListener("pointerup", (event) => {
+    if (!start) return;
+    const [x0, y0] = start, [x1, y1] = at(event);
+    start = null;
+    if (Math.abs(x1 - x0) < 4 && Math.abs(y1 - y0) < 4) { done(null, [sx.invert(x1), sy.invert(y1)]); return; }
+    done([Math.min(x0, x1), Math.max(x0, x1)].map(sx.invert).concat([Math.max(y0, y1), Math.min(y0, y1)].map(sy.invert)));
+  });
+  surface.addEventListener("pointercancel", () => { start = null; });
+}
+
+/** Width inside a card: the whole page's, or that of a column which takes `share` beside 1. */
+function inner(width, share) {
+  const padding = width > 640 ? 34 : 26;
+  return Math.floor((width < 900 ? width : ((width - 16) * share) / (1 + share)) - padding);
+}
+
+function clamp(v, low, high) {
+  return Math.min(high, Math.max(low, v));
+}
+
+/** A bar of a table: `from` and `to` on a common scale, coloured by direction. */
+function bar(from, to, [low, high], kind) {
+  const s = scale([low, high], [0, 100]);
+  const a = clamp(s(Math.min(from, to)), 0, 100), b = clamp(s(Math.max(from, to)), 0, 100);
+  return svg("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("rect", { class: kind || (to >= from ? "up" : "down"), x: a, y: 1, width: Math.max(b - a, 0.6), height: 8 }));
+}

@@ -1,0 +1,204 @@
+// ---- view 3: predictions against targets, and each document explained ----
+
+const PAGE = 20;
+
+function isClass(target) {
+  return target.kind === "bernoulli" || target.kind === "categorical";
+}
+
+/** What the picture shows of document d: across the prediction, up the target. */
+function documentPoint(model, d, l) {
+  const { data } = model;
+  const t = data.predictors[l].target;
+  const target = data.targets[t];
+  const actual = data.documents.actual ? data.documents.actual[t][d] : null;
+  if (isClass(target)) {
+    const classes = target.labels.length;
+    const c = target.kind === "bernoulli" ? 1 : l - target.first;
+    const jitter = (((d * 2654435761) % 1000) / 1000 - 0.5) * 0.6;
+    return [data.documents.mean[t][d * classes + c], actual === null ? null : actual + jitter];
+  }
+  const value = actual !== null && target.kind === "ordinal" ? target.levels[actual] : actual;
+  return [data.documents.mean[t][d], value];
+}
+
+function actualText(model, d, t) {
+  const { data } = model;
+  const actual = data.documents.actual ? data.documents.actual[t][d] : null;
+  if (actual === null) return "not known";
+  const target = data.targets[t];
+  return target.labels ? target.labels[actual] : format(actual, 4);
+}
+
+function predictedText(model, d, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  const [x] = documentPoint(model, d, l);
+  return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : format(x, 3);
+}
+
+function listedDocuments(model, l) {
+  const { data } = model;
+  const n = data.documents.row.length;
+  let out = Array.from({ length: n }, (_, d) => d);
+  if (state.box) {
+    const [x0, x1, y0, y1] = state.box;
+    out = out.filter((d) => {
+      const [x, y] = documentPoint(model, d, l);
+      return x >= x0 && x <= x1 && (y === null || (y >= y0 && y <= y1));
+    });
+  }
+  if (state.word !== null) out = out.filter((d) => documentCounts(data, d).has(state.word));
+  if (state.topic !== null) out.sort((a, b) => data.documents.mix[b * model.K + state.topic] - data.documents.mix[a * model.K + state.topic]);
+  return out;
+}
+
+function drawDocuments(model, root, width) {
+  const { data } = model;
+  const l = state.predictor;
+  if (!data.documents.row.length) {
+    redraw(root, card("Documents", el("p", { class: "muted" }, "No documents were given when this page was made. Try it has a box to type one into.")));
+    return;
+  }
+  const list = listedDocuments(model, l);
+  const chosen = state.doc ?? list[0] ?? 0;
+  const classes = isClass(data.targets[data.predictors[l].target]);
+  redraw(root, [
+    el("div", { class: "columns" },
+      el("div", {}, card("Predicted and actual", scatterView(model, list, chosen, l, inner(width, 1.3))), documentList(model, list, chosen, l)),
+      classes ? documentCard(model, chosen, l) : el("div", {}, documentCard(model, chosen, l), curves(model, l, inner(width, 1 / 1.3)))),
+    classes ? el("div", { class: "columns even" }, curves(model, l, inner(width, 1))) : null,
+  ]);
+}
+
+function scatterView(model, list, chosen, l, width) {
+  const { data } = model;
+  const t = data.predictors[l].target;
+  const target = data.targets[t];
+  const classes = isClass(target);
+  const n = data.documents.row.length;
+  const points = Array.from({ length: n }, (_, d) => documentPoint(model, d, l));
+  const known = points.some((p) => p[1] !== null);
+  const both = padded(extent(points.flat()), 0.03);
+  const height = Math.round(classes ? clamp(60 + 54 * target.labels.length, 190, 420) : Math.min(430, width * 0.72));
+  const chart = frame({
+    width, height,
+    label: `Predicted and actual ${target.name} of ${n} documents; the fields below choose among them as dragging does`,
+    x: { domain: classes ? [-0.02, 1.02] : known ? both : padded(extent(points.map((p) => p[0]))), label: classes ? `predicted probability of ${predictorName(model, l)}` : `predicted ${target.name}` },
+    y: classes ? { domain: [-0.6, target.labels.length - 0.4], names: target.labels } : { domain: known ? both : [0, 1], label: known ? `actual ${target.name}` : "" },
+  });
+  const { root, sx, sy, box } = chart;
+  if (!classes && known) root.append(svg("line", { class: "base", x1: sx(both[0]), y1: sy(both[0]), x2: sx(both[1]), y2: sy(both[1]) }));
+  const inside = new Set(list);
+  points.forEach(([x, y], d) => {
+    root.append(svg("circle", {
+      class: d === chosen ? "doc-dot chosen" : inside.has(d) ? "doc-dot" : "doc-dot out", cx: sx(x), cy: y === null ? (box.top + box.bottom) / 2 : sy(y), r: d === chosen ? 6 : 3.2,
+    }));
+  });
+  brush(chart, state.box, (found, click) => {
+    if (found || state.box) { update({ box: found }); if (!click) return; }
+    if (!click) return;
+    let best = null, distance = 15 * 15;
+    points.forEach(([x, y], d) => {
+      const far = (sx(x) - sx(click[0])) ** 2 + ((y === null ? 0 : sy(y) - sy(click[1]))) ** 2;
+      if (far < distance) { distance = far; best = d; }
+    });
+    if (best !== null) update({ doc: best });
+  });
+  return [el("div", { class: "figure-box" }, root), rangeFields(model, l, chart.sx.domain, chart.sy.domain, classes)];
+}
+
+/** The brush for a keyboard: from and to. */
+function rangeFields(model, l, xs, ys, classes) {
+  const value = (i, missing) => (state.box ? Number(state.box[i].toPrecision(4)) : "");
+  const field = (name, i) => el("label", { class: "field small" }, el("span", {}, name), el("input", {
+    type: "number", step: "any", "data-key": `box-${i}`, value: value(i), onchange: (event) => {
+      const box = state.box ? [...state.box] : [xs[0], xs[1], ys[0], ys[1]];
+      const missing = [xs[0], xs[1], ys[0], ys[1]][i];
+      box[i] = event.target.value === "" ? missing : Number(event.target.value);
+      update({ box });
+    },
+  }));
+  return el("div", {},
+    el("p", { class: "note" }, "Drag over the picture to list documents, or say which:"),
+    el("div", { class: "fields" }, field("predicted from", 0), field("to", 1),
+      classes ? null : [field("actual from", 2), field("to", 3)],
+      el("button", { type: "button", disabled: !state.box, onclick: () => update({ box: null }) }, "All documents")));
+}
+
+function documentList(model, list, chosen, l) {
+  const { data } = model;
+  const t = data.predictors[l].target;
+  const pages = Math.max(1, Math.ceil(list.length / PAGE));
+  const page = Math.min(state.page, pages - 1);
+  const shown = list.slice(page * PAGE, (page + 1) * PAGE);
+  return laterCard("Documents",
+    el("p", { role: "status", id: "found" }, `${list.length} of ${data.documents.row.length} documents${state.topic !== null ? `, most of topic ${state.topic} first` : ""}`),
+    state.word !== null && !data.documents.all_words && model.rowOf[state.word] < 0
+      ? el("p", { class: "note" }, "Of these long documents, the page holds only the words that topics contain.") : null,
+    el("ul", { class: "plain docs tall", role: "list", "data-scroll": "docs", tabindex: 0, "aria-label": "Documents found" }, shown.map((d) => el("li", {}, el("button", {
+      type: "button", class: "doc", "data-key": `doc-${d}`, "data-doc": d, "aria-pressed": String(d === chosen), onclick: () => update({ doc: d }),
+    }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`), el("span", {}, documentSnippet(model, d)))))),
+    pages > 1 ? el("div", { class: "fields" },
+      el("button", { type: "button", "data-key": "back", disabled: page === 0, onclick: () => update({ page: page - 1 }) }, "Back"),
+      el("span", {}, `${page + 1} of ${pages}`),
+      el("button", { type: "button", "data-key": "next", disabled: page >= pages - 1, onclick: () => update({ page: page + 1 }) }, "Next")) : null);
+}
+
+function documentGiven(model, d) {
+  const { data } = model;
+  const row = (values, width) => Array.from(values.slice(d * width, (d + 1) * width));
+  const given = { offset: row(data.documents.offset, model.L) };
+  if (data.covariates && data.documents.covariates) given.covariates = row(data.documents.covariates, data.covariates.names.length);
+  return given;
+}
+
+function documentCard(model, d, l) {
+  const { data } = model;
+  const t = data.predictors[l].target;
+  const target = data.targets[t];
+  const found = predictCounts(model, documentCounts(data, d), documentGiven(model, d));
+  const actual = data.documents.actual ? data.documents.actual[t][d] : null;
+  const shownActual = actual !== null && target.kind === "ordinal" ? target.levels[actual] : actual;
+  const text = data.documents.texts ? data.documents.texts[d] : null;
+  let words;
+  if (text !== null && data.reading.text) {
+    const spans = spansOf(text, data.reading);
+    words = shadedText(model, text, spans, termsOf(model, spans), found, l);
+  } else {
+    words = [shadedCodes(model, found, l), text === null ? null : el("p", { class: "shaded" }, text)];
+  }
+  return el("section", { class: "card", id: "document" }, el("h2", {}, documentTitle(model, d)),
+    responseView(model, target, found.targets[t], shownActual),
+    legend(),
+    el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the document", "data-scroll": "text" }, words),
+    data.documents.shortened && text !== null ? el("p", { class: "note" }, "Long texts are cut short in this page; predictions are of the whole.") : null,
+    waterfall(model, found, l), mixView(model, found));
+}
+
+function curves(model, l, width) {
+  const { data } = model;
+  const t = data.predictors[l].target;
+  const target = data.targets[t];
+  const found = data.evaluation[t];
+  if (!found) return null;
+  const classes = isClass(target);
+  const c = target.kind === "bernoulli" ? 1 : classes ? l - target.first : 0;
+  const height = Math.round(Math.min(340, width * 0.8));
+  const parts = [];
+  if (classes) {
+    const curve = found.roc[c];
+    const chart = frame({ width, height, label: `ROC curve, area ${format(curve.auc)}`, x: { domain: [0, 1], label: "false positive rate" }, y: { domain: [0, 1], label: "true positive rate" } });
+    chart.root.append(svg("line", { class: "base", x1: chart.sx(0), y1: chart.sy(0), x2: chart.sx(1), y2: chart.sy(1) }),
+      svg("path", { class: "line", id: "roc", d: path(curve.x.map((x, i) => [x, curve.y[i]]), chart.sx, chart.sy) }));
+    parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${found.n} documents`), el("div", { class: "figure-box" }, chart.root)));
+  }
+  const k = found.calibration[c];
+  const both = classes ? [0, 1] : padded(extent([...k.x, ...k.y]));
+  const chart = frame({ width, height, label: "Calibration: mean target by tenths of the predictions", x: { domain: both, label: "mean prediction" }, y: { domain: both, label: classes ? "share of documents" : "mean target" } });
+  chart.root.append(svg("line", { class: "base", x1: chart.sx(both[0]), y1: chart.sy(both[0]), x2: chart.sx(both[1]), y2: chart.sy(both[1]) }));
+  k.x.forEach((x, i) => chart.root.append(
+    svg("line", { class: "interval accent", x1: chart.sx(x), x2: chart.sx(x), y1: chart.sy(clamp(k.y[i] - 1.96 * k.error[i], ...both)), y2: chart.sy(clamp(k.y[i] + 1.96 * k.error[i], ...both)) }),
+    svg("circle", { class: "accent", cx: chart.sx(x), cy: chart.sy(k.y[i]), r: 4 })));
+  parts.push(card("Calibration", el("p", {}, `Tenths of ${found.n} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are right on average.`), el("div", { class: "figure-box" }, chart.root)));
+  return parts;
+}

@@ -1,0 +1,104 @@
+// ---- elements: text goes in as text, never as markup ----
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "value") node.value = value;
+    else if (name.startsWith("--")) node.style.setProperty(name, value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(3)) {
+    if (child !== null && child !== undefined && child !== false) node.append(child);
+  }
+  return node;
+}
+
+function el(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** A number as a person reads it: three or four digits that matter. */
+function format(x, digits = 3) {
+  if (x === null || x === undefined || Number.isNaN(x)) return "–";
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  if (size >= 1e6 || size < 1e-4) return x.toExponential(1).replace("e+", "e").replace("-", "−");
+  if (size >= 10000) return Math.round(x).toLocaleString("en-GB").replace("-", "−");
+  return String(Number(x.toPrecision(digits))).replace("-", "−");
+}
+
+function signed(x, digits = 3) {
+  return (x > 0 ? "+" : "") + format(x, digits);
+}
+
+function percent(x) {
+  return x > 0 && x < 0.0095 ? `${(100 * x).toFixed(1)}%` : `${Math.round(100 * x)}%`;
+}
+
+function card(title, ...children) {
+  return el("section", { class: "card" }, el("h2", {}, title), ...children);
+}
+
+/** A card that comes after the others where there is only one column, and not at all on paper. */
+function laterCard(title, ...children) {
+  return el("section", { class: "card later screen" }, el("h2", {}, title), ...children);
+}
+
+function table(caption, head, rows) {
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    el("table", {},
+      el("caption", { class: "hidden" }, caption),
+      head && el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { scope: "col", class: i ? "number" : null }, h)))),
+      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) =>
+        el(i ? "td" : "th", i ? { class: head ? "number" : null } : { scope: "row" }, cell)))))));
+}
+
+function select(label, value, options, onchange) {
+  const node = el("select", { onchange: () => onchange(node.value) },
+    options.map(([key, name]) => el("option", { value: key }, name)));
+  node.value = String(value);
+  return el("label", { class: "field" }, el("span", {}, label), node);
+}
+
+/** Draw again, but keep the focus and what was typed where it was. */
+function redraw(root, content) {
+  const active = document.activeElement;
+  const key = active && root.contains(active) ? active.getAttribute("data-key") : null;
+  const place = key && "selectionStart" in active ? [active.selectionStart, active.selectionEnd] : null;
+  const scrolls = [...root.querySelectorAll("[data-scroll]")].map((n) => [n.dataset.scroll, n.scrollTop]);
+  root.replaceChildren(...[content].flat().filter(Boolean));
+  for (const [name, top] of scrolls) {
+    const node = root.querySelector(`[data-scroll="${name}"]`);
+    if (node) node.scrollTop = top;
+  }
+  if (key) {
+    const again = root.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (again) {
+      again.focus({ preventScroll: true });
+      try {
+        if (place && place[0] !== null) again.setSelectionRange(...place);
+      } catch (error) {
+        // Number fields have no selection.
+      }
+    }
+  }
+}
+
+/** A long name with its middle left out: codes often differ only at their ends. */
+function brief(name, length) {
+  if (name.length <= length) return name;
+  const head = Math.ceil((length - 1) / 3);
+  return `${name.slice(0, head).trimEnd()}…${name.slice(name.length - (length - 1 - head)).trimStart()}`;
+}
+
+function shorten(text, length) {
+  const flat = text.replace(/\s+/g, " ").trim();
+  return flat.length > length ? flat.slice(0, length).trimEnd() + " …" : flat;
+}

@@ -1,0 +1,342 @@
+// ---- the model itself: text to words, words to a topic mix, a topic mix to a prediction ----
+// The same computation as kernels/topic_mix.py, kernels/uncertainty.py and
+// inference/contributions.py; tests/report compares the two in a browser.
+
+const Z80 = 1.2815515655446004;
+
+function makeModel(data) {
+  const kept = cumulate(data.table.words);
+  const rowOf = new Int32Array(data.words.names.length).fill(-1);
+  kept.forEach((v, row) => { rowOf[v] = row; });
+  const K = data.topics.prior.length;
+  const L = data.predictors.length;
+  const coef = Array.from({ length: L }, (_, l) => Float64Array.from(data.topics.coef, (row) => row[l]));
+  const prior = Float64Array.from(data.topics.prior);
+  const total = prior.reduce((a, b) => a + b, 0);
+  const average = prior.map((a) => a / total);
+  const index = new Map();
+  data.words.names.forEach((word, v) => index.set(word, v));
+  return {
+    data, kept, rowOf, K, L, coef, prior, total, average, index,
+    W: data.table.rows,
+    scale: data.table.scale,
+    multiplicity: data.table.multiplicity,
+    baseTopics: coef.map((eta) => dot(eta, average)),
+    stop: new Set(data.reading.stop_words),
+  };
+}
+
+function dot(a, b) {
+  let total = 0;
+  for (let i = 0; i < a.length; i++) total += a[i] * b[i];
+  return total;
+}
+
+// -- words of a text --------------------------------------------------------------------------
+
+/** Words with their places: [{start, stop, word}], as Python's `\w` and `str.lower` have them. */
+function spansOf(text, reading) {
+  const lower = reading.lowercase ? text.toLowerCase() : text;
+  let origin = null;
+  if (lower.length !== text.length) {
+    // A few capitals become two characters: remember which one each came from.
+    origin = [];
+    let at = 0;
+    for (const character of text) {
+      for (let i = 0; i < character.toLowerCase().length; i++) origin.push(at);
+      at += character.length;
+    }
+    origin.push(text.length);
+  }
+  const pattern = new RegExp(`[\\p{L}\\p{N}_]{${reading.min_length},}`, "gu");
+  const out = [];
+  // {n,} takes a run of word characters whole, so its ends are word boundaries by themselves.
+  for (const match of lower.matchAll(pattern)) {
+    const stop = match.index + match[0].length;
+    out.push({
+      start: origin ? origin[match.index] : match.index,
+      stop: origin ? origin[Math.min(stop, origin.length - 1)] : stop,
+      word: match[0],
+    });
+  }
+  return out;
+}
+
+/** Every known term of a text with the words it is made of: [{v, from, to}] over spans. */
+function termsOf(model, spans) {
+  const [low, high] = model.data.reading.orders;
+  const used = [];
+  spans.forEach((span, i) => { if (!model.stop.has(span.word)) used.push(i); });
+  const out = [];
+  for (let n = low; n <= high; n++) {
+    for (let i = 0; i + n <= used.length; i++) {
+      let term = spans[used[i]].word;
+      for (let j = 1; j < n; j++) term += " " + spans[used[i + j]].word;
+      const v = model.index.get(term);
+      if (v !== undefined) out.push({ v, spans: used.slice(i, i + n) });
+    }
+  }
+  return out;
+}
+
+function countTerms(model, terms) {
+  const counts = new Map();
+  for (const { v } of terms) counts.set(v, model.data.reading.binary ? 1 : (counts.get(v) || 0) + 1);
+  return counts;
+}
+
+// -- topic mix ----------------------------------------------------------------------------------
+
+/** The kept words of a document: rows of W, their weights c·m, and which words they are. */
+function gather(model, counts) {
+  const words = [], rows = [], weight = [];
+  for (const v of [...counts.keys()].sort((a, b) => a - b)) {
+    const row = model.rowOf[v];
+    const count = counts.get(v);
+    if (row < 0 || !(count > 0)) continue;
+    const seen = model.data.roots ? Math.sqrt(count) : count;
+    words.push(v);
+    rows.push(row);
+    weight.push(seen * (model.multiplicity ? model.multiplicity[row] : 1));
+  }
+  return { words, rows, weight: Float64Array.from(weight) };
+}
+
+function mixture(model, doc, theta, out) {
+  const { K, W } = model;
+  for (let j = 0; j < doc.rows.length; j++) {
+    let total = 0;
+    const at = doc.rows[j] * K;
+    for (let k = 0; k < K; k++) total += W[at + k] * theta[k];
+    out[j] = total;
+  }
+}
+
+function mixValue(model, doc, theta, norm) {
+  mixture(model, doc, theta, norm);
+  let value = 0;
+  for (let j = 0; j < doc.rows.length; j++) value += doc.weight[j] * Math.log(norm[j]);
+  for (let k = 0; k < model.K; k++) value += model.prior[k] * Math.log(theta[k]);
+  return value;
+}
+
+/** θ∘∇f and the Cholesky factor of -θθᵀ∘∇²f. */
+function curvature(model, doc, theta) {
+  const { K, W, prior } = model;
+  const n = doc.rows.length;
+  const norm = new Float64Array(n);
+  mixture(model, doc, theta, norm);
+  const gradient = Float64Array.from(prior);
+  const matrix = new Float64Array(K * K);
+  const r = new Float64Array(K);
+  for (let j = 0; j < n; j++) {
+    const at = doc.rows[j] * K;
+    for (let k = 0; k < K; k++) r[k] = (W[at + k] * theta[k]) / norm[j];
+    for (let k = 0; k < K; k++) {
+      const wr = doc.weight[j] * r[k];
+      gradient[k] += wr;
+      for (let l = 0; l <= k; l++) matrix[k * K + l] += wr * r[l];
+    }
+  }
+  for (let k = 0; k < K; k++) matrix[k * K + k] += prior[k];
+  for (let j = 0; j < K; j++) {
+    let total = matrix[j * K + j];
+    for (let l = 0; l < j; l++) total -= matrix[j * K + l] ** 2;
+    const pivot = Math.sqrt(Math.max(total, 1e-300));
+    matrix[j * K + j] = pivot;
+    for (let i = j + 1; i < K; i++) {
+      let sum = matrix[i * K + j];
+      for (let l = 0; l < j; l++) sum -= matrix[i * K + l] * matrix[j * K + l];
+      matrix[i * K + j] = sum / pivot;
+    }
+  }
+  return { gradient, factor: matrix };
+}
+
+function solve(factor, right) {
+  const K = right.length;
+  const x = Float64Array.from(right);
+  for (let i = 0; i < K; i++) {
+    for (let l = 0; l < i; l++) x[i] -= factor[i * K + l] * x[l];
+    x[i] /= factor[i * K + i];
+  }
+  for (let i = K - 1; i >= 0; i--) {
+    for (let l = i + 1; l < K; l++) x[i] -= factor[l * K + i] * x[l];
+    x[i] /= factor[i * K + i];
+  }
+  return x;
+}
+
+/** The solution of the scaled system on the plane Σ_k θ_k x_k = 0. */
+function solveOnPlane(factor, right, theta) {
+  const step = solve(factor, right);
+  const along = solve(factor, theta);
+  const share = dot(theta, step) / dot(theta, along);
+  return step.map((x, k) => x - share * along[k]);
+}
+
+/** θ̂ = argmax Σ c m log(W_v·θ) + Σ a_k log θ_k: strictly concave, by Newton with a line search. */
+function inferMix(model, doc) {
+  const { K, prior, total } = model;
+  let theta = Float64Array.from(model.average);
+  if (K === 1 || doc.rows.length === 0) return theta;
+  const size = total + doc.weight.reduce((a, b) => a + b, 0);
+  const norm = new Float64Array(doc.rows.length);
+  let last = Infinity;
+  for (let round = 0; round < 100; round++) {
+    const { gradient, factor } = curvature(model, doc, theta);
+    if (round < 2) {
+      // Far from the optimum the fixed point θ ← (a + Σ c m r)/N is nearly as good, and safe.
+      theta = gradient.map((g) => g / size);
+      continue;
+    }
+    const step = solveOnPlane(factor, gradient, theta);
+    let decrement = 0, longest = 0;
+    for (let k = 0; k < K; k++) {
+      decrement += step[k] * (gradient[k] - size * theta[k]);
+      longest = Math.max(longest, Math.abs(step[k]));
+    }
+    if (longest <= 0.1) {
+      theta = normalise(theta.map((t, k) => t * (1 + step[k])));
+      const stalled = decrement <= 1e-7 * size && decrement > 0.1 * last;
+      if (decrement <= 1e-20 * size || stalled) break;
+      last = decrement;
+      continue;
+    }
+    const value = mixValue(model, doc, theta, norm);
+    let rate = 1, rose = false;
+    for (let halving = 0; halving < 40 && !rose; halving++, rate *= 0.5) {
+      const trial = normalise(theta.map((t, k) => {
+        const x = rate * step[k];
+        return x > 0 ? t * (1 + x) : t / (1 - x);
+      }));
+      if (mixValue(model, doc, trial, norm) > value) {
+        theta = trial;
+        rose = true;
+      }
+    }
+    if (!rose) break;
+  }
+  return theta;
+}
+
+function normalise(values) {
+  const total = values.reduce((a, b) => a + b, 0);
+  return values.map((v) => v / total);
+}
+
+/** Var(g·θ) by the Laplace approximation: g·C g, C the constrained inverse of the curvature. */
+function varianceAlong(factor, theta, g) {
+  const x = solveOnPlane(factor, theta.map((t, k) => t * g[k]), theta);
+  let total = 0;
+  for (let k = 0; k < theta.length; k++) total += g[k] * theta[k] * x[k];
+  return Math.max(total, 0);
+}
+
+// -- prediction -------------------------------------------------------------------------------------
+
+function sigmoid(x) {
+  return x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x));
+}
+
+function softmax(values) {
+  const largest = Math.max(...values);
+  return normalise(Array.from(values, (v) => Math.exp(v - largest)));
+}
+
+/** Everything about one document, given as a map of word to count. `given`: offset, covariates. */
+function predictCounts(model, counts, given = {}) {
+  const { K, L, coef, average, data } = model;
+  const doc = gather(model, counts);
+  const theta = inferMix(model, doc);
+  const { factor } = curvature(model, doc, theta);
+  const offset = given.offset || data.intercept;
+  const covariates = coef.map((_, l) => {
+    if (!data.covariates || !given.covariates) return 0;
+    return given.covariates.reduce((sum, z, j) => sum + z * data.covariates.coef[j][l], 0);
+  });
+  const base = coef.map((_, l) => offset[l] + model.baseTopics[l]);
+  const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta));
+  const spread = coef.map((eta) => varianceAlong(factor, theta, eta));
+  const size = model.total + doc.weight.reduce((a, b) => a + b, 0);
+  const words = doc.words.map((v, j) => {
+    const at = doc.rows[j] * K;
+    const r = normalise(Array.from(theta, (t, k) => model.W[at + k] * t));
+    const amounts = coef.map((eta, l) => (doc.weight[j] / size) * (dot(eta, r) - model.baseTopics[l]));
+    return { v, count: counts.get(v), amounts };
+  });
+  const topics = Array.from(theta, (t, k) => coef.map((eta) => eta[k] * (t - average[k])));
+  const targets = data.targets.map((target) => respond(model, target, predictor, spread, factor, theta));
+  return { theta, predictor, spread, base, covariates, words, topics, targets };
+}
+
+/** E[y | f], its standard deviation, probabilities and 80% interval, in the target's units. */
+function respond(model, target, predictor, spread, factor, theta) {
+  const f = predictor[target.first], s = spread[target.first];
+  if (target.kind === "gaussian") return interval(f, Math.sqrt(target.noise + s), -Infinity, Infinity);
+  if (target.kind === "poisson") {
+    const mean = Math.exp(Math.min(f, 300));
+    return interval(mean, Math.sqrt(mean + mean * mean * s), 0, Infinity);
+  }
+  if (target.kind === "ordinal") {
+    const below = target.thresholds.map((t) => sigmoid(t - f));
+    const p = target.levels.map((_, c) => (below[c] ?? 1) - (below[c - 1] ?? 0));
+    const mean = dot(p, target.levels);
+    const square = dot(p, target.levels.map((v) => v * v));
+    let slope = 0;
+    below.forEach((b, c) => { slope += b * (1 - b) * (target.levels[c + 1] - target.levels[c]); });
+    const last = target.levels[target.levels.length - 1];
+    const most = 0.25 * (last - target.levels[0]) ** 2; // no more than a coin thrown between the ends
+    const std = Math.sqrt(clamp(square - mean * mean + slope * slope * s, 0, most));
+    return { ...interval(mean, std, target.levels[0], last), probabilities: p };
+  }
+  if (target.kind === "bernoulli") {
+    const sd = Math.sqrt(s);
+    const high = sigmoid(f + Z80 * sd), low = sigmoid(f - Z80 * sd);
+    const p = sigmoid(f);
+    const std = Math.sqrt(Math.min(p * (1 - p) + (p * (1 - p)) ** 2 * s, 0.25));
+    return { mean: p, std, probabilities: [1 - p, p], low: [1 - high, low], high: [1 - low, high] };
+  }
+  const p = softmax(predictor.slice(target.first, target.first + target.width));
+  // dp_c/dθ = p_c (η_c - Σ_j p_j η_j)
+  const eta = model.coef.slice(target.first, target.first + target.width);
+  const middle = Float64Array.from(theta, (_, k) => p.reduce((sum, pj, j) => sum + pj * eta[j][k], 0));
+  const sds = p.map((pc, c) => {
+    const push = Float64Array.from(middle, (m, k) => pc * (eta[c][k] - m));
+    return Math.sqrt(varianceAlong(factor, theta, push));
+  });
+  return {
+    probabilities: p,
+    low: p.map((pc, c) => Math.max(0, pc - Z80 * sds[c])),
+    high: p.map((pc, c) => Math.min(1, pc + Z80 * sds[c])),
+  };
+}
+
+function interval(mean, std, smallest, largest) {
+  return {
+    mean, std,
+    low: Math.max(smallest, mean - Z80 * std),
+    high: Math.min(largest, mean + Z80 * std),
+  };
+}
+
+/** A typed text: its words, and everything about it. */
+function predictText(model, text, given = {}) {
+  const spans = spansOf(text, model.data.reading);
+  const terms = termsOf(model, spans);
+  return { spans, terms, ...predictCounts(model, countTerms(model, terms), given) };
+}
+
+/** Counts of a document of the sample. */
+function documentCounts(data, d) {
+  if (!data.starts) {
+    data.starts = [0, ...cumulate(data.documents.length)];
+  }
+  const counts = new Map();
+  let v = 0;
+  for (let i = data.starts[d]; i < data.starts[d + 1]; i++) {
+    v += data.documents.step[i];
+    counts.set(v, data.documents.count[i]);
+  }
+  return counts;
+}

@@ -1,0 +1,64 @@
+// ---- view 5: how the model was fitted, and how good it is ----
+
+function drawFit(model, root, width) {
+  const { data } = model;
+  const chartWidth = inner(width, 1);
+  redraw(root, el("div", { class: "masonry" },
+    figuresCard(model), frontierCard(model, chartWidth), ...historyCards(model, chartWidth),
+    card("Data", table("Data", null, Object.entries(data.fit.data).map(([k, v]) => [k, format(v, 6)]))),
+    card("Settings", table("Settings", null, Object.entries(data.fit.settings)),
+      Object.keys(data.fit.fitted).length ? [el("h3", {}, "Found in the fit"), table("Found in the fit", null, Object.entries(data.fit.fitted))] : null,
+      el("p", { class: "note" }, `${data.model}, topicfocus ${data.package}.`))));
+}
+
+function figuresCard(model) {
+  const { data } = model;
+  const parts = [];
+  data.targets.forEach((target, t) => {
+    const found = data.evaluation[t];
+    if (!found) return;
+    const names = Object.keys(found.figures["this model"]);
+    parts.push(data.targets.length > 1 ? el("h3", {}, target.name) : null,
+      table(`Figures of ${target.name}`, ["predictions of", ...names], Object.entries(found.figures).map(([name, row]) => [name, ...names.map((n) => (row[n] === undefined ? "–" : format(row[n])))])),
+      el("p", { class: "note" }, `${found.n} documents. ` + (data.held_out
+        ? "The model was not trained on them."
+        : "It was not said whether the model was trained on them; if it was, it looks better here than it is.")));
+  });
+  return card("Figures", parts.length ? parts : el("p", { class: "muted" }, "No target was given with the documents."));
+}
+
+const CURVES = { objective: "objective", validation: "explained share", kept_words: "words kept" };
+
+/** Whether a curve has anything to show: not a constant, nor one but for a last digit. */
+function changes(values, share) {
+  const known = values.filter((v) => v !== null);
+  const [low, high] = extent(known);
+  return new Set(known).size > 1 && high - low > share * Math.max(Math.abs(low), Math.abs(high));
+}
+
+function historyCards(model, width) {
+  const { history } = model.data.fit;
+  const epochs = history.epoch || [];
+  return Object.keys(CURVES).filter((name) => history[name] && history[name].filter((v) => v !== null).length > 1 && changes(history[name], name === "kept_words" ? 0.02 : 0))
+    .map((name) => card(name === "objective" ? "Training: objective" : name === "validation" ? "Training: held-out documents" : "Training: words kept",
+      el("div", { class: "figure-box" }, lineChart({
+        width, height: Math.round(width * 0.55), label: `${CURVES[name]} over ${epochs.length} steps`, x: "step", y: CURVES[name],
+        points: history[name].map((v, i) => [i + 1, v]),
+      })), name === "objective" && model.data.roots
+        ? el("p", { class: "note" }, "A jump is where the model was fitted again: once all choices are made on documents set aside, to all documents.") : null));
+}
+
+function frontierCard(model, width) {
+  const rows = model.data.fit.frontier;
+  if (!rows || !rows.length) return null;
+  const names = Object.keys(rows[0]).filter((name) => name !== "inclusion_prior");
+  const chosen = names.includes(model.frontierName) ? model.frontierName : names[0];
+  return card("Frontier",
+    el("p", {}, "What is gained and lost as more words are let in."),
+    select("Figure", chosen, names.map((n) => [n, n]), (name) => { model.frontierName = name; update({}); }),
+    el("div", { class: "figure-box" }, lineChart({
+      width, height: Math.round(width * 0.55), label: `${chosen} by inclusion prior`, x: "inclusion prior", y: chosen, marks: true,
+      points: rows.map((r) => [r.inclusion_prior, r[chosen] ?? null]),
+    })),
+    table("Frontier", ["inclusion prior", ...names], rows.map((r) => [format(r.inclusion_prior), ...names.map((n) => format(r[n]))])));
+}

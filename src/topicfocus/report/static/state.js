@@ -1,0 +1,118 @@
+// ---- what is selected: one object, kept in the address so that a link shows the same ----
+
+const VIEWS = ["topics", "words", "documents", "try", "fit"];
+
+const state = {
+  view: "topics", topic: null, word: null, doc: null, predictor: 0,
+  relevance: 0.6, x: null, y: null, query: "", box: null, page: 0, parts: "words",
+  text: "", codes: [], names: {},
+};
+
+const listeners = [];
+
+function update(patch) {
+  if ("topic" in patch || "word" in patch || "box" in patch) state.page = 0;
+  Object.assign(state, patch);
+  writeAddress();
+  listeners.forEach((listener) => listener(Object.keys(patch)));
+}
+
+function writeAddress() {
+  const out = new URLSearchParams();
+  out.set("view", state.view);
+  for (const key of ["topic", "word", "doc"]) if (state[key] !== null) out.set(key, state[key]);
+  if (state.predictor) out.set("predictor", state.predictor);
+  if (state.relevance !== 0.6) out.set("relevance", state.relevance);
+  for (const key of ["x", "y", "query"]) if (state[key]) out.set(key, state[key]);
+  if (state.parts !== "words") out.set("parts", state.parts);
+  if (state.box) out.set("box", state.box.map((v) => Number(v.toPrecision(5))).join(","));
+  if (state.text && state.text.length <= 1000) out.set("text", state.text);
+  if (state.codes.length && state.codes.length <= 60) {
+    out.set("codes", state.codes.map(([v, n]) => `${v}.${n}`).join(","));
+  }
+  try {
+    history.replaceState(null, "", "#" + out.toString());
+  } catch (error) {
+    // In a notebook's frame there is no address to keep anything in.
+  }
+}
+
+function whole(text, limit) {
+  const value = Number(text);
+  return text !== null && text !== "" && Number.isInteger(value) && value >= 0 && value < limit ? value : null;
+}
+
+function readAddress(model) {
+  let given;
+  try {
+    given = new URLSearchParams(location.hash.slice(1));
+  } catch (error) {
+    return;
+  }
+  const { data } = model;
+  if (VIEWS.includes(given.get("view"))) state.view = given.get("view");
+  state.topic = whole(given.get("topic"), model.K);
+  state.word = whole(given.get("word"), data.words.names.length);
+  state.doc = whole(given.get("doc"), data.documents.row.length);
+  state.predictor = whole(given.get("predictor"), model.L) || 0;
+  const relevance = given.has("relevance") ? Number(given.get("relevance")) : 0.6;
+  state.relevance = relevance >= 0 && relevance <= 1 ? relevance : 0.6;
+  state.x = given.get("x");
+  state.y = given.get("y");
+  state.query = given.get("query") || "";
+  state.parts = given.get("parts") === "topics" ? "topics" : "words";
+  const box = (given.get("box") || "").split(",").map(Number);
+  state.box = box.length === 4 && box.every(Number.isFinite) ? box : null;
+  state.text = given.get("text") || "";
+  state.codes = (given.get("codes") || "").split(",").map((part) => part.split("."))
+    .map(([v, n]) => [whole(v, data.words.names.length), Number(n)])
+    .filter(([v, n]) => v !== null && v !== undefined && n > 0 && n < 1e6);
+}
+
+// -- names of topics: from the saved page, then from this browser ------------------------------------
+
+function nameKey(data) {
+  return `topicfocus:${data.key}`;
+}
+
+function readNames(data) {
+  const saved = JSON.parse(document.getElementById("names").textContent);
+  let own = {};
+  try {
+    own = JSON.parse(localStorage.getItem(nameKey(data)) || "{}");
+  } catch (error) {
+    // No storage here: names last as long as the page, and in its saved copies.
+  }
+  for (const source of [saved, own]) {
+    for (const [k, name] of Object.entries(source || {})) {
+      if (whole(k, data.topics.names.length) !== null && typeof name === "string") state.names[k] = name;
+    }
+  }
+}
+
+function rename(data, k, name) {
+  const names = { ...state.names };
+  if (name.trim() && name !== data.topics.names[k]) names[k] = name.trim();
+  else delete names[k];
+  try {
+    localStorage.setItem(nameKey(data), JSON.stringify(names));
+  } catch (error) {
+    // As above.
+  }
+  update({ names });
+}
+
+function topicName(data, k) {
+  return state.names[k] ?? data.topics.names[k];
+}
+
+/** This page with the names in it, as a file. */
+function savedCopy() {
+  const copy = document.documentElement.cloneNode(true);
+  copy.removeAttribute("data-theme");
+  copy.querySelector("#app").replaceChildren();
+  const json = JSON.stringify(state.names)
+    .replace(/[<>&\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+  copy.querySelector("#names").textContent = json;
+  return "<!doctype html>\n" + copy.outerHTML;
+}

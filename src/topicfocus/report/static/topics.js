@@ -1,0 +1,157 @@
+// ---- view 1: topics by their effect, their words, their documents ----
+
+const SHOWN_WORDS = 20;
+
+/** β_kv as the model has it, for kept row `row`. */
+function probability(model, row, k) {
+  return (model.W[row * model.K + k] * model.scale[row]) / model.data.topics.volume[k];
+}
+
+/** Kept words of topic k by relevance λ log β + (1-λ) log(β/p). */
+function relevantWords(model, k, lambda) {
+  const { data, kept } = model;
+  if (!model.overall) {
+    // p_v: the share of the word among all tokens that topics explain.
+    let total = 0;
+    for (const v of kept) total += data.words.count[v];
+    const flat = total === 0;
+    model.overall = Float64Array.from(kept, (v) => (flat ? 1 / kept.length : (data.words.count[v] + 0.5) / (total + 0.5 * kept.length)));
+  }
+  const out = [];
+  for (let row = 0; row < kept.length; row++) {
+    const beta = probability(model, row, k);
+    if (beta > 0) out.push({ v: kept[row], row, beta, relevance: Math.log(beta) - (1 - lambda) * Math.log(model.overall[row]) });
+  }
+  return out.sort((a, b) => b.relevance - a.relevance).slice(0, SHOWN_WORDS);
+}
+
+/** b + η_k: the linear predictor of a document of topic k alone. */
+function topicEffect(model, k, l) {
+  return model.data.intercept[l] + model.coef[l][k];
+}
+
+function topicError(model, k, l) {
+  const errors = model.data.topics.error;
+  return errors && errors[k][l] !== null ? errors[k][l] : null;
+}
+
+function topicOrder(model, l) {
+  return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => topicEffect(model, b, l) - topicEffect(model, a, l));
+}
+
+function effectLabel(model, l) {
+  const unit = unitOf(model, l);
+  return `${unit ? `${unit} of ` : ""}${predictorName(model, l)}, for a document of this topic alone`;
+}
+
+function drawTopics(model, root, width) {
+  const { data } = model;
+  const l = state.predictor;
+  const order = topicOrder(model, l);
+  const chosen = state.topic ?? order[0];
+  redraw(root, el("div", { class: "columns" },
+    el("div", {}, card("Topics by effect", forest(model, order, chosen, l), intervalNote(model)), topicDocuments(model, chosen)),
+    topicCard(model, chosen, l)));
+}
+
+function intervalNote(model) {
+  return el("p", { class: "note" }, model.data.topics.error
+    ? "Lines are 95% intervals of the coefficients given the topic mixes of the documents in this page; they do not know that the topics were found from data, too. The dashed line is a document without words."
+    : "No target was given with the documents, so there are no intervals. The dashed line is a document without words.");
+}
+
+function forest(model, order, chosen, l) {
+  const { data } = model;
+  const ends = [];
+  // One topic that no document is sure of must not flatten all the others.
+  const errors = order.map((k) => topicError(model, k, l)).filter((e) => e !== null).sort((a, b) => a - b);
+  const effects = order.map((k) => topicEffect(model, k, l));
+  const [least, most] = extent(effects);
+  const reach = errors.length ? Math.min(1.96 * errors[errors.length - 1], Math.max(most - least, 4 * errors[0])) : 0;
+  for (const e of effects) ends.push(e - reach, e + reach);
+  const base = data.intercept[l] + model.baseTopics[l];
+  const domain = padded(extent([...ends, base]), 0.04);
+  const s = scale(domain, [0, 100]);
+  const common = Math.max(...data.topics.prevalence, 1e-9);
+  const axisTicks = ticks(domain, 4);
+  const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
+    el("span", { class: "name" }, "Topic"),
+    el("span", { class: "axis-cell" }, axisTicks.map((t) => el("span", { "--at": `${s(t)}%` }, format(t)))),
+    el("span", { class: "share" }, "Share"));
+  const rows = order.map((k) => {
+    const e = topicEffect(model, k, l), error = topicError(model, k, l);
+    const low = e - 1.96 * (error ?? 0), high = e + 1.96 * (error ?? 0);
+    const kind = e >= base ? "up" : "down";
+    const said = `${topicName(data, k)}: ${format(e)}${error === null ? "" : `, 95% interval ${format(low)} to ${format(high)}`}, ${percent(data.topics.prevalence[k])} of the documents' words`;
+    return el("li", {}, el("button", {
+      type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": said, title: said,
+      onclick: () => update({ topic: k }),
+    },
+      el("span", { class: "name" }, el("small", {}, String(k)), " ", topicName(data, k)),
+      svg("svg", { class: "forest-plot", "aria-hidden": "true" },
+        axisTicks.map((t) => svg("line", { class: "gridline", x1: `${s(t)}%`, x2: `${s(t)}%`, y1: 0, y2: "100%" })),
+        svg("line", { class: "base", x1: `${s(base)}%`, x2: `${s(base)}%`, y1: 0, y2: "100%" }),
+        error === null ? "" : svg("line", { class: `interval ${kind}`, x1: `${clamp(s(low), 0, 100)}%`, x2: `${clamp(s(high), 0, 100)}%`, y1: "50%", y2: "50%" }),
+        svg("circle", { class: kind, cx: `${s(e)}%`, cy: "50%", r: 5 })),
+      el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
+  });
+  return el("div", { class: "forest" },
+    el("p", { class: "muted" }, effectLabel(model, l)), head,
+    el("ul", { class: "plain tall", "data-scroll": "forest", tabindex: order.length > 12 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows));
+}
+
+function topicCard(model, k, l) {
+  const { data } = model;
+  const words = relevantWords(model, k, state.relevance);
+  const most = Math.max(...words.map((w) => w.beta), 1e-12);
+  const error = topicError(model, k, l);
+  const name = el("input", {
+    id: "topic-name", "data-key": "topic-name", type: "text", maxlength: 80, value: topicName(data, k), autocomplete: "off",
+    onchange: (event) => rename(data, k, event.target.value),
+  });
+  const slider = el("input", {
+    id: "relevance", "data-key": "relevance", type: "range", min: 0, max: 1, step: 0.05, value: state.relevance,
+    oninput: (event) => update({ relevance: Number(event.target.value) }),
+    "aria-describedby": "relevance-note",
+  });
+  return el("section", { class: "card" },
+    el("h2", {}, `Topic ${k}`),
+    el("label", { class: "field wide", for: "topic-name" }, el("span", {}, "Name"), name),
+    el("p", {}, `A document of this topic alone: `, el("strong", {}, format(topicEffect(model, k, l))),
+      error === null ? "" : ` ± ${format(1.96 * error, 2)}`, `. Share of the average document: `,
+      el("strong", {}, percent(data.topics.prevalence[k])), "."),
+    el("label", { class: "field wide", for: "relevance" }, el("span", {}, `Words: relevance λ = ${state.relevance}`), slider),
+    el("p", { class: "note", id: "relevance-note" }, "Right: the most probable words. Left: the words that are most peculiar to this topic."),
+    el("ol", { class: "plain word-bars", role: "list", "--chars": Math.max(10, ...words.map((w) => Math.min(34, data.words.names[w.v].length))), "aria-label": `Words of topic ${k}` }, words.map((w) => el("li", {}, el("button", {
+      type: "button", class: "word-bar", "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
+    }, el("span", { class: "name", title: data.words.names[w.v] }, brief(data.words.names[w.v], 34)), bar(0, w.beta, [0, most], "accent"), el("small", {}, format(w.beta, 2)))))));
+}
+
+function topicDocuments(model, k) {
+  const { data } = model;
+  const n = data.documents.row.length;
+  if (!n) return null;
+  const order = Array.from({ length: n }, (_, d) => d).sort((a, b) => data.documents.mix[b * model.K + k] - data.documents.mix[a * model.K + k]);
+  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}`),
+    el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.mix[d * model.K + k])} `)))),
+    el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents" }) }, "All documents by this topic")));
+}
+
+function documentTitle(model, d) {
+  const { data } = model;
+  return data.documents.names ? data.documents.names[d] : `Document ${data.documents.row[d]}`;
+}
+
+function documentSnippet(model, d, length = 110) {
+  const { data } = model;
+  if (data.documents.texts) return shorten(data.documents.texts[d], length);
+  const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => brief(data.words.names[v], 36));
+  return shorten(names.join(", "), length) || "no words that topics contain";
+}
+
+function documentButton(model, d, before = "") {
+  return el("button", {
+    type: "button", class: "doc", "data-key": `doc-${d}`, "data-doc": d, "aria-pressed": String(state.doc === d),
+    onclick: () => update({ doc: d, view: "documents" }),
+  }, el("strong", {}, before + documentTitle(model, d)), el("span", {}, documentSnippet(model, d)));
+}

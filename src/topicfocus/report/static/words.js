@@ -1,0 +1,267 @@
+// ---- view 2: every word, what it goes with, and why it was kept or dropped ----
+
+const LISTED = 60;
+const LABELLED = 26;
+
+/** η·r_v - η·ā with r_v ∝ W_v∘ā: where a first occurrence of the word pulls a document. */
+function wordEffect(model, v, l) {
+  const row = model.rowOf[v];
+  if (row < 0) return 0;
+  const m = model.multiplicity ? model.multiplicity[row] : 1;
+  let total = 0, weighted = 0;
+  for (let k = 0; k < model.K; k++) {
+    const r = model.W[row * model.K + k] * model.average[k];
+    total += r;
+    weighted += r * model.coef[l][k];
+  }
+  return m * (weighted / total - model.baseTopics[l]);
+}
+
+function wordTopics(model, v) {
+  const row = model.rowOf[v];
+  if (row < 0) return null;
+  return normalise(Array.from({ length: model.K }, (_, k) => model.W[row * model.K + k] * model.average[k]));
+}
+
+function xChoices(model) {
+  const out = [["effect", "effect in the model"]];
+  if (model.data.words.association) out.unshift(["association", "association with the target (z)"]);
+  return out;
+}
+
+function yChoices(model) {
+  const { words } = model.data;
+  const out = [["frequency", "frequency"]];
+  if (words.selects) out.unshift(["inclusion", "inclusion"]);
+  if (words.why.as_prediction) out.unshift(["evidence", words.why.prediction_source === "z2" ? "z²" : "evidence"]);
+  return out;
+}
+
+function wordX(model, v, l) {
+  return state.x === "effect" ? wordEffect(model, v, l) : model.data.words.association[v * model.L + l];
+}
+
+function wordY(model, v) {
+  const { words } = model.data;
+  if (state.y === "evidence") return Math.log10(1 + words.why.as_prediction[v]);
+  if (state.y === "frequency") return Math.log10(1 + words.count[v]);
+  if (words.graded) return words.inclusion[v];
+  // Kept or dropped and nothing between: two bands, the frequent words higher in each.
+  return (words.inclusion[v] > 0.5 ? 1 : 0) + 0.28 * (Math.log10(1 + words.count[v]) / model.largestLog - 0.5);
+}
+
+function drawWords(model, root, width) {
+  const { data } = model;
+  const l = state.predictor;
+  if (!xChoices(model).some(([key]) => key === state.x)) state.x = xChoices(model)[0][0];
+  // Inclusion is the picture to begin with where it is graded; where it is 0 or 1, evidence says more.
+  if (!yChoices(model).some(([key]) => key === state.y)) {
+    state.y = data.words.graded ? "inclusion" : yChoices(model)[0][0];
+  }
+  if (!model.largestLog) model.largestLog = Math.log10(1 + data.words.count.reduce((a, b) => Math.max(a, b), 1));
+  const all = matchingWords(model);
+  const search = el("input", {
+    type: "search", "data-key": "query", id: "query", value: state.query, placeholder: "a word, or part of one", autocomplete: "off", spellcheck: "false",
+    oninput: (event) => update({ query: event.target.value }),
+  });
+  redraw(root, el("div", { class: "columns" },
+    el("section", { class: "card" },
+      el("h2", {}, "Words"),
+      el("div", { class: "fields" },
+        el("label", { class: "field", for: "query" }, el("span", {}, "Search"), search),
+        select("Across", state.x, xChoices(model), (x) => update({ x })),
+        select("Up", state.y, yChoices(model), (y) => update({ y }))),
+      wordMap(model, all, l, inner(width, 1.3)),
+      el("p", { class: "legend" }, el("span", { class: "key up" }), " kept, raises ", el("span", { class: "key down" }), " kept, lowers ", el("span", { class: "key dropped" }), " dropped. ",
+        el("span", { role: "status" }, `${all.length.toLocaleString("en-GB")} words${state.topic === null ? "" : ` of topic ${state.topic}`}${state.query ? " found" : ""}.`)),
+      wordList(model, all, l)),
+    state.word === null
+      ? card("One word", el("p", { class: "muted" }, "Choose a word in the picture or the list to see why it was kept or dropped, and where it occurs."))
+      : wordCard(model, state.word, l)));
+}
+
+function matchingWords(model) {
+  const { names } = model.data.words;
+  const query = state.query.toLowerCase();
+  const out = [];
+  for (let v = 0; v < names.length; v++) {
+    if (query && !names[v].toLowerCase().includes(query)) continue;
+    if (state.topic !== null) {
+      // Words of a topic: those that come from it more than from an average topic.
+      const row = model.rowOf[v];
+      if (row < 0) continue;
+      let total = 0;
+      for (let k = 0; k < model.K; k++) total += model.W[row * model.K + k] * model.average[k];
+      if (model.W[row * model.K + state.topic] < total) continue;
+    }
+    out.push(v);
+  }
+  return out;
+}
+
+function isKept(model, v) {
+  return model.rowOf[v] >= 0 && model.data.words.inclusion[v] > 0.5;
+}
+
+function wordMap(model, all, l, width) {
+  const { data } = model;
+  const height = Math.round(Math.min(460, Math.max(300, width * 0.62)));
+  const xs = all.map((v) => wordX(model, v, l));
+  const ys = all.map((v) => wordY(model, v));
+  const log = state.y === "evidence" || state.y === "frequency";
+  const bands = state.y === "inclusion" && !data.words.graded;
+  const yTicks = log ? (t) => format(10 ** t - 1, 2) : undefined;
+  const chart = frame({
+    width, height,
+    label: `${all.length} words by ${xChoices(model).find((c) => c[0] === state.x)[1]} and ${state.y}; the list below has them, too`,
+    x: { domain: padded(extent(all.length ? [...extent(xs), 0] : [-1, 1])), label: `${xChoices(model).find((c) => c[0] === state.x)[1]}: ${predictorName(model, l)}` },
+    y: bands ? { domain: [-0.3, 1.3], names: ["dropped", "kept"] } : { domain: padded(extent(ys)), label: `${state.y}${log ? " (log scale)" : ""}`, format: yTicks },
+  });
+  const { root, sx, sy, box } = chart;
+  const groups = { dropped: [], down: [], up: [] };
+  all.forEach((v, i) => groups[!isKept(model, v) ? "dropped" : wordEffect(model, v, l) >= 0 ? "up" : "down"].push([xs[i], ys[i]]));
+  if (state.y === "evidence" && data.words.why.prediction_cost) {
+    const y = sy(Math.log10(1 + data.words.why.prediction_cost));
+    if (y > box.top && y < box.bottom) {
+      root.append(svg("line", { class: "base", x1: box.left, x2: box.right, y1: y, y2: y }),
+        svg("text", { class: "muted", x: box.right - 4, y: y - 4, "text-anchor": "end" }, "cost of a word"));
+    }
+  }
+  root.append(svg("line", { class: "zero", x1: sx(0), x2: sx(0), y1: box.top, y2: box.bottom }));
+  for (const [kind, points] of Object.entries(groups)) root.append(svg("path", { class: `dots ${kind}`, d: dots(points, sx, sy) }));
+  labelWords(model, all, xs, ys, chart);
+  const chosen = state.word === null ? -1 : all.indexOf(state.word);
+  if (chosen >= 0) {
+    const x = sx(xs[chosen]), y = sy(ys[chosen]);
+    root.append(svg("circle", { class: "chosen", cx: x, cy: y, r: 6 }),
+      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, brief(data.words.names[state.word], 30)));
+  }
+  const surface = svg("rect", { class: "surface point", x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top });
+  surface.addEventListener("click", (event) => {
+    const area = root.getBoundingClientRect();
+    const ratio = width / area.width;
+    const px = (event.clientX - area.left) * ratio, py = (event.clientY - area.top) * ratio;
+    let best = -1, distance = 20 * 20;
+    all.forEach((v, i) => {
+      const d = (sx(xs[i]) - px) ** 2 + (sy(ys[i]) - py) ** 2;
+      if (d < distance) { distance = d; best = v; }
+    });
+    if (best >= 0) update({ word: best });
+  });
+  root.append(surface);
+  return el("div", { class: "figure-box" }, root);
+}
+
+/** Names for the outermost kept words, as many as do not cover each other. */
+function labelWords(model, all, xs, ys, { root, sx, sy, box }) {
+  const order = all.map((_, i) => i).filter((i) => isKept(model, all[i]))
+    .sort((a, b) => Math.abs(xs[b]) * (1 + ys[b]) - Math.abs(xs[a]) * (1 + ys[a]));
+  const taken = [];
+  let placed = 0;
+  for (const i of order.slice(0, 200)) {
+    if (placed >= LABELLED) break;
+    const name = brief(model.data.words.names[all[i]], 22);
+    const wide = name.length * 6.6 + 6;
+    const right = xs[i] >= 0;
+    let x = sx(xs[i]) + (right ? -6 : 6);
+    const y = sy(ys[i]) + 4;
+    const left = right ? x - wide : x;
+    if (left < box.left || left + wide > box.right || y < box.top + 8) continue;
+    if (taken.some((t) => left < t[0] + t[2] && left + wide > t[0] && Math.abs(y - t[1]) < 13)) continue;
+    taken.push([left, y, wide]);
+    placed++;
+    root.append(svg("text", { class: "label", x, y, "text-anchor": right ? "end" : "start" }, name));
+  }
+}
+
+function wordList(model, all, l) {
+  const { data } = model;
+  const strength = (v) => Math.abs(wordX(model, v, l)) + (isKept(model, v) ? 1e6 : 0);
+  const exact = state.query.toLowerCase();
+  const order = [...all].sort((a, b) => (data.words.names[b].toLowerCase() === exact) - (data.words.names[a].toLowerCase() === exact) || strength(b) - strength(a)).slice(0, LISTED);
+  return el("ul", { class: "plain chips", role: "list", "aria-label": "Words found, the strongest first", "data-scroll": "words" }, order.map((v) => {
+    const x = wordX(model, v, l);
+    const kept = isKept(model, v);
+    return el("li", {}, el("button", {
+      type: "button", class: `chip ${kept ? (wordEffect(model, v, l) >= 0 ? "up" : "down") : "dropped"}`, "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(state.word === v),
+      "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}, ${signed(x)}`,
+      onclick: () => update({ word: v }),
+    }, brief(data.words.names[v], 40), el("small", {}, signed(x, 2))));
+  }));
+}
+
+function wordCard(model, v, l) {
+  const { data } = model;
+  const kept = isKept(model, v);
+  const topics = wordTopics(model, v);
+  const facts = [
+    ["Status", kept ? "kept" : "dropped"],
+    data.words.selects ? ["Inclusion", data.words.graded ? format(data.words.inclusion[v]) : kept ? "1" : "0"] : null,
+    ["Occurrences", `${format(data.words.count[v], 6)} in ${format(data.words.documents[v], 6)} documents`],
+    data.words.association ? ["Association (z)", signed(data.words.association[v * model.L + l])] : null,
+    kept ? ["Effect in the model", signed(wordEffect(model, v, l))] : null,
+  ].filter(Boolean);
+  return el("section", { class: "card" },
+    el("h2", {}, data.words.names[v]),
+    el("dl", { class: "facts" }, facts.map(([k, value]) => el("div", {}, el("dt", {}, k), el("dd", {}, value)))),
+    el("h3", {}, kept ? "Why it was kept" : "Why it was dropped"), whyView(model, v),
+    topics && el("table", { class: "mix" }, el("caption", {}, "Topics it comes from"),
+      el("tbody", {}, topics.map((r, k) => [k, r]).sort((a, b) => b[1] - a[1]).slice(0, 6).map(([k, r]) => el("tr", {},
+        el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, shorten(topicName(data, k), 34))),
+        el("td", { class: "track" }, bar(0, r, [0, 1], "accent")), el("td", { class: "number" }, percent(r)))))),
+    byTarget(model, v, l),
+    data.documents.row.length ? el("p", {}, el("button", { type: "button", onclick: () => update({ word: v, view: "documents" }) }, "Documents with this word")) : null);
+}
+
+/** The reason in words, and the advantages beside their costs. */
+function whyView(model, v) {
+  const { why } = model.data.words;
+  const rows = [];
+  if (why.as_prediction) {
+    rows.push([why.prediction_source === "z2" ? "As prediction: z²" : "As prediction: evidence", format(why.as_prediction[v]), format(why.prediction_cost)]);
+  }
+  if (why.as_words) rows.push(["As words: topics against frequency alone", format(why.as_words[v]), format(why.words_cost)]);
+  return el("div", {}, el("p", { id: "why" }, whyText(model, v)),
+    rows.length ? table("Advantage and cost of the word", ["Twice the log likelihood ratio", "advantage", "cost"], rows) : null);
+}
+
+function whyText(model, v) {
+  const { data } = model;
+  const { why } = data.words;
+  if (why.drop.includes(v)) return "It is on the list of words to drop.";
+  if (why.keep.includes(v)) return "It is on the list of words to keep.";
+  if (!data.words.selects) return model.rowOf[v] >= 0 ? "This model keeps every word." : "Training never saw it.";
+  const kept = isKept(model, v);
+  if (data.words.graded || !why.as_prediction || why.prediction_source === "z2") {
+    const share = format(data.words.inclusion[v], 2);
+    return kept ? `The model finds topics the likelier source of it: inclusion ${share}.` : `The model finds the background the likelier source of it: inclusion ${share}.`;
+  }
+  const evidence = why.as_prediction[v], cost = why.prediction_cost;
+  if (kept) {
+    return evidence > cost
+      ? "Its evidence about the target exceeds the cost of a word, and is large enough for how often it occurs."
+      : "It has little evidence of its own; it was kept because it goes with the words that have.";
+  }
+  if (!data.words.seen[v] && data.words.count[v] === 0) return "It does not occur in these documents.";
+  if (evidence <= cost) return "It says less about the target than the best of as many meaningless words would.";
+  if (why.threshold !== null) {
+    const score = (evidence - cost) / Math.max(data.words.count[v], 1);
+    return `It says something about the target, but little for how often it occurs: ${format(score, 2)} an occurrence, where ${format(why.threshold, 2)} was needed for the share of words to be kept.`;
+  }
+  return "It says something about the target, but the share of words to be kept was full.";
+}
+
+function byTarget(model, v, l) {
+  const t = model.data.predictors[l].target;
+  const given = model.data.words.by_target && model.data.words.by_target[t];
+  if (!given) return null;
+  const n = given.labels.length;
+  const shares = given.labels.map((_, b) => (given.size[b] ? given.documents[v * n + b] / given.size[b] : 0));
+  const most = Math.max(...shares, 1e-9);
+  const target = model.data.targets[t];
+  const names = target.labels && target.labels.length === n ? target.labels : given.labels;
+  return el("table", { class: "mix", id: "by-target" }, el("caption", {}, `Documents with it, by ${target.name}`),
+    el("tbody", {}, names.map((name, b) => el("tr", {},
+      el("th", { scope: "row" }, shorten(name, 24)), el("td", { class: "track" }, bar(0, shares[b], [0, most], "accent")),
+      el("td", { class: "number" }, percent(shares[b])), el("td", { class: "number muted" }, `${given.documents[v * n + b]} of ${given.size[b]}`)))));
+}

@@ -1,0 +1,169 @@
+"""Every word: how often, how it goes with the target, whether and why it was kept."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from topicfocus.corpus import Corpus
+from topicfocus.estimators.coding import Coding
+from topicfocus.inference.evidence import description_cost
+from topicfocus.inference.selection import topic_dependence
+from topicfocus.inference.state import make_problem
+from topicfocus.report.evaluation import in_units, is_class
+from topicfocus.report.inputs import Inputs
+from topicfocus.report.packing import pack, pack_texts, roughly, whole
+from topicfocus.solvers.rungs import PREDICTIVE, READABLE
+
+#: Words x topics x documents that the dependence on topics is computed from, at most.
+_LARGEST = 20_000_000
+_BINS = 8
+_FEW_BINS = 5
+
+
+def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
+    """Columns over words, packed."""
+    model, counts = inputs.model, inputs.counts
+    n_words = counts.shape[1]
+    present = counts.copy()
+    present.data = np.ones_like(present.data)
+    frequency = np.asarray(counts.sum(axis=0)).ravel()
+    inclusion = np.asarray(getattr(model, "inclusion_", np.ones(n_words)), dtype=float)
+    out: dict[str, Any] = {
+        "names": pack_texts(inputs.vocabulary),
+        "count": whole(np.round(frequency)),
+        "documents": whole(np.asarray(present.sum(axis=0)).ravel()),
+        "inclusion": pack(inclusion, "u2", 1 / 65535),
+        "graded": bool(np.any((inclusion > 1e-6) & (inclusion < 1 - 1e-6))),
+        "selects": hasattr(model, "inclusion_"),
+        "seen": whole((model.components_.max(axis=0) > 0).astype(float)),
+    }
+    signals = None
+    if inputs.codes is not None and inputs.n_docs:
+        signals = _signals(inputs, inputs.codes)
+        z = np.column_stack([association(counts, s) for s in signals])
+        out["association"] = pack(z, "i2", 0.02)
+        out["by_target"] = [
+            _by_target(present, coding, inputs.codes[:, t], len(model._codings))
+            for t, coding in enumerate(model._codings)
+        ]
+    out["why"] = _why(inputs, mixes, frequency, signals)
+    return out
+
+
+def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:
+    """What goes up when a predictor does: the target, or being of a class; NaN if not known."""
+    out = []
+    for t, coding in enumerate(inputs.model._codings):
+        codes = all_codes[:, t]
+        if coding.kind == "categorical":
+            for c in range(len(coding.labels)):
+                out.append(np.where(np.isfinite(codes), (codes == c).astype(float), np.nan))
+        else:
+            out.append(codes)
+    return out
+
+
+def association(counts: Any, signal: np.ndarray) -> np.ndarray:
+    """Signed z of every word: √n times the correlation of its √count with the signal."""
+    known = np.isfinite(signal)
+    n = int(known.sum())
+    if n < 2:
+        return np.zeros(counts.shape[1])
+    y = signal[known] - signal[known].mean()
+    spread = float(np.mean(y**2))
+    words = counts[np.flatnonzero(known)].sqrt()
+    mean = np.asarray(words.sum(axis=0)).ravel() / n
+    square = np.asarray(counts[np.flatnonzero(known)].sum(axis=0)).ravel() / n
+    variance = square - mean**2
+    covariance = words.T @ y
+    good = (variance > 1e-12) & (spread > 0)
+    scale = np.sqrt(n * np.where(good, variance, 1.0) * max(spread, 1e-300))
+    return np.where(good, covariance / scale, 0.0)
+
+
+def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) -> dict[str, Any]:
+    """Documents with each word, by class, level or stretch of the target."""
+    known = np.isfinite(codes)
+    if coding.labels is not None or is_class(coding):
+        n_bins = 2 if coding.labels is None else len(coding.labels)
+        place = np.where(known, codes, 0).astype(int)
+        labels = ["0", "1"] if coding.labels is None else [str(v) for v in coding.labels]
+    else:
+        wanted = _BINS if n_targets == 1 else _FEW_BINS
+        values = in_units(coding, codes[known])
+        edges = np.array([0.0, 1.0])
+        if len(values) and np.ptp(values) > 0:
+            edges = np.unique(np.quantile(values, np.linspace(0, 1, wanted + 1)))
+        n_bins = len(edges) - 1
+        place = np.clip(
+            np.searchsorted(edges, np.nan_to_num(codes), side="right") - 1, 0, n_bins - 1
+        )
+        labels = [f"{a:.3g} to {b:.3g}" for a, b in itertools.pairwise(edges)]
+    member = np.zeros((len(codes), n_bins))
+    member[np.flatnonzero(known), place[known]] = 1.0
+    return {
+        "labels": labels,
+        "size": member.sum(axis=0).astype(int).tolist(),
+        "documents": whole((present.T @ member).ravel()),
+    }
+
+
+def _why(
+    inputs: Inputs, mixes: np.ndarray, frequency: np.ndarray, signals: list[np.ndarray] | None
+) -> dict[str, Any]:
+    """Advantages and costs on one scale, twice a log likelihood ratio (a squared z score).
+
+    As words: how much better the topic mixes tell where the word occurs than its frequency does;
+    the price of its K-1 numbers is (K-1) log(documents). As prediction: the evidence the model
+    used, or z² for models without; its price is that of `evidence.cut`, or 2 log V.
+    """
+    model, counts = inputs.model, inputs.counts
+    n_topics, n_words = model.components_.shape
+    out: dict[str, Any] = {
+        "words_cost": (n_topics - 1) * math.log(max(inputs.n_docs, 2)),
+        "prediction_cost": 2 * math.log(max(n_words, 2)),
+        "prediction_source": "evidence",
+        "threshold": None,
+        "keep": _listed(model, "keep_words", inputs.vocabulary),
+        "drop": _listed(model, "drop_words", inputs.vocabulary),
+    }
+    if inputs.n_docs:
+        rows = max(1, int(inputs.n_docs * min(1.0, _LARGEST / max(counts.nnz * n_topics, 1))))
+        some = np.linspace(0, inputs.n_docs - 1, rows).astype(int)
+        problem = make_problem(Corpus(model._seen(Corpus(counts[some])).counts), None)
+        columns = np.flatnonzero(frequency > 0)
+        dependence = np.zeros(n_words)
+        dependence[columns] = 2 * topic_dependence(problem, mixes[some], columns, steps=15)
+        out["as_words"] = roughly(np.maximum(dependence, 0) * inputs.n_docs / rows)
+    evidence = getattr(model, "evidence_", None)
+    if evidence is None and signals is not None:
+        evidence = np.max([association(counts, s) ** 2 for s in signals], axis=0)
+        out["prediction_source"] = "z2"
+    if evidence is None:
+        return out
+    out["as_prediction"] = roughly(evidence)
+    if hasattr(model, "rung_"):
+        rung = PREDICTIVE if model.rung_ == "predictive" else READABLE
+        share = float(model.inclusion_prior_)
+        if isinstance(model.inclusion_prior, str):
+            share = min(share * rung.inclusion, 0.95)
+        cost = description_cost(evidence, share, rung.vocabulary)
+        out["prediction_cost"] = float(cost)
+        score = (evidence - cost) / np.maximum(frequency, 1)
+        kept = model.selected_words_ & (evidence > cost) & (frequency > 0)
+        if inputs.n_docs and kept.any():
+            # A few kept words have next to no evidence per token; the cut is where most begin.
+            out["threshold"] = float(score[kept].min())
+    return out
+
+
+def _listed(model: Any, name: str, vocabulary: list[str]) -> list[int]:
+    """Columns of a user's list of words."""
+    words = getattr(model, name, None) or []
+    place = {w: i for i, w in enumerate(vocabulary)}
+    found = [place.get(w, -1) if isinstance(w, str) else int(w) for w in words]
+    return sorted(v for v in found if v >= 0)

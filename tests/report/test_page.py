@@ -1,0 +1,271 @@
+"""The page in a browser: every view draws, and what is chosen in one changes the others."""
+
+import json
+
+import numpy as np
+import pytest
+from report_cases import KINDS, case
+
+from topicfocus.report import Explorer
+
+VIEWS = ("topics", "words", "documents", "try", "fit")
+FRONTIER = [{"inclusion_prior": p, "rmse": 2 - p, "words": 100 * p} for p in (0.05, 0.1, 0.3)]
+
+
+def explorer(kind, **options):
+    model, texts, target = case(kind)
+    return Explorer(model, texts=texts[:60], target=target[:60], **options)
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k != "pairs"])
+def test_every_view_draws(open_page, kind):
+    page = open_page(explorer(kind, frontier=FRONTIER, names={1: "Mine"}).html)
+    for view in VIEWS:
+        page.click(f"#tab-{view}")
+        panel = page.locator(f"#panel-{view}")
+        assert panel.is_visible()
+        assert panel.locator(".card").count() >= 2
+        assert page.locator("[role=tabpanel]:visible").count() == 1
+        assert f"view={view}" in page.evaluate("location.hash")
+        text = panel.inner_text()
+        assert "NaN" not in text and "undefined" not in text and "Infinity" not in text
+        marks = panel.evaluate("n => [...n.querySelectorAll('svg *')].map(m => m.outerHTML).join()")
+        assert "NaN" not in marks
+    assert page.locator("#tab-fit").get_attribute("aria-selected") == "true"
+    page.click("#tab-topics")
+    assert page.locator("[data-topic='1'] .name").inner_text().endswith("Mine")
+    if kind in ("multiclass", "several", "joint"):
+        before = page.locator(".forest").inner_html()
+        page.get_by_label("Effect on").select_option("1")
+        assert page.locator(".forest").inner_html() != before
+
+
+def test_topics_stand_in_the_order_of_their_effects(open_page):
+    model = case("regression").model
+    page = open_page(explorer("regression").html)
+    shown = page.locator("[data-topic]").evaluate_all("nodes => nodes.map(n => +n.dataset.topic)")
+    assert shown == np.argsort(-model[-1].coef_).tolist()
+    assert "95% interval" in page.locator("[data-topic]").first.get_attribute("aria-label")
+
+
+def test_the_relevance_slider_changes_the_words(open_page):
+    page = open_page(explorer("graded").html)
+    words = ".word-bar .name"
+    probable = page.locator("#relevance")
+    probable.fill("1")
+    first = page.locator(words).all_inner_texts()
+    estimator = case("graded").model
+    best = estimator[-1].top_words(20, estimator[0].get_feature_names_out())
+    chosen = int(page.locator("[data-topic][aria-pressed=true]").get_attribute("data-topic"))
+    assert first == best[chosen]
+    page.locator("#relevance").fill("0")
+    assert page.locator(words).all_inner_texts() != first
+    assert "relevance=0" in page.evaluate("location.hash")
+
+
+def test_a_topic_filters_words_and_documents(open_page):
+    page = open_page(explorer("regression").html)
+    page.click("#tab-words")
+    everything = page.locator("#panel-words [role=status]").inner_text()
+    page.click("#tab-topics")
+    page.click("[data-topic='2']")
+    assert page.locator(".selection .chip").inner_text().startswith("topic 2")
+    page.click("#tab-words")
+    assert page.locator("#panel-words [role=status]").inner_text() != everything
+    page.click("#tab-documents")
+    shown = page.locator(".docs [data-doc]").first.get_attribute("data-doc")
+    model, texts, _ = case("regression")
+    mixes = model[-1].transform(model[:-1].transform(texts[:60]))
+    assert int(shown) == int(mixes[:, 2].argmax())
+    page.click(".selection .chip")
+    assert "topic=" not in page.evaluate("location.hash")
+
+
+def test_a_word_is_found_explained_and_filters_documents(open_page):
+    model, texts, _ = case("regression")
+    names = model[0].get_feature_names_out()
+    dropped = names[np.flatnonzero(~model[-1].selected_words_)[0]]
+    page = open_page(explorer("regression").html, "#view=words")
+    page.locator("#query").press_sequentially(dropped)
+    assert page.locator("#query").input_value() == dropped  # typing is not interrupted
+    page.locator("[data-word]").first.click()
+    card = page.locator("#panel-words .card").nth(1)
+    assert card.locator("h2").inner_text() == dropped
+    assert "Why it was dropped" in card.inner_text()
+    assert page.locator("#why").inner_text() != ""
+    assert page.locator("#by-target tr").count() >= 2
+    page.get_by_role("button", name="Documents with this word").click()
+    counts = model[:-1].transform(texts[:60])
+    wanted = int((counts[:, [names.tolist().index(dropped)]] > 0).sum())
+    assert page.locator("#found").inner_text().startswith(f"{wanted} of 60")
+
+
+def test_a_click_on_the_word_map_chooses_the_nearest_word(open_page):
+    page = open_page(explorer("regression").html, "#view=words")
+    box = page.locator(".surface.point").bounding_box()
+    # The dots of kept words stand in one path; the first begins at its first M.
+    at = page.evaluate(
+        "(() => { const svg = document.querySelector('#panel-words svg.chart');"
+        "const m = svg.querySelector('.dots.up').getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/);"
+        "const r = svg.getBoundingClientRect(); const s = r.width / svg.viewBox.baseVal.width;"
+        "return [r.left + m[1] * s, r.top + m[2] * s]; })()"
+    )
+    assert box["x"] < at[0] < box["x"] + box["width"]
+    page.mouse.click(*at)
+    assert page.locator("circle.chosen").count() == 1
+    assert "word=" in page.evaluate("location.hash")
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary"])
+def test_brushing_lists_documents(open_page, kind):
+    page = open_page(explorer(kind).html, "#view=documents")
+    assert page.locator("#found").inner_text().startswith("60 of 60")
+    box = page.locator("#panel-documents .surface").first.bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 2, steps=4)
+    page.mouse.up()
+    model, texts, _ = case(kind)
+    low, high, *_ = page.evaluate("topicfocus.state.box")
+    counts = model[:-1].transform(texts[:60])
+    estimator = model[-1]
+    x = estimator.predict(counts) if kind == "regression" else estimator.predict_proba(counts)[:, 1]
+    wanted = int(((x >= low) & (x <= high)).sum())
+    assert 0 < wanted < 60
+    assert page.locator("#found").inner_text().startswith(f"{wanted} of 60")
+    assert page.locator(".doc-dot.out").count() == 60 - wanted
+    assert page.locator(".brush").first.get_attribute("visibility") == "visible"
+    # The same by keyboard, and back.
+    page.get_by_role("button", name="All documents").click()
+    assert page.locator("#found").inner_text().startswith("60 of 60")
+    field = page.get_by_label("predicted from")
+    field.fill(str(float(np.median(x))))
+    field.press("Enter")
+    assert page.locator("#found").inner_text().startswith(f"{int((x >= np.median(x)).sum())} of 60")
+
+
+def test_a_document_is_shaded_and_its_waterfall_adds_up(open_page):
+    page = open_page(explorer("regression").html, "#view=documents&doc=7")
+    model, texts, _ = case("regression")
+    card = page.locator("#document")
+    found = model[-1].explain(model[:-1].transform([texts[7]]))
+    assert card.locator(".text mark").count() > 0
+    assert (
+        card.locator(".shaded").evaluate(
+            "n => { const c = n.cloneNode(true);"
+            " c.querySelectorAll('.hidden').forEach(h => h.remove()); return c.textContent; }"
+        )
+        == texts[7]
+    )
+
+    def amounts():
+        cells = card.locator(".waterfall td.number").all_inner_texts()
+        return [float(c.replace("−", "-")) for c in cells]
+
+    for parts in ("By words", "By topics"):
+        card.get_by_role("button", name=parts).click()
+        base, *steps, total = amounts()
+        assert base + sum(steps) == pytest.approx(total, abs=0.02)
+        assert total == pytest.approx(found.predictor[0, 0], abs=0.005)
+
+
+def test_classes_have_roc_and_calibration(open_page):
+    page = open_page(explorer("binary").html, "#view=documents")
+    text = page.locator("#panel-documents").inner_text()
+    assert "ROC" in text and "Calibration" in text
+    assert page.locator("#roc").get_attribute("d").startswith("M")
+
+
+def test_an_address_brings_back_the_state(open_page):
+    html = explorer("regression").html
+    page = open_page(html, "#view=documents&topic=1&doc=3&relevance=0.3&box=1,9,1,9&parts=topics")
+    state = page.evaluate("topicfocus.state")
+    assert (state["view"], state["topic"], state["doc"]) == ("documents", 1, 3)
+    assert (state["relevance"], state["box"], state["parts"]) == (0.3, [1, 9, 1, 9], "topics")
+    assert page.locator("#document h2").inner_text() == "Document 3"
+    # Nonsense is passed over.
+    page = open_page(html, "#view=evil&topic=99&word=-1&doc=x&relevance=7&box=a,b&codes=1.z")
+    state = page.evaluate("topicfocus.state")
+    assert (state["view"], state["topic"], state["word"], state["doc"]) == (
+        "topics",
+        None,
+        None,
+        None,
+    )
+
+
+def test_a_new_name_stays_in_the_saved_page(open_page, tmp_path):
+    page = open_page(explorer("regression").html)
+    page.click("[data-topic='1']")
+    name = page.locator("#topic-name")
+    name.fill("Praise </script> & more")
+    name.press("Tab")
+    row = page.locator("[data-topic='1'] .name")
+    assert row.inner_text().endswith("Praise </script> & more")
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert row.inner_text().endswith("Praise </script> & more")  # this browser remembers
+    with page.expect_download() as download:
+        page.click("#save")
+    copy = tmp_path / "copy.html"
+    download.value.save_as(copy)
+    again = open_page(copy.read_text(encoding="utf-8"))  # another profile, without its storage
+    assert again.locator("[data-topic='1'] .name").inner_text().endswith("Praise </script> & more")
+    assert again.evaluate("topicfocus.state.names") == {"1": "Praise </script> & more"}
+    assert json.loads(again.locator("#names").inner_text()) == {"1": "Praise </script> & more"}
+
+
+def test_codes_are_picked_from_a_list(open_page):
+    model, texts, target = case("binary")
+    counts = model[:-1].transform(texts[:60])
+    names = [f"code {i}: some, thing" for i in range(counts.shape[1])]
+    made = Explorer(model[-1], counts=counts, target=target[:60], vocabulary=names)
+    page = open_page(made.html, "#view=try")
+    kept = np.flatnonzero(model[-1].selected_words_)[:2]
+    for v in kept:
+        page.locator("#try-code").fill(f"code {v}:")
+        page.locator("#try-code").press("Enter")
+    page.locator("#try-code").press("Enter")  # the last one twice
+    row = np.zeros((1, counts.shape[1]))
+    row[0, kept] = [1, 2]
+    shown = page.locator("#try-result [data-value]").last.get_attribute("data-value")
+    assert float(shown) == pytest.approx(model[-1].predict_proba(row)[0, 1], abs=1e-6)
+    page.click("#tab-documents")
+    assert page.locator(".codes mark").count() > 0
+
+
+def test_without_documents_or_target_the_rest_still_works(open_page):
+    model, texts, _ = case("multiclass")
+    for made in (Explorer(model), Explorer(model, texts=texts[:10])):
+        page = open_page(made.html)
+        for view in VIEWS:
+            page.click(f"#tab-{view}")
+            assert "NaN" not in page.locator(f"#panel-{view}").inner_text()
+
+
+def test_it_works_inside_a_notebook(open_page, tmp_path):
+    made = explorer("regression")
+    frame = made._repr_html_()
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><title>n</title>{frame}", encoding="utf-8")
+    page = open_page(made.html)
+    page.goto(f"file://{path}")
+    inside = page.frame_locator("iframe")
+    inside.locator("#tab-words").click()
+    assert inside.locator("#panel-words .card").count() == 2
+
+
+def test_paper_gets_every_view(open_page):
+    page = open_page(explorer("regression").html)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    for view in ("topics", "words", "documents", "fit"):
+        assert page.locator(f"#panel-{view} .card").first.is_visible()
+    assert not page.locator("nav").is_visible()
+
+
+def test_a_phone_does_not_scroll_sideways(open_page):
+    page = open_page(explorer("multiclass").html, viewport={"width": 390, "height": 844})
+    for view in VIEWS:
+        page.click(f"#tab-{view}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, view

@@ -1,0 +1,132 @@
+"""What the page computes is what Python computes."""
+
+import numpy as np
+import pytest
+from report_cases import KINDS, case
+
+from topicfocus.report import Explorer
+
+TEXTS = [
+    "",
+    "nothing of this is known zzz",
+    "A masterpiece! Brilliant, superb and wonderful; a stunning love story.",
+    "dull DULL dull, predictable and tedious. The worst waste of a comedy: awful, awful film",
+    "An enjoyable horror movie with an uneven script; decent monster, clumsy ending, "
+    "charming couple and a brilliant director. Brilliant!",
+    "naïve İstanbul ΣΑΣ straße 日本語 x²y ٣٤ under_score don't ﬁlm masterpiece\u0301 "
+    "e\u0301t\u0301e",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_try_it_equals_predict_and_explain(open_page, kind):
+    model, texts, target = case(kind)
+    page = open_page(Explorer(model, texts=texts[:40], target=target[:40]).html)
+    asked = [*TEXTS, *texts[40:60]]
+    found = page.evaluate(
+        "texts => texts.map(t => { const r = topicfocus.predict(t);"
+        " return {...r, theta: [...r.theta]}; })",
+        asked,
+    )
+    estimator = model[-1]
+    counts = model[:-1].transform(asked)
+    explanation = estimator.explain(counts)
+    vocabulary = model[0].get_feature_names_out()
+    near = {"rtol": 0, "atol": 1e-6}
+    np.testing.assert_allclose([r["theta"] for r in found], estimator.transform(counts), **near)
+    np.testing.assert_allclose([r["predictor"] for r in found], explanation.predictor, **near)
+    np.testing.assert_allclose([r["base"] for r in found], explanation.base, **near)
+    documents = estimator._read_documents(counts)
+    spread = estimator._predictor_variance(documents.corpus, estimator.transform(counts))
+    np.testing.assert_allclose([r["spread"] for r in found], spread, **near)
+    for l in range(len(explanation.predictor_names)):
+        words = np.zeros((len(asked), len(vocabulary)))
+        for d, r in enumerate(found):
+            for w in r["words"]:
+                words[d, w["v"]] = w["amounts"][l]
+        np.testing.assert_allclose(words, explanation.words[l].toarray(), **near)
+        topics = [[row[l] for row in r["topics"]] for r in found]
+        np.testing.assert_allclose(topics, explanation.topics[l].toarray(), **near)
+    if hasattr(estimator, "classes_"):
+        shown = [r["targets"][0]["probabilities"] for r in found]
+        np.testing.assert_allclose(shown, estimator.predict_proba(counts), **near)
+    else:
+        mean, std = estimator.predict(counts, return_std=True)
+        for t, (m, s) in enumerate(zip(np.atleast_2d(mean.T), np.atleast_2d(std.T), strict=True)):
+            np.testing.assert_allclose([r["targets"][t]["mean"] for r in found], m, **near)
+            np.testing.assert_allclose([r["targets"][t]["std"] for r in found], s, **near)
+    if kind == "ordinal":
+        shown = [r["targets"][0]["probabilities"] for r in found]
+        np.testing.assert_allclose(shown, estimator.predict_proba(counts), **near)
+
+
+@pytest.mark.parametrize("kind", ["poisson", "multiclass", "graded"])
+def test_documents_of_the_page_equal_explain(open_page, kind):
+    model, texts, target = case(kind)
+    page = open_page(Explorer(model, texts=texts[:30], target=target[:30]).html)
+    found = page.evaluate(
+        "Array.from({length: 30}, (_, d) => topicfocus.predictDocument(d).predictor)"
+    )
+    explanation = model[-1].explain(model[:-1].transform(texts[:30]))
+    np.testing.assert_allclose(found, explanation.predictor, rtol=0, atol=1e-6)
+
+
+def test_exposure_and_covariates_take_part(open_page):
+    from topicfocus import FocusedTopicRegressor
+
+    model, texts, target = case("poisson")
+    counts = model[:-1].transform(texts)
+    rng = np.random.default_rng(1)
+    exposure, z = rng.uniform(0.5, 2, len(texts)), rng.standard_normal((len(texts), 2))
+    fitted = FocusedTopicRegressor(3, family="poisson", max_epochs=4, random_state=0)
+    fitted.fit(counts, target, exposure=exposure, covariates=z)
+    explorer = Explorer(
+        fitted, counts=counts[:20], target=target[:20], exposure=exposure[:20], covariates=z[:20]
+    )
+    page = open_page(explorer.html, "#view=try")
+    found = page.evaluate("Array.from({length: 20}, (_, d) => topicfocus.predictDocument(d))")
+    wanted = fitted.predict(counts[:20], exposure=exposure[:20], covariates=z[:20])
+    np.testing.assert_allclose([r["targets"][0]["mean"] for r in found], wanted, atol=1e-6)
+    page.get_by_label("exposure").fill("2")
+    page.get_by_label("covariate 0").fill("0.5")
+    page.get_by_label("covariate 1").fill("-1")
+    shown = float(page.locator("#try-result strong[data-value]").get_attribute("data-value"))
+    empty = counts[:1] * 0
+    wanted = fitted.predict(empty, exposure=[2.0], covariates=[[0.5, -1.0]])[0]
+    assert shown == pytest.approx(wanted, abs=1e-6)
+
+
+def test_typed_text_is_predicted_as_it_is_typed(open_page):
+    model, texts, target = case("regression")
+    page = open_page(Explorer(model, texts=texts[:40], target=target[:40]).html, "#view=try")
+    box = page.locator("#try-text")
+    box.press_sequentially("brilliant but dull")
+    result = page.locator("#try-result .figure strong")
+    wanted, std = model.predict(["brilliant but dull"], return_std=True)
+    assert float(result.get_attribute("data-value")) == pytest.approx(wanted[0], abs=1e-6)
+    shown = page.locator("#try-result [data-std]").get_attribute("data-std")
+    assert float(shown) == pytest.approx(std[0], abs=1e-6)
+    assert box.input_value() == "brilliant but dull"
+    assert page.locator(".shaded mark").count() == 2
+    assert "text=brilliant" in page.evaluate("location.hash")
+
+
+def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch):
+    from topicfocus.report import table
+
+    model, texts, target = case("joint")
+    exact = Explorer(model, texts=texts[:30], target=target[:30])
+    assert exact.summary["table"]["error"] == 0
+    monkeypatch.setattr(table, "TABLE_BUDGET", 2000)
+    rounded = Explorer(model, texts=texts[:30], target=target[:30])
+    error = rounded.summary["table"]["error"]
+    assert 0 < error < 0.1
+    page = open_page(rounded.html, "#view=try")
+    found = page.evaluate(
+        "Array.from({length: 30}, (_, d) => topicfocus.predictDocument(d).predictor)"
+    )
+    wanted = model[-1].explain(model[:-1].transform(texts[:30])).predictor
+    assert np.abs(np.array(found) - wanted).max() == pytest.approx(error, rel=1e-3)
+    assert "rounded" in page.locator("#try-result").inner_text()
+    kept = Explorer(model, texts=texts[:30], target=target[:30], exact=True)
+    assert kept.summary["table"]["error"] == 0

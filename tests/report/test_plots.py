@@ -1,0 +1,64 @@
+"""Figures for papers show what the summary says."""
+
+import numpy as np
+import pytest
+from report_cases import case
+
+from topicfocus.report import Explorer, plots
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+
+def explorer(kind, **options):
+    model, texts, target = case(kind)
+    return Explorer(model, texts=texts[:80], target=target[:80], **options)
+
+
+@pytest.mark.parametrize("kind", ["regression", "multiclass", "graded", "joint"])
+def test_every_figure_draws(kind, tmp_path):
+    made = explorer(kind, names=["$x$", "b", "c"])
+    for name in ("topics", "words", "calibration"):
+        ax = getattr(plots, f"plot_{name}")(made)
+        ax.figure.savefig(tmp_path / f"{name}.png", dpi=50)
+        assert (tmp_path / f"{name}.png").stat().st_size > 1000
+
+
+def test_topics_are_in_order_and_have_intervals():
+    made = explorer("regression")
+    ax = plots.plot_topics(made)
+    coef = case("regression").model[-1].coef_
+    shown = [t.get_text() for t in ax.get_yticklabels()]
+    assert shown == [made.summary["topics"]["names"][k] for k in np.argsort(coef)]
+    widths = [np.ptp(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2]
+    assert max(widths) == pytest.approx(2 * 1.96 * np.max(made.summary["topics"]["error"]))
+
+
+def test_axes_given_are_drawn_on():
+    from matplotlib.figure import Figure
+
+    ax = Figure().add_subplot()
+    assert plots.plot_calibration(explorer("binary").summary, ax=ax) is ax
+    assert ax.get_xlabel() == "mean prediction"
+
+
+def test_the_frontier_from_rows_or_a_report():
+    rows = [{"inclusion_prior": p, "rmse": 1 + p, "npmi": -p} for p in (0.3, 0.1)]
+    ax = plots.plot_frontier(rows, "npmi")
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), [[0.1, -0.1], [0.3, -0.3]])
+    made = explorer("regression", frontier=rows)
+    assert plots.plot_frontier(made).get_ylabel() == "rmse"
+
+
+def test_errors_say_what_is_missing():
+    model = case("regression").model
+    bare = Explorer(model)
+    with pytest.raises(ValueError, match="no frontier"):
+        plots.plot_frontier(bare)
+    with pytest.raises(ValueError, match="give a target"):
+        plots.plot_words(bare)
+    with pytest.raises(ValueError, match="give a target"):
+        plots.plot_calibration(bare)
+    with pytest.raises(ValueError, match="predictor must be 0 to 0"):
+        plots.plot_topics(bare, predictor=1)
+    with pytest.raises(ValueError, match="one of a"):
+        plots.plot_frontier([{"inclusion_prior": 0.1, "a": 1.0}], "b")

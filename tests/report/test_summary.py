@@ -1,0 +1,255 @@
+"""The summary: plain data, right numbers, clear errors."""
+
+import json
+
+import numpy as np
+import pytest
+from report_cases import KINDS, case
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+
+from topicfocus import LDA, FocusedTopicRegressor, SLDARegressor
+from topicfocus.report import Explorer
+from topicfocus.report.inputs import read_inputs
+from topicfocus.report.intervals import topic_errors
+from topicfocus.report.packing import pack, pack_texts, unpack, unpack_texts, whole
+from topicfocus.report.summary import Extras, Labels, summarise
+from topicfocus.report.table import pack_logarithms, unpack_logarithms
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_plain_json(kind):
+    model, texts, target = case(kind)
+    summary = summarise(read_inputs(model, texts[:30], None, target[:30]))
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    estimator = model[-1]
+    assert len(summary["predictors"]) == np.atleast_2d(estimator.coef_).shape[0]
+    np.testing.assert_allclose(
+        np.array(summary["topics"]["coef"]).T, np.atleast_2d(estimator.coef_)
+    )
+    errors = np.array(summary["topics"]["error"], dtype=float)
+    assert np.all(errors > 0)
+    assert sum(summary["topics"]["prevalence"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "u4", "u2", "i2", "u1"])
+def test_arrays_survive_packing(kind):
+    values = np.random.default_rng(0).integers(0, 100, 1001)
+    np.testing.assert_array_equal(unpack(pack(values, kind)), values)
+    assert len(unpack(pack([], kind))) == 0
+
+
+def test_packing_rounds_as_asked():
+    x = np.array([-3.14159, 0.0, 2.71828, 1e9])
+    found = unpack(pack(x, "i2", 0.01))
+    np.testing.assert_allclose(found[:3], x[:3], atol=0.005)
+    assert found[3] == pytest.approx(327.67)  # cut at the largest, not wrapped around
+    assert whole(np.array([0.0, 255.0]))["t"] == "u1"
+    assert whole(np.array([0.0, 256.0]))["t"] == "u2"
+    assert whole(np.array([0.5]))["t"] == "f8"
+    texts = ["", "é\u2028</script>", "\ud800"]
+    assert unpack_texts(pack_texts(texts)) == texts
+    rows = np.array([1.0, 0.5, 1e-12, 0.0])
+    np.testing.assert_allclose(unpack_logarithms(pack_logarithms(rows, 0.001)), rows, rtol=6e-4)
+
+
+def test_real_targets_have_the_errors_of_least_squares():
+    rng = np.random.default_rng(0)
+    model, _, _ = case("regression")
+    estimator = model[-1]
+    mixes = rng.dirichlet(np.ones(3), 200)
+    predictor = (estimator.intercept_ + mixes @ estimator.coef_)[:, None]
+    codes = predictor.copy()
+    codes[:50] = np.nan  # not known: does not count
+    found = topic_errors(estimator, mixes, predictor, codes)
+    wanted = estimator.noise_variance_ * np.linalg.inv(mixes[50:].T @ mixes[50:])
+    np.testing.assert_allclose(found[:, 0], np.sqrt(np.diag(wanted)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["binary", "poisson", "ordinal", "multiclass"])
+def test_information_is_the_expected_curvature(kind):
+    """w = -E[ℓ''], by numerical differences of the log-likelihood, averaged over the target."""
+    from topicfocus.families import row_log_likelihood
+    from topicfocus.report.intervals import fisher_weights
+
+    estimator = case(kind).model[-1]
+    coding, family, where = estimator._parts()[0]
+    width = where.stop - where.start
+    f = np.linspace(-1, 1, width) * 0.7 + 0.2
+    outcomes = np.arange(60.0) if kind == "poisson" else np.arange(float(len(coding.labels)))
+    one, h = np.ones(1), 1e-4
+    log = lambda y, g: row_log_likelihood(family, np.array([y]), one, g)  # noqa: E731
+    for l in range(width):
+        step = np.zeros(width)
+        step[l] = h
+        expected = sum(
+            np.exp(log(y, f)) * -(log(y, f + step) - 2 * log(y, f) + log(y, f - step)) / h**2
+            for y in outcomes
+        )
+        assert fisher_weights(coding, family, f[None])[0, l] == pytest.approx(expected, rel=1e-4)
+
+
+def test_figures_and_curves_of_classes_are_scikit_learns():
+    model, texts, target = case("binary")
+    other = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, target)
+    made = Explorer(
+        model, texts=texts, target=target, baselines={"logistic": other.predict_proba(texts)}
+    )
+    found = made.summary["evaluation"][0]
+    p = model.predict_proba(texts)[:, 1]
+    rows = found["figures"]
+    assert rows["this model"]["AUC"] == pytest.approx(roc_auc_score(target == "yes", p))
+    assert rows["this model"]["accuracy"] == pytest.approx(model.score(texts, target))
+    assert rows["logistic"]["accuracy"] == pytest.approx(other.score(texts, target))
+    assert found["roc"][1]["auc"] == rows["this model"]["AUC"]
+    assert sum(found["calibration"][1]["n"]) == len(texts)
+    mean = np.average(found["calibration"][1]["y"], weights=found["calibration"][1]["n"])
+    assert mean == pytest.approx(np.mean(target == "yes"), abs=1e-4)
+
+
+def test_figures_of_numbers():
+    model, texts, target = case("regression")
+    rows = Explorer(model, texts=texts, target=target).summary["evaluation"][0]["figures"]
+    assert rows["this model"]["R²"] == pytest.approx(model.score(texts, target))
+    mean, std = model.predict(texts, return_std=True)
+    inside = np.mean(np.abs(target - mean) < 1.2815515655446004 * std)
+    assert rows["this model"]["in the 80% interval"] == pytest.approx(inside)
+
+
+def test_words_know_their_target_and_why():
+    model, texts, target = case("binary")
+    estimator = model[-1]
+    summary = Explorer(model, texts=texts, target=target).summary["words"]
+    counts = model[:-1].transform(texts)
+    present = (counts > 0).toarray()
+    by = summary["by_target"][0]
+    found = unpack(by["documents"]).reshape(-1, 2)
+    np.testing.assert_array_equal(found[:, 1], present[target == "yes"].sum(axis=0))
+    assert by["labels"] == ["no", "yes"]
+    z = unpack(summary["association"])
+    v = int(np.argmax(np.abs(z)))
+    root = np.sqrt(counts[:, [v]].toarray()[:, 0])
+    wanted = np.sqrt(len(texts)) * np.corrcoef(root, target == "yes")[0, 1]
+    assert z[v] == pytest.approx(wanted, abs=0.011)
+    why = summary["why"]
+    np.testing.assert_allclose(unpack(why["as_prediction"]), estimator.evidence_, rtol=1e-3)
+    kept = estimator.selected_words_
+    # The costs explain the choice: no dropped word is above both the cost and the threshold.
+    frequency = np.asarray(counts.sum(axis=0)).ravel()
+    score = (estimator.evidence_ - why["prediction_cost"]) / np.maximum(frequency, 1)
+    assert np.all(score[~kept] <= why["threshold"] + 1e-9)
+
+
+def test_forced_words_are_said_to_be():
+    model, texts, target = case("regression")
+    counts = model[:-1].transform(texts)
+    names = list(model[0].get_feature_names_out())
+    fitted = FocusedTopicRegressor(3, max_epochs=3, keep_words=[4], drop_words=[7], random_state=0)
+    fitted.fit(counts, target)
+    why = Explorer(fitted, counts=counts, target=target, vocabulary=names).summary["words"]["why"]
+    assert (why["keep"], why["drop"]) == ([4], [7])
+
+
+def test_labels_and_a_sample():
+    model, texts, target = case("binary")
+    inputs = read_inputs(model, texts, None, target)
+    labels = Labels("T", ["a", "b", "c"], ["vote"], ["nay", "aye"], [f"d{i}" for i in range(320)])
+    summary = summarise(inputs, labels, max_documents=50)
+    assert summary["topics"]["names"] == ["a", "b", "c"]
+    assert summary["targets"][0]["labels"] == ["nay", "aye"]
+    assert summary["predictors"] == [{"name": "aye", "target": 0}]
+    rows = summary["documents"]["row"]
+    assert len(rows) == 50 and rows == sorted(set(rows))
+    assert summary["documents"]["names"] == [f"d{i}" for i in rows]
+    assert unpack_texts(summary["documents"]["texts"]) == [texts[i] for i in rows]
+    assert summary["evaluation"][0]["n"] == 320
+    assert summarise(inputs, labels, max_documents=50)["documents"] == summary["documents"]
+
+
+def test_texts_beside_counts_are_read_and_checked():
+    model, texts, _ = case("regression")
+    counts = model[:-1].transform(texts[:20])
+    names = list(model[0].get_feature_names_out())
+    same = read_inputs(model[-1], texts[:20], counts, None, names).words
+    assert same.reads_text and same.note == ""
+    other = read_inputs(model[-1], texts[:20], counts * 2, None, names).words
+    assert "made elsewhere" in other.note
+    assert not read_inputs(model[-1], None, counts, None, names).words.reads_text
+
+
+def test_vectorisers_the_page_cannot_be_are_noticed():
+    _, texts, target = case("regression")
+    model = SLDARegressor(2, max_epochs=2, random_state=0)
+    for steps in (
+        (CountVectorizer(token_pattern=r"[a-z]+"), model),
+        (CountVectorizer(), VarianceThreshold(), model),
+    ):
+        pipeline = make_pipeline(*steps).fit(texts, target)
+        words = read_inputs(pipeline, texts[:5]).words
+        assert not words.reads_text and "Python" in words.note
+
+
+def test_errors_say_what_to_do():
+    model, texts, target = case("regression")
+    counts = model[:-1].transform(texts[:5])
+    with pytest.raises(TypeError, match="needs a topic model with a target"):
+        Explorer(LDA(2, max_epochs=1).fit(counts), counts=counts)
+    with pytest.raises(ValueError, match="takes counts"):
+        Explorer(model[-1], texts=texts)
+    with pytest.raises(TypeError, match="one string"):
+        Explorer(model, texts="oops")
+    with pytest.raises(ValueError, match="vocabulary has 1 words"):
+        Explorer(model[-1], counts=counts, vocabulary=["a"])
+    with pytest.raises(ValueError, match="without documents"):
+        Explorer(model, target=target)
+    with pytest.raises(ValueError, match="5 texts, but counts has 4"):
+        Explorer(model, texts=texts[:5], counts=counts[:4])
+    with pytest.raises(ValueError, match="topics are numbered 0 to 2"):
+        Explorer(model, names={3: "x"})
+    with pytest.raises(ValueError, match="names has 1 entries"):
+        Explorer(model, names=["x"])
+    with pytest.raises(ValueError, match="predicts 3 documents"):
+        Explorer(model, texts=texts[:5], target=target[:5], baselines={"b": np.ones(3)})
+    with pytest.raises(ValueError, match="needs inclusion_prior"):
+        summarise(read_inputs(model), extras=Extras(frontier=[{"rmse": 1.0}]))
+
+
+def large(n_topics, n_words, share, model):
+    """A model of the size promised, its topics random, fitted to nothing."""
+    rng = np.random.default_rng(0)
+    tiny = sparse.csr_array((rng.random((30, n_words)) < 0.01).astype(float))
+    fitted = model(2, max_epochs=1, random_state=0).fit(tiny, rng.standard_normal(30))
+    kept = np.zeros(n_words, dtype=bool)
+    kept[rng.choice(n_words, int(share * n_words), replace=False)] = True
+    fitted.components_ = rng.dirichlet(np.full(n_words, 0.1), n_topics) * kept + 1e-12 * kept
+    fitted.components_ /= fitted.components_.sum(axis=1, keepdims=True)
+    fitted.coef_ = np.linspace(-3, 3, n_topics)
+    fitted.doc_topic_prior_ = np.full(n_topics, 1.0)
+    if hasattr(fitted, "inclusion_"):
+        fitted.inclusion_, fitted.selected_words_ = kept.astype(float), kept
+        fitted.topic_volume_ = np.ones(n_topics)
+        fitted.evidence_ = rng.exponential(5, n_words)
+    words = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 8)) for _ in range(n_words)])
+    zipf = 1 / np.arange(1, n_words + 1)
+    texts = [" ".join(rng.choice(words, 400, p=zipf / zipf.sum())) for _ in range(500)]
+    names = sorted(set(words))
+    names += [f"zz{i}" for i in range(n_words - len(names))]
+    counts = CountVectorizer(vocabulary=names).transform(texts)
+    return fitted, texts, counts, rng.standard_normal(500), names
+
+
+@pytest.mark.parametrize(
+    ("n_topics", "share", "model"),
+    [(5, 0.1, FocusedTopicRegressor), (50, 0.1, FocusedTopicRegressor), (50, 1.0, SLDARegressor)],
+)
+def test_the_page_stays_small(n_topics, share, model):
+    fitted, texts, counts, target, names = large(n_topics, 10_000, share, model)
+    made = Explorer(fitted, texts=texts, counts=counts, target=target, vocabulary=names)
+    assert len(made.summary["documents"]["row"]) == 500
+    assert len(made.html.encode()) < 1_500_000
+    if share < 1:
+        assert made.summary["table"]["error"] == 0  # with words selected, nothing is rounded
