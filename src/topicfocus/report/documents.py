@@ -159,10 +159,7 @@ def document_summary(
     if found.covariates is not None:
         out["covariates"] = pack(found.covariates[rows], "f8")
     if inputs.codes is not None:
-        out["actual"] = [
-            [None if not np.isfinite(v) else v for v in rounded(inputs.codes[rows, t], 9)]
-            for t in range(inputs.codes.shape[1])
-        ]
+        out["actual"] = [rounded(inputs.codes[rows, t], 9) for t in range(inputs.codes.shape[1])]
     return out
 
 

@@ -342,7 +342,7 @@ def _fit(inputs: Inputs, extras: Extras) -> dict[str, Any]:
     }
     lengths = np.asarray(inputs.counts.sum(axis=1)).ravel()
     data = {
-        "documents": inputs.n_docs,
+        "documents given": inputs.n_docs,
         "words in the vocabulary": len(inputs.vocabulary),
         "words kept": int(
             np.sum(getattr(model, "inclusion_", np.ones(len(inputs.vocabulary))) > 0.5)

@@ -35,7 +35,7 @@ function ticks([a, b], wanted = 5) {
 /** A frame with axes. `x`, `y`: {domain, label, ticks, names}. Returns the svg and its scales. */
 function frame(options) {
   const { width, height, x, y, label } = options;
-  const left = y.names ? Math.min(130, 16 + 7 * Math.max(...y.names.map((n) => n.length))) : 48;
+  const left = y.names ? Math.min(150, 16 + 7 * Math.max(...y.names.map((n) => n.length))) : 58;
   const box = { left, right: width - 14, top: 10, bottom: height - 40 };
   const sx = scale(x.domain, [box.left, box.right]);
   const sy = scale(y.domain, [box.bottom, box.top]);
@@ -48,7 +48,7 @@ function frame(options) {
   }
   const rows = y.names ? y.names.map((_, i) => i) : ticks(y.domain, Math.max(2, Math.floor(height / 60)));
   for (const t of rows) {
-    const name = y.names ? shorten(y.names[t], 16) : y.format ? y.format(t) : format(t);
+    const name = y.names ? brief(y.names[t], 19) : y.format ? y.format(t) : format(t);
     grid.append(
       svg("line", { x1: box.left, x2: box.right, y1: sy(t), y2: sy(t) }),
       svg("text", { x: box.left - 6, y: sy(t) + 4, "text-anchor": "end" }, name));
@@ -140,5 +140,5 @@ function bar(from, to, [low, high], kind) {
   const s = scale([low, high], [0, 100]);
   const a = clamp(s(Math.min(from, to)), 0, 100), b = clamp(s(Math.max(from, to)), 0, 100);
   return svg("svg", { class: "bar", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
-    svg("rect", { class: kind || (to >= from ? "up" : "down"), x: a, y: 1, width: Math.max(b - a, 0.6), height: 8 }));
+    svg("rect", { class: kind || (to >= from ? "up" : "down"), x: a, y: 1, width: from === to ? 0 : Math.max(b - a, 0.6), height: 8 }));
 }

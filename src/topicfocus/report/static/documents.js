@@ -193,7 +193,9 @@ function curves(model, l, width) {
     parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${found.n} documents`), el("div", { class: "figure-box" }, chart.root)));
   }
   const k = found.calibration[c];
-  const both = classes ? [0, 1] : padded(extent([...k.x, ...k.y]));
+  // A rare class has only small probabilities: the frame reaches as far as they do.
+  const reach = Math.max(...k.x, ...k.y.map((y, i) => y + 1.96 * k.error[i]));
+  const both = classes ? [0, clamp(1.1 * reach, 0.02, 1)] : padded(extent([...k.x, ...k.y]));
   const chart = frame({ width, height, label: "Calibration: mean target by tenths of the predictions", x: { domain: both, label: "mean prediction" }, y: { domain: both, label: classes ? "share of documents" : "mean target" } });
   chart.root.append(svg("line", { class: "base", x1: chart.sx(both[0]), y1: chart.sy(both[0]), x2: chart.sx(both[1]), y2: chart.sy(both[1]) }));
   k.x.forEach((x, i) => chart.root.append(

@@ -39,6 +39,8 @@ function signed(x, digits = 3) {
 }
 
 function percent(x) {
+  if (x > 0 && x < 0.0005) return "<0.1%";
+  if (x < 1 && x > 0.995) return ">99%";
   return x > 0 && x < 0.0095 ? `${(100 * x).toFixed(1)}%` : `${Math.round(100 * x)}%`;
 }
 

@@ -110,7 +110,7 @@ function responseView(model, target, response, actual) {
     return el("table", { class: "probabilities" },
       el("caption", {}, `Probability, with what the words leave open (80%)`),
       el("tbody", {}, order.slice(0, 8).map((c) => el("tr", {},
-        el("th", { scope: "row" }, target.labels[c], actual === c ? el("span", { class: "tag" }, "actual") : null),
+        el("th", { scope: "row", title: target.labels[c] }, brief(target.labels[c], 30), actual === c ? el("span", { class: "tag" }, "actual") : null),
         el("td", { class: "track" }, bar(0, response.probabilities[c], [0, 1], "accent")),
         el("td", { class: "number", "data-value": response.probabilities[c] }, percent(response.probabilities[c])),
         el("td", { class: "number muted" }, response.low ? `${percent(response.low[c])} to ${percent(response.high[c])}` : "")))));

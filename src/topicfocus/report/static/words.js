@@ -242,9 +242,9 @@ function whyText(model, v) {
       ? "Its evidence about the target exceeds the cost of a word, and is large enough for how often it occurs."
       : "It has little evidence of its own; it was kept because it goes with the words that have.";
   }
-  if (!data.words.seen[v] && data.words.count[v] === 0) return "It does not occur in these documents.";
   if (evidence <= cost) return "It says less about the target than the best of as many meaningless words would.";
-  if (why.threshold !== null) {
+  // The score is per occurrence; a word that these documents lack has none to show.
+  if (why.threshold !== null && data.words.count[v] > 0) {
     const score = (evidence - cost) / Math.max(data.words.count[v], 1);
     return `It says something about the target, but little for how often it occurs: ${format(score, 2)} an occurrence, where ${format(why.threshold, 2)} was needed for the share of words to be kept.`;
   }
