@@ -28,9 +28,9 @@ from topicfocus.persistence.registry import record_name
 from topicfocus.solvers.focus import Candidate, Choices
 from topicfocus.solvers.linear import Linear
 from topicfocus.solvers.protocol import StepInfo
-from topicfocus.solvers.wordview import Residual, Words
+from topicfocus.solvers.wordview import Residuals, Words
 
-_RECORDS = (Candidate, Choices, Evidence, Linear, ModelState, Residual, StepInfo, Words)
+_RECORDS = (Candidate, Choices, Evidence, Linear, ModelState, Residuals, StepInfo, Words)
 _RUN = "run.json"
 _FORMAT = "topicfocus checkpoint"
 _ENDING = ".stage"
