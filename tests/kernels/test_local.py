@@ -21,21 +21,21 @@ from topicfocus.families import Gaussian, Poisson, Several
 from topicfocus.kernels import reference
 from topicfocus.kernels.local import (
     LocalBudget,
-    LocalTarget,
     WordTable,
     document_objective,
-    expected_target,
-    gather_document,
-    has_target,
     infer_document,
     infer_documents,
     mix_objective,
-    mixture,
+)
+from topicfocus.kernels.target_terms import (
+    LocalTarget,
+    expected_target,
+    has_target,
     target_gradient,
     target_moments,
     target_natural_gradient,
-    topic_sums,
 )
+from topicfocus.kernels.word_sums import gather_document, mixture, topic_sums
 
 every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES.keys())
 #: The families of a test's examples: the two that most is made of, and the others in turn.

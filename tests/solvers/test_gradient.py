@@ -13,7 +13,7 @@ from topicfocus.families import Bernoulli, Gaussian, with_free_parameters
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
 from topicfocus.inference.statistics import bound_value, collect
 from topicfocus.kernels import reference
-from topicfocus.kernels.local import LocalTarget
+from topicfocus.kernels.target_terms import LocalTarget
 from topicfocus.solvers import GradientSolver, run
 from topicfocus.solvers.adam import Adam
 from topicfocus.solvers.gradient import unvisited_drift

@@ -23,7 +23,8 @@ from topicfocus.families import (
     several,
     split,
 )
-from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalTarget, LocalWork
+from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalWork
+from topicfocus.kernels.target_terms import LocalTarget
 from topicfocus.kernels.topic_mix import MixWork
 
 #: The directory that `import topicfocus` finds the package in.

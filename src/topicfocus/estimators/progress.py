@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 from topicfocus.solvers import StepInfo
 
+#: From so many columns a title and the names of all figures fit on the line.
+_WIDE = 120
+
 
 @contextmanager
 def progress_bar(
@@ -28,27 +31,29 @@ def progress_bar(
         TimeRemainingColumn,
     )
 
-    columns = [
-        TextColumn("[bold]{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[figures]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    ]
     console = Console(stderr=True)
     # A file or a pipe gets nothing: control characters in a log help nobody.
     if not (console.is_terminal or console.is_jupyter):
         yield None
         return
+    narrow = console.width < _WIDE
+    if narrow:
+        # Everything that is asked for still fits 80 columns: no title, no time gone by.
+        print(title, file=console.file)
+        columns = [BarColumn(10)]
+    else:
+        columns = [TextColumn("[bold]{task.description}"), BarColumn()]
+    columns += [MofNCompleteColumn(), TextColumn("{task.fields[figures]}")]
+    columns += [TextColumn("left"), TimeRemainingColumn()]
+    if not narrow:
+        columns.insert(4, TimeElapsedColumn())
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(title, total=None, figures="compiling")
         validation = math.nan  # looked at in some steps only: the last one seen stays
 
         def report(info: StepInfo, epochs: int) -> None:
             nonlocal validation
-            figures = f"{figure} {info.objective:.4f}"
+            figures = f"{info.objective:.2f}" if narrow else f"{figure} {info.objective:.4f}"
             if math.isfinite(info.validation):
                 validation = info.validation
             if math.isfinite(validation):

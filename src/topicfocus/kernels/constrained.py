@@ -24,17 +24,18 @@ import numpy as np
 
 from topicfocus.families.operations import row_gradient, row_log_likelihood
 from topicfocus.kernels.compile import kernel
-from topicfocus.kernels.local import gather_document, has_target, mixture
 from topicfocus.kernels.special import log_in_place
+from topicfocus.kernels.target_terms import has_target
 from topicfocus.kernels.topic_mix import (
     MIX_VECTOR,
-    MixWork,
     factorise,
     map_document,
+    mix_work,
     pad_document,
     scaled_curvature,
     solve_factorised,
 )
+from topicfocus.kernels.word_sums import gather_document, mixture
 
 #: Relative change of θ̂ up to which its curvature counts as the same. The gradient's error is a
 #: few times this where θ̂ stops so early, and nothing at the default tolerance.
@@ -93,16 +94,7 @@ def constrained_documents(
     push = np.empty(longest)
     pull = np.empty(n_topics)
     answer = np.empty(n_topics)
-    work = MixWork(
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest, dtype=np.int64),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty((n_topics, n_topics)),
-    )
+    work = mix_work(n_topics, longest)
     predictor = np.empty(coef.shape[0])
     for d in range(first, last):
         lo = corpus.indptr[d]

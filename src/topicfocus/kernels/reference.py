@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, polygamma
 
 from topicfocus.families import row_expectation
-from topicfocus.kernels.local import LocalTarget
+from topicfocus.kernels.target_terms import LocalTarget
 
 
 def responsibilities(rows: np.ndarray, e: np.ndarray) -> np.ndarray:

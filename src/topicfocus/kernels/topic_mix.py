@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from topicfocus.kernels.compile import kernel
-from topicfocus.kernels.local import gather_document, mixture
 from topicfocus.kernels.special import log_in_place
+from topicfocus.kernels.word_sums import gather_document, mixture
 
 #: Where the first Newton step is long; see `map_document`.
 _FIXED_POINT_ROUNDS = 2
@@ -46,6 +46,21 @@ class MixWork(NamedTuple):
     trial: np.ndarray
     along: np.ndarray
     matrix: np.ndarray
+
+
+@kernel
+def mix_work(n_topics, longest):
+    """Scratch for documents of up to `longest` words."""
+    return MixWork(
+        np.empty(longest),
+        np.empty(longest),
+        np.empty(longest, dtype=np.int64),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty((n_topics, n_topics)),
+    )
 
 
 @kernel
@@ -272,16 +287,7 @@ def map_documents(first, last, indptr, indices, counts, words, prior, theta, bud
     longest += MIX_VECTOR
     rows = np.empty((n_topics, longest))
     weight = np.empty(longest)
-    work = MixWork(
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest, dtype=np.int64),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty((n_topics, n_topics)),
-    )
+    work = mix_work(n_topics, longest)
     here = np.empty(longest, dtype=indices.dtype)
     often = np.empty(longest)
     for d in range(first, last):

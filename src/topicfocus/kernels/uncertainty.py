@@ -11,15 +11,15 @@ import numpy as np
 
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.constrained import mix_response
-from topicfocus.kernels.local import gather_document
 from topicfocus.kernels.topic_mix import (
     MIX_VECTOR,
-    MixWork,
     factorise,
     included_words,
+    mix_work,
     pad_document,
     scaled_curvature,
 )
+from topicfocus.kernels.word_sums import gather_document
 
 
 @kernel
@@ -33,16 +33,7 @@ def predictor_variances(first, last, indptr, indices, counts, words, prior, coef
     rows = np.empty((n_topics, longest))
     weight = np.empty(longest)
     answer = np.empty(n_topics)
-    work = MixWork(
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest, dtype=np.int64),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty((n_topics, n_topics)),
-    )
+    work = mix_work(n_topics, longest)
     here = np.empty(longest, dtype=indices.dtype)
     often = np.empty(longest)
     for d in range(first, last):

@@ -21,14 +21,14 @@ from typing import NamedTuple
 import numpy as np
 
 from topicfocus.kernels.compile import kernel
-from topicfocus.kernels.local import (
+from topicfocus.kernels.local import mix_objective_less_prior
+from topicfocus.kernels.special import dirichlet_log_normaliser, trigamma
+from topicfocus.kernels.target_terms import (
     LocalTarget,
     expected_target,
     has_target,
-    mix_objective_less_prior,
     target_gradient,
 )
-from topicfocus.kernels.special import dirichlet_log_normaliser, trigamma
 
 #: γ is an unconstrained parameter of the original; below this it is put back.
 SMALLEST_CONCENTRATION = 1e-2

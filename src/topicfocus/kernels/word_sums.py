@@ -1,0 +1,191 @@
+"""Loops over the words of a document: what each topic gets of them, fast for few topics and many.
+
+A document's rows of the word table are copied side by side, topics x words, and padded with words
+of weight zero, so that SIMD runs over its words whatever the number of topics.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topicfocus.kernels.compile import kernel
+
+#: Keeps a word that no topic can explain from dividing by zero (representable in single precision).
+_TINY = np.float32(1e-30)
+#: Words that LLVM's loops over a document take at a time in single precision (4 registers of 8).
+_VECTOR = 32
+#: Below this many topics a plain loop over them is faster than setting up SIMD.
+_FEW_TOPICS = 12
+#: Up to this many topics, everything a step does with a document's words fits one loop over them.
+ONE_LOOP_TOPICS = 8
+
+
+@kernel
+def mixture(rows, n, e, out):
+    """out_j = Σ_k rows_kj e_k for the n words of a document.
+
+    A document's weights are stored topics x words, so that SIMD runs over its words whatever the
+    number of topics; four topics at a time keep `out` in registers.
+    """
+    n_topics = e.shape[0]
+    whole = n_topics - n_topics % 4
+    for j in range(n):
+        out[j] = _TINY
+    for k in range(0, whole, 4):
+        e0, e1, e2, e3 = e[k], e[k + 1], e[k + 2], e[k + 3]
+        r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+        for j in range(n):
+            out[j] += r0[j] * e0 + r1[j] * e1 + r2[j] * e2 + r3[j] * e3
+    for k in range(whole, n_topics):
+        e0 = e[k]
+        r0 = rows[k]
+        for j in range(n):
+            out[j] += r0[j] * e0
+
+
+@kernel
+def topic_sums(rows, weight, n, e, norm, out):
+    """out_k = Σ_j weight_j r_kj,  r_kj = rows_kj e_k / Σ_l rows_lj e_l; `norm` is scratch."""
+    if e.shape[0] == 5:  # the paper's number, and the default
+        _sums_of_five(rows, weight, n, e, out)
+    elif e.shape[0] <= ONE_LOOP_TOPICS:
+        _sums_of_few(rows, weight, n, e, out)
+    else:
+        _sums_of_many(rows, weight, n, e, norm, out)
+
+
+@kernel
+def _sums_of_five(rows, weight, n, e, out):
+    """One loop instead of six: its set-up costs as much as its work when topics are few."""
+    r0, r1, r2, r3, r4 = rows[0], rows[1], rows[2], rows[3], rows[4]
+    e0, e1, e2, e3, e4 = e[0], e[1], e[2], e[3], e[4]
+    zero = e.dtype.type(0)
+    s0, s1, s2, s3, s4 = zero, zero, zero, zero, zero
+    for j in range(n):
+        mixed = r0[j] * e0 + r1[j] * e1 + r2[j] * e2 + r3[j] * e3 + r4[j] * e4
+        scale = weight[j] / (mixed + _TINY)
+        s0 += r0[j] * scale
+        s1 += r1[j] * scale
+        s2 += r2[j] * scale
+        s3 += r3[j] * scale
+        s4 += r4[j] * scale
+    out[0] = s0 * e0
+    out[1] = s1 * e1
+    out[2] = s2 * e2
+    out[3] = s3 * e3
+    out[4] = s4 * e4
+
+
+@kernel
+def _sums_of_few(rows, weight, n, e, out):
+    """The same for up to eight topics; those that are missing repeat the last with e = 0."""
+    last = e.shape[0] - 1
+    zero = e.dtype.type(0)
+    r0, r1, r2, r3 = rows[0], rows[min(1, last)], rows[min(2, last)], rows[min(3, last)]
+    r4, r5, r6, r7 = rows[min(4, last)], rows[min(5, last)], rows[min(6, last)], rows[min(7, last)]
+    e0 = e[0]
+    e1 = e[1] if last >= 1 else zero
+    e2 = e[2] if last >= 2 else zero
+    e3 = e[3] if last >= 3 else zero
+    e4 = e[4] if last >= 4 else zero
+    e5 = e[5] if last >= 5 else zero
+    e6 = e[6] if last >= 6 else zero
+    e7 = e[7] if last >= 7 else zero
+    s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
+    for j in range(n):
+        mixed = r0[j] * e0 + r1[j] * e1 + r2[j] * e2 + r3[j] * e3
+        mixed += r4[j] * e4 + r5[j] * e5 + r6[j] * e6 + r7[j] * e7
+        scale = weight[j] / (mixed + _TINY)
+        s0 += r0[j] * scale
+        s1 += r1[j] * scale
+        s2 += r2[j] * scale
+        s3 += r3[j] * scale
+        s4 += r4[j] * scale
+        s5 += r5[j] * scale
+        s6 += r6[j] * scale
+        s7 += r7[j] * scale
+    sums = (s0 * e0, s1 * e1, s2 * e2, s3 * e3, s4 * e4, s5 * e5, s6 * e6, s7 * e7)
+    for k in range(last + 1):
+        out[k] = sums[k]
+
+
+@kernel
+def _sums_of_many(rows, weight, n, e, norm, out):
+    n_topics = e.shape[0]
+    whole = n_topics - n_topics % 4
+    mixture(rows, n, e, norm)
+    for j in range(n):
+        norm[j] = weight[j] / norm[j]
+    zero = e.dtype.type(0)
+    for k in range(0, whole, 4):
+        r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+        s0, s1, s2, s3 = zero, zero, zero, zero
+        for j in range(n):
+            scale = norm[j]
+            s0 += r0[j] * scale
+            s1 += r1[j] * scale
+            s2 += r2[j] * scale
+            s3 += r3[j] * scale
+        out[k] = s0 * e[k]
+        out[k + 1] = s1 * e[k + 1]
+        out[k + 2] = s2 * e[k + 2]
+        out[k + 3] = s3 * e[k + 3]
+    for k in range(whole, n_topics):
+        r0 = rows[k]
+        s0 = zero
+        for j in range(n):
+            s0 += r0[j] * norm[j]
+        out[k] = s0 * e[k]
+
+
+@kernel
+def gather_document(words, counts, table, multiplicity, rows, weight):
+    """Copy a document's rows of the word table side by side, topics x words, and c·m.
+
+    Eight words at a time, so that what is written to a topic's row is one run of memory.
+    """
+    n = words.shape[0]
+    whole = n - n % 8
+    for j in range(n):
+        weight[j] = counts[j] * multiplicity[words[j]]
+    for j in range(0, whole, 8):
+        t0, t1 = table[words[j]], table[words[j + 1]]
+        t2, t3 = table[words[j + 2]], table[words[j + 3]]
+        t4, t5 = table[words[j + 4]], table[words[j + 5]]
+        t6, t7 = table[words[j + 6]], table[words[j + 7]]
+        for k in range(table.shape[1]):
+            row = rows[k]
+            row[j] = t0[k]
+            row[j + 1] = t1[k]
+            row[j + 2] = t2[k]
+            row[j + 3] = t3[k]
+            row[j + 4] = t4[k]
+            row[j + 5] = t5[k]
+            row[j + 6] = t6[k]
+            row[j + 7] = t7[k]
+    for j in range(whole, n):
+        for k in range(table.shape[1]):
+            rows[k, j] = table[words[j], k]
+
+
+@kernel
+def add_responsibilities(words, counts, times, table, rows, e, norm, out):
+    """out_vk += times c_j r_kj for the words v of a document; `norm` is their mixture."""
+    n_topics = e.shape[0]
+    for j in range(words.shape[0]):
+        scale = times * counts[j] / norm[j]
+        sums = out[words[j]]
+        if n_topics < _FEW_TOPICS:
+            for k in range(n_topics):
+                sums[k] += scale * rows[k, j] * e[k]
+        else:
+            # The table again, not its copy: there a word's topics lie side by side.
+            row = table[words[j]]
+            for k in range(n_topics):
+                sums[k] += scale * row[k] * e[k]
+
+
+@kernel
+def whole_vectors(n):
+    """n rounded up to what the vectorised loops take at a time."""
+    return (n + _VECTOR - 1) // _VECTOR * _VECTOR

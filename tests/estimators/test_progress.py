@@ -1,0 +1,30 @@
+"""The progress bar says the same on a wide and on a narrow terminal."""
+
+import re
+
+import pytest
+
+from topicfocus.estimators.progress import progress_bar
+from topicfocus.solvers import StepInfo
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_all_figures_fit_the_line(columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes what it writes to for a terminal
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar("FocusedTopicClassifier", 8928, True, "objective/doc") as report:
+        for epoch in range(1, 33):
+            report(StepInfo(epoch, -70.6861, 819, validation=0.555), 61)
+    seen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+    last = [line for line in re.split(r"[\r\n]", seen) if "32/" in line][-1]
+    for figure in ("━", "-70.6", "validation 0.555", "kept 819/8928", "left"):
+        assert figure in last
+    assert "…" not in last
+    assert "FocusedTopicClassifier" in seen
+
+
+def test_nothing_in_a_pipe(capsys):
+    with progress_bar("LDA", None, True) as report:
+        assert report is None
+    assert capsys.readouterr().err == ""
