@@ -20,6 +20,7 @@ LAYERS = (
     "metrics",
     "datasets",
     "report",
+    "reproduce",
     "cli",
 )
 

@@ -20,7 +20,6 @@ from topicfocus.estimators.parameters import (
     check_share,
 )
 from topicfocus.estimators.progress import progress_bar
-from topicfocus.estimators.targets import ClassifierPart, RegressorPart
 from topicfocus.inference.state import ModelState
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers.focus import FocusResult, damp, fit_focused
@@ -158,92 +157,6 @@ def _tells(target: np.ndarray) -> bool:
         if len(known) == 0 or np.ptp(known) == 0:
             return False
     return True
-
-
-class ConstrainedRegressorPart(RegressorPart):
-    """`fit` of a regressor that makes choices on held-out documents."""
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        exposure: Any = None,
-        covariates: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        exposure_val: Any = None,
-        covariates_val: Any = None,
-    ):
-        """Fit to counts (documents x words) and targets.
-
-        Parameters
-        ----------
-        X : counts, documents x words
-        y : array (documents,) or (documents, targets)
-            NaN or None marks a document (or one of its targets) that is not known: it teaches
-            only the words.
-        sample_weight : array (documents,), optional
-            A document of weight 2 counts like two copies of it.
-        exposure : array (documents,), optional
-            E of ``family="poisson"``: y ~ Poisson(E e^f).
-        covariates : array (documents, covariates), optional
-            Numbers that enter the linear predictor beside the topics; pass them to predict, too.
-        X_val, y_val, sample_weight_val, exposure_val, covariates_val : optional
-            Documents to make choices on. By default a part of X is set aside
-            (`validation_fraction`).
-        """
-        given = (X_val, y_val, sample_weight_val, exposure_val, covariates_val)
-        return self._fit_supervised(
-            X, y, sample_weight, exposure, covariates, validation=_validation(given)
-        )
-
-
-class ConstrainedClassifierPart(ClassifierPart):
-    """`fit` of a classifier that makes choices on held-out documents."""
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        covariates: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        covariates_val: Any = None,
-    ):
-        """Fit to counts (documents x words) and classes.
-
-        Parameters
-        ----------
-        X : counts, documents x words
-        y : array (documents,) or (documents, targets)
-            Labels of any kind. NaN or None marks a document whose class is not known: it teaches
-            only the words. -1 is a label like any other.
-        sample_weight : array (documents,), optional
-            A document of weight 2 counts like two copies of it.
-        covariates : array (documents, covariates), optional
-            Numbers that enter the linear predictor beside the topics; pass them to predict, too.
-        X_val, y_val, sample_weight_val, covariates_val : optional
-            Documents to make choices on. By default a part of X is set aside
-            (`validation_fraction`), each class in its proportion.
-        """
-        given = (X_val, y_val, sample_weight_val, None, covariates_val)
-        return self._fit_supervised(
-            X, y, sample_weight, None, covariates, validation=_validation(given)
-        )
-
-
-def _validation(given: tuple) -> tuple | None:
-    """(X, y, weight, exposure, covariates) of documents to make choices on, if any were given."""
-    X_val, y_val, *rest = given
-    if (X_val is None) != (y_val is None):
-        raise ValueError("Give both X_val and y_val, or neither.")
-    if X_val is None and any(part is not None for part in rest):
-        raise ValueError("sample_weight_val and the like belong to X_val, which was not given.")
-    return None if X_val is None else given
 
 
 def is_auto(name: str, value: Any) -> bool:

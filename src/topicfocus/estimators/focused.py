@@ -9,13 +9,12 @@ import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.constrained import (
-    ConstrainedClassifierPart,
-    ConstrainedRegressorPart,
     is_auto,
 )
 from topicfocus.estimators.parameters import check_share
 from topicfocus.estimators.streaming import ConstrainedStreaming
 from topicfocus.estimators.streaming_targets import StreamingClassifier, StreamingRegressor
+from topicfocus.estimators.targets import ClassifierPart, RegressorPart
 from topicfocus.solvers.rungs import FocusSettings
 
 
@@ -93,7 +92,7 @@ class _Focused(ConstrainedStreaming):
         return replace(settings, inclusion_prior=share, keep=keep, drop=drop)
 
 
-class FocusedTopicRegressor(StreamingRegressor, ConstrainedRegressorPart, _Focused):
+class FocusedTopicRegressor(StreamingRegressor, RegressorPart, _Focused):
     """Focused topics for a real target, or another family: few, readable, and predictive.
 
     Words are kept by the evidence they give about the target, up to a share of the tokens; topics
@@ -187,7 +186,7 @@ class FocusedTopicRegressor(StreamingRegressor, ConstrainedRegressorPart, _Focus
         self.family = family
 
 
-class FocusedTopicClassifier(StreamingClassifier, ConstrainedClassifierPart, _Focused):
+class FocusedTopicClassifier(StreamingClassifier, ClassifierPart, _Focused):
     """Focused topics for classes. As :class:`FocusedTopicRegressor`, with `classes_`."""
 
 
@@ -220,7 +219,7 @@ class _PCSLDA(ConstrainedStreaming):
         self.verbose = verbose
 
 
-class PCSLDARegressor(StreamingRegressor, ConstrainedRegressorPart, _PCSLDA):
+class PCSLDARegressor(StreamingRegressor, RegressorPart, _PCSLDA):
     """Prediction-constrained sLDA: the focused model with every word kept.
 
     Parameters and attributes as for :class:`FocusedTopicRegressor`, without those that concern
@@ -256,5 +255,5 @@ class PCSLDARegressor(StreamingRegressor, ConstrainedRegressorPart, _PCSLDA):
         self.family = family
 
 
-class PCSLDAClassifier(StreamingClassifier, ConstrainedClassifierPart, _PCSLDA):
+class PCSLDAClassifier(StreamingClassifier, ClassifierPart, _PCSLDA):
     """Prediction-constrained sLDA for classes: the focused model with every word kept."""

@@ -32,6 +32,7 @@ from topicfocus.solvers import (
     run,
 )
 from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
+from topicfocus.solvers.stopping import EpochChoice
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 
@@ -68,7 +69,9 @@ class JointTopicModel(TopicModel):
             return GradientSolver(**settings)
         return self._coordinate_solver()
 
-    def _fit_joint(self, documents: Documents, family: Any) -> FitResult:
+    def _fit_joint(
+        self, documents: Documents, family: Any, held_out: Documents | None = None
+    ) -> FitResult:
         """Check every parameter, then fit; sets the fitted attributes of all joint models."""
         n_topics = check_count("n_topics", self.n_topics)
         prior, learn = check_prior(self.doc_topic_prior, n_topics)
@@ -84,9 +87,20 @@ class JointTopicModel(TopicModel):
         problem = documents.problem(hyper.supervision_weight, self.n_jobs)
         start = self._start(problem, hyper, family, prior, name, rng)
         n_words = problem.corpus.n_words if hyper.selects else None
+        watch = None
+        if held_out is not None:
+            watch = EpochChoice(held_out.problem(1.0, self.n_jobs), family)
         with progress_bar(f"{type(self).__name__} ({name})", n_words, self.verbose) as report:
             result = run(
-                solver, problem, hyper, start, rng, max_epochs=max_epochs, tol=tol, callback=report
+                solver,
+                problem,
+                hyper,
+                start,
+                rng,
+                max_epochs=max_epochs,
+                tol=tol,
+                callback=report,
+                watch=watch,
             )
         self._keep(result, hyper)
         return result
@@ -108,10 +122,8 @@ class JointTopicModel(TopicModel):
         return self._state()
 
     def _keep(self, result: FitResult, hyper: Hyperparameters) -> None:
-        model = result.model
         self._hyper = hyper
-        self.components_ = np.ascontiguousarray(model.topic_word.T)
-        self.doc_topic_prior_ = model.doc_topic_prior
+        self._keep_words(result.model)
         self.n_iter_ = len(result.history)
         self.converged_ = result.converged
         self.history_ = {
@@ -120,10 +132,8 @@ class JointTopicModel(TopicModel):
             "kept_words": [info.kept for info in result.history],
             "seconds": [info.seconds for info in result.history],
         }
-        if hyper.selects:
-            self.inclusion_ = model.inclusion
-            self.background_ = model.background
-            self.selected_words_ = model.inclusion > 0.5
+        if any(np.isfinite(info.validation) for info in result.history):
+            self.history_["validation"] = [float(info.validation) for info in result.history]
         if result.interrupted:
             warnings.warn(
                 f"The fit was interrupted in epoch {self.n_iter_ + 1}; the model is that of epoch "
@@ -131,6 +141,14 @@ class JointTopicModel(TopicModel):
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _keep_words(self, model: ModelState) -> None:
+        self.components_ = np.ascontiguousarray(model.topic_word.T)
+        self.doc_topic_prior_ = model.doc_topic_prior
+        if self._hyper.selects:
+            self.inclusion_ = model.inclusion
+            self.background_ = model.background
+            self.selected_words_ = model.inclusion > 0.5
 
     # ---- new documents -----------------------------------------------------------------------
 

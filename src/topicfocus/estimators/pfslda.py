@@ -74,13 +74,15 @@ class _PFSLDA(SupervisedJointModel):
             learn_prior=learn_prior,
         )
 
-    def _fit_joint(self, documents: Documents, family: Any) -> FitResult:
+    def _fit_joint(
+        self, documents: Documents, family: Any, held_out: Documents | None = None
+    ) -> FitResult:
         if documents.corpus.n_words < 2:
             raise ValueError(
                 "X has n_features=1: with a single word there is nothing to choose between. Give "
                 "at least two words, or use SLDARegressor/SLDAClassifier."
             )
-        return super()._fit_joint(documents, family)
+        return super()._fit_joint(documents, family, held_out)
 
 
 class PFSLDARegressor(StreamingRegressor, RegressorPart, _PFSLDA):

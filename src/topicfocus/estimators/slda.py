@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.parameters import check_positive
@@ -27,8 +30,28 @@ class SupervisedJointModel(JointStreaming):
     def _warm_state(self) -> ModelState:
         return self._scaling.apply(self._state())
 
-    def _fit_documents(self, documents: Documents, family: Any) -> ModelState:
-        return self._fit_joint(documents, family).model
+    def _fit_documents(
+        self, documents: Documents, family: Any, held_out: Documents | None = None
+    ) -> ModelState:
+        result = self._fit_joint(documents, family, held_out)
+        self._last_epoch = result.last if held_out is not None else None
+        return result.model
+
+    def at_last_epoch(self) -> SupervisedJointModel:
+        """A copy with the model of the last epoch, where `fit` chose another one on X_val.
+
+        For a model of which the path is of interest, such as the paper's algorithm: what it ends
+        with, beside what predicts best. Not kept in model files.
+        """
+        check_is_fitted(self)
+        if getattr(self, "_last_epoch", None) is None:
+            raise ValueError(
+                "the last epoch is kept when fit is given X_val and y_val, and not in model files."
+            )
+        other = copy.copy(self)
+        other._keep_words(self._last_epoch)
+        other._keep_target(self._scaling.restore(self._last_epoch))
+        return other
 
 
 class _SLDA(SupervisedJointModel):

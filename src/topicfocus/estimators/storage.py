@@ -58,8 +58,10 @@ MODELS = (
 def register_all() -> None:
     """Called once, when `topicfocus.estimators` is imported."""
     for model in MODELS:
-        # The state of a stream holds documents, which have no place in a model file.
-        register(model, transient=("_stream", "reservoir_size"), check=check_model)
+        # The state of a stream holds documents, which have no place in a model file; nor has a
+        # second model, that of the last epoch.
+        transient = ("_stream", "reservoir_size", "_last_epoch")
+        register(model, transient=transient, check=check_model)
     # The identity of a list in memory, kept by scikit-learn so as to warn only once.
     register(CountVectorizer, transient=("_stop_words_id",), check=check_vectoriser)
     register(TokenCounter, check=check_vectoriser)

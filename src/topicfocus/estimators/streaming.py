@@ -91,8 +91,10 @@ def without_weightless(documents: Documents) -> Documents:
 class JointStreaming(Streaming, JointTopicModel):
     """`partial_fit` of LDA, sLDA and pf-sLDA. `solver`, `max_epochs` etc. have no part in it."""
 
-    def _fit_joint(self, documents: Documents, family: Any) -> FitResult:
-        result = super()._fit_joint(documents, family)
+    def _fit_joint(
+        self, documents: Documents, family: Any, held_out: Documents | None = None
+    ) -> FitResult:
+        result = super()._fit_joint(documents, family, held_out)
         self._forget_stream(documents)
         return result
 
@@ -129,7 +131,7 @@ class JointStreaming(Streaming, JointTopicModel):
         earlier = self._so_far()
         stream, epochs, converged = joint_stream.advance(stream, batch, tol)
         model = stream.model()
-        self._keep(FitResult(model, tuple(epochs), converged, False), stream.hyper)
+        self._keep(FitResult(model, tuple(epochs), converged, False, model), stream.hyper)
         self._note(
             earlier,
             {

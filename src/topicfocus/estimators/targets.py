@@ -200,6 +200,11 @@ class RegressorPart(TargetPart, RegressorMixin):
         sample_weight: Any = None,
         exposure: Any = None,
         covariates: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        exposure_val: Any = None,
+        covariates_val: Any = None,
     ):
         """Fit to counts (documents x words) and targets.
 
@@ -215,8 +220,15 @@ class RegressorPart(TargetPart, RegressorMixin):
             E of ``family="poisson"``: y ~ Poisson(E e^f).
         covariates : array (documents, covariates), optional
             Numbers that enter the linear predictor beside the topics; pass them to predict, too.
+        X_val, y_val, sample_weight_val, exposure_val, covariates_val : optional
+            Documents to make choices on. Without them, models of the constrained objective set a
+            part of X aside (`validation_fraction`), and joint models keep their last epoch; with
+            them, a joint model keeps the epoch that predicts these documents best.
         """
-        return self._fit_supervised(X, y, sample_weight, exposure, covariates)
+        given = (X_val, y_val, sample_weight_val, exposure_val, covariates_val)
+        return self._fit_supervised(
+            X, y, sample_weight, exposure, covariates, validation=_validation(given)
+        )
 
     def _codings_of(self, columns: list[np.ndarray], weight: np.ndarray) -> list[Coding]:
         kinds = getattr(self, "family", "gaussian")
@@ -323,6 +335,16 @@ class RegressorPart(TargetPart, RegressorMixin):
         return tags
 
 
+def _validation(given: tuple) -> tuple | None:
+    """(X, y, weight, exposure, covariates) of documents to make choices on, if any were given."""
+    X_val, y_val, *rest = given
+    if (X_val is None) != (y_val is None):
+        raise ValueError("Give both X_val and y_val, or neither.")
+    if X_val is None and any(part is not None for part in rest):
+        raise ValueError("sample_weight_val and the like belong to X_val, which was not given.")
+    return None if X_val is None else given
+
+
 def _one_ordinal(model: Any) -> bool:
     """Whether the one target is ordinal; before fit, whether it was asked for."""
     if hasattr(model, "_codings"):
@@ -333,7 +355,17 @@ def _one_ordinal(model: Any) -> bool:
 class ClassifierPart(TargetPart, ClassifierMixin):
     """fit and predict of classes: two (Bernoulli), more (softmax), or several targets of them."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None):
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        covariates: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        covariates_val: Any = None,
+    ):
         """Fit to counts (documents x words) and classes.
 
         Parameters
@@ -346,8 +378,16 @@ class ClassifierPart(TargetPart, ClassifierMixin):
             A document of weight 2 counts like two copies of it.
         covariates : array (documents, covariates), optional
             Numbers that enter the linear predictor beside the topics; pass them to predict, too.
+        X_val, y_val, sample_weight_val, covariates_val : optional
+            Documents to make choices on. Without them, models of the constrained objective set a
+            part of X aside (`validation_fraction`), each class in its proportion, and joint
+            models keep their last epoch; with them, a joint model keeps the epoch that predicts
+            these documents best.
         """
-        return self._fit_supervised(X, y, sample_weight, None, covariates)
+        given = (X_val, y_val, sample_weight_val, None, covariates_val)
+        return self._fit_supervised(
+            X, y, sample_weight, None, covariates, validation=_validation(given)
+        )
 
     def _codings_of(self, columns: list[np.ndarray], weight: np.ndarray) -> list[Coding]:
         return read_classes(columns, weight)

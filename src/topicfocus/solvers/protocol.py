@@ -39,12 +39,16 @@ class StepInfo:
 
 @dataclass(frozen=True)
 class FitResult:
-    """The outcome of `run`: the model, one StepInfo per epoch, and why it stopped."""
+    """The outcome of `run`: the model, one StepInfo per epoch, and why it stopped.
+
+    `last` is the model of the last epoch; `model` is another one if epochs were scored.
+    """
 
     model: ModelState
     history: tuple[StepInfo, ...]
     converged: bool
     interrupted: bool
+    last: ModelState
 
 
 class Solver(Protocol):
@@ -91,6 +95,7 @@ def run(
     max_epochs: int,
     tol: float,
     callback: Callable[[StepInfo, int], None] | None = None,
+    watch: Callable[[ModelState, int, int], float] | None = None,
 ) -> FitResult:
     """Run `solver` until its rule says stop, `max_epochs` are done, or Ctrl-C.
 
@@ -98,11 +103,15 @@ def run(
     over is raised, since there is nothing to hand back yet; later it ends the fit with the model of
     the last epoch that was completed.
 
+    `watch(model, epoch, epochs)` scores the model on documents not trained on, NaN in epochs where
+    it does not look; the model with the highest score is handed back, not the last one.
+
     In a `checkpointing` block, a solver whose state can be packed goes on from the last epoch that
     is in the store, and puts its state there from time to time.
     """
     history: list[StepInfo] = []
     model = start
+    best: tuple[float, ModelState] | None = None
     epochs = solver.epochs(max_epochs)
     began = time.perf_counter()
     converged = interrupted = False
@@ -112,7 +121,7 @@ def run(
         store = current_store() if hasattr(solver, "pack") else None
         saved = store.get("epochs") if store is not None else None
         if saved is not None:
-            packed, earlier = saved
+            packed, earlier, best = saved
             state = packing.unpack(state, packed)
             history += earlier
             began -= history[-1].seconds
@@ -121,7 +130,10 @@ def run(
             state, info = solver.step(state)
             model = solver.model(state)
             seconds = time.perf_counter() - began
-            info = StepInfo(epoch, info.objective, info.kept, seconds, info.temperature)
+            score = math.nan if watch is None else watch(model, epoch, epochs)
+            if math.isfinite(score) and (best is None or score > best[0]):
+                best = (score, model)
+            info = StepInfo(epoch, info.objective, info.kept, seconds, info.temperature, score)
             history.append(info)
             if not np.isfinite(info.objective):
                 raise FloatingPointError(
@@ -134,9 +146,10 @@ def run(
                 converged = True
                 break
             if store is not None and store.due():
-                store.put("epochs", (packing.pack(state), tuple(history)))
+                store.put("epochs", (packing.pack(state), tuple(history), best))
     except KeyboardInterrupt:
         if not history:
             raise
         interrupted = True
-    return FitResult(model, tuple(history), converged, interrupted)
+    chosen = model if best is None else best[1]
+    return FitResult(chosen, tuple(history), converged, interrupted, model)

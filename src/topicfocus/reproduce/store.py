@@ -1,0 +1,86 @@
+"""Finished runs, one file each, so that an interrupted reproduction goes on where it stopped.
+
+A file is a NumPy archive of arrays and one JSON text; nothing in it is ever executed. It appears
+whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topicfocus.persistence.atomic import replacing
+from topicfocus.reproduce.tasks import Task
+
+_ARRAYS = ("components", "coef", "inclusion", "valid", "test")
+
+
+@dataclass(frozen=True)
+class Run:
+    """The result of a task.
+
+    Attributes
+    ----------
+    figures : dict
+        Measures of the fit by name, and "seconds".
+    components, coef, inclusion : arrays, optional
+        Over the whole vocabulary of the data.
+    valid, test : arrays, optional
+        Predictions of these parts.
+    about : dict
+        The task, versions of packages.
+    """
+
+    figures: dict[str, Any]
+    components: np.ndarray | None = None
+    coef: np.ndarray | None = None
+    inclusion: np.ndarray | None = None
+    valid: np.ndarray | None = None
+    test: np.ndarray | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+class RunStore:
+    """A folder of finished runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._seen: dict[str, Run] = {}
+
+    def path(self, task: Task) -> Path:
+        return self.folder / f"{task.key}.npz"
+
+    def __contains__(self, task: Task) -> bool:
+        return self.path(task).is_file()
+
+    def __getitem__(self, task: Task) -> Run:
+        if task.key not in self._seen:
+            self._seen[task.key] = self._read(task)
+        return self._seen[task.key]
+
+    def _read(self, task: Task) -> Run:
+        path = self.path(task)
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                meta = json.loads(str(archive["meta"]))
+                arrays = {name: archive[name] for name in _ARRAYS if name in archive}
+        except FileNotFoundError:
+            raise KeyError(f"{task.title} has not been run") from None
+        except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                f"{path} is not a finished run ({error}); delete it and run again"
+            ) from error
+        return Run(meta["figures"], **arrays, about=meta["about"])
+
+    def put(self, task: Task, run: Run) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        arrays = {n: getattr(run, n) for n in _ARRAYS if getattr(run, n) is not None}
+        meta = json.dumps({"figures": run.figures, "about": run.about})
+        with replacing(self.path(task)) as stream:
+            np.savez_compressed(stream, meta=np.array(meta), **arrays)
+        self._seen.pop(task.key, None)
