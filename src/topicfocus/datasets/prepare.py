@@ -27,7 +27,7 @@ _LARGEST_MEMBER = 1 << 28
 _CRITICS = ("Dennis Schwartz", "James Berardinelli", "Scott Renshaw", "Steve Rhodes")
 _CRITIC_FILES = ("id", "rating", "label.3class", "label.4class", "subj")
 _REVIEW = re.compile(r"(?:\./)?aclImdb/(train|test)/(neg|pos)/(\d+)_(\d+)\.txt")
-_UCI_FILE = re.compile(r"(?:[\w.+-]+/)?(diabetic_data|ids_mapping)\.csv", re.IGNORECASE)
+_UCI_FILE = re.compile(r"(?:[\w+-]+/)?(diabetic_data|ids_mapping)\.csv", re.IGNORECASE)
 EICU_TABLES = ("patient", "diagnosis", "treatment", "medication", "pastHistory", "admissionDx")
 
 
