@@ -89,6 +89,20 @@ def test_a_later_call_continues(server, tmp_path):
     assert server.requests[-1][1] == "bytes=200000-"
 
 
+def test_ctrl_c_keeps_what_was_fetched(server, tmp_path, monkeypatch):
+    def stop(answer, progress):
+        if progress:
+            raise KeyboardInterrupt
+        return answer.read(1000)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fetching, "_read", stop)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(remote(server), tmp_path)
+    assert fetch(remote(server), tmp_path).read_bytes() == BODY
+    assert server.requests[-1][1] == "bytes=1000-"
+
+
 def test_many_interruptions_are_fine_while_bytes_come(server, tmp_path):
     server.cuts = [10_000] * 20
     assert fetch(remote(server), tmp_path).read_bytes() == BODY

@@ -178,6 +178,20 @@ def test_diabetes(folder, tmp_path):
     assert (tmp_path / "IDs_mapping.csv").read_bytes() == b"c,d\r\n"
 
 
+def test_eicu(tmp_path):
+    files = {}
+    for table in prepare.EICU_TABLES:
+        files[f"{table}.csv.gz"] = path = tmp_path / "from" / f"{table}.csv.gz"
+        path.parent.mkdir(exist_ok=True)
+        with gzip.open(path, "wt") as out:
+            out.write('patientUnitStayID,drugname\n1,"PRILOSEC    "\n2,"1 ML  -  A, B"\n3,""\n')
+    prepare.eicu(files, tmp_path)
+    # Blanks that pad a value are no part of it; those inside are.
+    expected = [("1", "PRILOSEC"), ("2", "1 ML  -  A, B"), ("3", "")]
+    for file in SOURCES["eicu"].files:
+        assert list(read_columns(tmp_path / file, "patientunitstayid", "drugname")) == expected
+
+
 def test_newsgroups(tmp_path):
     files = {}
     for split in ("train", "test"):

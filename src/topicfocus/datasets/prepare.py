@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from topicfocus.datasets.sources import DownloadError
 
@@ -193,7 +193,7 @@ def _write_gzip(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def _gzip_stream(path: Path) -> Iterator[IO[bytes]]:
+def _gzip_stream(path: Path) -> Iterator[gzip.GzipFile]:
     """Without the time and the name, which gzip would put into the header."""
     with (
         path.open("wb") as raw,
