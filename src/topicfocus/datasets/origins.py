@@ -89,8 +89,8 @@ ORIGINS: dict[str, Origin] = {
             )
         },
     ),
-    # Bytes: the same SHA-256 is in many public programs, among them Julia's CorpusLoaders; the MD5
-    # of torchtext, 7c2ac02c03563afcf9b574c7e56c153a, is of the same file.
+    # Bytes: at least ten public programs have this SHA-256 for this address (as many others, like
+    # torchtext, have the MD5 7c2ac02c03563afcf9b574c7e56c153a).
     "imdb": Origin(
         page="https://ai.stanford.edu/~amaas/data/sentiment/",
         remotes=(
