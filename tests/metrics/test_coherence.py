@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from topicfocus.datasets import find_data, load_pang_lee
 from topicfocus.metrics import coherence
 
 
@@ -36,7 +37,7 @@ def by_definition(topics, counts, measure, top_n, s=0.01):
             elif measure == "npmi":
                 score = -1.0 if both == 0 else math.log(both * m / (a * b)) / -math.log(both / m)
             elif measure == "umass":
-                score = math.log((both + 1) / a)
+                score = math.log((both / m + 1e-12) / (a / m))
             else:
                 score = math.log((both + 1) / (a * b / m + 1))
             scores.append(score)
@@ -65,6 +66,19 @@ def test_the_papers_measure_rewards_independent_rare_words():
         assert abs(coherence(topic, counts, "log_ratio", top_n=50)) < 0.15
 
 
+@pytest.mark.parametrize("f", [0.01, 0.05, 0.1, 0.5])
+def test_the_papers_measure_of_exactly_independent_words(f):
+    side = round(
+        1 / f
+    )  # documents in a square: word 0 is in its first row, word 1 in its first column
+    row, column = np.divmod(np.arange(side * side), side)
+    counts = np.column_stack([row == 0, column == 0]).astype(float)
+    expected = math.log((f**2 + 0.01) / (f + 0.01) ** 2)
+    found = coherence(np.array([[0.6, 0.4]]), counts, "pmi", top_n=2)
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert coherence(np.array([[0.6, 0.4]]), counts, "npmi", top_n=2) == pytest.approx(0, abs=1e-12)
+
+
 def test_words_that_always_or_never_meet():
     counts = np.array([[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 1]])
     topic = np.array([[0.5, 0.4, 0.1, 0.0]])
@@ -84,3 +98,78 @@ def test_errors(case):
         coherence(np.eye(12)[:2], counts)
     with pytest.raises(ValueError, match="occurs in none"):
         coherence(np.ones((1, 2)), np.array([[0, 1], [0, 1]]), "umass", top_n=2)
+    with pytest.raises(ValueError, match="epsilon must be"):
+        coherence(topics, counts, "umass", epsilon=0)
+    with pytest.raises(ValueError, match='"npmi" needs counts'):
+        coherence(topics, None, "npmi")
+
+
+def test_errors_of_windows(case):
+    topics, counts = case
+    words = [f"w{i}" for i in range(12)]
+    texts = [words, words[::-1]]
+    with pytest.raises(ValueError, match='"uci" is a measure of windows'):
+        coherence(topics, counts, "uci")
+    with pytest.raises(ValueError, match='"umass" is a measure of documents'):
+        coherence(topics, None, "umass", texts=texts, vocabulary=words)
+    with pytest.raises(ValueError, match="texts needs vocabulary"):
+        coherence(topics, None, "c_v", texts=texts)
+    with pytest.raises(ValueError, match="vocabulary has 11 words but components has 12"):
+        coherence(topics, None, "c_v", texts=texts, vocabulary=words[1:])
+    with pytest.raises(ValueError, match="'w3' more than once"):
+        coherence(topics, None, "c_v", texts=texts, vocabulary=[*words[:-1], "w3"])
+    with pytest.raises(TypeError, match="document 1 is a string"):
+        coherence(topics, None, "c_v", texts=[words, "w1 w2"], vocabulary=words)
+    with pytest.raises(TypeError, match="not one string"):
+        coherence(topics, None, "c_v", texts="w1 w2", vocabulary=words)
+    with pytest.raises(ValueError, match="texts has no documents"):
+        coherence(topics, None, "c_v", texts=[], vocabulary=words)
+    with pytest.raises(ValueError, match="window must be at least 2"):
+        coherence(topics, None, "c_v", texts=texts, vocabulary=words, window=1)
+    with pytest.raises(TypeError, match="window must be an integer"):
+        coherence(topics, None, "c_v", texts=texts, vocabulary=words, window=2.5)
+    with pytest.raises(ValueError, match="occurs in none"):
+        coherence(topics, None, "uci", texts=[words[:3]], vocabulary=words)
+
+
+def test_umass_with_add_one(case):
+    topics, counts = case
+    present = counts > 0
+    top = np.argsort(-topics[1], kind="stable")[:5]
+    pairs = itertools.combinations(top, 2)
+    expected = [
+        math.log(((present[:, i] & present[:, j]).sum() + 1) / present[:, i].sum())
+        for i, j in pairs
+    ]
+    found = coherence(topics, counts, "umass", 5, per_topic=True, epsilon=1 / len(counts))
+    assert found[1] == pytest.approx(np.mean(expected))
+
+
+def test_topics_in_groups_count_like_topics_alone(monkeypatch):
+    rng = np.random.default_rng(2)
+    words = [f"w{i}" for i in range(60)]
+    texts = [[words[i] for i in rng.integers(0, 60, 300)] for _ in range(4)]
+    topics = rng.dirichlet(np.ones(60), 9)
+    given = {"texts": iter(texts), "vocabulary": words, "top_n": 8, "per_topic": True}
+    monkeypatch.setattr("topicfocus.metrics.windows._GROUP_WORDS", 20)
+    found = coherence(topics, None, "c_v", **given)
+    alone = [coherence(topics[[k]], None, "c_v", **{**given, "texts": texts})[0] for k in range(9)]
+    np.testing.assert_array_equal(found, alone)
+
+
+def test_the_papers_measure_rewards_random_rare_words_of_real_reviews():
+    # model.md's figures, 50 words drawn at random by their document frequency.
+    try:
+        folder = find_data("pang_lee")
+    except FileNotFoundError:
+        pytest.skip("TOPICFOCUS_DATA has no pang_lee")
+    train = load_pang_lee(0, path=folder).train.counts
+    frequency = (train > 0).mean(axis=0)
+    rng = np.random.default_rng(0)
+    bands = ((0.003, 0.01, 3.82), (0.01, 0.03, 2.69), (0.03, 0.1, 1.34), (0.1, 1.0, 0.31))
+    for low, high, expected in bands:
+        words = np.flatnonzero((frequency >= low) & (frequency < high))
+        topics = np.zeros((20, train.shape[1]))
+        for topic in topics:
+            topic[rng.choice(words, 50, replace=False)] = 1
+        assert coherence(topics, train, "pmi", top_n=50) == pytest.approx(expected, abs=0.1)

@@ -6,12 +6,19 @@ import argparse
 
 from topicfocus.cli.console import print_json, result_console
 from topicfocus.cli.demo import find_reviews
+from topicfocus.cli.errors import UsageError
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the data sets."""
+    """List the data sets, after downloading those that were asked for."""
+    from topicfocus.datasets.obtain import download
     from topicfocus.datasets.sources import SOURCES, find_data
 
+    unknown = [name for name in args.download or () if name not in SOURCES]
+    if unknown:
+        raise UsageError(f"no data set is called {unknown[0]!r}; there are {', '.join(SOURCES)}")
+    for name in args.download or ():
+        download(name, progress=False if args.quiet else None)
     rows = []
     for name, source in SOURCES.items():
         try:

@@ -273,6 +273,12 @@ def _datasets(commands: argparse._SubParsersAction) -> None:
         help="list the data sets that can be loaded, where they were found, and their licences",
         description="Data sets are looked for in $TOPICFOCUS_DATA, then in the user's cache.",
     )
+    datasets.add_argument(
+        "--download",
+        metavar="NAME",
+        nargs="+",
+        help="download these into the cache first, unless they are found (docs/datasets.md)",
+    )
     options.add_common(datasets, jobs=False)
 
 

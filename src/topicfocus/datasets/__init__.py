@@ -10,17 +10,20 @@ from topicfocus.datasets.loaders import (
     load_we8there,
     load_yelp,
 )
+from topicfocus.datasets.obtain import download
 from topicfocus.datasets.preprocessing import code_counts, paper_counts
 from topicfocus.datasets.reviews import ReviewCorpus, make_reviews
-from topicfocus.datasets.sources import find_data
+from topicfocus.datasets.sources import DownloadError, find_data
 from topicfocus.datasets.synthetic import SyntheticCorpus, make_pfslda
 
 __all__ = [
     "Dataset",
+    "DownloadError",
     "Part",
     "ReviewCorpus",
     "SyntheticCorpus",
     "code_counts",
+    "download",
     "find_data",
     "load_diabetes",
     "load_eicu",

@@ -78,7 +78,7 @@ _UNKNOWN = frozenset(
 )
 
 
-def load_eicu(split: int = 0, *, path: PathLike | None = None) -> Dataset:
+def load_eicu(split: int = 0, *, path: PathLike | None = None, download: bool = False) -> Dataset:
     """Load intensive-care stays of the eICU demo; the target is death in hospital (1).
 
     A document is the set of codes of a stay that were known 24 hours after admission to the unit,
@@ -95,13 +95,15 @@ def load_eicu(split: int = 0, *, path: PathLike | None = None) -> Dataset:
         Seed of the random split.
     path : path-like, optional
         Where the data are; see ``find_data``.
+    download : bool, default=False
+        Whether to download the data if they are nowhere.
 
     Returns
     -------
     Dataset
         ``groups`` has the patient of each stay.
     """
-    folder = find_data("eicu", path)
+    folder = find_data("eicu", path, download=download)
     codes: defaultdict[str, set[str]] = defaultdict(set)
     for stay, code in _eicu_codes(folder):
         codes[stay].add(code)
@@ -118,7 +120,11 @@ def load_eicu(split: int = 0, *, path: PathLike | None = None) -> Dataset:
 
 
 def load_diabetes(
-    split: int = 0, *, target: Literal["any", "<30"] = "any", path: PathLike | None = None
+    split: int = 0,
+    *,
+    target: Literal["any", "<30"] = "any",
+    path: PathLike | None = None,
+    download: bool = False,
 ) -> Dataset:
     """Load hospital encounters of diabetic patients; the target is readmission (1).
 
@@ -140,6 +146,8 @@ def load_diabetes(
         Readmitted at any time, or within 30 days.
     path : path-like, optional
         Where the data are; see ``find_data``.
+    download : bool, default=False
+        Whether to download the data if they are nowhere.
 
     Returns
     -------
@@ -148,7 +156,7 @@ def load_diabetes(
     """
     if target not in ("any", "<30"):
         raise ValueError(f'target must be "any" or "<30", got {target!r}')
-    folder = find_data("diabetes", path)
+    folder = find_data("diabetes", path, download=download)
     names = _read_id_names(folder / "IDs_mapping.csv")
     columns = [*_DIAGNOSES, *_DRUGS, *_CATEGORIES, *_NUMBERED, "patient_nbr", "readmitted"]
     bags, returned, patients = [], [], []

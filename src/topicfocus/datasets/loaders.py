@@ -27,6 +27,7 @@ def load_pang_lee(
     max_features: int | None = None,
     target: Literal["rating", "label3", "label4"] = "rating",
     path: PathLike | None = None,
+    download: bool = False,
 ) -> Dataset:
     """Load the movie reviews of Pang & Lee: 5,006 reviews of four critics, ratings 1 to 10.
 
@@ -45,13 +46,15 @@ def load_pang_lee(
         number); or the authors' classes 0 to 2 or 0 to 3, from bad to good.
     path : path-like, optional
         Where the data are; see ``find_data``.
+    download : bool, default=False
+        Whether to download the data if they are nowhere.
 
     Returns
     -------
     Dataset
     """
     _check_choice("target", target, ("rating", "label3", "label4"))
-    file = find_data("pang_lee", path) / "pang_lee.csv.gz"
+    file = find_data("pang_lee", path, download=download) / "pang_lee.csv.gz"
     texts, values = _read_texts(file, "text", target)
     numbers = np.array(values, dtype=np.float64)
     task: Task = "regression"
@@ -67,7 +70,11 @@ def load_pang_lee(
 
 
 def load_yelp(
-    split: int = 0, *, max_features: int | None = None, path: PathLike | None = None
+    split: int = 0,
+    *,
+    max_features: int | None = None,
+    path: PathLike | None = None,
+    download: bool = False,
 ) -> Dataset:
     """Load 10,000 Yelp reviews with 1 to 5 stars, in parts of 7,500 / 1,250 / 1,250.
 
@@ -81,12 +88,16 @@ def load_yelp(
         Keep only this many words, the most frequent ones.
     path : path-like, optional
         Where the data are; see ``find_data``.
+    download : bool, default=False
+        Whether to download the data if they are nowhere.
 
     Returns
     -------
     Dataset
     """
-    texts, stars = _read_texts(find_data("yelp", path) / "yelp.csv.gz", "text", "stars")
+    texts, stars = _read_texts(
+        find_data("yelp", path, download=download) / "yelp.csv.gz", "text", "stars"
+    )
     numbers = np.array(stars, dtype=np.float64)
     parts = random_parts(len(texts), split)
     return _from_texts("yelp", texts, numbers, parts, "regression", ("stars",), max_features)
@@ -99,6 +110,7 @@ def load_imdb(
     own_test: bool = True,
     max_features: int | None = None,
     path: PathLike | None = None,
+    download: bool = False,
 ) -> Dataset:
     """Load the Large Movie Review Dataset: 50,000 reviews, half of them positive.
 
@@ -118,13 +130,15 @@ def load_imdb(
         Keep only this many words, the most frequent ones.
     path : path-like, optional
         Where the data are; see ``find_data``.
+    download : bool, default=False
+        Whether to download the data if they are nowhere.
 
     Returns
     -------
     Dataset
     """
     _check_choice("target", target, ("label", "rating"))
-    file = find_data("imdb", path) / "imdb50k.csv.gz"
+    file = find_data("imdb", path, download=download) / "imdb50k.csv.gz"
     texts, values, own = _read_texts(file, "text", target, "split")
     # Line breaks of the web page: "br" is not a word.
     texts = [text.replace("<br />", " ") for text in texts]
@@ -141,7 +155,11 @@ def load_imdb(
 
 
 def load_poliblog(
-    split: int = 0, *, max_features: int | None = None, path: PathLike | None = None
+    split: int = 0,
+    *,
+    max_features: int | None = None,
+    path: PathLike | None = None,
+    download: bool = False,
 ) -> Dataset:
     """Load 5,000 posts of six political blogs in 2008, conservative (1) or liberal (0).
 
@@ -156,12 +174,14 @@ def load_poliblog(
         Keep only this many words, the most frequent ones.
     path : path-like, optional
         Where the data are; see ``find_data``.
+    download : bool, default=False
+        Whether to download the data if they are nowhere.
 
     Returns
     -------
     Dataset
     """
-    file = find_data("poliblog", path) / "poliblog5k.csv.gz"
+    file = find_data("poliblog", path, download=download) / "poliblog5k.csv.gz"
     bags, sides = _read_texts(file, "bag", "rating")
     names = ("Liberal", "Conservative")
     unknown = sorted(set(sides) - set(names))
@@ -173,7 +193,11 @@ def load_poliblog(
 
 
 def load_newsgroups(
-    split: int = 0, *, max_features: int | None = None, path: PathLike | None = None
+    split: int = 0,
+    *,
+    max_features: int | None = None,
+    path: PathLike | None = None,
+    download: bool = False,
 ) -> Dataset:
     """Load the 20 newsgroups: 18,821 posts; the target is the name of the group.
 
@@ -188,12 +212,14 @@ def load_newsgroups(
         Keep only this many words, the most frequent ones.
     path : path-like, optional
         Where the data are; see ``find_data``.
+    download : bool, default=False
+        Whether to download the data if they are nowhere.
 
     Returns
     -------
     Dataset
     """
-    file = find_data("newsgroups", path) / "20newsgroups.csv.gz"
+    file = find_data("newsgroups", path, download=download) / "20newsgroups.csv.gz"
     texts, categories, own = _read_texts(file, "text", "category", "split")
     labels = np.array(categories)
     names = tuple(np.unique(labels).tolist())
@@ -201,7 +227,9 @@ def load_newsgroups(
     return _from_texts("newsgroups", texts, labels, parts, "multiclass", names, max_features)
 
 
-def load_we8there(split: int = 0, *, path: PathLike | None = None) -> Dataset:
+def load_we8there(
+    split: int = 0, *, path: PathLike | None = None, download: bool = False
+) -> Dataset:
     """Load 6,166 restaurant reviews as counts of 2,640 bigrams, with five ratings 1 to 5 each.
 
     The bigrams are the ones that the authors of the data counted in all reviews: there are no
@@ -214,6 +242,8 @@ def load_we8there(split: int = 0, *, path: PathLike | None = None) -> Dataset:
         Seed of the random split, 75 / 12.5 / 12.5 %.
     path : path-like, optional
         Where the data are; see ``find_data``.
+    download : bool, default=False
+        Whether to download the data if they are nowhere.
 
     Returns
     -------
@@ -221,7 +251,7 @@ def load_we8there(split: int = 0, *, path: PathLike | None = None) -> Dataset:
         ``target`` has a column for each of ``target_names``: food, service, value, atmosphere,
         overall.
     """
-    folder = find_data("we8there", path) / "raw"
+    folder = find_data("we8there", path, download=download) / "raw"
     counts = _read_csc(folder)
     ratings = np.loadtxt(folder / "y_dense.txt.gz", ndmin=2)
     parts = random_parts(counts.shape[0], split)

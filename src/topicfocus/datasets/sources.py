@@ -21,6 +21,19 @@ class Source:
     licence: str
 
 
+class DownloadError(OSError):
+    """A file could not be fetched, or is not the one that it should be."""
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A public file. Without ``sha256`` what is prepared from it is checked instead."""
+
+    url: str
+    filename: str
+    sha256: str | None = None
+
+
 SOURCES: dict[str, Source] = {
     "pang_lee": Source(
         title="Movie reviews of four critics with their ratings",
@@ -101,7 +114,9 @@ SOURCES: dict[str, Source] = {
 }
 
 
-def find_data(name: str, path: str | os.PathLike[str] | None = None) -> Path:
+def find_data(
+    name: str, path: str | os.PathLike[str] | None = None, *, download: bool = False
+) -> Path:
     """Find the folder of a data set.
 
     Parameters
@@ -112,6 +127,9 @@ def find_data(name: str, path: str | os.PathLike[str] | None = None) -> Path:
         The data set's folder, or the folder that contains it; nowhere else is looked then. By
         default ``$TOPICFOCUS_DATA/<folder>``, then ``<cache>/topicfocus/data/<folder>``, where the
         cache is ``$XDG_CACHE_HOME`` or ``~/.cache``.
+    download : bool, default=False
+        Whether to fetch the data into that cache if they are nowhere (see ``download``); not with
+        ``path``.
 
     Returns
     -------
@@ -130,6 +148,10 @@ def find_data(name: str, path: str | os.PathLike[str] | None = None) -> Path:
     for place in places:
         if not _missing(source, place):
             return place
+    if download and path is None:
+        from topicfocus.datasets.obtain import download as obtain
+
+        return obtain(name)
     raise FileNotFoundError(_not_found(name, source, places, given=path is not None))
 
 
@@ -176,5 +198,14 @@ def _not_found(name: str, source: Source, places: list[Path], *, given: bool) ->
     return (
         f"the data set {name!r} was not found{unset}. Looked in\n{looked}\n"
         f"Set the environment variable TOPICFOCUS_DATA to the folder that contains "
-        f"{source.folder}/, or pass path=. The data: {source.origin}"
+        f"{source.folder}/, or pass path=. {_how_to_get(name)} The data: {source.origin}"
+    )
+
+
+def _how_to_get(name: str) -> str:
+    if name == "yelp":
+        return "Yelp's terms do not allow a download from here: ask Yelp, or see docs/datasets.md."
+    return (
+        f"To download them: topicfocus.datasets.download({name!r}), load_{name}(download=True), "
+        f"or `topicfocus datasets --download {name}`."
     )

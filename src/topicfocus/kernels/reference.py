@@ -172,3 +172,21 @@ def count_terms(
         for i in range(len(words) - order + 1):
             terms[" ".join(words[i : i + order])] += 1
     return terms
+
+
+def window_counts(documents, n_words: int, window: int, exact: bool) -> tuple[np.ndarray, int]:
+    """Windows with each pair of words, and their number: every window written out."""
+    together = np.zeros((n_words, n_words), dtype=int)
+    n_windows = 0
+    for document in documents:
+        present: set[int] = set()
+        for start in range(max(len(document) - window, 0) + 1):
+            inside = list(document[start : start + window])
+            if exact or start == 0:
+                present = set(inside)
+            else:
+                present = (present - {document[start - 1]}) | {inside[-1]}
+            words = sorted(word for word in present if word >= 0)
+            together[np.ix_(words, words)] += 1
+            n_windows += 1
+    return together, n_windows

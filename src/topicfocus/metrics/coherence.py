@@ -1,4 +1,4 @@
-"""Do the top words of a topic occur together? Measures on documents.
+"""Do the top words of a topic occur together? Measures on documents and on windows of texts.
 
 Read this before using "pmi": with 0.01 added to each probability, two *independent* words of
 document frequency f score log((f² + 0.01)/(f + 0.01)²), which is 3.9 at f = 0.004 and 0.2 at 0.15.
@@ -8,6 +8,7 @@ the paper. It is here to reproduce the paper. "npmi" and "log_ratio" are what we
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,87 +16,129 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from topicfocus.corpus import make_corpus
+from topicfocus.metrics.pair_scores import score
 from topicfocus.metrics.topics import read_topics, top_words
+from topicfocus.metrics.windows import read_vocabulary, read_window, topic_windows
 
-MEASURES = ("pmi", "npmi", "umass", "log_ratio")
+#: Tokens of a window where texts are given (as in gensim), None for measures of documents alone.
+_WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "log_ratio": None, "uci": 10, "c_v": 110}
+MEASURES = tuple(_WINDOWS)
 
 
 def coherence(
     components: ArrayLike,
-    counts: Any,
+    counts: Any = None,
     measure: str = "pmi",
     top_n: int = 50,
     smoothing: float = 0.01,
     per_topic: bool = False,
+    *,
+    texts: Iterable[Sequence[str]] | None = None,
+    vocabulary: Sequence[str] | None = None,
+    window: int | None = None,
+    epsilon: float | None = None,
+    exact_windows: bool = False,
 ) -> float | NDArray[np.float64]:
-    """Coherence of topics on the documents given: the mean over pairs of top words, then topics.
+    """Coherence of topics: the mean over pairs of top words, then over topics.
 
     With P(v) the share of documents that contain v, P(u, v) both, and M documents:
 
     - "pmi": log (P(u,v)+s) / ((P(u)+s)(P(v)+s)), s = ``smoothing``: the paper's, see above;
     - "npmi": log(P(u,v)/(P(u)P(v))) / -log P(u,v), and -1 for words that never occur together;
-    - "umass": log (D(u,v)+1)/D(u), D counting documents, u the more probable word;
-    - "log_ratio": log (D(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
+    - "umass": log (P(u,v)+ε)/P(u), u the more probable word of the topic;
+    - "log_ratio": log (M P(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
+
+    The following, and "npmi" if ``texts`` is given, take shares of windows instead, which slide
+    over the texts token by token (a text that is no longer than a window is one):
+
+    - "uci": log (P(u,v)+ε)/(P(u)P(v));
+    - "c_v": the mean cosine of a word's vector of npmi (with ε) with the sum of these vectors.
 
     Parameters
     ----------
     components : array-like (topics, words)
     counts : documents x words
-        The reference documents, usually the training set.
-    measure : {"pmi", "npmi", "umass", "log_ratio"}
+        The reference documents, usually the training set. Not needed where ``texts`` is.
+    measure : {"pmi", "npmi", "umass", "log_ratio", "uci", "c_v"}
     top_n : int, default=50
-        The paper's choice; 10 is usual for "npmi".
+        The paper's choice; 10 is usual for "npmi", "uci" and "c_v".
     smoothing : float, default=0.01
         Of "pmi" alone.
     per_topic : bool, default=False
         One number a topic instead of their mean.
+    texts : iterable of lists of str, optional
+        The reference documents as tokens in their order, words outside the vocabulary included:
+        they take room in a window.
+    vocabulary : sequence of str, optional
+        The word of each column, to find it in ``texts``.
+    window : int, optional
+        Tokens in a window; by default 10, and 110 for "c_v".
+    epsilon : float, optional
+        ε, by default 1e-12. For "npmi" by default none, and -1 for words that are never together;
+        with ε = 1e-12 they get -1 - log(P(u)P(v))/27.6, which is -0.58 if both shares are 0.003.
+    exact_windows : bool, default=False
+        Whether a word counts as being in a window as long as any copy of it is. By default it is
+        forgotten when one copy leaves the window, until the next one enters: gensim counts like
+        this, and with it most published figures.
+
+    Notes
+    -----
+    "uci" and "c_v" are gensim's c_uci and c_v, "umass" is its u_mass (``epsilon=1/M``, for M
+    documents, is the original add-one), and "npmi" with ``epsilon=1e-12`` its c_npmi, of documents
+    or with ``texts`` of windows. Unlike there, top words that occur nowhere are an error for
+    "umass", "uci" and "c_v".
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import coherence
+    >>> topic = [[0.5, 0.3, 0.2]]
+    >>> texts = [["good", "fun", "film"], ["good", "fun"], ["dull", "film"], ["good", "film"]]
+    >>> round(coherence(topic, None, "uci", texts=texts, vocabulary=["good", "fun", "film"]), 3)
+    -0.079
     """
     if measure not in MEASURES:
         raise ValueError(f"measure must be one of {', '.join(MEASURES)}; got {measure!r}")
+    if epsilon is not None and not 0 < epsilon < np.inf:
+        raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}")
     topics = read_topics(components)
-    corpus = make_corpus(counts, name="counts", allow_empty=True)
-    if corpus.n_words != topics.shape[1]:
-        raise ValueError(
-            f"counts has {corpus.n_words} words but components has {topics.shape[1]}; use the "
-            "columns that the model was fitted with"
-        )
     tops = top_words(topics, top_n)
     short = [k for k, words in enumerate(tops) if len(words) < 2]
     if short:
         raise ValueError(f"topic {short[0]} has fewer than two words: it has no pairs")
+    default = _WINDOWS[measure]
+    if texts is not None and default is not None:
+        size = read_window(window, default)
+        words = read_vocabulary(vocabulary, topics.shape[1])
+        counted = topic_windows(tops, texts, words, size, exact_windows)
+    elif texts is not None:
+        raise ValueError(f'"{measure}" is a measure of documents: give counts instead of texts')
+    elif measure in ("uci", "c_v"):
+        raise ValueError(
+            f'"{measure}" is a measure of windows, which counts do not have: give texts, lists of '
+            "tokens, and vocabulary"
+        )
+    elif counts is None:
+        raise ValueError(f'"{measure}" needs counts, a matrix of documents x words')
+    else:
+        counted = _topic_documents(tops, counts, topics.shape[1])
+    values = np.array([score(together, n, measure, smoothing, epsilon) for together, n in counted])
+    return values if per_topic else float(values.mean())
+
+
+def _topic_documents(
+    tops: Sequence[NDArray[np.intp]], counts: Any, n_words: int
+) -> Iterator[tuple[NDArray[np.float64], int]]:
+    """For each topic the documents with each pair of its words, and the number of documents."""
+    corpus = make_corpus(counts, name="counts", allow_empty=True)
+    if corpus.n_words != n_words:
+        raise ValueError(
+            f"counts has {corpus.n_words} words but components has {n_words}; use the "
+            "columns that the model was fitted with"
+        )
     # Only the columns that are somebody's top word, as presence: nothing dense of documents.
     chosen = np.unique(np.concatenate(tops))
     present = sparse.csc_array(corpus.counts[:, chosen])
     present.data = np.ones_like(present.data)
-    values = np.empty(len(tops))
-    for k, words in enumerate(tops):
+    for words in tops:
         local = present[:, np.searchsorted(chosen, words)]
-        together = np.asarray((local.T @ local).todense(), dtype=float)
-        values[k] = _score(together, corpus.n_docs, measure, smoothing)
-    return values if per_topic else float(values.mean())
-
-
-def _score(together: NDArray, n_docs: int, measure: str, smoothing: float) -> float:
-    """Mean over pairs; `together` counts documents with both words, the diagonal with one."""
-    alone = np.diag(together)
-    pairs = np.triu_indices(len(alone), 1)
-    joint = together[pairs]
-    first, second = alone[pairs[0]], alone[pairs[1]]
-    if measure == "log_ratio":
-        return float(np.mean(np.log((joint + 1) / (first * second / n_docs + 1))))
-    if measure == "umass":
-        if np.any(first == 0):
-            raise ValueError("umass needs top words that occur in counts; one occurs in none")
-        return float(np.mean(np.log((joint + 1) / first)))
-    joint, first, second = joint / n_docs, first / n_docs, second / n_docs
-    if measure == "pmi":
-        s = smoothing
-        return float(np.mean(np.log(joint + s) - np.log(first + s) - np.log(second + s)))
-    value = np.full(len(joint), -1.0)
-    seen = joint > 0
-    always = joint >= 1  # in every document: log 1 / log 1, as coherent as can be
-    apart = seen & ~always
-    pmi = np.log(joint[apart] / (first[apart] * second[apart]))
-    value[apart] = pmi / -np.log(joint[apart])
-    value[always] = 1.0
-    return float(value.mean())
+        yield np.asarray((local.T @ local).todense(), dtype=float), corpus.n_docs
