@@ -123,6 +123,8 @@ def test_a_fit_on_some_words_is_one_on_all_with_zeros():
     np.testing.assert_allclose(wide.components.sum(axis=1), 1)
 
 
+# tomotopy takes a warning of its own compiled module for the module not being there.
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", list(MODELS))
 @pytest.mark.parametrize("task", ["regression", "binary"])
 def test_every_model_beats_no_model_and_has_what_it_says(name, task):
@@ -133,7 +135,9 @@ def test_every_model_beats_no_model_and_has_what_it_says(name, task):
         pytest.skip("comes with another fit")
     data = small_dataset(task=task)
     settings = dict(model.grid[0])
-    settings |= {"pf-sLDA": {"max_epochs": 400, "learning_rate": 0.1}}.get(name, {})
+    settings |= {"pf-sLDA": {"max_epochs": 150, "learning_rate": 0.1, "batch_size": 10}}.get(
+        name, {}
+    )
     settings |= {"tomotopy SLDA": {"sweeps": 100}, "topica SupervisedLDA": {"iters": 10}}.get(
         name, {}
     )
