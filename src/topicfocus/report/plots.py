@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.report.facts import read_frontier
 from topicfocus.report.packing import unpack, unpack_texts
-from topicfocus.report.summary import read_frontier
 
 #: The page's own colours: told apart by every kind of colour vision, and in print.
 UP, DOWN, NEUTRAL = "#b34700", "#0a5fae", "#8a93a3"
@@ -92,7 +92,7 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
     n_predictors = len(summary["predictors"])
     x = unpack(words["association"]).reshape(-1, n_predictors)[:, predictor]
     inclusion = unpack(words["inclusion"])
-    kept = (inclusion > 0.5) & (unpack(words["seen"]) > 0)
+    kept = (inclusion > 0.5) & (unpack(words["trained"]) > 0)
     if words["graded"]:
         y, label = inclusion, "inclusion"
     else:
@@ -161,11 +161,13 @@ def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax:
     if found is None:
         raise ValueError("Calibration compares predictions with targets: give a target.")
     curve = found["calibration"][-1 if label is None else label]
-    x, y, error = (np.array(curve[key], dtype=float) for key in ("x", "y", "error"))
+    x, y, *ends = (np.array(curve[key], dtype=float) for key in ("x", "y", "low", "high"))
     ax = _axes(ax, (4.2, 4.0))
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
     ax.plot([low, high], [low, high], color=NEUTRAL, linestyle="--", linewidth=1)
-    ax.errorbar(x, y, yerr=1.96 * error, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
+    # Rounding in the summary may put the end of a short interval on the wrong side of its middle.
+    reach = np.maximum([y - ends[0], ends[1] - y], 0.0)
+    ax.errorbar(x, y, yerr=reach, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
     ax.set_xlabel("mean prediction")
     ax.set_ylabel(f"mean {_plain(summary['targets'][target]['name'])}")
     _tidy(ax)

@@ -22,11 +22,11 @@ function header(model) {
   const kept = model.kept.length;
   return el("header", {},
     el("div", { class: "title" }, el("h1", {}, data.title),
-      el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${kept.toLocaleString("en-GB")} of ${data.words.names.length.toLocaleString("en-GB")} words kept, ${data.documents.row.length.toLocaleString("en-GB")} documents in this page`)),
+      el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} words kept, ${format(data.documents.row.length)} ${data.held_out ? "held-out " : ""}documents in this page`)),
     el("div", { class: "fields tools" },
-      model.L > 1 ? select("Effect on", state.predictor, data.predictors.map((p, l) => [l, p.name]), (l) => update({ predictor: Number(l), box: null })) : null,
+      model.L > 1 ? select("Effect on", effectOn(), data.predictors.map((p, l) => [l, p.name]), (l) => update({ predictor: Number(l), box: null })) : null,
       el("button", { type: "button", id: "theme", onclick: () => { theme(true); update({}); } }, "Light or dark"),
-      el("button", { type: "button", id: "save", onclick: () => download(model) }, "Save a copy")));
+      el("button", { type: "button", id: "save", title: "This page as a file, with your names of topics in it", onclick: () => download(model) }, "Save a copy")));
 }
 
 function tabs() {

@@ -3,15 +3,20 @@
 const VIEWS = ["topics", "words", "documents", "try", "fit"];
 
 const state = {
-  view: "topics", topic: null, word: null, doc: null, predictor: 0,
-  relevance: 0.6, x: null, y: null, query: "", box: null, page: 0, parts: "words",
+  view: "topics", topic: null, word: null, doc: null, predictor: null,
+  relevance: 0.6, x: null, y: null, query: "", box: null, order: "given", page: 0, parts: "words",
   text: "", codes: [], names: {},
 };
 
 const listeners = [];
 
+/** The linear predictor that views are about: the one chosen, else the first. */
+function effectOn() {
+  return state.predictor ?? 0;
+}
+
 function update(patch) {
-  if ("topic" in patch || "word" in patch || "box" in patch) state.page = 0;
+  if ("topic" in patch || "word" in patch || "box" in patch || "order" in patch) state.page = 0;
   Object.assign(state, patch);
   writeAddress();
   listeners.forEach((listener) => listener(Object.keys(patch)));
@@ -20,11 +25,11 @@ function update(patch) {
 function writeAddress() {
   const out = new URLSearchParams();
   out.set("view", state.view);
-  for (const key of ["topic", "word", "doc"]) if (state[key] !== null) out.set(key, state[key]);
-  if (state.predictor) out.set("predictor", state.predictor);
+  for (const key of ["topic", "word", "doc", "predictor"]) if (state[key] !== null) out.set(key, state[key]);
   if (state.relevance !== 0.6) out.set("relevance", state.relevance);
   for (const key of ["x", "y", "query"]) if (state[key]) out.set(key, state[key]);
   if (state.parts !== "words") out.set("parts", state.parts);
+  if (state.order !== "given") out.set("order", state.order);
   if (state.box) out.set("box", state.box.map((v) => Number(v.toPrecision(5))).join(","));
   if (state.text && state.text.length <= 1000) out.set("text", state.text);
   if (state.codes.length && state.codes.length <= 60) {
@@ -54,13 +59,14 @@ function readAddress(model) {
   state.topic = whole(given.get("topic"), model.K);
   state.word = whole(given.get("word"), data.words.names.length);
   state.doc = whole(given.get("doc"), data.documents.row.length);
-  state.predictor = whole(given.get("predictor"), model.L) || 0;
+  state.predictor = whole(given.get("predictor"), model.L);
   const relevance = given.has("relevance") ? Number(given.get("relevance")) : 0.6;
   state.relevance = relevance >= 0 && relevance <= 1 ? relevance : 0.6;
   state.x = given.get("x");
   state.y = given.get("y");
   state.query = given.get("query") || "";
   state.parts = given.get("parts") === "topics" ? "topics" : "words";
+  state.order = given.get("order") in ORDERS ? given.get("order") : "given";
   const box = (given.get("box") || "").split(",").map(Number);
   state.box = box.length === 4 && box.every(Number.isFinite) ? box : null;
   state.text = given.get("text") || "";

@@ -107,22 +107,24 @@ function tryWords(model) {
   const { data } = model;
   if (!data.reading.text || !state.text) return null;
   const found = tryResult(model);
-  const used = found.words.length;
+  const l = explainedPredictor(model, found);
   const terms = new Set(found.terms.map((t) => t.v));
   return card("Your words",
-    legend(), el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Your text with shaded words", "data-scroll": "try" }, shadedText(model, state.text, found.spans, found.terms, found, state.predictor)),
-    el("p", { class: "note" }, `${found.spans.length} words; ${terms.size} different ones the model knows, ${used} of them in topics.`));
+    legend(model, l), el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Your text with shaded words", "data-scroll": "try" }, shadedText(model, state.text, found.spans, found.terms, found, l)),
+    el("p", { class: "note" }, `${format(found.spans.length)} ${found.spans.length === 1 ? "word" : "words"}; the model knows ${terms.size} different ones and has ${found.words.length} of them in its topics.`));
 }
 
 function tryOutput(model) {
   const { data } = model;
-  const l = state.predictor;
   const found = tryResult(model);
+  const l = explainedPredictor(model, found);
+  const empty = data.reading.text ? !state.text.trim() : !state.codes.length;
   const order = data.targets.map((_, t) => t).sort((a, b) => (b === data.predictors[l].target) - (a === data.predictors[l].target) || a - b);
   return [
     el("section", { class: "card" }, el("h2", {}, "Prediction"),
       el("div", { "aria-live": "polite" }, order.map((t) => [
-        data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], null)])),
+        data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], null, l)])),
+      empty ? el("p", { class: "note" }, "Nothing is entered yet: this is what a document without words gets.") : null,
       data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "To keep this file small, the topics are rounded in it." :
         `To keep this file small, the topics are rounded in it: linear predictors differ from Python's by up to ${format(data.table.error, 1)}.`) : null),
     el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), mixView(model, found)),
