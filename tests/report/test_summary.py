@@ -5,8 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from report_cases import KINDS, case
-from scipy import sparse
+from report_cases import KINDS, case, large
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression
@@ -302,37 +301,13 @@ def test_errors_say_what_to_do():
         summarise(read_inputs(model), extras=Extras(frontier=[{"rmse": 1.0}]))
 
 
-def large(n_topics, n_words, share, model):
-    """A model of the size promised, its topics random, fitted to nothing."""
-    rng = np.random.default_rng(0)
-    tiny = sparse.csr_array((rng.random((30, n_words)) < 0.01).astype(float))
-    fitted = model(2, max_epochs=1, random_state=0).fit(tiny, rng.standard_normal(30))
-    kept = np.zeros(n_words, dtype=bool)
-    kept[rng.choice(n_words, int(share * n_words), replace=False)] = True
-    fitted.components_ = rng.dirichlet(np.full(n_words, 0.1), n_topics) * kept + 1e-12 * kept
-    fitted.components_ /= fitted.components_.sum(axis=1, keepdims=True)
-    fitted.coef_ = np.linspace(-3, 3, n_topics)
-    fitted.doc_topic_prior_ = np.full(n_topics, 1.0)
-    if hasattr(fitted, "inclusion_"):
-        fitted.inclusion_, fitted.selected_words_ = kept.astype(float), kept
-        fitted.topic_volume_ = np.ones(n_topics)
-        fitted.evidence_ = rng.exponential(5, n_words)
-    words = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 8)) for _ in range(n_words)])
-    zipf = 1 / np.arange(1, n_words + 1)
-    texts = [" ".join(rng.choice(words, 400, p=zipf / zipf.sum())) for _ in range(500)]
-    names = sorted(set(words))
-    names += [f"zz{i}" for i in range(n_words - len(names))]
-    counts = CountVectorizer(vocabulary=names).transform(texts)
-    return fitted, texts, counts, rng.standard_normal(500), names
-
-
 @pytest.mark.parametrize(
     ("n_topics", "share", "model"),
     [(5, 0.1, FocusedTopicRegressor), (50, 0.1, FocusedTopicRegressor), (50, 1.0, SLDARegressor)],
 )
 def test_the_page_stays_small(n_topics, share, model):
-    fitted, texts, counts, target, names = large(n_topics, 10_000, share, model)
-    made = Explorer(fitted, texts=texts, counts=counts, target=target, vocabulary=names)
+    fitted, given = large(n_topics, 10_000, share, model)
+    made = Explorer(fitted, **given)
     assert len(made.summary["documents"]["row"]) == 500
     assert len(made.html.encode()) < 1_500_000
     if share < 1:

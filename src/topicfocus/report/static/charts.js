@@ -55,7 +55,7 @@ function frame(options) {
       svg("text", { x: box.left - 6, y: sy(t) + 4, "text-anchor": "end" }, name));
   }
   root.append(grid,
-    svg("text", { class: "axis", x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }, x.label),
+    svg("text", { class: "axis", x: clamp((box.left + box.right) / 2, 0, width - 3.2 * x.label.length), y: height - 6, "text-anchor": "middle" }, x.label),
     y.names ? "" : svg("text", { class: "axis", transform: `translate(12 ${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, y.label));
   return { root, sx, sy, box };
 }

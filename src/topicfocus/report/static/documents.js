@@ -31,10 +31,17 @@ function actualText(model, d, t) {
   return target.labels ? target.labels[actual] : format(actual, 4);
 }
 
+/** The prediction in a list: of classes the one chosen, else the most probable. */
 function predictedText(model, d, l) {
-  const target = model.data.targets[model.data.predictors[l].target];
+  const t = model.data.predictors[l].target, target = model.data.targets[t];
+  const means = model.data.documents.mean[t];
+  if (target.kind === "categorical" && state.predictor === null) {
+    const n = target.labels.length, p = Array.from(means.subarray(d * n, (d + 1) * n));
+    const c = p.indexOf(Math.max(...p));
+    return `${percent(p[c])} ${target.labels[c]}`;
+  }
   const [x] = documentPoint(model, d, l);
-  return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : format(x, 3);
+  return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : fixed(x, decimalsOf(extent(means)));
 }
 
 function listedDocuments(model, l) {
@@ -139,7 +146,7 @@ function rangeFields(model, l, xs, ys, classes) {
     },
   }));
   return el("div", {},
-    el("p", { class: "note" }, "Drag over the picture to list documents, or say which:"),
+    el("p", { class: "note screen" }, "Drag over the picture to list documents, or say which:"),
     el("div", { class: "fields" }, field("predicted from", 0), field("to", 1),
       classes ? null : [field("actual from", 2), field("to", 3)],
       el("button", { type: "button", disabled: !state.box, onclick: () => update({ box: null }) }, "All documents")));

@@ -16,8 +16,8 @@ function waterfallRows(model, found, l, parts) {
   const rest = items.slice(SHOWN_PARTS);
   shown.sort((a, b) => b.amount - a.amount);
   if (rest.length) {
-    const more = parts === "topics" ? "topics" : "words";
-    shown.push({ name: `${rest.length} more ${more}`, amount: rest.reduce((s, i) => s + i.amount, 0) });
+    const more = parts === "topics" ? "topic" : "word";
+    shown.push({ name: `${rest.length} more ${more}${rest.length === 1 ? "" : "s"}`, amount: rest.reduce((s, i) => s + i.amount, 0) });
   }
   if (found.covariates[l] !== 0) shown.unshift({ name: "covariates", amount: found.covariates[l] });
   const rows = [{ name: "without words", from: null, to: found.base[l], total: true }];
@@ -134,9 +134,10 @@ function responseView(model, target, response, actual, l) {
         el("td", { class: "number", "data-value": response.probabilities[c] }, percent(response.probabilities[c])),
         el("td", { class: "number muted" }, response.low ? `${percent(response.low[c])} to ${percent(response.high[c])}` : "")))));
   }
+  const decimals = decimalsOf([response.high - response.low]);
   return el("p", { class: "figure" },
-    el("strong", { "data-value": response.mean }, format(response.mean)), ` ${target.name}`,
-    el("span", { class: "muted", "data-std": response.std }, `80% of such documents: ${format(response.low)} to ${format(response.high)}`),
+    el("strong", { "data-value": response.mean }, fixed(response.mean, decimals)), ` ${target.name}`,
+    el("span", { class: "muted", "data-std": response.std }, `80% of such documents: ${fixed(response.low, decimals)} to ${fixed(response.high, decimals)}`),
     actual !== null && actual !== undefined ? el("span", { class: "tag" }, `actual ${format(actual)}`) : null);
 }
 

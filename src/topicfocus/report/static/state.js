@@ -17,12 +17,14 @@ function effectOn() {
 
 function update(patch) {
   if ("topic" in patch || "word" in patch || "box" in patch || "order" in patch) state.page = 0;
+  const before = state.view;
   Object.assign(state, patch);
-  writeAddress();
+  writeAddress(state.view !== before);
   listeners.forEach((listener) => listener(Object.keys(patch)));
 }
 
-function writeAddress() {
+/** `step`: whether the browser's Back should come here again. */
+function writeAddress(step) {
   const out = new URLSearchParams();
   out.set("view", state.view);
   for (const key of ["topic", "word", "doc", "predictor"]) if (state[key] !== null) out.set(key, state[key]);
@@ -36,7 +38,7 @@ function writeAddress() {
     out.set("codes", state.codes.map(([v, n]) => `${v}.${n}`).join(","));
   }
   try {
-    history.replaceState(null, "", "#" + out.toString());
+    history[step ? "pushState" : "replaceState"](null, "", "#" + out.toString());
   } catch (error) {
     // In a notebook's frame there is no address to keep anything in.
   }
@@ -55,7 +57,7 @@ function readAddress(model) {
     return;
   }
   const { data } = model;
-  if (VIEWS.includes(given.get("view"))) state.view = given.get("view");
+  state.view = VIEWS.includes(given.get("view")) ? given.get("view") : "topics";
   state.topic = whole(given.get("topic"), model.K);
   state.word = whole(given.get("word"), data.words.names.length);
   state.doc = whole(given.get("doc"), data.documents.row.length);

@@ -136,7 +136,7 @@ function wordMap(model, all, shown, l, width) {
     const y = sy(Math.log10(1 + data.words.why.prediction_cost));
     if (y > box.top && y < box.bottom) {
       root.append(svg("line", { class: "base", x1: box.left, x2: box.right, y1: y, y2: y }),
-        svg("text", { class: "muted", x: box.right - 4, y: y - 4, "text-anchor": "end" }, "cost of a word"));
+        svg("text", { class: "label", x: box.right - 4, y: y - 4, "text-anchor": "end" }, "cost of a word"));
     }
   }
   root.append(svg("line", { class: "zero", x1: sx(0), x2: sx(0), y1: box.top, y2: box.bottom }));
