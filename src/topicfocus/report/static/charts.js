@@ -84,16 +84,16 @@ function dots(points, sx, sy) {
   return out;
 }
 
-/** `span`: the axis shows at least so much, lest noise fill the picture; `at`: a dashed line across. */
-function lineChart({ width, height, points, x, y, label, marks, span = 0, at = null }) {
+/** `span`: the axis shows at least so much, lest noise fill the picture, or from `zero`; `at`: a dashed line. */
+function lineChart({ width, height, points, x, y, label, marks, span = 0, zero = false, at = null }) {
   const known = points.filter((p) => p[1] !== null && Number.isFinite(p[1]));
-  let [low, high] = extent(known.map((p) => p[1]));
+  let [low, high] = extent([...known.map((p) => p[1]), zero ? 0 : null]);
   const more = Math.max(0, span - (high - low)) / 2;
   [low, high] = [low - more, high + more];
   const { root, sx, sy, box } = frame({
     width, height, label,
     x: { domain: extent([...known.map((p) => p[0]), at]), label: x },
-    y: { domain: padded([low, high]), label: y },
+    y: { domain: zero ? [0, high * 1.05] : padded([low, high]), label: y },
   });
   if (at !== null) root.append(svg("line", { class: "base", x1: sx(at), x2: sx(at), y1: box.top, y2: box.bottom }));
   root.append(svg("path", { class: "line", d: path(known, sx, sy) }));

@@ -19,7 +19,7 @@ function waterfallRows(model, found, l, parts) {
     const more = parts === "topics" ? "topic" : "word";
     shown.push({ name: `${rest.length} more ${more}${rest.length === 1 ? "" : "s"}`, amount: rest.reduce((s, i) => s + i.amount, 0) });
   }
-  if (found.covariates[l] !== 0) shown.unshift({ name: "covariates", amount: found.covariates[l] });
+  shown.unshift(...covariateRows(data, found, l));
   const rows = [{ name: "without words", from: null, to: found.base[l], total: true }];
   let at = found.base[l];
   for (const item of shown) {
@@ -28,6 +28,13 @@ function waterfallRows(model, found, l, parts) {
   }
   rows.push({ name: "this document", from: null, to: found.predictor[l], total: true });
   return rows;
+}
+
+/** What each covariate adds, or all together where they are many. */
+function covariateRows(data, found, l) {
+  if (found.covariates[l] === 0) return [];
+  if (found.given.length > SHOWN_PARTS) return [{ name: `${found.given.length} covariates`, amount: found.covariates[l] }];
+  return found.given.map((z, j) => ({ name: `${data.covariates.names[j]} = ${format(z)}`, amount: z * data.covariates.coef[j][l] }));
 }
 
 function waterfall(model, found, l) {

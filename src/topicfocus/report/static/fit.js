@@ -36,7 +36,7 @@ function figuresCard(model) {
 const CURVES = {
   objective: { axis: "objective", title: "Training: objective", note: "What the fit maximises." },
   validation: { axis: "explained share", title: "Training: documents set aside", note: "How much of the target is explained for documents that this part of the training did not see.", span: 0.1 },
-  kept_words: { axis: "words kept", title: "Training: words kept", note: "" },
+  kept_words: { axis: "words kept", title: "Training: words kept", note: "", zero: true },
 };
 
 /** Whether a curve has anything to show: not a constant, nor one but for a last digit. */
@@ -51,10 +51,10 @@ function historyCards(model, width) {
   const epochs = history.epoch || [];
   return Object.keys(CURVES).filter((name) => history[name] && history[name].filter((v) => v !== null).length > 1 && changes(history[name], name === "kept_words" ? 0.02 : 0))
     .map((name) => {
-      const { axis, title, note, span } = CURVES[name];
+      const { axis, title, note, span, zero } = CURVES[name];
       const jumps = name === "objective" && model.data.roots ? " A jump is where the model was fitted again: once all choices are made on documents set aside, to all documents." : "";
       return card(title, el("div", { class: "figure-box" }, lineChart({
-        width, height: Math.round(width * 0.55), label: `${axis} over ${epochs.length} steps`, x: "step", y: axis, span,
+        width, height: Math.round(width * 0.55), label: `${axis} over ${epochs.length} steps`, x: "step", y: axis, span, zero,
         points: history[name].map((v, i) => [i + 1, v]),
       })), note + jumps ? el("p", { class: "note" }, note + jumps) : null);
     });
@@ -64,12 +64,12 @@ function frontierCard(model, width) {
   const rows = model.data.fit.frontier;
   if (!rows || !rows.length) return null;
   const names = Object.keys(rows[0]).filter((name) => name !== "inclusion_prior");
-  const chosen = names.includes(model.frontierName) ? model.frontierName : names[0];
+  const chosen = names.includes(state.figure) ? state.figure : names[0];
   const own = Number.parseFloat(model.data.fit.fitted["inclusion prior"]);
   const decimals = Object.fromEntries(names.map((n) => [n, decimalsOf(rows.map((r) => r[n]))]));
   return card("Frontier",
     el("p", {}, "What is gained and lost as more words are let in.", Number.isFinite(own) ? " The dashed line is this model." : ""),
-    select("Figure", chosen, names.map((n) => [n, n]), (name) => { model.frontierName = name; update({}); }),
+    select("Figure", chosen, names.map((n) => [n, n]), (figure) => update({ figure })),
     el("div", { class: "figure-box" }, lineChart({
       width, height: Math.round(width * 0.55), label: `${chosen} by inclusion prior`, x: "inclusion prior", y: chosen, marks: true, at: Number.isFinite(own) ? own : null,
       points: rows.map((r) => [r.inclusion_prior, r[chosen] ?? null]),

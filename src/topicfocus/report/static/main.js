@@ -83,14 +83,12 @@ function start(data) {
   };
   // Typing must not be interrupted: only what follows from the text is drawn again.
   const refreshTry = () => {
-    panels.try.querySelector("#try-result").replaceChildren(...[tryOutput(model)].flat());
-    const old = panels.try.querySelector("#try-text").closest(".card").nextElementSibling;
-    const words = tryWords(model);
-    if (old) old.remove();
-    if (words) panels.try.querySelector("#try-text").closest(".card").after(words);
+    panels.try.querySelector("#try-result").replaceChildren(...tryOutput(model));
+    panels.try.querySelector("#try-words").replaceChildren(...[tryWords(model)].filter(Boolean));
   };
   listeners.push((changed) => {
-    const typing = changed.length === 1 && changed[0] === "text" && state.view === "try" && document.activeElement && document.activeElement.id === "try-text";
+    const typing = state.view === "try" && changed.length === 1 && ["text", "exposure", "covariates"].includes(changed[0])
+      && document.activeElement.matches("#panel-try input, #panel-try textarea");
     if (typing) refreshTry();
     else refresh();
     if (changed.includes("view") || (changed.includes("doc") && state.view === "documents")) reveal(changed);

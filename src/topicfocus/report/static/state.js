@@ -5,7 +5,7 @@ const VIEWS = ["topics", "words", "documents", "try", "fit"];
 const state = {
   view: "topics", topic: null, word: null, doc: null, predictor: null,
   relevance: 0.6, x: null, y: null, query: "", box: null, order: "given", page: 0, parts: "words",
-  text: "", codes: [], names: {},
+  text: "", codes: [], exposure: null, covariates: null, figure: null, names: {},
 };
 
 const listeners = [];
@@ -29,7 +29,7 @@ function writeAddress(step) {
   out.set("view", state.view);
   for (const key of ["topic", "word", "doc", "predictor"]) if (state[key] !== null) out.set(key, state[key]);
   if (state.relevance !== 0.6) out.set("relevance", state.relevance);
-  for (const key of ["x", "y", "query"]) if (state[key]) out.set(key, state[key]);
+  for (const key of ["x", "y", "query", "exposure", "covariates", "figure"]) if (state[key]) out.set(key, state[key]);
   if (state.parts !== "words") out.set("parts", state.parts);
   if (state.order !== "given") out.set("order", state.order);
   if (state.box) out.set("box", state.box.map((v) => Number(v.toPrecision(5))).join(","));
@@ -67,6 +67,10 @@ function readAddress(model) {
   state.x = given.get("x");
   state.y = given.get("y");
   state.query = given.get("query") || "";
+  state.figure = given.get("figure");
+  state.exposure = Number(given.get("exposure")) > 0 ? Number(given.get("exposure")) : null;
+  const covariates = (given.get("covariates") || "").split(",").map(Number);
+  state.covariates = data.covariates && covariates.length === data.covariates.names.length && covariates.every(Number.isFinite) ? covariates : null;
   state.parts = given.get("parts") === "topics" ? "topics" : "words";
   state.order = given.get("order") in ORDERS ? given.get("order") : "given";
   const box = (given.get("box") || "").split(",").map(Number);

@@ -3,9 +3,8 @@
 function tryGiven(model) {
   const { data } = model;
   const given = { offset: [...data.intercept] };
-  const exposure = model.tryExposure || 1;
-  data.targets.forEach((target) => { if (target.kind === "poisson") given.offset[target.first] += Math.log(exposure); });
-  if (data.covariates) given.covariates = model.tryCovariates || (model.tryCovariates = [...data.covariates.typical]);
+  data.targets.forEach((target) => { if (target.kind === "poisson") given.offset[target.first] += Math.log(state.exposure ?? 1); });
+  if (data.covariates) given.covariates = state.covariates ?? data.covariates.typical;
   return given;
 }
 
@@ -18,7 +17,7 @@ function drawTry(model, root, width) {
   const { data } = model;
   const input = data.reading.text ? textInput(model) : codeInput(model);
   redraw(root, el("div", { class: "columns" },
-    el("div", {}, card("Try it", input, extraInputs(model)), tryWords(model)),
+    el("div", {}, card("Try it", input, extraInputs(model)), el("div", { id: "try-words" }, tryWords(model))),
     el("div", { id: "try-result" }, tryOutput(model))));
 }
 
@@ -89,15 +88,16 @@ function extraInputs(model) {
   const fields = [];
   if (data.targets.some((t) => t.kind === "poisson")) {
     fields.push(el("label", { class: "field small" }, el("span", {}, "exposure"), el("input", {
-      type: "number", min: 0, step: "any", "data-key": "exposure", value: model.tryExposure || 1,
-      oninput: (event) => { const e = Number(event.target.value); if (e > 0) { model.tryExposure = e; update({}); } },
+      type: "number", min: 0, step: "any", "data-key": "exposure", value: state.exposure ?? 1,
+      oninput: (event) => { const e = Number(event.target.value); if (e > 0) update({ exposure: e }); },
     })));
   }
   if (data.covariates) {
-    tryGiven(model);
-    data.covariates.names.forEach((name, j) => fields.push(el("label", { class: "field small" }, el("span", {}, shorten(name, 24)), el("input", {
-      type: "number", step: "any", "data-key": `covariate-${j}`, value: Number(model.tryCovariates[j].toPrecision(4)),
-      oninput: (event) => { const z = Number(event.target.value); if (Number.isFinite(z)) { model.tryCovariates[j] = z; update({}); } },
+    const values = tryGiven(model).covariates;
+    data.covariates.names.forEach((name, j) => fields.push(el("label", { class: "field small" }, el("span", {}, shorten(name, 40)), el("input", {
+      type: "number", step: "any", "data-key": `covariate-${j}`, value: Number(values[j].toPrecision(4)),
+      // A minus sign alone is no number yet.
+      oninput: (event) => { if (event.target.value !== "") update({ covariates: tryGiven(model).covariates.map((z, i) => (i === j ? Number(event.target.value) : z)) }); },
     }))));
   }
   return fields.length ? el("div", { class: "fields" }, fields) : null;
