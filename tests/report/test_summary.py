@@ -8,7 +8,7 @@ import pytest
 from report_cases import KINDS, case, large
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import VarianceThreshold
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
@@ -66,11 +66,38 @@ def test_real_targets_have_the_errors_of_least_squares():
     estimator = model[-1]
     mixes = rng.dirichlet(np.ones(3), 200)
     predictor = (estimator.intercept_ + mixes @ estimator.coef_)[:, None]
-    codes = predictor.copy()
+    codes = predictor + rng.standard_normal((200, 1))
     codes[:50] = np.nan  # not known: does not count
     found = topic_errors(estimator, mixes, predictor, codes)
-    wanted = estimator.noise_variance_ * np.linalg.inv(mixes[50:].T @ mixes[50:])
+    noise = np.sum((codes - predictor)[50:] ** 2) / (150 - 3)
+    wanted = noise * np.linalg.inv(mixes[50:].T @ mixes[50:])
     np.testing.assert_allclose(found[:, 0], np.sqrt(np.diag(wanted)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary", "poisson"])
+def test_errors_are_those_of_drawing_other_documents(kind):
+    """Beside the bootstrap: coefficients refitted to mixes of documents drawn again."""
+    rng = np.random.default_rng(1)
+    model, _, _ = case(kind)
+    estimator = model[-1]
+    n, rounds = 400, 200
+    mixes = rng.dirichlet(np.full(3, 0.7), n)
+    effect = np.array([-0.8, 0.3, 1.0])
+    f = mixes @ effect
+    if kind == "regression":
+        y = f + 2.0 * rng.standard_normal(n)  # far more than δ
+        one = lambda x, t: np.linalg.lstsq(x, t, rcond=None)[0]  # noqa: E731
+    elif kind == "binary":
+        y = (rng.random(n) < 1 / (1 + np.exp(-f))).astype(float)
+        one = LogisticRegression(C=1e6, fit_intercept=False)
+    else:
+        y = rng.poisson(np.exp(f) * rng.gamma(0.5, 2.0, n)).astype(float)  # overdispersed
+        one = PoissonRegressor(alpha=0, fit_intercept=False)
+    refit = one if kind == "regression" else lambda x, t: one.fit(x, t).coef_.ravel()
+    drawn = [rng.integers(0, n, n) for _ in range(rounds)]
+    wanted = np.std([refit(mixes[i], y[i]) for i in drawn], axis=0)
+    found = topic_errors(estimator, mixes, f[:, None], y[:, None])[:, 0]
+    np.testing.assert_allclose(found, wanted, rtol=0.3)
 
 
 @pytest.mark.parametrize("kind", ["binary", "poisson", "ordinal", "multiclass"])

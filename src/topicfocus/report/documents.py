@@ -172,6 +172,7 @@ def document_summary(
     first = counts.indptr[:-1][np.diff(counts.indptr) > 0]
     steps[first] = counts.indices[first]  # each document starts from column 0
     out: dict[str, Any] = {
+        "n": inputs.n_docs,
         "row": rows.tolist(),
         "names": None if names is None else [names[i] for i in rows],
         "all_words": bool(every),

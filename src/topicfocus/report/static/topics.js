@@ -66,7 +66,7 @@ function forestNote(model, l) {
   return el("p", { class: "note" }, "Documents are mixtures of topics, so their predictions lie between these. ",
     usualRange(model, l) ? "The band is where 90% of them lie; the" : "The", " dashed line is a document without words. ",
     model.data.topics.error
-      ? "Lines are 95% intervals of the coefficients given the topic mixes of the documents; they do not know that the topics were found from data, too. "
+      ? `Lines are 95% intervals: how far ${format(model.data.documents.n)} documents like these determine the coefficients. They do not know that the topics were found from data, too. `
       : "No target was given with the documents, so there are no intervals. ",
     unitOf(model, l) === "score" ? "Differences of scores are log odds between classes. " : "",
     "Share: of the average document.");
