@@ -101,6 +101,33 @@ def test_a_word_is_found_explained_and_filters_documents(open_page):
     assert page.locator("#found").inner_text().startswith(f"{wanted} of 60")
 
 
+def test_a_word_narrows_the_topics_view(open_page):
+    model, texts, _ = case("regression")
+    estimator = model[-1]
+    counts = model[:-1].transform(texts[:60])
+    often = np.asarray((counts > 0).sum(axis=0)).ravel()
+    v = int(np.argmax(np.where(estimator.selected_words_, often, 0)))
+    page = open_page(explorer("regression").html, f"#view=topics&topic=1&word={v}")
+    prior = estimator.doc_topic_prior_
+    wanted = estimator._state().topic_word[v] * prior
+    wanted = wanted / wanted.sum()
+    for k in range(3):
+        shown = page.locator(f"[data-topic='{k}'] .share small").inner_text()
+        assert float(shown.strip("<>%")) == pytest.approx(100 * wanted[k], abs=1)
+    mixes = estimator.transform(counts)[:, 1]
+    with_it = np.flatnonzero(counts[:, [v]].toarray()[:, 0] > 0)
+    listed = page.locator("#panel-topics [data-doc]").evaluate_all(
+        "n => n.map(d => +d.dataset.doc)"
+    )
+    assert listed == with_it[np.argsort(-mixes[with_it], kind="stable")][:5].tolist()
+    # Taken back, all documents return.
+    page.locator(".selection .chip").nth(1).click()
+    listed = page.locator("#panel-topics [data-doc]").evaluate_all(
+        "n => n.map(d => +d.dataset.doc)"
+    )
+    assert listed == np.argsort(-mixes, kind="stable")[:5].tolist()
+
+
 def test_a_click_on_the_word_map_chooses_the_nearest_word(open_page):
     page = open_page(explorer("regression").html, "#view=words")
     box = page.locator(".surface.point").bounding_box()

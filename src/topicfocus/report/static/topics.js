@@ -69,7 +69,18 @@ function forestNote(model, l) {
       ? `Lines are 95% intervals: how far ${format(model.data.documents.n)} documents like these determine the coefficients. They do not know that the topics were found from data, too. `
       : "No target was given with the documents, so there are no intervals. ",
     unitOf(model, l) === "score" ? "Differences of scores are log odds between classes. " : "",
-    "Share: of the average document.");
+    shareNote(model));
+}
+
+/** Shares of the topics: of the word that is selected, where topics contain it, else of the average document. */
+function shownShares(model) {
+  return (state.word !== null && wordTopics(model, state.word)) || model.data.topics.prevalence;
+}
+
+function shareNote(model) {
+  const { names } = model.data.words;
+  if (state.word === null) return "Share: of the average document.";
+  return model.rowOf[state.word] < 0 ? `Share: of the average document; “${names[state.word]}” is in no topic.` : `Share: the topics that “${names[state.word]}” comes from.`;
 }
 
 function forest(model, order, chosen, l) {
@@ -85,7 +96,8 @@ function forest(model, order, chosen, l) {
   const usual = usualRange(model, l);
   const domain = padded(extent([...ends, base, ...(usual || [])]), 0.04);
   const s = scale(domain, [0, 100]);
-  const common = Math.max(...data.topics.prevalence, 1e-9);
+  const shares = shownShares(model);
+  const common = Math.max(...shares, 1e-9);
   const axisTicks = ticks(domain, 4);
   const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
     el("span", { class: "name" }, "Topic"),
@@ -95,7 +107,7 @@ function forest(model, order, chosen, l) {
     const e = topicEffect(model, k, l), error = topicError(model, k, l);
     const low = e - 1.96 * (error ?? 0), high = e + 1.96 * (error ?? 0);
     const kind = e >= base ? "up" : "down";
-    const said = `${topicName(data, k)}: ${format(e)}${error === null ? "" : `, 95% interval ${format(low)} to ${format(high)}`}, ${percent(data.topics.prevalence[k])} of the documents' words`;
+    const said = `${topicName(data, k)}: ${format(e)}${error === null ? "" : `, 95% interval ${format(low)} to ${format(high)}`}, ${percent(shares[k])} of ${shares === data.topics.prevalence ? "the average document" : data.words.names[state.word]}`;
     return el("li", {}, el("button", {
       type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": said, title: said,
       onclick: () => update({ topic: k }),
@@ -107,7 +119,7 @@ function forest(model, order, chosen, l) {
         svg("line", { class: "base", x1: `${s(base)}%`, x2: `${s(base)}%`, y1: 0, y2: "100%" }),
         error === null ? "" : svg("line", { class: `interval ${kind}`, x1: `${clamp(s(low), 0, 100)}%`, x2: `${clamp(s(high), 0, 100)}%`, y1: "50%", y2: "50%" }),
         svg("circle", { class: kind, cx: `${s(e)}%`, cy: "50%", r: 5 })),
-      el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
+      el("span", { class: "share" }, bar(0, shares[k], [0, common], "accent"), el("small", {}, percent(shares[k])))));
   });
   return el("div", { class: "forest" },
     el("p", { class: "muted" }, effectLabel(model, l)), head,
@@ -150,8 +162,10 @@ function topicDocuments(model, k) {
   const { data } = model;
   const n = data.documents.row.length;
   if (!n) return null;
-  const order = Array.from({ length: n }, (_, d) => d).sort((a, b) => data.documents.mix[b * model.K + k] - data.documents.mix[a * model.K + k]);
-  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}`),
+  const { word } = state;
+  const order = Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)).sort((a, b) => data.documents.mix[b * model.K + k] - data.documents.mix[a * model.K + k]);
+  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}${word === null ? "" : `, with “${brief(data.words.names[word], 40)}”`}`),
+    order.length ? null : el("p", { class: "muted" }, "No document of this page has it."),
     el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.mix[d * model.K + k])} of it`)))),
     el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents" }) }, "All documents by this topic")));
 }
