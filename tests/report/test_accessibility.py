@@ -50,3 +50,60 @@ def test_the_keyboard_reaches_everything(open_page):
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("document.activeElement.id") == "relevance"
     assert page.evaluate("topicfocus.state.relevance") == 0.55
+
+
+def test_a_screen_reader_is_told_what_is_there(open_page):
+    model, texts, target = case("binary")
+    page = open_page(Explorer(model, texts=texts[:60], target=target[:60]).html)
+    assert page.get_by_role("heading", level=1).count() == 1
+    assert page.get_by_role("tablist", name="Views").get_by_role("tab").count() == 5
+    for name in ("Topics", "Words", "Documents", "Try it", "Fit"):
+        page.get_by_role("tab", name=name).click()
+        assert page.get_by_role("tab", name=name, selected=True).count() == 1
+        panel = page.get_by_role("tabpanel", name=name)
+        assert panel.get_by_role("heading", level=2).count() >= 1
+        # Whatever can be worked has a name, and every picture says what it shows.
+        unnamed = panel.evaluate(
+            "root => [...root.querySelectorAll('button, input, select, textarea, svg.chart')]"
+            ".filter(n => !(n.ariaLabel || n.textContent.trim() || n.labels?.length)).length"
+        )
+        assert unnamed == 0, name
+        hidden = panel.locator("svg:not(.chart):not([aria-hidden=true])").count()
+        assert hidden == 0, name
+    page.get_by_role("tab", name="Try it").click()
+    live = page.locator("[aria-live=polite]")
+    before = live.inner_text()
+    page.get_by_role("textbox", name="Your text").fill("a brilliant masterpiece")
+    assert live.inner_text() != before
+
+
+def test_the_tab_key_goes_through_the_page_in_order(open_page):
+    model, texts, target = case("regression")
+    page = open_page(Explorer(model, texts=texts[:60], target=target[:60]).html)
+    page.evaluate("document.activeElement.blur()")
+    seen = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate(
+                "(() => { const n = document.activeElement;"
+                " const r = n.getBoundingClientRect(), s = getComputedStyle(n);"
+                " const name = n.id || n.dataset.key || '';"
+                " return [name, s.outlineStyle !== 'none', r.width > 0]; })()"
+            )
+        )
+    names = [n for n, _, _ in seen]
+    assert names[:3] == ["theme", "save", "tab-topics"]  # one stop for the tabs: arrows move
+    topics = page.locator("[data-topic]").evaluate_all("nodes => nodes.map(n => n.dataset.key)")
+    assert names[3:6] == topics
+    assert all(outlined and wide for _, outlined, wide in seen)
+    # A document is chosen, and its word followed, without a mouse.
+    page.focus("#tab-topics")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.focus("[data-doc='2']")
+    page.keyboard.press("Enter")
+    assert page.locator("#document h2").inner_text() == "Document 2"
+    page.locator(".waterfall button.link").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#panel-words").is_visible()

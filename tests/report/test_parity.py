@@ -89,11 +89,21 @@ def test_exposure_and_covariates_take_part(open_page):
     np.testing.assert_allclose([r["targets"][0]["mean"] for r in found], wanted, atol=1e-6)
     page.get_by_label("exposure").fill("2")
     page.get_by_label("covariate 0").fill("0.5")
-    page.get_by_label("covariate 1").fill("-1")
+    page.get_by_label("covariate 1").fill("")
+    page.get_by_label("covariate 1").press_sequentially("-1")  # a minus sign alone is no number yet
+    assert page.get_by_label("covariate 1").input_value() == "-1"
     shown = float(page.locator("#try-result strong[data-value]").get_attribute("data-value"))
     empty = counts[:1] * 0
     wanted = fitted.predict(empty, exposure=[2.0], covariates=[[0.5, -1.0]])[0]
     assert shown == pytest.approx(wanted, abs=1e-6)
+    # The waterfall has a row for each; the link has them, too.
+    rows = page.locator("#try-result .waterfall tbody tr").all_inner_texts()
+    amounts = [row.split("\t")[-1].replace("−", "-") for row in rows if "covariate" in row]
+    wanted = fitted.covariate_coef_ * [0.5, -1.0]
+    np.testing.assert_allclose(np.array(amounts, dtype=float), wanted, atol=0.006)
+    again = open_page(explorer.html, page.evaluate("location.hash"))
+    value = again.locator("#try-result strong[data-value]").get_attribute("data-value")
+    assert float(value) == shown
 
 
 def test_typed_text_is_predicted_as_it_is_typed(open_page):

@@ -62,3 +62,20 @@ def test_errors_say_what_is_missing():
         plots.plot_topics(bare, predictor=1)
     with pytest.raises(ValueError, match="one of a"):
         plots.plot_frontier([{"inclusion_prior": 0.1, "a": 1.0}], "b")
+
+
+def test_names_of_words_do_not_cover_each_other():
+    model, texts, target = case("binary")
+    counts = model[:-1].transform(texts)
+    names = [f"dx:organ system|failure of something {i:04d}" for i in range(counts.shape[1])]
+    made = Explorer(model[-1], counts=counts, target=target, vocabulary=names, target_name="vote")
+    ax = plots.plot_words(made)
+    ax.figure.canvas.draw()
+    boxes = [t.get_window_extent() for t in ax.texts]
+    assert len(boxes) > 3
+    # Narrower by a tenth: the room is reckoned from the number of letters.
+    inner = [b.expanded(0.9, 0.9) for b in boxes]
+    assert not any(a.overlaps(b) for i, a in enumerate(inner) for b in inner[:i])
+    assert all(t.get_text().startswith("dx:…") for t in ax.texts)
+    assert plots.plot_topics(made).get_xlabel().startswith("log odds of yes")
+    assert plots.plot_calibration(made).get_ylabel() == "share of yes"

@@ -1,24 +1,27 @@
 """The summary: plain data, right numbers, clear errors."""
 
+import itertools
 import json
 
 import numpy as np
 import pytest
-from report_cases import KINDS, case
-from scipy import sparse
+from report_cases import KINDS, case, large
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import VarianceThreshold
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, FocusedTopicRegressor, SLDARegressor
 from topicfocus.report import Explorer
+from topicfocus.report.evaluation import calibration
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.intervals import topic_errors
+from topicfocus.report.labels import Labels, brief
 from topicfocus.report.packing import pack, pack_texts, unpack, unpack_texts, whole
-from topicfocus.report.summary import Extras, Labels, summarise
+from topicfocus.report.summary import Extras, summarise
 from topicfocus.report.table import pack_logarithms, unpack_logarithms
+from topicfocus.report.vocabulary import evidence_needed, focused_cost
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,11 +66,38 @@ def test_real_targets_have_the_errors_of_least_squares():
     estimator = model[-1]
     mixes = rng.dirichlet(np.ones(3), 200)
     predictor = (estimator.intercept_ + mixes @ estimator.coef_)[:, None]
-    codes = predictor.copy()
+    codes = predictor + rng.standard_normal((200, 1))
     codes[:50] = np.nan  # not known: does not count
     found = topic_errors(estimator, mixes, predictor, codes)
-    wanted = estimator.noise_variance_ * np.linalg.inv(mixes[50:].T @ mixes[50:])
+    noise = np.sum((codes - predictor)[50:] ** 2) / (150 - 3)
+    wanted = noise * np.linalg.inv(mixes[50:].T @ mixes[50:])
     np.testing.assert_allclose(found[:, 0], np.sqrt(np.diag(wanted)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary", "poisson"])
+def test_errors_are_those_of_drawing_other_documents(kind):
+    """Beside the bootstrap: coefficients refitted to mixes of documents drawn again."""
+    rng = np.random.default_rng(1)
+    model, _, _ = case(kind)
+    estimator = model[-1]
+    n, rounds = 400, 200
+    mixes = rng.dirichlet(np.full(3, 0.7), n)
+    effect = np.array([-0.8, 0.3, 1.0])
+    f = mixes @ effect
+    if kind == "regression":
+        y = f + 2.0 * rng.standard_normal(n)  # far more than δ
+        one = lambda x, t: np.linalg.lstsq(x, t, rcond=None)[0]  # noqa: E731
+    elif kind == "binary":
+        y = (rng.random(n) < 1 / (1 + np.exp(-f))).astype(float)
+        one = LogisticRegression(C=1e6, fit_intercept=False)
+    else:
+        y = rng.poisson(np.exp(f) * rng.gamma(0.5, 2.0, n)).astype(float)  # overdispersed
+        one = PoissonRegressor(alpha=0, fit_intercept=False)
+    refit = one if kind == "regression" else lambda x, t: one.fit(x, t).coef_.ravel()
+    drawn = [rng.integers(0, n, n) for _ in range(rounds)]
+    wanted = np.std([refit(mixes[i], y[i]) for i in drawn], axis=0)
+    found = topic_errors(estimator, mixes, f[:, None], y[:, None])[:, 0]
+    np.testing.assert_allclose(found, wanted, rtol=0.3)
 
 
 @pytest.mark.parametrize("kind", ["binary", "poisson", "ordinal", "multiclass"])
@@ -135,13 +165,93 @@ def test_words_know_their_target_and_why():
     root = np.sqrt(counts[:, [v]].toarray()[:, 0])
     wanted = np.sqrt(len(texts)) * np.corrcoef(root, target == "yes")[0, 1]
     assert z[v] == pytest.approx(wanted, abs=0.011)
-    why = summary["why"]
-    np.testing.assert_allclose(unpack(why["as_prediction"]), estimator.evidence_, rtol=1e-3)
-    kept = estimator.selected_words_
-    # The costs explain the choice: no dropped word is above both the cost and the threshold.
-    frequency = np.asarray(counts.sum(axis=0)).ravel()
-    score = (estimator.evidence_ - why["prediction_cost"]) / np.maximum(frequency, 1)
-    assert np.all(score[~kept] <= why["threshold"] + 1e-9)
+    np.testing.assert_allclose(
+        unpack(summary["why"]["as_prediction"]), estimator.evidence_, rtol=1e-3
+    )
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary", "multiclass", "poisson"])
+def test_the_costs_explain_which_words_were_kept(kind):
+    model, texts, target = case(kind)
+    estimator, kept = model[-1], model[-1].selected_words_
+    frequency = np.asarray(model[:-1].transform(texts).sum(axis=0)).ravel()  # of training
+    cost = focused_cost(estimator)
+    needed = evidence_needed(estimator, cost, [])
+    # A word is kept if, and only if, it has more than the best dropped one has an occurrence.
+    score = (estimator.evidence_ - cost) / frequency
+    best = score[~kept].max()
+    np.testing.assert_allclose(needed[~kept], cost + max(best, 0) * frequency[~kept])
+    assert np.all(score[kept] >= best) and best > 0
+    assert np.all(estimator.evidence_[~kept] <= needed[~kept] * (1 + 1e-12))
+    # The documents of the page do not matter to it.
+    few = Explorer(model, texts=texts[:9], target=target[:9]).summary["words"]["why"]
+    np.testing.assert_allclose(unpack(few["needed"]), needed, rtol=1e-3)
+    assert few["prediction_cost"] == cost
+
+
+def test_words_dropped_by_the_user_set_no_example():
+    model, texts, target = case("regression")
+    counts = model[:-1].transform(texts)
+    best = int(np.argmax(np.where(model[-1].selected_words_, model[-1].evidence_, 0)))
+    fitted = FocusedTopicRegressor(3, max_epochs=3, drop_words=[best], random_state=0)
+    fitted.fit(counts, target)
+    cost = focused_cost(fitted)
+    with_it, without = (evidence_needed(fitted, cost, drop) for drop in ([], [best]))
+    assert np.all(with_it >= without) and with_it.max() > without.max()
+
+
+def test_stretches_of_whole_numbers_do_not_overlap():
+    model, texts, target = case("poisson")
+    by = Explorer(model, texts=texts, target=target).summary["words"]["by_target"][0]
+    ends = [[int(v) for v in label.split(" to ")] for label in by["labels"]]
+    assert ends[0][0] == target.min() and ends[-1][-1] == target.max()
+    assert all(a[-1] + 1 == b[0] for a, b in itertools.pairwise(ends))
+    wanted = [int(((target >= e[0]) & (target <= e[-1])).sum()) for e in ends]
+    assert by["size"] == wanted
+
+
+def test_calibration_of_shares_has_wilsons_intervals():
+    truth = np.repeat([0.0, 0.0, 1.0, 1.0], 20)
+    truth[20:25] = 1.0
+    found = calibration(truth, np.arange(80.0), shares=True)
+    for y, low, high, n in zip(found["y"], found["low"], found["high"], found["n"], strict=True):
+        for end in (low, high):  # where the score test is just at 5%
+            spread = end * (1 - end) / n
+            assert abs(y - end) == pytest.approx(1.959964 * np.sqrt(spread), abs=1e-5)
+        assert low <= y + 1e-9 and high >= y - 1e-9 and high - low > 0.1
+    plain = calibration(truth, np.arange(80.0), shares=False)
+    assert plain["low"][0] == plain["high"][0] == 0.0
+
+
+def test_targets_have_names():
+    pd = pytest.importorskip("pandas")
+    model, texts, target = case("regression")
+    made = Explorer(model, texts=texts[:9], target=target[:9], target_name="stars")
+    assert made.summary["targets"][0]["name"] == "stars"
+    assert made.summary["title"] == "Topics that predict stars"
+    named = Explorer(model, texts=texts[:9], target=pd.Series(target[:9], name="rating"))
+    assert named.summary["targets"][0]["name"] == "rating"
+    bare = Explorer(model, texts=texts[:9], target=target[:9]).summary
+    assert (bare["title"], bare["targets"][0]["name"]) == (
+        "Topics of a FocusedTopicRegressor",
+        "target",
+    )
+    model, texts, target = case("several")
+    frame = pd.DataFrame(target[:9], columns=["a", "b", "c"])
+    assert Explorer(model, texts=texts[:9], target=frame).summary["title"].endswith("a, b and c")
+    with pytest.raises(ValueError, match="not both"):
+        Explorer(model, target_name="a", target_names=["a", "b", "c"])
+    with pytest.raises(ValueError, match="target_names has 1 entries"):
+        Explorer(model, target_name="a")
+
+
+def test_long_codes_keep_their_kind_and_their_end():
+    assert brief("short") == "short"
+    assert brief("dx:pulmonary|respiratory failure|acute respiratory failure") == (
+        "dx:…respiratory failure"
+    )
+    assert brief("x" * 40) == "x" * 9 + "…" + "x" * 18
+    assert all(len(brief("ab:" + "c " * n, 28)) <= 28 for n in range(40))
 
 
 def test_forced_words_are_said_to_be():
@@ -218,37 +328,13 @@ def test_errors_say_what_to_do():
         summarise(read_inputs(model), extras=Extras(frontier=[{"rmse": 1.0}]))
 
 
-def large(n_topics, n_words, share, model):
-    """A model of the size promised, its topics random, fitted to nothing."""
-    rng = np.random.default_rng(0)
-    tiny = sparse.csr_array((rng.random((30, n_words)) < 0.01).astype(float))
-    fitted = model(2, max_epochs=1, random_state=0).fit(tiny, rng.standard_normal(30))
-    kept = np.zeros(n_words, dtype=bool)
-    kept[rng.choice(n_words, int(share * n_words), replace=False)] = True
-    fitted.components_ = rng.dirichlet(np.full(n_words, 0.1), n_topics) * kept + 1e-12 * kept
-    fitted.components_ /= fitted.components_.sum(axis=1, keepdims=True)
-    fitted.coef_ = np.linspace(-3, 3, n_topics)
-    fitted.doc_topic_prior_ = np.full(n_topics, 1.0)
-    if hasattr(fitted, "inclusion_"):
-        fitted.inclusion_, fitted.selected_words_ = kept.astype(float), kept
-        fitted.topic_volume_ = np.ones(n_topics)
-        fitted.evidence_ = rng.exponential(5, n_words)
-    words = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 8)) for _ in range(n_words)])
-    zipf = 1 / np.arange(1, n_words + 1)
-    texts = [" ".join(rng.choice(words, 400, p=zipf / zipf.sum())) for _ in range(500)]
-    names = sorted(set(words))
-    names += [f"zz{i}" for i in range(n_words - len(names))]
-    counts = CountVectorizer(vocabulary=names).transform(texts)
-    return fitted, texts, counts, rng.standard_normal(500), names
-
-
 @pytest.mark.parametrize(
     ("n_topics", "share", "model"),
     [(5, 0.1, FocusedTopicRegressor), (50, 0.1, FocusedTopicRegressor), (50, 1.0, SLDARegressor)],
 )
 def test_the_page_stays_small(n_topics, share, model):
-    fitted, texts, counts, target, names = large(n_topics, 10_000, share, model)
-    made = Explorer(fitted, texts=texts, counts=counts, target=target, vocabulary=names)
+    fitted, given = large(n_topics, 10_000, share, model)
+    made = Explorer(fitted, **given)
     assert len(made.summary["documents"]["row"]) == 500
     assert len(made.html.encode()) < 1_500_000
     if share < 1:

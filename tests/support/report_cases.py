@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
@@ -75,3 +76,30 @@ def case(kind: str) -> Case:
     else:  # every word kept
         model, y = SLDAClassifier(3, max_epochs=10, random_state=0), labels
     return Case(make_pipeline(words, model).fit(texts, y), texts, y)
+
+
+def large(
+    n_topics: int, n_words: int, share: float, model: Any, n_docs: int = 500
+) -> tuple[Any, dict[str, Any]]:
+    """A model with random topics on a share of the words, and random documents for `Explorer`."""
+    rng = np.random.default_rng(0)
+    tiny = sparse.csr_array((rng.random((30, n_words)) < 0.01).astype(float))
+    fitted = model(2, max_epochs=1, random_state=0).fit(tiny, rng.standard_normal(30))
+    kept = np.zeros(n_words, dtype=bool)
+    kept[rng.choice(n_words, int(share * n_words), replace=False)] = True
+    fitted.components_ = rng.dirichlet(np.full(n_words, 0.1), n_topics) * kept + 1e-12 * kept
+    fitted.components_ /= fitted.components_.sum(axis=1, keepdims=True)
+    fitted.coef_ = np.linspace(-3, 3, n_topics)
+    fitted.doc_topic_prior_ = np.full(n_topics, 1.0)
+    if hasattr(fitted, "inclusion_"):
+        fitted.inclusion_, fitted.selected_words_ = kept.astype(float), kept
+        fitted.topic_volume_ = np.ones(n_topics)
+        fitted.evidence_ = rng.exponential(5, n_words)
+    words = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 8)) for _ in range(n_words)])
+    zipf = 1 / np.arange(1, n_words + 1)
+    texts = [" ".join(rng.choice(words, 400, p=zipf / zipf.sum())) for _ in range(n_docs)]
+    names = sorted(set(words))
+    names += [f"zz{i}" for i in range(n_words - len(names))]
+    counts = CountVectorizer(vocabulary=names).transform(texts)
+    target = rng.standard_normal(n_docs)
+    return fitted, {"texts": texts, "counts": counts, "target": target, "vocabulary": names}

@@ -205,6 +205,7 @@ def _judge(
         "target": y[test][with_text],
         "baselines": {others[0].name: other[with_text]},
         "held_out": True,
+        "target_name": (columns or {}).get("target"),
         "document_names": [f"row {row}" for row in source.rows[test[with_text]]],
     }
     return Outcome(make_pipeline(counted.counter, model), result, predictions, shown)

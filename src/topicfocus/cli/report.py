@@ -48,7 +48,9 @@ def run(args: argparse.Namespace) -> int:
         if table.target is not None:
             found = detect_target(table.target[: args.docs], settings.get("kind"))
             values = target_values(found)
-        explorer.write(page, saved.whole, texts=texts[: args.docs], target=values)
+        explorer.write(
+            page, saved.whole, texts=texts[: args.docs], target=values, target_name=target
+        )
     if args.json:
         print_json({"page": str(page), "documents": min(len(texts), args.docs)})
     remarks.say(f"Wrote {page}, {min(len(texts), args.docs):,} documents.")

@@ -86,6 +86,36 @@ def _nothing(model: Any) -> Predictions:
     return Predictions(np.zeros((0, state.n_topics)), bare, bare, None, mean, [None for _ in mean])
 
 
+def read_baselines(inputs: Inputs, given: Any) -> dict[str, list[np.ndarray]]:
+    """Predictions of others, one array a target."""
+    out: dict[str, list[np.ndarray]] = {}
+    for name, predictions in dict(given or {}).items():
+        codings = inputs.model._codings
+        parts = [predictions] if len(codings) == 1 else predictions
+        if len(codings) > 1 and isinstance(predictions, np.ndarray):
+            parts = list(predictions.T)
+        columns = []
+        for coding, part in zip(codings, parts, strict=True):
+            column = np.asarray(part, dtype=float)
+            if is_class(coding):
+                if column.ndim == 1:
+                    column = np.column_stack([1 - column, column])
+                n_classes = 2 if coding.labels is None else len(coding.labels)
+                if column.shape[1] != n_classes:
+                    raise ValueError(
+                        f"the baseline {name!r} has {column.shape[1]} columns, but there are "
+                        f"{n_classes} classes: give probabilities, one column a class."
+                    )
+            if len(column) != inputs.n_docs:
+                raise ValueError(
+                    f"the baseline {name!r} predicts {len(column)} documents, but there are "
+                    f"{inputs.n_docs}."
+                )
+            columns.append(column)
+        out[str(name)] = columns
+    return out
+
+
 def evaluate(
     inputs: Inputs, found: Predictions, baselines: dict[str, list[np.ndarray]]
 ) -> list[dict[str, Any] | None]:
@@ -107,10 +137,11 @@ def evaluate(
         if is_class(coding):
             record["roc"] = [roc(truth == c, mean[:, c]) for c in range(mean.shape[1])]
             record["calibration"] = [
-                calibration((truth == c).astype(float), mean[:, c]) for c in range(mean.shape[1])
+                calibration((truth == c).astype(float), mean[:, c], shares=True)
+                for c in range(mean.shape[1])
             ]
         else:
-            record["calibration"] = [calibration(truth, mean)]
+            record["calibration"] = [calibration(truth, mean, shares=False)]
         out.append(record)
     return out
 
@@ -141,6 +172,7 @@ def document_summary(
     first = counts.indptr[:-1][np.diff(counts.indptr) > 0]
     steps[first] = counts.indices[first]  # each document starts from column 0
     out: dict[str, Any] = {
+        "n": inputs.n_docs,
         "row": rows.tolist(),
         "names": None if names is None else [names[i] for i in rows],
         "all_words": bool(every),
@@ -151,7 +183,6 @@ def document_summary(
         "predictor": pack(found.predictor[rows], "f8"),
         "offset": pack(found.offset[rows], "f8"),
         "mean": [pack(m[rows], "f8") for m in found.mean],
-        "std": [None if s is None else pack(s[rows], "f8") for s in found.std],
         "actual": None,
         "texts": None,
         "shortened": False,

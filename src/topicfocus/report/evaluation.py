@@ -12,6 +12,8 @@ _BINS = 10
 _CURVE = 101
 #: 80% of a normal distribution lies within so many standard deviations.
 Z80 = 1.2815515655446004
+#: And 95% within so many.
+Z95 = 1.959963984540054
 
 
 def is_class(coding: Coding) -> bool:
@@ -81,15 +83,28 @@ def roc(positive: np.ndarray, score: np.ndarray) -> dict[str, Any]:
     return {"x": rounded(fpr), "y": rounded(tpr), "auc": auc(positive, score)}
 
 
-def calibration(truth: np.ndarray, predicted: np.ndarray) -> dict[str, Any]:
-    """Mean prediction and mean target of tenths of the documents, by prediction, with errors."""
+def calibration(truth: np.ndarray, predicted: np.ndarray, shares: bool) -> dict[str, Any]:
+    """Mean prediction and mean target of tenths of the documents, by prediction.
+
+    `low` and `high` are the ends of 95% intervals: Wilson's for `shares` (targets 0 and 1), which
+    has a width where a tenth holds one class only; mean ± 1.96 standard errors otherwise.
+    """
     order = np.argsort(predicted, kind="stable")
     parts = [p for p in np.array_split(order, min(_BINS, max(1, len(order) // 5))) if len(p)]
+    n = np.array([len(p) for p in parts])
+    mean = np.array([truth[p].mean() for p in parts])
+    if shares:
+        middle = (mean + Z95**2 / (2 * n)) / (1 + Z95**2 / n)
+        reach = np.sqrt(mean * (1 - mean) / n + (Z95 / (2 * n)) ** 2) * Z95 / (1 + Z95**2 / n)
+    else:
+        middle = mean
+        reach = Z95 * np.array([truth[p].std() for p in parts]) / np.sqrt(n)
     return {
         "x": rounded([predicted[p].mean() for p in parts]),
-        "y": rounded([truth[p].mean() for p in parts]),
-        "error": rounded([truth[p].std() / np.sqrt(len(p)) for p in parts]),
-        "n": [len(p) for p in parts],
+        "y": rounded(mean),
+        "low": rounded(middle - reach),
+        "high": rounded(middle + reach),
+        "n": n.tolist(),
     }
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from topicfocus.persistence.atomic import replacing
 from topicfocus.report.inputs import read_inputs
+from topicfocus.report.labels import Labels, target_names_of
 from topicfocus.report.render import frame, render
-from topicfocus.report.summary import Extras, Labels, summarise
+from topicfocus.report.summary import Extras, summarise
 
 
 class Explorer:
@@ -30,8 +31,11 @@ class Explorer:
         Names of the topics; by default their most relevant words.
     vocabulary : list of str, optional
         Names of the columns of `counts`; by default the vectoriser's, or those seen in fit.
-    title, target_names, class_names, document_names, covariate_names : optional
-        What to call things.
+    target_name : str, optional
+        What the target is called; `target_names`, a list, for several targets. By default the name
+        of a pandas series, or the columns of a dataframe.
+    title, class_names, document_names, covariate_names : optional
+        What to call other things.
     exposure, covariates : optional
         Of the documents, for models that were fitted with them.
     held_out : bool, default=False
@@ -67,6 +71,7 @@ class Explorer:
         *,
         vocabulary: Any = None,
         title: str | None = None,
+        target_name: str | None = None,
         target_names: Any = None,
         class_names: Any = None,
         document_names: Any = None,
@@ -81,8 +86,8 @@ class Explorer:
         random_state: int | None = 0,
     ) -> None:
         inputs = read_inputs(model, texts, counts, target, vocabulary)
-        target_names = [target_names] if isinstance(target_names, str) else target_names
-        labels = Labels(title, names, target_names, class_names, document_names, covariate_names)
+        called = target_names_of(target_name, target_names, target)
+        labels = Labels(title, names, called, class_names, document_names, covariate_names)
         extras = Extras(exposure, covariates, held_out, baselines, frontier)
         self.summary = summarise(
             inputs,

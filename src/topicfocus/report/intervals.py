@@ -6,8 +6,10 @@ A document of topic k alone has the linear predictor μ_k = b + η_k. Since topi
     I = Σ_d w_d x_d x_dᵀ,   x_d = (θ̂_d, z_d),   w_d = -E[ℓ''(f_d)],
 
 with w = 1/δ for real targets, p(1-p) for two classes, e^f for counts, Σ_c P'_c²/P_c for levels, and
-p_c(1-p_c) for the predictor of class c. The standard error of μ_k is √(I⁻¹)_kk. What is left out:
-that the topics themselves were found from data, and shrinkage, which makes coefficients surer.
+p_c(1-p_c) for the predictor of class c. The standard error of μ_k is √(φ I⁻¹)_kk, where φ is the
+documents' own dispersion about f (`dispersion`). The model's δ alone would not do: it is the noise
+beyond what the words leave open of the mix, and given θ̂ that, too, is noise. What is left out: that
+the topics themselves were found from data, and shrinkage, which makes coefficients surer.
 """
 
 from __future__ import annotations
@@ -39,6 +41,19 @@ def fisher_weights(coding: Coding, family: Any, predictor: np.ndarray) -> np.nda
     return (p * (1 - p)).reshape(predictor.shape)
 
 
+def dispersion(coding: Coding, family: Any, predictor: np.ndarray, codes: np.ndarray) -> float:
+    """φ: the mean squared residual over the variance that the family expects, Σ (y-μ)²/V(μ) / n.
+
+    Of real targets, and of counts where it is at least 1; a class or a level has no free scale.
+    """
+    if coding.kind == "gaussian":
+        return float(np.mean((codes - predictor) ** 2)) / max(family.noise_variance, 1e-300)
+    if coding.kind == "poisson":
+        mean = mean_response(family, predictor)
+        return max(1.0, float(np.mean((codes - mean) ** 2 / np.maximum(mean, 1e-300))))
+    return 1.0
+
+
 def topic_errors(
     model: Any,
     mixes: np.ndarray,
@@ -56,9 +71,11 @@ def topic_errors(
             continue
         x = design[known]
         weights = fisher_weights(coding, own, predictor[known, where])
+        scale = dispersion(coding, own, predictor[known, where.start], codes[known, t])
+        scale *= len(x) / (len(x) - x.shape[1])  # as many degrees of freedom are used up
         for l in range(weights.shape[1]):
             information = (x * weights[:, [l]]).T @ x
             information.flat[:: len(information) + 1] += _JITTER * information.max()
             variance = np.diag(np.linalg.pinv(information, hermitian=True))[:n_topics]
-            out[:, where.start + l] = np.sqrt(np.maximum(variance, 0.0))
+            out[:, where.start + l] = np.sqrt(np.maximum(scale * variance, 0.0))
     return out

@@ -6,14 +6,24 @@ Each draws on the axes given, or on new ones, and returns them.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from topicfocus.report.facts import read_frontier
+from topicfocus.report.labels import brief
 from topicfocus.report.packing import unpack, unpack_texts
-from topicfocus.report.summary import read_frontier
 
+#: What linear predictors are measured in, where that is not the target's own unit.
+_UNITS = {
+    "poisson": "log counts",
+    "ordinal": "log odds of a higher level",
+    "bernoulli": "log odds",
+    "categorical": "score",
+}
+_SMALL = 7
 #: The page's own colours: told apart by every kind of colour vision, and in print.
 UP, DOWN, NEUTRAL = "#b34700", "#0a5fae", "#8a93a3"
 
@@ -72,8 +82,13 @@ def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 
             ends = [effect[k] - level * error, effect[k] + level * error]
             ax.plot(ends, [place, place], color=colour, linewidth=1.8)
         ax.plot(effect[k], place, "o", color=colour, markersize=6)
-    ax.set_yticks(range(len(order)), [_plain(topics["names"][k]) for k in order])
-    ax.set_xlabel(f"{_plain(name)}, for a document of this topic alone")
+    names = [
+        textwrap.fill(_plain(topics["names"][k]), 34, max_lines=2, placeholder=" …") for k in order
+    ]
+    ax.set_yticks(range(len(order)), names)
+    kind = summary["targets"][summary["predictors"][predictor]["target"]]["kind"]
+    unit = f"{_UNITS[kind]} of " if kind in _UNITS else ""
+    ax.set_xlabel(f"{unit}{_plain(name)}, for a document of this topic alone")
     _tidy(ax)
     return ax
 
@@ -92,7 +107,7 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
     n_predictors = len(summary["predictors"])
     x = unpack(words["association"]).reshape(-1, n_predictors)[:, predictor]
     inclusion = unpack(words["inclusion"])
-    kept = (inclusion > 0.5) & (unpack(words["seen"]) > 0)
+    kept = (inclusion > 0.5) & (unpack(words["trained"]) > 0)
     if words["graded"]:
         y, label = inclusion, "inclusion"
     else:
@@ -104,29 +119,43 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
     if label == "evidence":
         ax.set_yscale("symlog", linthresh=1.0)
         ax.axhline(words["why"]["prediction_cost"], color=NEUTRAL, linestyle="--", linewidth=1)
-    names = unpack_texts(words["names"])
+        ax.yaxis.set_major_formatter("{x:g}")
     strength = np.where(kept, np.abs(x) * np.log1p(np.maximum(y, 0)), -1.0)
-    height = np.arcsinh(y / 2) if label == "evidence" else 8 * y
-    placed: list[tuple[float, float]] = []
-    for v in np.argsort(-strength)[: 10 * labels]:
-        near = any(abs(x[v] - a) < 1.1 and abs(height[v] - b) < 0.22 for a, b in placed)
-        if strength[v] > 0 and not near and len(placed) < labels:
-            placed.append((x[v], height[v]))
-            side = (
-                {"ha": "left", "xytext": (4, 0)} if x[v] < 0 else {"ha": "right", "xytext": (-4, 0)}
-            )
-            ax.annotate(
-                _plain(names[v]),
-                (x[v], y[v]),
-                textcoords="offset points",
-                fontsize=7,
-                va="center",
-                **side,
-            )
+    best = np.argsort(-strength)[: 10 * labels]
+    _name_points(ax, unpack_texts(words["names"]), x, y, best[strength[best] > 0], labels)
     ax.set_xlabel(f"association with {_plain(name)} (z)")
     ax.set_ylabel(label)
     _tidy(ax)
     return ax
+
+
+def _name_points(
+    ax: Any, names: list[str], x: np.ndarray, y: np.ndarray, order: np.ndarray, most: int
+) -> None:
+    """Names beside points, towards the middle, the first in `order` that cover no other name."""
+    places = ax.transData.transform(np.column_stack([x, y]))
+    dot = ax.figure.dpi / 72  # pixels of a point
+    taken: list[tuple[float, float, float]] = []
+    for v in order:
+        if len(taken) >= most:
+            return
+        text = brief(names[v], 24)
+        side = -1 if x[v] >= 0 else 1
+        width, height = 0.65 * _SMALL * len(text) * dot, 1.2 * _SMALL * dot
+        left = places[v, 0] + side * 4 * dot - (width if side < 0 else 0)
+        middle = places[v, 1]
+        if any(left < b and left + width > a and abs(middle - m) < height for a, b, m in taken):
+            continue
+        taken.append((left, left + width, middle))
+        ax.annotate(
+            _plain(text),
+            (x[v], y[v]),
+            xytext=(side * 4, 0),
+            textcoords="offset points",
+            fontsize=_SMALL,
+            ha="right" if side < 0 else "left",
+            va="center",
+        )
 
 
 def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any:
@@ -161,13 +190,19 @@ def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax:
     if found is None:
         raise ValueError("Calibration compares predictions with targets: give a target.")
     curve = found["calibration"][-1 if label is None else label]
-    x, y, error = (np.array(curve[key], dtype=float) for key in ("x", "y", "error"))
+    x, y, *ends = (np.array(curve[key], dtype=float) for key in ("x", "y", "low", "high"))
     ax = _axes(ax, (4.2, 4.0))
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
     ax.plot([low, high], [low, high], color=NEUTRAL, linestyle="--", linewidth=1)
-    ax.errorbar(x, y, yerr=1.96 * error, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
+    # Rounding in the summary may put the end of a short interval on the wrong side of its middle.
+    reach = np.maximum([y - ends[0], ends[1] - y], 0.0)
+    ax.errorbar(x, y, yerr=reach, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
     ax.set_xlabel("mean prediction")
-    ax.set_ylabel(f"mean {_plain(summary['targets'][target]['name'])}")
+    about = summary["targets"][target]
+    if about["kind"] in ("bernoulli", "categorical"):
+        ax.set_ylabel(f"share of {_plain(about['labels'][-1 if label is None else label])}")
+    else:
+        ax.set_ylabel(f"mean {_plain(about['name'])}")
     _tidy(ax)
     return ax
 

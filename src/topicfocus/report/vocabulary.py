@@ -32,6 +32,8 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     present.data = np.ones_like(present.data)
     frequency = np.asarray(counts.sum(axis=0)).ravel()
     inclusion = np.asarray(getattr(model, "inclusion_", np.ones(n_words)), dtype=float)
+    trained = model.components_.max(axis=0) > 0
+    trained |= getattr(model, "background_", np.zeros(n_words)) > 0
     out: dict[str, Any] = {
         "names": pack_texts(inputs.vocabulary),
         "count": whole(np.round(frequency)),
@@ -39,7 +41,7 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
         "inclusion": pack(inclusion, "u2", 1 / 65535),
         "graded": bool(np.any((inclusion > 1e-6) & (inclusion < 1 - 1e-6))),
         "selects": hasattr(model, "inclusion_"),
-        "seen": whole((model.components_.max(axis=0) > 0).astype(float)),
+        "trained": whole(trained.astype(float)),
     }
     signals = None
     if inputs.codes is not None and inputs.n_docs:
@@ -97,12 +99,14 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
         values = in_units(coding, codes[known])
         edges = np.array([0.0, 1.0])
         if len(values) and np.ptp(values) > 0:
-            edges = np.unique(np.quantile(values, np.linspace(0, 1, wanted + 1)))
+            # Edges are values themselves: no stretch lies between two whole numbers.
+            places = np.linspace(0, 1, wanted + 1)
+            edges = np.unique(np.quantile(values, places, method="inverted_cdf"))
         n_bins = len(edges) - 1
         place = np.clip(
             np.searchsorted(edges, np.nan_to_num(codes), side="right") - 1, 0, n_bins - 1
         )
-        labels = [f"{a:.3g} to {b:.3g}" for a, b in itertools.pairwise(edges)]
+        labels = _stretches(edges, bool(np.all(values == np.round(values))))
     member = np.zeros((len(codes), n_bins))
     member[np.flatnonzero(known), place[known]] = 1.0
     return {
@@ -110,6 +114,17 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
         "size": member.sum(axis=0).astype(int).tolist(),
         "documents": whole((present.T @ member).ravel()),
     }
+
+
+def _stretches(edges: np.ndarray, whole_numbers: bool) -> list[str]:
+    """Names of [a, b), the last with its end: "3 to 4", or the numbers in it if they are whole."""
+    if not whole_numbers:
+        return [f"{a:.3g} to {b:.3g}" for a, b in itertools.pairwise(edges)]
+    ends = np.append(edges[1:-1] - 1, edges[-1])
+    return [
+        f"{a:,.0f}" if a == b else f"{a:,.0f} to {b:,.0f}"
+        for a, b in zip(edges[:-1], ends, strict=True)
+    ]
 
 
 def _why(
@@ -127,7 +142,6 @@ def _why(
         "words_cost": (n_topics - 1) * math.log(max(inputs.n_docs, 2)),
         "prediction_cost": 2 * math.log(max(n_words, 2)),
         "prediction_source": "evidence",
-        "threshold": None,
         "keep": _listed(model, "keep_words", inputs.vocabulary),
         "drop": _listed(model, "drop_words", inputs.vocabulary),
     }
@@ -147,23 +161,39 @@ def _why(
         return out
     out["as_prediction"] = roughly(evidence)
     if hasattr(model, "rung_"):
-        rung = PREDICTIVE if model.rung_ == "predictive" else READABLE
-        share = float(model.inclusion_prior_)
-        if isinstance(model.inclusion_prior, str):
-            share = min(share * rung.inclusion, 0.95)
-        cost = description_cost(evidence, share, rung.vocabulary)
-        out["prediction_cost"] = float(cost)
-        score = (evidence - cost) / np.maximum(frequency, 1)
-        kept = model.selected_words_ & (evidence > cost) & (frequency > 0)
-        if inputs.n_docs and kept.any():
-            # A few kept words have next to no evidence per token; the cut is where most begin.
-            out["threshold"] = float(score[kept].min())
+        cost = focused_cost(model)
+        out["prediction_cost"] = cost
+        out["needed"] = roughly(evidence_needed(model, cost, out["drop"]))
     return out
+
+
+def focused_cost(model: Any) -> float:
+    """c of a focused model: what a word's evidence had to exceed on the rung that was taken."""
+    rung = PREDICTIVE if model.rung_ == "predictive" else READABLE
+    share = float(model.inclusion_prior_)
+    if isinstance(model.inclusion_prior, str):
+        share = min(share * rung.inclusion, 0.95)
+    return description_cost(model.evidence_, share, rung.vocabulary)
+
+
+def evidence_needed(model: Any, cost: float, drop: list[int]) -> np.ndarray:
+    """The least evidence with which each dropped word might have been kept, c for the others.
+
+    Words were kept by (E_v - c)/n_v until the share of tokens was full, so a word had to reach the
+    best score s that was still dropped: E_v ≥ c + s n_v. Of dropped words the model knows n_v up
+    to a factor, which cancels: their background is π_v ∝ n_v.
+    """
+    background, evidence = model.background_, model.evidence_
+    rivals = (background > 0) & (evidence > cost)
+    rivals[drop] = False  # dropped by the user, whatever their evidence
+    score = np.max((evidence[rivals] - cost) / background[rivals], initial=0.0)
+    return cost + score * background
 
 
 def _listed(model: Any, name: str, vocabulary: list[str]) -> list[int]:
     """Columns of a user's list of words."""
-    words = getattr(model, name, None) or []
+    words = getattr(model, name, None)
+    words = [] if words is None else words
     place = {w: i for i, w in enumerate(vocabulary)}
     found = [place.get(w, -1) if isinstance(w, str) else int(w) for w in words]
     return sorted(v for v in found if v >= 0)

@@ -24,9 +24,10 @@ function scale([a, b], [from, to]) {
 }
 
 function ticks([a, b], wanted = 5) {
-  const rough = (b - a) / wanted;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) || 10 * power;
+  // Of the round steps, the one that comes nearest to as many as wanted.
+  const power = 10 ** Math.floor(Math.log10((b - a) / wanted));
+  const far = (s) => Math.abs(Math.floor(b / s) - Math.ceil(a / s) + 1 - wanted);
+  const step = [1, 2, 5, 10].map((m) => m * power).reduce((best, s) => (far(s) < far(best) ? s : best));
   const out = [];
   for (let i = Math.ceil(a / step - 1e-9); i <= b / step + 1e-9; i++) out.push(Number((i * step).toPrecision(12)));
   return out;
@@ -46,7 +47,7 @@ function frame(options) {
       svg("line", { x1: sx(t), x2: sx(t), y1: box.top, y2: box.bottom }),
       svg("text", { x: sx(t), y: box.bottom + 15, "text-anchor": "middle" }, x.format ? x.format(t) : format(t)));
   }
-  const rows = y.names ? y.names.map((_, i) => i) : ticks(y.domain, Math.max(2, Math.floor(height / 60)));
+  const rows = y.names ? y.names.map((_, i) => i) : y.ticks || ticks(y.domain, Math.max(2, Math.floor(height / 60)));
   for (const t of rows) {
     const name = y.names ? brief(y.names[t], 19) : y.format ? y.format(t) : format(t);
     grid.append(
@@ -54,9 +55,16 @@ function frame(options) {
       svg("text", { x: box.left - 6, y: sy(t) + 4, "text-anchor": "end" }, name));
   }
   root.append(grid,
-    svg("text", { class: "axis", x: (box.left + box.right) / 2, y: height - 6, "text-anchor": "middle" }, x.label),
+    svg("text", { class: "axis", x: clamp((box.left + box.right) / 2, 0, width - 3.2 * x.label.length), y: height - 6, "text-anchor": "middle" }, x.label),
     y.names ? "" : svg("text", { class: "axis", transform: `translate(12 ${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, y.label));
   return { root, sx, sy, box };
+}
+
+/** Round numbers for an axis that shows log(1 + v), at their places on it. */
+function logTicks([a, b]) {
+  const out = [0];
+  for (let power = 1; power < 1e9; power *= 10) out.push(power, 3 * power);
+  return out.map((v) => Math.log10(1 + v)).filter((t) => t >= a && t <= b);
 }
 
 function path(points, sx, sy) {
@@ -76,13 +84,18 @@ function dots(points, sx, sy) {
   return out;
 }
 
-function lineChart({ width, height, points, x, y, label, marks }) {
+/** `span`: the axis shows at least so much, lest noise fill the picture, or from `zero`; `at`: a dashed line. */
+function lineChart({ width, height, points, x, y, label, marks, span = 0, zero = false, at = null }) {
   const known = points.filter((p) => p[1] !== null && Number.isFinite(p[1]));
-  const { root, sx, sy } = frame({
+  let [low, high] = extent([...known.map((p) => p[1]), zero ? 0 : null]);
+  const more = Math.max(0, span - (high - low)) / 2;
+  [low, high] = [low - more, high + more];
+  const { root, sx, sy, box } = frame({
     width, height, label,
-    x: { domain: extent(points.map((p) => p[0])), label: x },
-    y: { domain: padded(extent(known.map((p) => p[1]))), label: y },
+    x: { domain: extent([...known.map((p) => p[0]), at]), label: x },
+    y: { domain: zero ? [0, high * 1.05] : padded([low, high]), label: y },
   });
+  if (at !== null) root.append(svg("line", { class: "base", x1: sx(at), x2: sx(at), y1: box.top, y2: box.bottom }));
   root.append(svg("path", { class: "line", d: path(known, sx, sy) }));
   if (marks || known.length < 40) root.append(svg("path", { class: "dots accent", d: dots(known, sx, sy) }));
   return root;

@@ -1,6 +1,7 @@
 // ---- view 3: predictions against targets, and each document explained ----
 
 const PAGE = 20;
+const ORDERS = { given: "as given", error: "largest error first", high: "highest prediction first", low: "lowest prediction first" };
 
 function isClass(target) {
   return target.kind === "bernoulli" || target.kind === "categorical";
@@ -30,10 +31,17 @@ function actualText(model, d, t) {
   return target.labels ? target.labels[actual] : format(actual, 4);
 }
 
+/** The prediction in a list: of classes the one chosen, else the most probable. */
 function predictedText(model, d, l) {
-  const target = model.data.targets[model.data.predictors[l].target];
+  const t = model.data.predictors[l].target, target = model.data.targets[t];
+  const means = model.data.documents.mean[t];
+  if (target.kind === "categorical" && state.predictor === null) {
+    const n = target.labels.length, p = Array.from(means.subarray(d * n, (d + 1) * n));
+    const c = p.indexOf(Math.max(...p));
+    return `${percent(p[c])} ${target.labels[c]}`;
+  }
   const [x] = documentPoint(model, d, l);
-  return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : format(x, 3);
+  return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : fixed(x, decimalsOf(extent(means)));
 }
 
 function listedDocuments(model, l) {
@@ -48,13 +56,27 @@ function listedDocuments(model, l) {
     });
   }
   if (state.word !== null) out = out.filter((d) => documentCounts(data, d).has(state.word));
-  if (state.topic !== null) out.sort((a, b) => data.documents.mix[b * model.K + state.topic] - data.documents.mix[a * model.K + state.topic]);
+  if (state.order !== "given") {
+    const key = Object.fromEntries(out.map((d) => [d, state.order === "error" ? documentError(model, d, l) : (state.order === "low" ? -1 : 1) * documentPoint(model, d, l)[0]]));
+    out.sort((a, b) => key[b] - key[a]);
+  } else if (state.topic !== null) out.sort((a, b) => data.documents.mix[b * model.K + state.topic] - data.documents.mix[a * model.K + state.topic]);
   return out;
+}
+
+/** How far a prediction is off; of classes, what the actual one lacks of certainty. */
+function documentError(model, d, l) {
+  const { data } = model;
+  const t = data.predictors[l].target, target = data.targets[t];
+  const actual = data.documents.actual ? data.documents.actual[t][d] : null;
+  if (actual === null) return -1;
+  if (isClass(target)) return 1 - data.documents.mean[t][d * target.labels.length + actual];
+  const [predicted, value] = documentPoint(model, d, l);
+  return Math.abs(predicted - value);
 }
 
 function drawDocuments(model, root, width) {
   const { data } = model;
-  const l = state.predictor;
+  const l = effectOn();
   if (!data.documents.row.length) {
     redraw(root, card("Documents", el("p", { class: "muted" }, "No documents were given when this page was made. Try it has a box to type one into.")));
     return;
@@ -78,16 +100,21 @@ function scatterView(model, list, chosen, l, width) {
   const n = data.documents.row.length;
   const points = Array.from({ length: n }, (_, d) => documentPoint(model, d, l));
   const known = points.some((p) => p[1] !== null);
+  const across = padded(extent(points.map((p) => p[0])), 0.03), up = padded(extent(points.map((p) => p[1])), 0.03);
+  // One scale for both, unless predictions would shrink to a stripe (counts with a few large ones).
+  const stripe = across[1] - across[0] < 0.4 * (up[1] - up[0]);
   const both = padded(extent(points.flat()), 0.03);
+  const xDomain = known && !stripe ? both : across, yDomain = !known ? [0, 1] : stripe ? up : both;
   const height = Math.round(classes ? clamp(60 + 54 * target.labels.length, 190, 420) : Math.min(430, width * 0.72));
   const chart = frame({
     width, height,
     label: `Predicted and actual ${target.name} of ${n} documents; the fields below choose among them as dragging does`,
-    x: { domain: classes ? [-0.02, 1.02] : known ? both : padded(extent(points.map((p) => p[0]))), label: classes ? `predicted probability of ${predictorName(model, l)}` : `predicted ${target.name}` },
-    y: classes ? { domain: [-0.6, target.labels.length - 0.4], names: target.labels } : { domain: known ? both : [0, 1], label: known ? `actual ${target.name}` : "" },
+    x: { domain: classes ? [-0.02, 1.02] : xDomain, label: classes ? `predicted probability of ${predictorName(model, l)}` : `predicted ${target.name}` },
+    y: classes ? { domain: [-0.6, target.labels.length - 0.4], names: target.labels } : { domain: yDomain, label: known ? `actual ${target.name}` : "" },
   });
   const { root, sx, sy, box } = chart;
-  if (!classes && known) root.append(svg("line", { class: "base", x1: sx(both[0]), y1: sy(both[0]), x2: sx(both[1]), y2: sy(both[1]) }));
+  const from = Math.max(xDomain[0], yDomain[0]), to = Math.min(xDomain[1], yDomain[1]);
+  if (!classes && known && from < to) root.append(svg("line", { class: "base", x1: sx(from), y1: sy(from), x2: sx(to), y2: sy(to) }));
   const inside = new Set(list);
   points.forEach(([x, y], d) => {
     root.append(svg("circle", {
@@ -109,7 +136,7 @@ function scatterView(model, list, chosen, l, width) {
 
 /** The brush for a keyboard: from and to. */
 function rangeFields(model, l, xs, ys, classes) {
-  const value = (i, missing) => (state.box ? Number(state.box[i].toPrecision(4)) : "");
+  const value = (i) => (state.box ? Number(state.box[i].toPrecision(4)) : "");
   const field = (name, i) => el("label", { class: "field small" }, el("span", {}, name), el("input", {
     type: "number", step: "any", "data-key": `box-${i}`, value: value(i), onchange: (event) => {
       const box = state.box ? [...state.box] : [xs[0], xs[1], ys[0], ys[1]];
@@ -119,7 +146,7 @@ function rangeFields(model, l, xs, ys, classes) {
     },
   }));
   return el("div", {},
-    el("p", { class: "note" }, "Drag over the picture to list documents, or say which:"),
+    el("p", { class: "note screen" }, "Drag over the picture to list documents, or say which:"),
     el("div", { class: "fields" }, field("predicted from", 0), field("to", 1),
       classes ? null : [field("actual from", 2), field("to", 3)],
       el("button", { type: "button", disabled: !state.box, onclick: () => update({ box: null }) }, "All documents")));
@@ -132,7 +159,9 @@ function documentList(model, list, chosen, l) {
   const page = Math.min(state.page, pages - 1);
   const shown = list.slice(page * PAGE, (page + 1) * PAGE);
   return laterCard("Documents",
-    el("p", { role: "status", id: "found" }, `${list.length} of ${data.documents.row.length} documents${state.topic !== null ? `, most of topic ${state.topic} first` : ""}`),
+    el("div", { class: "fields" }, select("Order", state.order, Object.entries(ORDERS).filter(([key]) => key !== "error" || data.documents.actual)
+      .map(([key, name]) => [key, key === "given" && state.topic !== null ? `most of topic ${state.topic} first` : name]), (order) => update({ order, doc: null }))),
+    el("p", { role: "status", id: "found" }, `${list.length} of ${data.documents.row.length} documents`),
     state.word !== null && !data.documents.all_words && model.rowOf[state.word] < 0
       ? el("p", { class: "note" }, "Of these long documents, the page holds only the words that topics contain.") : null,
     el("ul", { class: "plain docs tall", role: "list", "data-scroll": "docs", tabindex: 0, "aria-label": "Documents found" }, shown.map((d) => el("li", {}, el("button", {
@@ -158,21 +187,22 @@ function documentCard(model, d, l) {
   const target = data.targets[t];
   const found = predictCounts(model, documentCounts(data, d), documentGiven(model, d));
   const actual = data.documents.actual ? data.documents.actual[t][d] : null;
+  const explained = explainedPredictor(model, found);
   const shownActual = actual !== null && target.kind === "ordinal" ? target.levels[actual] : actual;
   const text = data.documents.texts ? data.documents.texts[d] : null;
   let words;
   if (text !== null && data.reading.text) {
     const spans = spansOf(text, data.reading);
-    words = shadedText(model, text, spans, termsOf(model, spans), found, l);
+    words = shadedText(model, text, spans, termsOf(model, spans), found, explained);
   } else {
-    words = [shadedCodes(model, found, l), text === null ? null : el("p", { class: "shaded" }, text)];
+    words = [shadedCodes(model, found, explained), text === null ? null : el("p", { class: "shaded" }, text)];
   }
   return el("section", { class: "card", id: "document" }, el("h2", {}, documentTitle(model, d)),
-    responseView(model, target, found.targets[t], shownActual),
-    legend(),
+    responseView(model, target, found.targets[t], shownActual, explained),
+    legend(model, explained),
     el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the document", "data-scroll": "text" }, words),
     data.documents.shortened && text !== null ? el("p", { class: "note" }, "Long texts are cut short in this page; predictions are of the whole.") : null,
-    waterfall(model, found, l), mixView(model, found));
+    waterfall(model, found, explained), mixView(model, found));
 }
 
 function curves(model, l, width) {
@@ -190,17 +220,16 @@ function curves(model, l, width) {
     const chart = frame({ width, height, label: `ROC curve, area ${format(curve.auc)}`, x: { domain: [0, 1], label: "false positive rate" }, y: { domain: [0, 1], label: "true positive rate" } });
     chart.root.append(svg("line", { class: "base", x1: chart.sx(0), y1: chart.sy(0), x2: chart.sx(1), y2: chart.sy(1) }),
       svg("path", { class: "line", id: "roc", d: path(curve.x.map((x, i) => [x, curve.y[i]]), chart.sx, chart.sy) }));
-    parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${found.n} documents`), el("div", { class: "figure-box" }, chart.root)));
+    parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${format(found.n)} documents: the chance that a document of the class is given a higher probability than another one.`), el("div", { class: "figure-box" }, chart.root)));
   }
   const k = found.calibration[c];
   // A rare class has only small probabilities: the frame reaches as far as they do.
-  const reach = Math.max(...k.x, ...k.y.map((y, i) => y + 1.96 * k.error[i]));
-  const both = classes ? [0, clamp(1.1 * reach, 0.02, 1)] : padded(extent([...k.x, ...k.y]));
-  const chart = frame({ width, height, label: "Calibration: mean target by tenths of the predictions", x: { domain: both, label: "mean prediction" }, y: { domain: both, label: classes ? "share of documents" : "mean target" } });
+  const both = classes ? [0, clamp(1.1 * Math.max(...k.x, ...k.high), 0.02, 1)] : padded(extent([...k.x, ...k.low, ...k.high]));
+  const chart = frame({ width, height, label: "Calibration: mean target by tenths of the predictions", x: { domain: both, label: "mean prediction" }, y: { domain: both, label: classes ? `share of ${predictorName(model, l)}` : `mean ${target.name}` } });
   chart.root.append(svg("line", { class: "base", x1: chart.sx(both[0]), y1: chart.sy(both[0]), x2: chart.sx(both[1]), y2: chart.sy(both[1]) }));
   k.x.forEach((x, i) => chart.root.append(
-    svg("line", { class: "interval accent", x1: chart.sx(x), x2: chart.sx(x), y1: chart.sy(clamp(k.y[i] - 1.96 * k.error[i], ...both)), y2: chart.sy(clamp(k.y[i] + 1.96 * k.error[i], ...both)) }),
+    svg("line", { class: "interval accent", x1: chart.sx(x), x2: chart.sx(x), y1: chart.sy(clamp(k.low[i], ...both)), y2: chart.sy(clamp(k.high[i], ...both)) }),
     svg("circle", { class: "accent", cx: chart.sx(x), cy: chart.sy(k.y[i]), r: 4 })));
-  parts.push(card("Calibration", el("p", {}, `Tenths of ${found.n} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are right on average.`), el("div", { class: "figure-box" }, chart.root)));
+  parts.push(card("Calibration", el("p", {}, `Tenths of ${format(found.n)} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are right on average.`), el("div", { class: "figure-box" }, chart.root)));
   return parts;
 }

@@ -29,9 +29,25 @@ function format(x, digits = 3) {
   if (x === null || x === undefined || Number.isNaN(x)) return "–";
   if (x === 0) return "0";
   const size = Math.abs(x);
-  if (size >= 1e6 || size < 1e-4) return x.toExponential(1).replace("e+", "e").replace("-", "−");
-  if (size >= 10000) return Math.round(x).toLocaleString("en-GB").replace("-", "−");
+  if (size >= 1e9 || size < 1e-4) return x.toExponential(1).replace("e+", "e").replace("-", "−");
+  // Counts are counts: no digit of 2,254 is rounded away.
+  if (size >= 1000) return fixed(x, 0);
   return String(Number(x.toPrecision(digits))).replace("-", "−");
+}
+
+/** Decimals with which the largest of some numbers has three digits; none where all are whole. */
+function decimalsOf(values, digits = 3) {
+  const known = values.filter((v) => typeof v === "number" && Number.isFinite(v));
+  const largest = Math.max(0, ...known.map(Math.abs));
+  if (largest === 0 || known.every(Number.isInteger)) return 0;
+  return Math.min(6, Math.max(0, digits - 1 - Math.floor(Math.log10(largest))));
+}
+
+/** A number of a column: all of them with as many decimals. */
+function fixed(x, decimals) {
+  if (x === null || x === undefined || Number.isNaN(x)) return "–";
+  const near = Number(x.toFixed(decimals)) || 0;
+  return near.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).replace("-", "−");
 }
 
 function signed(x, digits = 3) {
@@ -42,6 +58,11 @@ function percent(x) {
   if (x > 0 && x < 0.0005) return "<0.1%";
   if (x < 1 && x > 0.995) return ">99%";
   return x > 0 && x < 0.0095 ? `${(100 * x).toFixed(1)}%` : `${Math.round(100 * x)}%`;
+}
+
+/** A small probability, to a tenth of a percent where it has any. */
+function share(x) {
+  return x >= 0.0995 ? percent(x) : x >= 0.0005 ? `${(100 * x).toFixed(1)}%` : "<0.1%";
 }
 
 function card(title, ...children) {
@@ -93,14 +114,22 @@ function redraw(root, content) {
   }
 }
 
-/** A long name with its middle left out: codes often differ only at their ends. */
+/** A long code without its middle: its kind ("dx:") and its end, which tells codes apart (report/labels.py). */
 function brief(name, length) {
   if (name.length <= length) return name;
-  const head = Math.ceil((length - 1) / 3);
-  return `${name.slice(0, head).trimEnd()}…${name.slice(name.length - (length - 1 - head)).trimStart()}`;
+  const kind = name.match(/^[\p{L}\p{N}_]{1,6}:/u);
+  let head = kind ? kind[0] : "";
+  const tail = name.slice(name.length - (length - head.length - 1));
+  const whole = tail.slice(0, Math.floor(tail.length / 2)).search(/[|/\s]/);
+  if (whole >= 0) return `${head}…${tail.slice(whole + 1)}`;
+  head = head || name.slice(0, Math.floor(length / 3));
+  return `${head}…${name.slice(name.length - (length - head.length - 1))}`;
 }
 
+/** The beginning of a text, to the end of a word. */
 function shorten(text, length) {
   const flat = text.replace(/\s+/g, " ").trim();
-  return flat.length > length ? flat.slice(0, length).trimEnd() + " …" : flat;
+  if (flat.length <= length) return flat;
+  const cut = flat.slice(0, length + 1), space = cut.lastIndexOf(" ");
+  return (space > length / 2 ? cut.slice(0, space) : flat.slice(0, length)) + " …";
 }

@@ -267,7 +267,7 @@ function predictCounts(model, counts, given = {}) {
   });
   const topics = Array.from(theta, (t, k) => coef.map((eta) => eta[k] * (t - average[k])));
   const targets = data.targets.map((target) => respond(model, target, predictor, spread, factor, theta));
-  return { theta, predictor, spread, base, covariates, words, topics, targets };
+  return { theta, predictor, spread, base, covariates, given: given.covariates || [], words, topics, targets };
 }
 
 /** E[y | f], its standard deviation, probabilities and 80% interval, in the target's units. */

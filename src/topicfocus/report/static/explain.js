@@ -16,43 +16,67 @@ function waterfallRows(model, found, l, parts) {
   const rest = items.slice(SHOWN_PARTS);
   shown.sort((a, b) => b.amount - a.amount);
   if (rest.length) {
-    const more = parts === "topics" ? "topics" : "words";
-    shown.push({ name: `${rest.length} more ${more}`, amount: rest.reduce((s, i) => s + i.amount, 0) });
+    const more = parts === "topics" ? "topic" : "word";
+    shown.push({ name: `${rest.length} more ${more}${rest.length === 1 ? "" : "s"}`, amount: rest.reduce((s, i) => s + i.amount, 0) });
   }
-  if (found.covariates[l] !== 0) shown.unshift({ name: "covariates", amount: found.covariates[l] });
-  const rows = [{ name: "no words", from: null, to: found.base[l], total: true }];
+  shown.unshift(...covariateRows(data, found, l));
+  const rows = [{ name: "without words", from: null, to: found.base[l], total: true }];
   let at = found.base[l];
   for (const item of shown) {
     rows.push({ ...item, from: at, to: at + item.amount });
     at += item.amount;
   }
-  rows.push({ name: predictorName(model, l), from: null, to: found.predictor[l], total: true });
+  rows.push({ name: "this document", from: null, to: found.predictor[l], total: true });
   return rows;
+}
+
+/** What each covariate adds, or all together where they are many. */
+function covariateRows(data, found, l) {
+  if (found.covariates[l] === 0) return [];
+  if (found.given.length > SHOWN_PARTS) return [{ name: `${found.given.length} covariates`, amount: found.covariates[l] }];
+  return found.given.map((z, j) => ({ name: `${data.covariates.names[j]} = ${format(z)}`, amount: z * data.covariates.coef[j][l] }));
 }
 
 function waterfall(model, found, l) {
   const rows = waterfallRows(model, found, l, state.parts);
   const domain = padded(extent(rows.flatMap((r) => [r.to, r.from === null ? r.to : r.from])), 0.06);
   const unit = unitOf(model, l);
+  const decimals = decimalsOf(rows.filter((r) => !r.total).map((r) => r.to - r.from).concat(rows.length > 2 ? [] : [rows[0].to]));
+  const amount = (row) => (row.total ? fixed(row.to, decimals) : (row.to > row.from ? "+" : "") + fixed(row.to - row.from, decimals));
   return el("div", { class: "waterfall" },
     el("div", { class: "switch", role: "group", "aria-label": "Split the prediction by" },
       ["words", "topics"].map((parts) => el("button", {
         type: "button", "data-key": `parts-${parts}`, "aria-pressed": String(state.parts === parts), onclick: () => update({ parts }),
       }, `By ${parts}`))),
     el("table", {},
-      el("caption", {}, `What moves the prediction${unit ? `, in ${unit}` : ""}`),
+      el("caption", {}, `What moves ${unit ? `the ${unit} of ` : ""}${predictorName(model, l)}`),
       el("thead", { class: "hidden" }, el("tr", {}, ["part", "from where to where", "amount"].map((h) => el("th", { scope: "col" }, h)))),
       el("tbody", {}, rows.map((row) => el("tr", { class: row.total ? "total" : null },
-        el("th", { scope: "row", title: row.name }, row.word === undefined ? brief(row.name, 34)
+        el("th", { scope: "row", title: row.name }, row.total ? [row.name, el("small", { class: "muted" }, responseOf(model, row.to, l))] : row.word === undefined ? brief(row.name, 34)
           : el("button", { type: "button", class: "link", onclick: () => update({ word: row.word, view: "words" }) }, brief(row.name, 34))),
         el("td", { class: "track" }, row.total ? bar(row.to - (domain[1] - domain[0]) * 0.004, row.to + (domain[1] - domain[0]) * 0.004, domain, "mark") : bar(row.from, row.to, domain)),
-        el("td", { class: "number" }, row.total ? format(row.to, 4) : signed(row.to - row.from)))))));
+        el("td", { class: "number" }, amount(row)))))));
 }
 
 /** What a linear predictor is measured in. */
 function unitOf(model, l) {
   const kind = model.data.targets[model.data.predictors[l].target].kind;
-  return { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "log odds" }[kind];
+  return { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "score" }[kind];
+}
+
+/** What a linear predictor comes to, where it is on another scale than the target and alone decides. */
+function responseOf(model, f, l) {
+  const kind = model.data.targets[model.data.predictors[l].target].kind;
+  if (kind === "bernoulli") return ` ${percent(1 / (1 + Math.exp(-f)))}`;
+  return kind === "poisson" ? ` ${format(Math.exp(f))}` : "";
+}
+
+/** The predictor to explain: the one chosen, else a document's most probable class. */
+function explainedPredictor(model, found) {
+  const target = model.data.targets[0];
+  if (state.predictor !== null || target.kind !== "categorical") return effectOn();
+  const p = found.targets[0].probabilities;
+  return target.first + p.indexOf(Math.max(...p));
 }
 
 function predictorName(model, l) {
@@ -97,27 +121,30 @@ function shadedCodes(model, found, l) {
     shadedWord(model.data.words.names[w.v] + (w.count > 1 ? ` ×${format(w.count)}` : ""), w.amounts[l], strongest), " "]));
 }
 
-function legend() {
+function legend(model, l) {
   return el("p", { class: "legend" },
-    el("mark", { class: "up", "--a": 0.45 }, "raises"), " ", el("mark", { class: "down", "--a": 0.45 }, "lowers"), " the prediction");
+    el("mark", { class: "up", "--a": 0.45 }, "raises"), " ", el("mark", { class: "down", "--a": 0.45 }, "lowers"), ` ${predictorName(model, l)}`);
 }
 
 /** The response of a target in words: a number with its interval, or probabilities as bars. */
-function responseView(model, target, response, actual) {
+function responseView(model, target, response, actual, l) {
   if (response.probabilities && target.kind !== "ordinal") {
     const order = response.probabilities.map((_, c) => c);
     if (order.length > 2) order.sort((a, b) => response.probabilities[b] - response.probabilities[a]);
+    const choice = (c) => (target.kind === "bernoulli" ? brief(target.labels[c], 30)
+      : el("button", { type: "button", class: "link", "data-key": `class-${target.first + c}`, "aria-pressed": String(target.first + c === l), onclick: () => update({ predictor: target.first + c }) }, brief(target.labels[c], 30)));
     return el("table", { class: "probabilities" },
-      el("caption", {}, `Probability, with what the words leave open (80%)`),
+      el("caption", {}, `Probability, and how far the words leave it open (80%)${target.kind === "categorical" ? ". Choose a class for its reasons." : ""}`),
       el("tbody", {}, order.slice(0, 8).map((c) => el("tr", {},
-        el("th", { scope: "row", title: target.labels[c] }, brief(target.labels[c], 30), actual === c ? el("span", { class: "tag" }, "actual") : null),
+        el("th", { scope: "row", title: target.labels[c] }, choice(c), actual === c ? el("span", { class: "tag" }, "actual") : null),
         el("td", { class: "track" }, bar(0, response.probabilities[c], [0, 1], "accent")),
         el("td", { class: "number", "data-value": response.probabilities[c] }, percent(response.probabilities[c])),
         el("td", { class: "number muted" }, response.low ? `${percent(response.low[c])} to ${percent(response.high[c])}` : "")))));
   }
+  const decimals = decimalsOf([response.high - response.low]);
   return el("p", { class: "figure" },
-    el("strong", { "data-value": response.mean }, format(response.mean, 4)), ` ${target.name}`,
-    el("span", { class: "muted", "data-std": response.std }, `80% of such documents: ${format(response.low)} to ${format(response.high)}`),
+    el("strong", { "data-value": response.mean }, fixed(response.mean, decimals)), ` ${target.name}`,
+    el("span", { class: "muted", "data-std": response.std }, `80% of such documents: ${fixed(response.low, decimals)} to ${fixed(response.high, decimals)}`),
     actual !== null && actual !== undefined ? el("span", { class: "tag" }, `actual ${format(actual)}`) : null);
 }
 

@@ -5,11 +5,14 @@ function drawFit(model, root, width) {
   const chartWidth = inner(width, 1);
   redraw(root, el("div", { class: "masonry" },
     figuresCard(model), frontierCard(model, chartWidth), ...historyCards(model, chartWidth),
-    card("Data", table("Data", null, Object.entries(data.fit.data).map(([k, v]) => [k, format(v, 6)]))),
+    card("Data", table("Data", null, Object.entries(data.fit.data).map(([k, v]) => [k, fixed(v, Number.isInteger(v) ? 0 : 1)]))),
     card("Settings", table("Settings", null, Object.entries(data.fit.settings)),
       Object.keys(data.fit.fitted).length ? [el("h3", {}, "Found in the fit"), table("Found in the fit", null, Object.entries(data.fit.fitted))] : null,
       el("p", { class: "note" }, `${data.model}, topicfocus ${data.package}.`))));
 }
+
+/** Figures that are shares of documents. */
+const SHARES = ["accuracy", "in the 80% interval"];
 
 function figuresCard(model) {
   const { data } = model;
@@ -18,16 +21,23 @@ function figuresCard(model) {
     const found = data.evaluation[t];
     if (!found) return;
     const names = Object.keys(found.figures["this model"]);
+    const rows = Object.entries(found.figures);
+    const shown = (name, value) => (value === undefined ? "–" : SHARES.includes(name) ? percent(value) : fixed(value, decimalsOf(rows.map(([, row]) => row[name]))));
     parts.push(data.targets.length > 1 ? el("h3", {}, target.name) : null,
-      table(`Figures of ${target.name}`, ["predictions of", ...names], Object.entries(found.figures).map(([name, row]) => [name, ...names.map((n) => (row[n] === undefined ? "–" : format(row[n])))])),
-      el("p", { class: "note" }, `${found.n} documents. ` + (data.held_out
+      table(`Figures of ${target.name}`, ["predictions of", ...names], rows.map(([name, row]) => [name, ...names.map((n) => shown(n, row[n]))])),
+      el("p", { class: "note" }, `${format(found.n)} documents. ` + (data.held_out
         ? "The model was not trained on them."
         : "It was not said whether the model was trained on them; if it was, it looks better here than it is.")));
   });
   return card("Figures", parts.length ? parts : el("p", { class: "muted" }, "No target was given with the documents."));
 }
 
-const CURVES = { objective: "objective", validation: "explained share", kept_words: "words kept" };
+/** Curves of the training: name of the axis, title, what to know, and the least that the axis shows. */
+const CURVES = {
+  objective: { axis: "objective", title: "Training: objective", note: "What the fit maximises." },
+  validation: { axis: "explained share", title: "Training: documents set aside", note: "How much of the target is explained for documents that this part of the training did not see.", span: 0.1 },
+  kept_words: { axis: "words kept", title: "Training: words kept", note: "", zero: true },
+};
 
 /** Whether a curve has anything to show: not a constant, nor one but for a last digit. */
 function changes(values, share) {
@@ -40,25 +50,29 @@ function historyCards(model, width) {
   const { history } = model.data.fit;
   const epochs = history.epoch || [];
   return Object.keys(CURVES).filter((name) => history[name] && history[name].filter((v) => v !== null).length > 1 && changes(history[name], name === "kept_words" ? 0.02 : 0))
-    .map((name) => card(name === "objective" ? "Training: objective" : name === "validation" ? "Training: held-out documents" : "Training: words kept",
-      el("div", { class: "figure-box" }, lineChart({
-        width, height: Math.round(width * 0.55), label: `${CURVES[name]} over ${epochs.length} steps`, x: "step", y: CURVES[name],
+    .map((name) => {
+      const { axis, title, note, span, zero } = CURVES[name];
+      const jumps = name === "objective" && model.data.roots ? " A jump is where the model was fitted again: once all choices are made on documents set aside, to all documents." : "";
+      return card(title, el("div", { class: "figure-box" }, lineChart({
+        width, height: Math.round(width * 0.55), label: `${axis} over ${epochs.length} steps`, x: "step", y: axis, span, zero,
         points: history[name].map((v, i) => [i + 1, v]),
-      })), name === "objective" && model.data.roots
-        ? el("p", { class: "note" }, "A jump is where the model was fitted again: once all choices are made on documents set aside, to all documents.") : null));
+      })), note + jumps ? el("p", { class: "note" }, note + jumps) : null);
+    });
 }
 
 function frontierCard(model, width) {
   const rows = model.data.fit.frontier;
   if (!rows || !rows.length) return null;
   const names = Object.keys(rows[0]).filter((name) => name !== "inclusion_prior");
-  const chosen = names.includes(model.frontierName) ? model.frontierName : names[0];
+  const chosen = names.includes(state.figure) ? state.figure : names[0];
+  const own = Number.parseFloat(model.data.fit.fitted["inclusion prior"]);
+  const decimals = Object.fromEntries(names.map((n) => [n, decimalsOf(rows.map((r) => r[n]))]));
   return card("Frontier",
-    el("p", {}, "What is gained and lost as more words are let in."),
-    select("Figure", chosen, names.map((n) => [n, n]), (name) => { model.frontierName = name; update({}); }),
+    el("p", {}, "What is gained and lost as more words are let in.", Number.isFinite(own) ? " The dashed line is this model." : ""),
+    select("Figure", chosen, names.map((n) => [n, n]), (figure) => update({ figure })),
     el("div", { class: "figure-box" }, lineChart({
-      width, height: Math.round(width * 0.55), label: `${chosen} by inclusion prior`, x: "inclusion prior", y: chosen, marks: true,
+      width, height: Math.round(width * 0.55), label: `${chosen} by inclusion prior`, x: "inclusion prior", y: chosen, marks: true, at: Number.isFinite(own) ? own : null,
       points: rows.map((r) => [r.inclusion_prior, r[chosen] ?? null]),
     })),
-    table("Frontier", ["inclusion prior", ...names], rows.map((r) => [format(r.inclusion_prior), ...names.map((n) => format(r[n]))])));
+    table("Frontier", ["inclusion prior", ...names], rows.map((r) => [format(r.inclusion_prior), ...names.map((n) => fixed(r[n], decimals[n]))])));
 }

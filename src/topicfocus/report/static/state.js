@@ -3,35 +3,42 @@
 const VIEWS = ["topics", "words", "documents", "try", "fit"];
 
 const state = {
-  view: "topics", topic: null, word: null, doc: null, predictor: 0,
-  relevance: 0.6, x: null, y: null, query: "", box: null, page: 0, parts: "words",
-  text: "", codes: [], names: {},
+  view: "topics", topic: null, word: null, doc: null, predictor: null,
+  relevance: 0.6, x: null, y: null, query: "", box: null, order: "given", page: 0, parts: "words",
+  text: "", codes: [], exposure: null, covariates: null, figure: null, names: {},
 };
 
 const listeners = [];
 
+/** The linear predictor that views are about: the one chosen, else the first. */
+function effectOn() {
+  return state.predictor ?? 0;
+}
+
 function update(patch) {
-  if ("topic" in patch || "word" in patch || "box" in patch) state.page = 0;
+  if ("topic" in patch || "word" in patch || "box" in patch || "order" in patch) state.page = 0;
+  const before = state.view;
   Object.assign(state, patch);
-  writeAddress();
+  writeAddress(state.view !== before);
   listeners.forEach((listener) => listener(Object.keys(patch)));
 }
 
-function writeAddress() {
+/** `step`: whether the browser's Back should come here again. */
+function writeAddress(step) {
   const out = new URLSearchParams();
   out.set("view", state.view);
-  for (const key of ["topic", "word", "doc"]) if (state[key] !== null) out.set(key, state[key]);
-  if (state.predictor) out.set("predictor", state.predictor);
+  for (const key of ["topic", "word", "doc", "predictor"]) if (state[key] !== null) out.set(key, state[key]);
   if (state.relevance !== 0.6) out.set("relevance", state.relevance);
-  for (const key of ["x", "y", "query"]) if (state[key]) out.set(key, state[key]);
+  for (const key of ["x", "y", "query", "exposure", "covariates", "figure"]) if (state[key]) out.set(key, state[key]);
   if (state.parts !== "words") out.set("parts", state.parts);
+  if (state.order !== "given") out.set("order", state.order);
   if (state.box) out.set("box", state.box.map((v) => Number(v.toPrecision(5))).join(","));
   if (state.text && state.text.length <= 1000) out.set("text", state.text);
   if (state.codes.length && state.codes.length <= 60) {
     out.set("codes", state.codes.map(([v, n]) => `${v}.${n}`).join(","));
   }
   try {
-    history.replaceState(null, "", "#" + out.toString());
+    history[step ? "pushState" : "replaceState"](null, "", "#" + out.toString());
   } catch (error) {
     // In a notebook's frame there is no address to keep anything in.
   }
@@ -50,17 +57,22 @@ function readAddress(model) {
     return;
   }
   const { data } = model;
-  if (VIEWS.includes(given.get("view"))) state.view = given.get("view");
+  state.view = VIEWS.includes(given.get("view")) ? given.get("view") : "topics";
   state.topic = whole(given.get("topic"), model.K);
   state.word = whole(given.get("word"), data.words.names.length);
   state.doc = whole(given.get("doc"), data.documents.row.length);
-  state.predictor = whole(given.get("predictor"), model.L) || 0;
+  state.predictor = whole(given.get("predictor"), model.L);
   const relevance = given.has("relevance") ? Number(given.get("relevance")) : 0.6;
   state.relevance = relevance >= 0 && relevance <= 1 ? relevance : 0.6;
   state.x = given.get("x");
   state.y = given.get("y");
   state.query = given.get("query") || "";
+  state.figure = given.get("figure");
+  state.exposure = Number(given.get("exposure")) > 0 ? Number(given.get("exposure")) : null;
+  const covariates = (given.get("covariates") || "").split(",").map(Number);
+  state.covariates = data.covariates && covariates.length === data.covariates.names.length && covariates.every(Number.isFinite) ? covariates : null;
   state.parts = given.get("parts") === "topics" ? "topics" : "words";
+  state.order = given.get("order") in ORDERS ? given.get("order") : "given";
   const box = (given.get("box") || "").split(",").map(Number);
   state.box = box.length === 4 && box.every(Number.isFinite) ? box : null;
   state.text = given.get("text") || "";

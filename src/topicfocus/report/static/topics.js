@@ -44,20 +44,43 @@ function effectLabel(model, l) {
   return `${unit ? `${unit} of ` : ""}${predictorName(model, l)}, for a document of this topic alone`;
 }
 
+/** Where the middle 90% of the documents' own predictors lie; null where there are too few to say. */
+function usualRange(model, l) {
+  const { row, predictor } = model.data.documents;
+  if (row.length < 20) return null;
+  const sorted = Array.from(row, (_, d) => predictor[d * model.L + l]).sort((a, b) => a - b);
+  return [0.05, 0.95].map((q) => sorted[Math.round(q * (sorted.length - 1))]);
+}
+
 function drawTopics(model, root, width) {
   const { data } = model;
-  const l = state.predictor;
+  const l = effectOn();
   const order = topicOrder(model, l);
   const chosen = state.topic ?? order[0];
   redraw(root, el("div", { class: "columns" },
-    el("div", {}, card("Topics by effect", forest(model, order, chosen, l), intervalNote(model)), topicDocuments(model, chosen)),
+    el("div", {}, card("Topics by effect", forest(model, order, chosen, l), forestNote(model, l)), topicDocuments(model, chosen)),
     topicCard(model, chosen, l)));
 }
 
-function intervalNote(model) {
-  return el("p", { class: "note" }, model.data.topics.error
-    ? "Lines are 95% intervals of the coefficients given the topic mixes of the documents in this page; they do not know that the topics were found from data, too. The dashed line is a document without words."
-    : "No target was given with the documents, so there are no intervals. The dashed line is a document without words.");
+function forestNote(model, l) {
+  return el("p", { class: "note" }, "Documents are mixtures of topics, so their predictions lie between these. ",
+    usualRange(model, l) ? "The band is where 90% of them lie; the" : "The", " dashed line is a document without words. ",
+    model.data.topics.error
+      ? `Lines are 95% intervals: how far ${format(model.data.documents.n)} documents like these determine the coefficients. They do not know that the topics were found from data, too. `
+      : "No target was given with the documents, so there are no intervals. ",
+    unitOf(model, l) === "score" ? "Differences of scores are log odds between classes. " : "",
+    shareNote(model));
+}
+
+/** Shares of the topics: of the word that is selected, where topics contain it, else of the average document. */
+function shownShares(model) {
+  return (state.word !== null && wordTopics(model, state.word)) || model.data.topics.prevalence;
+}
+
+function shareNote(model) {
+  const { names } = model.data.words;
+  if (state.word === null) return "Share: of the average document.";
+  return model.rowOf[state.word] < 0 ? `Share: of the average document; “${names[state.word]}” is in no topic.` : `Share: the topics that “${names[state.word]}” comes from.`;
 }
 
 function forest(model, order, chosen, l) {
@@ -70,9 +93,11 @@ function forest(model, order, chosen, l) {
   const reach = errors.length ? Math.min(1.96 * errors[errors.length - 1], Math.max(most - least, 4 * errors[0])) : 0;
   for (const e of effects) ends.push(e - reach, e + reach);
   const base = data.intercept[l] + model.baseTopics[l];
-  const domain = padded(extent([...ends, base]), 0.04);
+  const usual = usualRange(model, l);
+  const domain = padded(extent([...ends, base, ...(usual || [])]), 0.04);
   const s = scale(domain, [0, 100]);
-  const common = Math.max(...data.topics.prevalence, 1e-9);
+  const shares = shownShares(model);
+  const common = Math.max(...shares, 1e-9);
   const axisTicks = ticks(domain, 4);
   const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
     el("span", { class: "name" }, "Topic"),
@@ -82,22 +107,28 @@ function forest(model, order, chosen, l) {
     const e = topicEffect(model, k, l), error = topicError(model, k, l);
     const low = e - 1.96 * (error ?? 0), high = e + 1.96 * (error ?? 0);
     const kind = e >= base ? "up" : "down";
-    const said = `${topicName(data, k)}: ${format(e)}${error === null ? "" : `, 95% interval ${format(low)} to ${format(high)}`}, ${percent(data.topics.prevalence[k])} of the documents' words`;
+    const said = `${topicName(data, k)}: ${format(e)}${error === null ? "" : `, 95% interval ${format(low)} to ${format(high)}`}, ${percent(shares[k])} of ${shares === data.topics.prevalence ? "the average document" : data.words.names[state.word]}`;
     return el("li", {}, el("button", {
       type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": said, title: said,
       onclick: () => update({ topic: k }),
     },
       el("span", { class: "name" }, el("small", {}, String(k)), " ", topicName(data, k)),
       svg("svg", { class: "forest-plot", "aria-hidden": "true" },
+        usual ? svg("rect", { class: "usual", x: `${s(usual[0])}%`, width: `${s(usual[1]) - s(usual[0])}%`, y: 0, height: "100%" }) : "",
         axisTicks.map((t) => svg("line", { class: "gridline", x1: `${s(t)}%`, x2: `${s(t)}%`, y1: 0, y2: "100%" })),
         svg("line", { class: "base", x1: `${s(base)}%`, x2: `${s(base)}%`, y1: 0, y2: "100%" }),
         error === null ? "" : svg("line", { class: `interval ${kind}`, x1: `${clamp(s(low), 0, 100)}%`, x2: `${clamp(s(high), 0, 100)}%`, y1: "50%", y2: "50%" }),
         svg("circle", { class: kind, cx: `${s(e)}%`, cy: "50%", r: 5 })),
-      el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
+      el("span", { class: "share" }, bar(0, shares[k], [0, common], "accent"), el("small", {}, percent(shares[k])))));
   });
   return el("div", { class: "forest" },
     el("p", { class: "muted" }, effectLabel(model, l)), head,
     el("ul", { class: "plain tall", "data-scroll": "forest", tabindex: order.length > 12 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows));
+}
+
+function describedEffect(model, f, l) {
+  const unit = unitOf(model, l), response = responseOf(model, f, l);
+  return `${unit ? ` ${unit}` : ""}${response ? ` (${response.trim()})` : ""}`;
 }
 
 function topicCard(model, k, l) {
@@ -117,23 +148,25 @@ function topicCard(model, k, l) {
   return el("section", { class: "card" },
     el("h2", {}, `Topic ${k}`),
     el("label", { class: "field wide", for: "topic-name" }, el("span", {}, "Name"), name),
-    el("p", {}, `A document of this topic alone: `, el("strong", {}, format(topicEffect(model, k, l))),
-      error === null ? "" : ` ± ${format(1.96 * error, 2)}`, `. Share of the average document: `,
+    el("p", {}, `A document of this topic alone: `, el("strong", {}, fixed(topicEffect(model, k, l), decimalsOf([error ?? topicEffect(model, k, l)], error ? 2 : 3))),
+      error === null ? "" : ` ± ${fixed(1.96 * error, decimalsOf([error], 2))}`, describedEffect(model, topicEffect(model, k, l), l), `. Share of the average document: `,
       el("strong", {}, percent(data.topics.prevalence[k])), "."),
     el("label", { class: "field wide", for: "relevance" }, el("span", {}, `Words: relevance λ = ${state.relevance}`), slider),
-    el("p", { class: "note", id: "relevance-note" }, "Right: the most probable words. Left: the words that are most peculiar to this topic."),
+    el("p", { class: "note", id: "relevance-note" }, "Right: the most probable words. Left: the words that are most peculiar to this topic. Bars: a word's probability in the topic."),
     el("ol", { class: "plain word-bars", role: "list", "--chars": Math.max(10, ...words.map((w) => Math.min(34, data.words.names[w.v].length))), "aria-label": `Words of topic ${k}` }, words.map((w) => el("li", {}, el("button", {
       type: "button", class: "word-bar", "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
-    }, el("span", { class: "name", title: data.words.names[w.v] }, brief(data.words.names[w.v], 34)), bar(0, w.beta, [0, most], "accent"), el("small", {}, format(w.beta, 2)))))));
+    }, el("span", { class: "name", title: data.words.names[w.v] }, brief(data.words.names[w.v], 34)), bar(0, w.beta, [0, most], "accent"), el("small", {}, share(w.beta)))))));
 }
 
 function topicDocuments(model, k) {
   const { data } = model;
   const n = data.documents.row.length;
   if (!n) return null;
-  const order = Array.from({ length: n }, (_, d) => d).sort((a, b) => data.documents.mix[b * model.K + k] - data.documents.mix[a * model.K + k]);
-  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}`),
-    el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.mix[d * model.K + k])} `)))),
+  const { word } = state;
+  const order = Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)).sort((a, b) => data.documents.mix[b * model.K + k] - data.documents.mix[a * model.K + k]);
+  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}${word === null ? "" : `, with “${brief(data.words.names[word], 40)}”`}`),
+    order.length ? null : el("p", { class: "muted" }, "No document of this page has it."),
+    el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.mix[d * model.K + k])} of it`)))),
     el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents" }) }, "All documents by this topic")));
 }
 
@@ -146,12 +179,12 @@ function documentSnippet(model, d, length = 110) {
   const { data } = model;
   if (data.documents.texts) return shorten(data.documents.texts[d], length);
   const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => brief(data.words.names[v], 36));
-  return shorten(names.join(", "), length) || "no words that topics contain";
+  return shorten(names.join(", "), length) || "none of its words is in a topic";
 }
 
-function documentButton(model, d, before = "") {
+function documentButton(model, d, remark) {
   return el("button", {
     type: "button", class: "doc", "data-key": `doc-${d}`, "data-doc": d, "aria-pressed": String(state.doc === d),
     onclick: () => update({ doc: d, view: "documents" }),
-  }, el("strong", {}, before + documentTitle(model, d)), el("span", {}, documentSnippet(model, d)));
+  }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` ${remark}`), el("span", {}, documentSnippet(model, d)));
 }

@@ -3,9 +3,8 @@
 function tryGiven(model) {
   const { data } = model;
   const given = { offset: [...data.intercept] };
-  const exposure = model.tryExposure || 1;
-  data.targets.forEach((target) => { if (target.kind === "poisson") given.offset[target.first] += Math.log(exposure); });
-  if (data.covariates) given.covariates = model.tryCovariates || (model.tryCovariates = [...data.covariates.typical]);
+  data.targets.forEach((target) => { if (target.kind === "poisson") given.offset[target.first] += Math.log(state.exposure ?? 1); });
+  if (data.covariates) given.covariates = state.covariates ?? data.covariates.typical;
   return given;
 }
 
@@ -18,7 +17,7 @@ function drawTry(model, root, width) {
   const { data } = model;
   const input = data.reading.text ? textInput(model) : codeInput(model);
   redraw(root, el("div", { class: "columns" },
-    el("div", {}, card("Try it", input, extraInputs(model)), tryWords(model)),
+    el("div", {}, card("Try it", input, extraInputs(model)), el("div", { id: "try-words" }, tryWords(model))),
     el("div", { id: "try-result" }, tryOutput(model))));
 }
 
@@ -89,15 +88,16 @@ function extraInputs(model) {
   const fields = [];
   if (data.targets.some((t) => t.kind === "poisson")) {
     fields.push(el("label", { class: "field small" }, el("span", {}, "exposure"), el("input", {
-      type: "number", min: 0, step: "any", "data-key": "exposure", value: model.tryExposure || 1,
-      oninput: (event) => { const e = Number(event.target.value); if (e > 0) { model.tryExposure = e; update({}); } },
+      type: "number", min: 0, step: "any", "data-key": "exposure", value: state.exposure ?? 1,
+      oninput: (event) => { const e = Number(event.target.value); if (e > 0) update({ exposure: e }); },
     })));
   }
   if (data.covariates) {
-    tryGiven(model);
-    data.covariates.names.forEach((name, j) => fields.push(el("label", { class: "field small" }, el("span", {}, shorten(name, 24)), el("input", {
-      type: "number", step: "any", "data-key": `covariate-${j}`, value: Number(model.tryCovariates[j].toPrecision(4)),
-      oninput: (event) => { const z = Number(event.target.value); if (Number.isFinite(z)) { model.tryCovariates[j] = z; update({}); } },
+    const values = tryGiven(model).covariates;
+    data.covariates.names.forEach((name, j) => fields.push(el("label", { class: "field small" }, el("span", {}, shorten(name, 40)), el("input", {
+      type: "number", step: "any", "data-key": `covariate-${j}`, value: Number(values[j].toPrecision(4)),
+      // A minus sign alone is no number yet.
+      oninput: (event) => { if (event.target.value !== "") update({ covariates: tryGiven(model).covariates.map((z, i) => (i === j ? Number(event.target.value) : z)) }); },
     }))));
   }
   return fields.length ? el("div", { class: "fields" }, fields) : null;
@@ -107,22 +107,24 @@ function tryWords(model) {
   const { data } = model;
   if (!data.reading.text || !state.text) return null;
   const found = tryResult(model);
-  const used = found.words.length;
+  const l = explainedPredictor(model, found);
   const terms = new Set(found.terms.map((t) => t.v));
   return card("Your words",
-    legend(), el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Your text with shaded words", "data-scroll": "try" }, shadedText(model, state.text, found.spans, found.terms, found, state.predictor)),
-    el("p", { class: "note" }, `${found.spans.length} words; ${terms.size} different ones the model knows, ${used} of them in topics.`));
+    legend(model, l), el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Your text with shaded words", "data-scroll": "try" }, shadedText(model, state.text, found.spans, found.terms, found, l)),
+    el("p", { class: "note" }, `${format(found.spans.length)} ${found.spans.length === 1 ? "word" : "words"}; the model knows ${terms.size} different ones and has ${found.words.length} of them in its topics.`));
 }
 
 function tryOutput(model) {
   const { data } = model;
-  const l = state.predictor;
   const found = tryResult(model);
+  const l = explainedPredictor(model, found);
+  const empty = data.reading.text ? !state.text.trim() : !state.codes.length;
   const order = data.targets.map((_, t) => t).sort((a, b) => (b === data.predictors[l].target) - (a === data.predictors[l].target) || a - b);
   return [
     el("section", { class: "card" }, el("h2", {}, "Prediction"),
       el("div", { "aria-live": "polite" }, order.map((t) => [
-        data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], null)])),
+        data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], null, l)])),
+      found.words.length ? null : el("p", { class: "note" }, `${empty ? "Nothing is entered yet" : "None of this is in a topic"}: this is what a document without words gets.`),
       data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "To keep this file small, the topics are rounded in it." :
         `To keep this file small, the topics are rounded in it: linear predictors differ from Python's by up to ${format(data.table.error, 1)}.`) : null),
     el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), mixView(model, found)),

@@ -23,9 +23,9 @@ function wordTopics(model, v) {
   return normalise(Array.from({ length: model.K }, (_, k) => model.W[row * model.K + k] * model.average[k]));
 }
 
-function xChoices(model) {
-  const out = [["effect", "effect in the model"]];
-  if (model.data.words.association) out.unshift(["association", "association with the target (z)"]);
+function xChoices(model, l) {
+  const out = [["effect", `effect on ${predictorName(model, l)} in the model`]];
+  if (model.data.words.association) out.unshift(["association", `association with ${predictorName(model, l)} (z)`]);
   return out;
 }
 
@@ -52,14 +52,16 @@ function wordY(model, v) {
 
 function drawWords(model, root, width) {
   const { data } = model;
-  const l = state.predictor;
-  if (!xChoices(model).some(([key]) => key === state.x)) state.x = xChoices(model)[0][0];
+  const l = effectOn();
+  if (!xChoices(model, l).some(([key]) => key === state.x)) state.x = xChoices(model, l)[0][0];
   // Inclusion is the picture to begin with where it is graded; where it is 0 or 1, evidence says more.
   if (!yChoices(model).some(([key]) => key === state.y)) {
     state.y = data.words.graded ? "inclusion" : yChoices(model)[0][0];
   }
   if (!model.largestLog) model.largestLog = Math.log10(1 + data.words.count.reduce((a, b) => Math.max(a, b), 1));
   const all = matchingWords(model);
+  const strongest = strongestFirst(model, all, l);
+  const shown = state.word ?? strongest[0] ?? null;
   const search = el("input", {
     type: "search", "data-key": "query", id: "query", value: state.query, placeholder: "a word, or part of one", autocomplete: "off", spellcheck: "false",
     oninput: (event) => update({ query: event.target.value }),
@@ -69,15 +71,23 @@ function drawWords(model, root, width) {
       el("h2", {}, "Words"),
       el("div", { class: "fields" },
         el("label", { class: "field", for: "query" }, el("span", {}, "Search"), search),
-        select("Across", state.x, xChoices(model), (x) => update({ x })),
+        select("Across", state.x, xChoices(model, l), (x) => update({ x })),
         select("Up", state.y, yChoices(model), (y) => update({ y }))),
-      wordMap(model, all, l, inner(width, 1.3)),
-      el("p", { class: "legend" }, el("span", { class: "key up" }), " kept, raises ", el("span", { class: "key down" }), " kept, lowers ", el("span", { class: "key dropped" }), " dropped. ",
-        el("span", { role: "status" }, `${all.length.toLocaleString("en-GB")} words${state.topic === null ? "" : ` of topic ${state.topic}`}${state.query ? " found" : ""}.`)),
-      wordList(model, all, l)),
-    state.word === null
-      ? card("One word", el("p", { class: "muted" }, "Choose a word in the picture or the list to see why it was kept or dropped, and where it occurs."))
-      : wordCard(model, state.word, l)));
+      wordMap(model, all, shown, l, inner(width, 1.3)),
+      el("p", { class: "legend" }, el("span", { class: "key up" }), " raises the prediction ", el("span", { class: "key down" }), " lowers it ",
+        data.words.selects ? [el("span", { class: "key dropped" }), " dropped "] : null,
+        el("span", { role: "status" }, `(${format(all.length)} ${all.length === 1 ? "word" : "words"}${state.topic === null ? "" : ` of topic ${state.topic}`}${state.query ? " found" : ""})`)),
+      el("p", { class: "note" }, mapNote(data.words)),
+      wordList(model, strongest, shown, l)),
+    shown === null ? card("One word", el("p", { class: "muted" }, "No word matches.")) : wordCard(model, shown, l)));
+}
+
+/** What the axes are. */
+function mapNote(words) {
+  const x = state.x === "effect" ? "Across: where a first occurrence moves the prediction."
+    : "Across: how the word goes with the target in the documents of this page, in standard errors (beyond ±2 is more than chance for one word).";
+  const y = { inclusion: "Up: the probability that the word is one of those that matter.", frequency: "Up: occurrences in the documents of this page." }[state.y];
+  return `${x} ${y || (words.why.prediction_source === "z2" ? "Up: the square of the association." : "Up: what the training documents say for the word; below the dashed line, no more than chance would.")}`;
 }
 
 function matchingWords(model) {
@@ -103,19 +113,21 @@ function isKept(model, v) {
   return model.rowOf[v] >= 0 && model.data.words.inclusion[v] > 0.5;
 }
 
-function wordMap(model, all, l, width) {
+function wordMap(model, all, shown, l, width) {
   const { data } = model;
   const height = Math.round(Math.min(460, Math.max(300, width * 0.62)));
   const xs = all.map((v) => wordX(model, v, l));
   const ys = all.map((v) => wordY(model, v));
   const log = state.y === "evidence" || state.y === "frequency";
   const bands = state.y === "inclusion" && !data.words.graded;
-  const yTicks = log ? (t) => format(10 ** t - 1, 2) : undefined;
+  const across = xChoices(model, l).find(([key]) => key === state.x)[1];
+  const yDomain = padded(extent(ys));
   const chart = frame({
     width, height,
-    label: `${all.length} words by ${xChoices(model).find((c) => c[0] === state.x)[1]} and ${state.y}; the list below has them, too`,
-    x: { domain: padded(extent(all.length ? [...extent(xs), 0] : [-1, 1])), label: `${xChoices(model).find((c) => c[0] === state.x)[1]}: ${predictorName(model, l)}` },
-    y: bands ? { domain: [-0.3, 1.3], names: ["dropped", "kept"] } : { domain: padded(extent(ys)), label: `${state.y}${log ? " (log scale)" : ""}`, format: yTicks },
+    label: `${all.length} words by ${across} and ${state.y}; the list below has the strongest, the search finds all`,
+    x: { domain: padded(extent(all.length ? [...extent(xs), 0] : [-1, 1])), label: across },
+    y: bands ? { domain: [-0.3, 1.3], names: ["dropped", "kept"] }
+      : { domain: yDomain, label: `${state.y}${log ? " (log scale)" : ""}`, ticks: log ? logTicks(yDomain) : undefined, format: log ? (t) => format(10 ** t - 1, 2) : undefined },
   });
   const { root, sx, sy, box } = chart;
   const groups = { dropped: [], down: [], up: [] };
@@ -124,17 +136,17 @@ function wordMap(model, all, l, width) {
     const y = sy(Math.log10(1 + data.words.why.prediction_cost));
     if (y > box.top && y < box.bottom) {
       root.append(svg("line", { class: "base", x1: box.left, x2: box.right, y1: y, y2: y }),
-        svg("text", { class: "muted", x: box.right - 4, y: y - 4, "text-anchor": "end" }, "cost of a word"));
+        svg("text", { class: "label", x: box.right - 4, y: y - 4, "text-anchor": "end" }, "cost of a word"));
     }
   }
   root.append(svg("line", { class: "zero", x1: sx(0), x2: sx(0), y1: box.top, y2: box.bottom }));
   for (const [kind, points] of Object.entries(groups)) root.append(svg("path", { class: `dots ${kind}`, d: dots(points, sx, sy) }));
-  labelWords(model, all, xs, ys, chart);
-  const chosen = state.word === null ? -1 : all.indexOf(state.word);
+  labelWords(model, all, shown, xs, ys, chart);
+  const chosen = shown === null ? -1 : all.indexOf(shown);
   if (chosen >= 0) {
     const x = sx(xs[chosen]), y = sy(ys[chosen]);
     root.append(svg("circle", { class: "chosen", cx: x, cy: y, r: 6 }),
-      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, brief(data.words.names[state.word], 30)));
+      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, brief(data.words.names[shown], 30)));
   }
   const surface = svg("rect", { class: "surface point", x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top });
   surface.addEventListener("click", (event) => {
@@ -153,13 +165,14 @@ function wordMap(model, all, l, width) {
 }
 
 /** Names for the outermost kept words, as many as do not cover each other. */
-function labelWords(model, all, xs, ys, { root, sx, sy, box }) {
-  const order = all.map((_, i) => i).filter((i) => isKept(model, all[i]))
+function labelWords(model, all, shown, xs, ys, { root, sx, sy, box }) {
+  const most = box.right - box.left < 480 ? LABELLED / 2 : LABELLED;
+  const order = all.map((_, i) => i).filter((i) => isKept(model, all[i]) && all[i] !== shown)
     .sort((a, b) => Math.abs(xs[b]) * (1 + ys[b]) - Math.abs(xs[a]) * (1 + ys[a]));
   const taken = [];
   let placed = 0;
   for (const i of order.slice(0, 200)) {
-    if (placed >= LABELLED) break;
+    if (placed >= most) break;
     const name = brief(model.data.words.names[all[i]], 22);
     const wide = name.length * 6.6 + 6;
     const right = xs[i] >= 0;
@@ -174,16 +187,21 @@ function labelWords(model, all, xs, ys, { root, sx, sy, box }) {
   }
 }
 
-function wordList(model, all, l) {
-  const { data } = model;
-  const strength = (v) => Math.abs(wordX(model, v, l)) + (isKept(model, v) ? 1e6 : 0);
+/** The word searched for, then kept words, then dropped ones, the strongest of each first. */
+function strongestFirst(model, all, l) {
+  const { names } = model.data.words;
   const exact = state.query.toLowerCase();
-  const order = [...all].sort((a, b) => (data.words.names[b].toLowerCase() === exact) - (data.words.names[a].toLowerCase() === exact) || strength(b) - strength(a)).slice(0, LISTED);
+  const strength = new Map(all.map((v) => [v, Math.abs(wordX(model, v, l)) + (isKept(model, v) ? 1e6 : 0) + (exact && names[v].toLowerCase() === exact ? 1e9 : 0)]));
+  return [...all].sort((a, b) => strength.get(b) - strength.get(a)).slice(0, LISTED);
+}
+
+function wordList(model, order, shown, l) {
+  const { data } = model;
   return el("ul", { class: "plain chips", role: "list", "aria-label": "Words found, the strongest first", "data-scroll": "words" }, order.map((v) => {
     const x = wordX(model, v, l);
     const kept = isKept(model, v);
     return el("li", {}, el("button", {
-      type: "button", class: `chip ${kept ? (wordEffect(model, v, l) >= 0 ? "up" : "down") : "dropped"}`, "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(state.word === v),
+      type: "button", class: `chip ${kept ? (wordEffect(model, v, l) >= 0 ? "up" : "down") : "dropped"}`, "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(shown === v),
       "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}, ${signed(x)}`,
       onclick: () => update({ word: v }),
     }, brief(data.words.names[v], 40), el("small", {}, signed(x, 2))));
@@ -197,9 +215,9 @@ function wordCard(model, v, l) {
   const facts = [
     ["Status", kept ? "kept" : "dropped"],
     data.words.selects ? ["Inclusion", data.words.graded ? format(data.words.inclusion[v]) : kept ? "1" : "0"] : null,
-    ["Occurrences", `${format(data.words.count[v], 6)} in ${format(data.words.documents[v], 6)} documents`],
-    data.words.association ? ["Association (z)", signed(data.words.association[v * model.L + l])] : null,
-    kept ? ["Effect in the model", signed(wordEffect(model, v, l))] : null,
+    ["Occurrences in this page", `${format(data.words.count[v])} in ${format(data.words.documents[v])} documents`],
+    data.words.association ? ["Association (z)", signed(data.words.association[v * model.L + l], 2)] : null,
+    kept ? ["Effect in the model", signed(wordEffect(model, v, l), 2)] : null,
   ].filter(Boolean);
   return el("section", { class: "card" },
     el("h2", {}, data.words.names[v]),
@@ -218,11 +236,17 @@ function whyView(model, v) {
   const { why } = model.data.words;
   const rows = [];
   if (why.as_prediction) {
-    rows.push([why.prediction_source === "z2" ? "As prediction: z²" : "As prediction: evidence", format(why.as_prediction[v]), format(why.prediction_cost)]);
+    rows.push([why.prediction_source === "z2" ? "As prediction: z²" : "As prediction: evidence", plainly(why.as_prediction[v]), plainly(why.prediction_cost)]);
   }
-  if (why.as_words) rows.push(["As words: topics against frequency alone", format(why.as_words[v]), format(why.words_cost)]);
+  if (why.as_words) rows.push(["As words: topics against frequency alone", plainly(why.as_words[v]), plainly(why.words_cost)]);
   return el("div", {}, el("p", { id: "why" }, whyText(model, v)),
-    rows.length ? table("Advantage and cost of the word", ["Twice the log likelihood ratio", "advantage", "cost"], rows) : null);
+    rows.length ? [table("Advantage and cost of the word", ["of the word", "advantage", "cost"], rows),
+      el("p", { class: "note" }, "In units of a squared z score (twice a log likelihood ratio). As prediction: what the word says about the target. As words: how much better topics say where it occurs than its frequency does, in the documents of this page.")] : null);
+}
+
+/** An amount of evidence: its decimals matter only where it is small. */
+function plainly(x) {
+  return fixed(x, x < 10 ? 1 : 0);
 }
 
 function whyText(model, v) {
@@ -232,6 +256,7 @@ function whyText(model, v) {
   if (why.keep.includes(v)) return "It is on the list of words to keep.";
   if (!data.words.selects) return model.rowOf[v] >= 0 ? "This model keeps every word." : "Training never saw it.";
   const kept = isKept(model, v);
+  if (!kept && !data.words.trained[v]) return "Training never saw it.";
   if (data.words.graded || !why.as_prediction || why.prediction_source === "z2") {
     const share = format(data.words.inclusion[v], 2);
     return kept ? `The model finds topics the likelier source of it: inclusion ${share}.` : `The model finds the background the likelier source of it: inclusion ${share}.`;
@@ -239,16 +264,14 @@ function whyText(model, v) {
   const evidence = why.as_prediction[v], cost = why.prediction_cost;
   if (kept) {
     return evidence > cost
-      ? "Its evidence about the target exceeds the cost of a word, and is large enough for how often it occurs."
+      ? "It says more about the target than a word costs, and enough for how often it occurs."
       : "It has little evidence of its own; it was kept because it goes with the words that have.";
   }
-  if (evidence <= cost) return "It says less about the target than the best of as many meaningless words would.";
-  // The score is per occurrence; a word that these documents lack has none to show.
-  if (why.threshold !== null && data.words.count[v] > 0) {
-    const score = (evidence - cost) / Math.max(data.words.count[v], 1);
-    return `It says something about the target, but little for how often it occurs: ${format(score, 2)} an occurrence, where ${format(why.threshold, 2)} was needed for the share of words to be kept.`;
+  if (evidence <= cost) return "It says less about the target than a word costs.";
+  if (why.needed && why.needed[v] > evidence * 1.001) {
+    return `It says something about the target, but too little for how often it occurs: its evidence is ${plainly(evidence)}, where a word as frequent needed ${plainly(why.needed[v])} or more.`;
   }
-  return "It says something about the target, but the share of words to be kept was full.";
+  return "It says something about the target, but the share of words to be kept was full just before its turn.";
 }
 
 function byTarget(model, v, l) {
@@ -263,5 +286,5 @@ function byTarget(model, v, l) {
   return el("table", { class: "mix", id: "by-target" }, el("caption", {}, `Documents with it, by ${target.name}`),
     el("tbody", {}, names.map((name, b) => el("tr", {},
       el("th", { scope: "row" }, shorten(name, 24)), el("td", { class: "track" }, bar(0, shares[b], [0, most], "accent")),
-      el("td", { class: "number" }, percent(shares[b])), el("td", { class: "number muted" }, `${given.documents[v * n + b]} of ${given.size[b]}`)))));
+      el("td", { class: "number" }, percent(shares[b])), el("td", { class: "number muted" }, `${format(given.documents[v * n + b])} of ${format(given.size[b])}`)))));
 }

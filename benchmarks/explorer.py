@@ -1,0 +1,79 @@
+"""The largest page of the explorer: its size, and how long a browser needs to open it.
+
+Time is from the start of the navigation until the first view is drawn and answers, in a headless
+Chromium that has just been started or has opened the page before. Needs playwright and Chromium.
+
+python benchmarks/explorer.py [--loads 15]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from topicfocus import FocusedTopicRegressor, SLDARegressor
+from topicfocus.report import Explorer
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from report_cases import large
+
+READY = "performance.getEntriesByName('topicfocus-ready')[0].startTime"
+#: Topics, share of the 10,000 words that topics contain, model.
+PAGES = (
+    (5, 0.1, FocusedTopicRegressor),
+    (50, 0.1, FocusedTopicRegressor),
+    (50, 1.0, SLDARegressor),
+)
+
+
+def load_times(address: str, loads: int) -> tuple[list[float], list[float]]:
+    """Milliseconds of `loads` first loads, each in a browser of its own, and of as many others."""
+    from playwright.sync_api import sync_playwright
+
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next(filter(None, map(shutil.which, names)), None)
+    first, again = [], []
+    with sync_playwright() as driver:
+        for _ in range(loads):
+            running = driver.chromium.launch(
+                executable_path=browser, args=["--no-sandbox", "--disable-gpu"]
+            )
+            page = running.new_page(viewport={"width": 1440, "height": 900})
+            for times in (first, again):
+                page.goto("about:blank")
+                page.goto(address)
+                page.wait_for_selector("html[data-ready]")
+                times.append(float(page.evaluate(READY)))
+            running.close()
+    return first, again
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--loads", type=int, default=15)
+    loads = parser.parse_args().loads
+    with tempfile.TemporaryDirectory() as folder:
+        for n_topics, share, model in PAGES:
+            fitted, given = large(n_topics, 10_000, share, model)
+            page = Explorer(fitted, **given).save(Path(folder) / "page.html")
+            size = page.stat().st_size / 1e6
+            print(
+                f"{model.__name__}, {n_topics} topics, 10,000 words, 500 documents: {size:.2f} MB"
+            )
+            for view in ("topics", "words"):
+                first, again = load_times(f"file://{page}#view={view}", loads)
+                load = os.getloadavg()[0]
+                for name, times in (("new browser", first), ("opened again", again)):
+                    print(
+                        f"  {view:<6} {name:<12} best {min(times):4.0f} ms, median "
+                        f"{statistics.median(times):4.0f} ms (load {load:.1f})"
+                    )
+
+
+if __name__ == "__main__":
+    main()

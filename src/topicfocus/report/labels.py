@@ -1,0 +1,166 @@
+"""What things are called: the page's title, targets, predictors and topics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topicfocus.estimators.coding import Coding
+from topicfocus.report.evaluation import is_class
+from topicfocus.report.inputs import Inputs
+
+_NAME_WORDS = 3
+_RELEVANCE = 0.6
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a person calls things; None where the model's own words have to do.
+
+    Attributes
+    ----------
+    title : str or None
+    topics : list of str, or dict of topic number to str
+    targets : list of str, one a target
+    classes : list of str in the order of `classes_`; a list of lists for several targets
+    documents : list of str, one a document
+    covariates : list of str
+    """
+
+    title: str | None = None
+    topics: Any = None
+    targets: Any = None
+    classes: Any = None
+    documents: Any = None
+    covariates: Any = None
+
+    def page_title(self, model: Any, targets: list[dict[str, Any]]) -> str:
+        """The user's title, else one of the targets' names."""
+        if self.title:
+            return self.title
+        if self.targets is None:
+            return f"Topics of a {type(model).__name__}"
+        names = [t["name"] for t in targets]
+        if len(names) > 3:
+            names = [*names[:2], f"{len(names) - 2} more"]
+        listed = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
+        return f"Topics that predict {listed}"
+
+
+def target_names_of(name: Any, names: Any, target: Any) -> list[str] | None:
+    """Names of the targets: those given, else those of a pandas series or dataframe."""
+    if name is not None and names is not None:
+        raise ValueError("give target_name for one target or target_names for several, not both.")
+    if name is not None:
+        return [str(name)]
+    if names is not None:
+        return [names] if isinstance(names, str) else [str(v) for v in names]
+    if hasattr(target, "columns"):
+        return [str(v) for v in target.columns]
+    own = getattr(target, "name", None)
+    return None if own is None else [str(own)]
+
+
+def listed(name: str, given: Any, size: int) -> list[str] | None:
+    """A list of so many names, None if none were given."""
+    if given is None:
+        return None
+    values = [str(v) for v in given]
+    if len(values) != size:
+        raise ValueError(f"{name} has {len(values)} entries, but there are {size}.")
+    return values
+
+
+def describe_targets(model: Any, labels: Labels) -> list[dict[str, Any]]:
+    """Name, family and labels of each target, and which predictors are its own."""
+    codings: Sequence[Coding] = model._codings
+    names = listed("target_names", labels.targets, len(codings))
+    if names is None:
+        names = ["target"] if len(codings) == 1 else [f"target {t}" for t in range(len(codings))]
+    classes = labels.classes
+    if classes is not None and len(codings) == 1:
+        classes = [classes]
+    out = []
+    for t, (coding, own, where) in enumerate(model._parts()):
+        own_labels = None
+        if is_class(coding):
+            own_labels = ["0", "1"] if coding.labels is None else [str(v) for v in coding.labels]
+            if classes is not None and classes[t] is not None:
+                own_labels = listed("class_names", classes[t], len(own_labels))
+        elif coding.labels is not None:
+            own_labels = [f"{v:g}" for v in coding.labels]
+        out.append(
+            {
+                "name": names[t],
+                "kind": coding.kind,
+                "first": where.start,
+                "width": where.stop - where.start,
+                "labels": own_labels,
+                "levels": coding.labels.astype(float) if coding.kind == "ordinal" else None,
+                "noise": getattr(own, "noise_variance", None),
+                "thresholds": getattr(own, "thresholds", None),
+            }
+        )
+    return out
+
+
+def describe_predictors(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What goes up with each linear predictor: a target, or the probability of a class."""
+    several = len(targets) > 1
+    out = []
+    for t, target in enumerate(targets):
+        for l in range(target["width"]):
+            name = target["name"]
+            if target["kind"] == "categorical":
+                name = f"{name}: {target['labels'][l]}" if several else target["labels"][l]
+            elif target["kind"] == "bernoulli":
+                # A class called 1 says nothing by itself.
+                alone = not several and target["labels"][1] not in ("1", "1.0", "True")
+                name = target["labels"][1] if alone else f"{name}: {target['labels'][1]}"
+            out.append({"name": name, "target": t})
+    return out
+
+
+def topic_names(inputs: Inputs, given: Any) -> list[str]:
+    """The user's names, else the most relevant words."""
+    components = inputs.model.components_
+    n_topics = len(components)
+    if given is not None and not isinstance(given, Mapping):
+        names = listed("names", given, n_topics)
+        assert names is not None
+        return names
+    own = dict(given or {})
+    unknown = [k for k in own if not (isinstance(k, (int, np.integer)) and 0 <= k < n_topics)]
+    if unknown:
+        raise ValueError(f"names has {unknown[0]!r}, but topics are numbered 0 to {n_topics - 1}.")
+    overall = np.maximum(components.mean(axis=0), 1e-300)
+    with np.errstate(divide="ignore"):
+        log = np.log(components)
+    relevance = log - (1 - _RELEVANCE) * np.log(overall)
+    best = np.argsort(-relevance, axis=1, kind="stable")[:, :_NAME_WORDS]
+    out = []
+    for k in range(n_topics):
+        words = [brief(inputs.vocabulary[v]) for v in best[k] if components[k, v] > 0]
+        out.append(str(own.get(k, ", ".join(words))))
+    return out
+
+
+def brief(word: str, longest: int = 28) -> str:
+    """A long code without its middle: its kind ("dx:") and its end, which tells codes apart.
+
+    The page's own `brief` does the same.
+    """
+    if len(word) <= longest:
+        return word
+    kind = re.match(r"\w{1,6}:", word)
+    head = kind.group() if kind else ""
+    tail = word[len(word) - (longest - len(head) - 1) :]
+    whole = re.search(r"[|/\s]", tail[: len(tail) // 2])
+    if whole:
+        return f"{head}…{tail[whole.end() :]}"
+    head = head or word[: longest // 3]
+    return f"{head}…{word[len(word) - (longest - len(head) - 1) :]}"
