@@ -397,3 +397,63 @@ def test_lines_of_an_old_mac(tmp_path):
     ]
     bad = write(tmp_path / "b.csv", "text,stars\ra,1\rb\r")
     assert "row 2 (line 3): 1 field" in error(bad)
+
+
+# ---- further columns of numbers ---------------------------------------------------------------
+
+
+def number_files(folder, rows):
+    """The same rows as files of every kind that has columns."""
+    names = ("text", "year", "stars", "price")
+    yield write(folder / "n.csv", csv_text(rows, header=names))
+    yield write(folder / "n.tsv", csv_text(rows, "\t", header=names))
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+    yield write(folder / "n.jsonl", "\n".join(lines) + "\n")
+    pa = pytest.importorskip("pyarrow")
+    columns = [pa.array(list(column)) for column in zip(*rows, strict=True)]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table(dict(zip(names, columns, strict=True))), folder / "n.parquet")
+    yield folder / "n.parquet"
+
+
+@pytest.mark.parametrize("large", [0, 1 << 60])  # Arrow's reader of CSV, and the other one
+def test_columns_of_numbers(tmp_path, monkeypatch, large):
+    monkeypatch.setattr(delimited, "LARGE", large)
+    rows = [("a good film", 1999, "5", 2.5), ("bad\nfilm", -3, "1", 1e-3), ("x", 0, "2", 7.0)]
+    for path in number_files(tmp_path, rows):
+        table = read_table(path, "text", "stars", numbers=["price", "year"], block_rows=2)
+        blocks = list(table)
+        expected = [[row[3], row[1]] for row in rows]
+        assert table.numbers.tolist() == expected, path
+        assert np.concatenate([block.numbers for block in blocks]).tolist() == expected
+        assert table.target == ["5", "1", "2"]
+        assert table.read().numbers.tolist() == expected
+        # The same column as a target and as a number.
+        twice = read_table(path, "text", "year", numbers=["year"]).read()
+        assert [float(v) for v in twice.target] == twice.numbers[:, 0].tolist()
+        with pytest.raises(ReadError, match=r"no column 'yeer'\. Did you mean 'year'"):
+            read_table(path, "text", numbers=["yeer"])
+
+
+@pytest.mark.parametrize("large", [0, 1 << 60])
+@pytest.mark.parametrize("bad", ["many", "", "inf", "1_000"])
+def test_a_row_without_its_number(tmp_path, monkeypatch, large, bad):
+    monkeypatch.setattr(delimited, "LARGE", large)
+    rows = [("good", "1", "5", "2"), ("bad", "2", "1", bad), ("film", "3", "2", "4")]
+    for path in number_files(tmp_path, rows):
+        with pytest.raises(ReadError, match=r"row 2.*'price' is (missing|'.*', not a number)"):
+            read_table(path, "text", "stars", numbers=["year", "price"]).read()
+        table = read_table(path, "text", "stars", numbers=["year", "price"], skip_bad=True)
+        block = table.read()
+        assert block.strings == ["good", "film"] and block.target == ["5", "2"]
+        assert block.numbers.tolist() == [[1, 2], [3, 4]] and block.rows.tolist() == [1, 3]
+        assert table.n_skipped == 1
+
+
+def test_numbers_are_not_for_what_has_no_columns(tmp_path):
+    write(tmp_path / "a.txt", "good")
+    with pytest.raises(ReadError, match="is a folder, which has no column 'year'"):
+        read_table(tmp_path, numbers=["year"])
+    sparse.save_npz(tmp_path / "m.npz", sparse.csr_matrix([[1]]))
+    with pytest.raises(ReadError, match="is a count matrix, which has no column 'year'"):
+        read_table(tmp_path / "m.npz", numbers=["year"])

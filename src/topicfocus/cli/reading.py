@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.cli.columns import NO_COLUMNS, NO_NAMES, ColumnNames, Columns
 from topicfocus.cli.console import Remarks
 from topicfocus.cli.errors import UsageError
 from topicfocus.text import ReadError, Target, TokenCounter, detect_target, read_table
@@ -56,6 +57,7 @@ class Source:
     texts: list[str]
     is_text: bool
     n_skipped: int = 0
+    columns: Columns = NO_COLUMNS
 
     @property
     def n_docs(self) -> int:
@@ -78,7 +80,9 @@ class _Keeping:
             yield block
 
 
-def read_source(args: Any, options: CountOptions, remarks: Remarks) -> Source:
+def read_source(
+    args: Any, options: CountOptions, remarks: Remarks, names: ColumnNames = NO_NAMES
+) -> Source:
     """Read FILE as the arguments say, count, and find out what the target is."""
     remarks.say(f"Reading {'standard input' if args.file == '-' else args.file} ...")
     table = read_table(
@@ -90,6 +94,7 @@ def read_source(args: Any, options: CountOptions, remarks: Remarks) -> Source:
         encoding=args.encoding,
         skip_bad=args.skip_bad,
         vocabulary=args.vocabulary,
+        numbers=names.every,
     )
     if hasattr(table, "corpus"):
         return _from_matrix(table, args)
@@ -112,7 +117,15 @@ def read_source(args: Any, options: CountOptions, remarks: Remarks) -> Source:
         remarks.say(f"Left out: {message}")
     if table.n_skipped:
         remarks.say(f"{table.n_skipped} unreadable rows were left out.")
-    target = detect_target(table.target, args.kind, name=_target_name(args))
+    columns = Columns.read(names, table)
+    values = table.target
+    if columns.weight is not None:
+        # A document that counts for nothing has no say in what the classes are, either.
+        values = [v if w > 0 else None for v, w in zip(values, columns.weight, strict=True)]
+        nothing = int(np.sum(columns.weight == 0))
+        if nothing:
+            remarks.say(f"{nothing:,} documents have weight 0: as if they had no target.")
+    target = detect_target(values, args.kind, name=_target_name(args))
     return Source(
         args.file,
         counts,
@@ -122,6 +135,7 @@ def read_source(args: Any, options: CountOptions, remarks: Remarks) -> Source:
         keeping.texts,
         True,
         table.n_skipped,
+        columns,
     )
 
 

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from topicfocus.cli.console import result_console
 from topicfocus.cli.figures import FIGURES
+
+#: What the linear predictor is, by the kind of target.
+_SCALES = {
+    "real": "target",
+    "count": "log of the count",
+    "ordinal": "position of the level",
+    "binary": "log odds",
+    "classes": "score of a class",
+}
 
 
 def show(result: dict[str, Any]) -> None:
@@ -19,6 +30,7 @@ def show(result: dict[str, Any]) -> None:
         f": {result['steps']} steps in {result['seconds']:.1f} s{how}\n"
     )
     _topics(console, result)
+    _covariates(console, result)
     _words(console, words)
     _figures(console, result)
 
@@ -44,6 +56,10 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
         effect = "log odds"
     else:
         title, effect = "Topics, by the target that a document of one topic would have", "target"
+    if result.get("covariates"):
+        title += ", covariates average"
+    if result["settings"].get("exposure"):
+        title += ", exposure 1"
     table = _table("")
     table.add_column(Text(effect), justify="right", style="bold", no_wrap=True)
     if effect == "class":
@@ -59,6 +75,27 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
         cells += [f"{row['share']:.0%}", str(row["topic"]), Text(" ".join(row["words"]))]
         table.add_row(*cells)
     console.print(Text(title, style="italic"))
+    console.print(table)
+
+
+def _covariates(console: Any, result: dict[str, Any]) -> None:
+    """What a standard deviation more of each adds; of more classes, to which it adds most."""
+    from rich.text import Text
+
+    rows = result.get("covariates")
+    if not rows:
+        return
+    console.print(Text("Covariates, by what one standard deviation more adds", style="italic"))
+    table = _table("")
+    table.add_column("covariate")
+    table.add_column("mean", justify="right", no_wrap=True)
+    table.add_column("std", justify="right", no_wrap=True)
+    table.add_column(_SCALES[result["target"]["kind"]], justify="right")
+    for row in sorted(rows, key=lambda row: -np.max(np.abs(row["coef"])) * row["std"]):
+        cell = Text(f"{np.max(row['coef']) * row['std']:+.3g}")
+        if "class" in row:
+            cell.append(f" {row['class']}")
+        table.add_row(Text(row["name"]), f"{row['mean']:.4g}", f"{row['std']:.4g}", cell)
     console.print(table)
 
 

@@ -19,7 +19,15 @@ import numpy as np
 
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import Lines, check_text, encoding_advice, open_bytes, peek
-from topicfocus.text.records import Block, Request, find_column, in_blocks
+from topicfocus.text.records import (
+    BadNumber,
+    Block,
+    Record,
+    Request,
+    find_column,
+    in_blocks,
+    read_numbers,
+)
 
 #: A field longer than this is an opening quote that is never closed.
 _LONGEST_FIELD = 1 << 27
@@ -53,6 +61,9 @@ class Delimited:
         self._target = None
         if request.target is not None:
             self._target = find_column(request.target, self.columns, "target", request.path)
+        self._numbers = [
+            find_column(name, self.columns, "numbers", request.path) for name in request.numbers
+        ]
         self._header_lines = self._lines.number
         self._stream = stream if request.path == "-" else None
         self._arrow_finished = False
@@ -91,7 +102,7 @@ class Delimited:
             raise ReadError(f"{path}: a quote that is opened in the header is never closed.")
         return header
 
-    def _records(self, done: int) -> Iterator[tuple[int, str, str | None]]:
+    def _records(self, done: int) -> Iterator[Record]:
         if self._stream is None:
             self._stream = open_bytes(self.request.path)
             self._lines, self._reader = self._open(self._stream)
@@ -100,7 +111,7 @@ class Delimited:
         with stream:
             yield from self._good_records(done)
 
-    def _good_records(self, done: int) -> Iterator[tuple[int, str, str | None]]:
+    def _good_records(self, done: int) -> Iterator[Record]:
         lines, reader = self._lines, self._reader
         n, text, target = len(self.columns), self._text, self._target
         row = 0
@@ -127,7 +138,15 @@ class Delimited:
                 elif len(fields) != n:
                     self._bad(row, begun, _ragged(len(fields), n, self.delimiter))
                 elif row > done:
-                    yield row, fields[text], None if target is None else fields[target]
+                    try:
+                        numbers = read_numbers(
+                            (fields[i] for i in self._numbers), self.request.numbers
+                        )
+                    except BadNumber as bad:
+                        self._bad(row, begun, str(bad))
+                    else:
+                        value = None if target is None else fields[target]
+                        yield row, fields[text], value, numbers
             begun = lines.number + 1
 
     def _bad(self, row: int, line: int, what: str) -> None:
@@ -155,6 +174,7 @@ class Delimited:
         self._arrow_finished = False
         names = [str(i) for i in range(len(self.columns))]
         wanted = [names[self._text]] + ([] if self._target is None else [names[self._target]])
+        wanted += [names[i] for i in self._numbers]
         last_row = "\n" + self.delimiter.join([_LAST] * len(names)) + "\n"
         with open_bytes(self.request.path) as stream:
             source = pa.PythonFile(_Followed(stream, last_row.encode()), mode="r")
@@ -192,8 +212,18 @@ class Delimited:
                 if len(held):
                     rows = np.arange(row + 1, row + 1 + len(held), dtype=np.int64)
                     row += len(held)
+                    columns = [held[str(i)].to_pylist() for i in self._numbers]
+                    try:
+                        numbers = [
+                            read_numbers(values, self.request.numbers)
+                            for values in zip(*columns, strict=True)
+                        ]
+                    except BadNumber:
+                        self._arrow_finished = False
+                        return  # the other reader knows its line
                     target = None if self._target is None else held[wanted[1]].to_pylist()
-                    yield Block(held[wanted[0]], target, rows)
+                    more = np.array(numbers).reshape(len(rows), len(self._numbers))
+                    yield Block(held[wanted[0]], target, rows, more)
             held = batch
 
 

@@ -9,7 +9,15 @@ from typing import Any
 
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import Lines, check_text, encoding_advice, open_bytes, peek
-from topicfocus.text.records import Block, Request, find_column, in_blocks
+from topicfocus.text.records import (
+    BadNumber,
+    Block,
+    Record,
+    Request,
+    find_column,
+    in_blocks,
+    read_numbers,
+)
 
 
 class JsonLines:
@@ -39,12 +47,14 @@ class JsonLines:
                 name = getattr(self.request, what)
                 if what == "text" or name is not None:
                     find_column(name, list(record), what, self.request.path)
+            for name in self.request.numbers:
+                find_column(name, list(record), "numbers", self.request.path)
 
     def blocks(self) -> Iterator[Block]:
         """Blocks of rows, from the first row on."""
         return in_blocks(self._records(), self.request)
 
-    def _records(self) -> Iterator[tuple[int, str, str | None]]:
+    def _records(self) -> Iterator[Record]:
         stream = self._stream or open_bytes(self.request.path)
         self._stream = None
         request = self.request
@@ -61,12 +71,14 @@ class JsonLines:
                     record = _read(line)
                     text = _text(record, request)
                     target = None if request.target is None else _target(record, request.target)
-                except _Bad as bad:
+                    values = (record.get(name) for name in request.numbers)
+                    numbers = read_numbers(values, request.numbers)
+                except (_Bad, BadNumber) as bad:
                     lines.fault = None
                     where = f"{request.path}, row {row} (line {lines.number})"
                     request.bad.report(f"{where}: {bad}")
                 else:
-                    yield row, text, target
+                    yield row, text, target, numbers
 
 
 class _Bad(Exception):
