@@ -14,7 +14,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from topicfocus import TokenCounter
-from topicfocus.text import ReadError, delimited, read_counts, read_table, records
+from topicfocus.text import ReadError, arrow, delimited, jsonlines, read_counts, read_table, records
 
 ROWS = [
     ('A good, "very" good film', "5"),
@@ -220,7 +220,8 @@ def test_arrow_and_the_standard_library_agree_on_anything(tmp_path, monkeypatch,
 def test_what_arrow_cannot_read_is_read_on_from_there(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     monkeypatch.setattr(delimited, "LARGE", 0)
-    monkeypatch.setattr(delimited, "_ARROW_BLOCK", 1 << 10)
+    monkeypatch.setattr(delimited, "READ_BYTES", 1 << 10)
+    monkeypatch.setattr(arrow, "BLOCK_CHARACTERS", 1 << 11)
     rows = [(f"word{i} " * 10, "1") for i in range(200)]
     long = [("long " * 2000, "2")]  # longer than Arrow's blocks
     path = write(tmp_path / "a.csv", csv_text(rows + long + rows))
@@ -419,6 +420,7 @@ def number_files(folder, rows):
 @pytest.mark.parametrize("large", [0, 1 << 60])  # Arrow's reader of CSV, and the other one
 def test_columns_of_numbers(tmp_path, monkeypatch, large):
     monkeypatch.setattr(delimited, "LARGE", large)
+    monkeypatch.setattr(jsonlines, "LARGE", large)
     rows = [("a good film", 1999, "5", 2.5), ("bad\nfilm", -3, "1", 1e-3), ("x", 0, "2", 7.0)]
     for path in number_files(tmp_path, rows):
         table = read_table(path, "text", "stars", numbers=["price", "year"], block_rows=2)
@@ -439,6 +441,7 @@ def test_columns_of_numbers(tmp_path, monkeypatch, large):
 @pytest.mark.parametrize("bad", ["many", "", "inf", "1_000"])
 def test_a_row_without_its_number(tmp_path, monkeypatch, large, bad):
     monkeypatch.setattr(delimited, "LARGE", large)
+    monkeypatch.setattr(jsonlines, "LARGE", large)
     rows = [("good", "1", "5", "2"), ("bad", "2", "1", bad), ("film", "3", "2", "4")]
     for path in number_files(tmp_path, rows):
         with pytest.raises(ReadError, match=r"row 2.*'price' is (missing|'.*', not a number)"):
@@ -457,3 +460,77 @@ def test_numbers_are_not_for_what_has_no_columns(tmp_path):
     sparse.save_npz(tmp_path / "m.npz", sparse.csr_matrix([[1]]))
     with pytest.raises(ReadError, match="is a count matrix, which has no column 'year'"):
         read_table(tmp_path / "m.npz", numbers=["year"])
+
+
+# ---- JSON lines by Arrow ----------------------------------------------------------------------
+
+LINES = {
+    "labels": b'{"text": "a \\"good\\" film", "stars": "pos"}\n{"stars": "neg", "text": "b"}\n',
+    "whole": b'{"text": "a", "stars": 5}\n{"text": "b", "stars": null}\n{"text": "", "stars": -7}',
+    "decimals": b'{"text": "a", "stars": 4.50}\n{"text": "b", "stars": 0.1}\n',
+    "truth": b'{"text": "a", "stars": true}\n{"text": "b", "stars": false}\n',
+    "blank lines": b'{"text": "a", "stars": 1}\n\n  \r\n{"text": "b", "stars": 2}\r\n',
+    "mark": b'\xef\xbb\xbf{"text": "a", "stars": 1}\n',
+    "letters": '{"text": "Straße \\u4f60\\ud83d\\ude00", "stars": 1, "x": [{"y": 1}]}\n'.encode(),
+    "twice": b'{"text": "a", "stars": 1, "stars": 2}\n',
+    "changing": b'{"text": "a", "stars": 1}\n{"text": "b", "stars": 2.5}\n'
+    b'{"text": "c", "stars": "x"}\n',
+    "huge": b'{"text": "a", "stars": 1}\n{"text": "b", "stars": 123456789012345678901234}\n',
+    "NaN": b'{"text": "a", "stars": 1}\n{"text": "b", "stars": NaN}\n',
+    "first missing": b'{"text": "a", "stars": null}\n{"text": "b", "stars": 2}\n',
+    "old Mac": b'{"text": "a", "stars": 1}\r{"text": "b", "stars": 2}\r',
+}
+BAD_LINES = {
+    "encoding": b'{"text": "a", "stars": 1}\n{"text": "caf\xe9", "stars": 1}\n',
+    "surrogate": b'{"text": "a", "stars": 1}\n{"text": "\xed\xa0\x80", "stars": 1}\n',
+    "no text": b'{"text": "a", "stars": 1}\n{"stars": 1}\n',
+    "number as text": b'{"text": "a", "stars": 1}\n{"text": 5, "stars": 1}\n',
+    "two in a line": b'{"text": "a", "stars": 1}\n'
+    b'{"text": "b", "stars": 1} {"text": "c", "stars": 1}\n',
+    "over two lines": b'{"text": "a", "stars": 1}\n{"text": "b",\n"stars": 1}\n',
+    "cut off": b'{"text": "a", "stars": 1}\n{"text": "b", "st',
+    "array": b'{"text": "a", "stars": 1}\n[1]\n',
+}
+
+
+def both_readers(monkeypatch, path, read):
+    """What is read with the standard library alone, and with Arrow where it can."""
+    out = []
+    for large in (1 << 60, 0):
+        monkeypatch.setattr(jsonlines, "LARGE", large)
+        out.append(read(path))
+    return out
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_json_lines_by_arrow_are_the_same(tmp_path, monkeypatch, name):
+    pytest.importorskip("pyarrow")
+    path = write(tmp_path / "a.jsonl", LINES[name])
+
+    def rows(path):
+        block = read_table(path, "text", "stars").read()
+        return block.strings, block.target, block.rows.tolist()
+
+    plain, ours = both_readers(monkeypatch, path, rows)
+    assert plain == ours and len(plain[0]) >= 1
+
+
+@pytest.mark.parametrize("name", BAD_LINES)
+def test_bad_json_lines_have_the_same_verdict(tmp_path, monkeypatch, name):
+    pytest.importorskip("pyarrow")
+    path = write(tmp_path / "a.jsonl", BAD_LINES[name])
+    plain, ours = both_readers(monkeypatch, path, error)
+    assert plain == ours
+    assert "row 2 (line 2)" in plain
+
+
+def test_arrow_reads_json_lines_at_all(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(jsonlines, "LARGE", 0)
+    monkeypatch.setattr(jsonlines.JsonLines, "_records", lambda *a: pytest.fail("not by Arrow"))
+    lines = [json.dumps({"text": f"word {i}" * 50, "stars": i}) for i in range(30_000)]
+    path = write(tmp_path / "a.jsonl", "\n".join(lines) + "\n")
+    table = read_table(path, "text", "stars")
+    assert len(list(table)) > 1
+    assert table.target == [str(i) for i in range(30_000)]
+    assert table.rows.tolist() == list(range(1, 30_001))

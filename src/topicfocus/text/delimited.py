@@ -7,16 +7,14 @@ and its verdict, with the number of the row, is what the user sees.
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
-import sys
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from topicfocus.text.arrow import LARGE, READ_BYTES, gathered, may_help
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import Lines, check_text, encoding_advice, open_bytes, peek
 from topicfocus.text.records import (
@@ -31,9 +29,6 @@ from topicfocus.text.records import (
 
 #: A field longer than this is an opening quote that is never closed.
 _LONGEST_FIELD = 1 << 27
-#: Files from this size on are worth the import of Arrow.
-LARGE = 1 << 24
-_ARROW_BLOCK = 1 << 24
 _LAST = "\x1e end of file \x1e"
 
 
@@ -155,17 +150,9 @@ class Delimited:
     # Arrow's.
 
     def _arrow_may_help(self) -> bool:
-        request = self.request
-        # Standard input cannot be read again, and rows left out would make row numbers wrong.
-        if request.path == "-" or request.bad.skip:
-            return False
         if any("\n" in name for name in self.columns):  # Arrow is told to skip lines, not rows
             return False
-        if request.encoding.replace("_", "-").lower() not in ("utf-8", "utf8"):
-            return False
-        if "pyarrow" not in sys.modules and not importlib.util.find_spec("pyarrow"):
-            return False
-        return Path(request.path).stat().st_size >= LARGE
+        return may_help(self.request, LARGE)
 
     def _arrow_blocks(self) -> Iterator[Block]:
         import pyarrow as pa
@@ -182,7 +169,7 @@ class Delimited:
                 reader = arrow_csv.open_csv(
                     source,
                     read_options=arrow_csv.ReadOptions(
-                        column_names=names, skip_rows=self._header_lines, block_size=_ARROW_BLOCK
+                        column_names=names, skip_rows=self._header_lines, block_size=READ_BYTES
                     ),
                     parse_options=arrow_csv.ParseOptions(
                         delimiter=self.delimiter, newlines_in_values=True
@@ -200,9 +187,7 @@ class Delimited:
     def _before_last(self, reader: Any, wanted: list[str]) -> Iterator[Block]:
         """Blocks of Arrow's batches up to our last row, if that arrives as it should."""
         row, held = 0, None
-        for batch in chain(reader, [None]):
-            if batch is not None and len(batch) == 0:
-                continue
+        for batch in chain(gathered(reader), [None]):
             if held is not None:
                 if batch is None:
                     if held[wanted[0]][-1].as_py() != _LAST:
@@ -223,7 +208,7 @@ class Delimited:
                         return  # the other reader knows its line
                     target = None if self._target is None else held[wanted[1]].to_pylist()
                     more = np.array(numbers).reshape(len(rows), len(self._numbers))
-                    yield Block(held[wanted[0]], target, rows, more)
+                    yield Block(held[wanted[0]], target, rows, more, checked=True)
             held = batch
 
 

@@ -18,6 +18,9 @@ from topicfocus.text.records import (
     read_numbers,
 )
 
+#: Bytes of a column that are read at a time; Arrow's default is to read all columns ahead.
+_READ_BYTES = 1 << 20
+
 
 class Parquet:
     """A Parquet file whose schema has been read and checked."""
@@ -57,7 +60,7 @@ class Parquet:
                 "pip install 'topicfocus[tables]'."
             ) from None
         try:
-            return parquet.ParquetFile(self.request.path)
+            return parquet.ParquetFile(self.request.path, pre_buffer=False, buffer_size=_READ_BYTES)
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
             raise ReadError(f"{self.request.path} is not a whole Parquet file: {reason}") from None

@@ -48,12 +48,15 @@ class Block:
         Numbers of the rows in the file: the first row of data is 1.
     numbers : array (rows, columns)
         Of the columns that were asked for as numbers; all finite.
+    checked : bool
+        Whether texts are known to be valid UTF-8: a column of Arrow need not be.
     """
 
     texts: Any
     target: list[str | None] | None
     rows: NDArray[np.int64]
     numbers: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    checked: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
