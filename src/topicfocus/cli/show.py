@@ -19,6 +19,12 @@ _SCALES = {
 }
 
 
+#: With more topics than this each gets a line or two; metrics.json has all words.
+_MANY_TOPICS = 8
+#: Longest name of a class, twice that from _WIDE columns on.
+_CLASS_WIDTH, _WIDE = 24, 100
+
+
 def show(result: dict[str, Any]) -> None:
     """Topics, words, held-out figures."""
     console = result_console()
@@ -67,15 +73,52 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("topic", justify="right", style="dim", no_wrap=True)
     table.add_column("words, most probable first")
-    for row in rows:
-        value = f"{row['effect']:.2f}" if effect == "class" else f"{row['effect']:.3g}"
-        cells = [Text(str(row["class"])), value] if effect == "class" else [value]
-        if "log_odds" in row:
-            cells = [f"{row['log_odds']:+.1f}"]
-        cells += [f"{row['share']:.0%}", str(row["topic"]), Text(" ".join(row["words"]))]
-        table.add_row(*cells)
+    longest = _CLASS_WIDTH if console.width < _WIDE else 2 * _CLASS_WIDTH
+    lines = [_topic_cells(row, effect, longest) for row in rows]
+    if len(rows) > _MANY_TOPICS:
+        titles = (
+            (effect, "P", "share", "topic") if effect == "class" else (effect, "share", "topic")
+        )
+        widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
+        # Of its width a table takes two for every column, one between them, and its two ends.
+        room = console.width - sum(width + 3 for width in widths) - 4
+        if console.width < _WIDE:  # two lines, where one would hold two or three words
+            room = 2 * room - 10
+    for row, before, cells in zip(rows, [None, *rows], lines, strict=False):
+        if before is not None and effect == "class" and row["class"] == before["class"]:
+            cells = ["", *cells[1:]]  # the class is the one above
+        words = row["words"]
+        if len(rows) > _MANY_TOPICS:
+            words = _fitting(words, room)
+        table.add_row(*map(Text, cells), Text(" ".join(words)))
     console.print(Text(title, style="italic"))
     console.print(table)
+    if effect == "class":
+        own = {str(row["class"]) for row in rows}
+        others = [str(c) for c in result["target"]["classes"] if str(c) not in own]
+        if others:
+            # Told apart by mixes of topics, if at all.
+            console.print(Text(f"Without a topic of their own: {', '.join(others)}.\n"))
+
+
+def _topic_cells(row: dict[str, Any], effect: str, longest: int) -> list[str]:
+    """All cells of a topic but its words."""
+    cells = [f"{row['effect']:.3g}"]
+    if effect == "class":
+        name = str(row["class"])
+        name = name if len(name) <= longest else f"{name[: longest - 1]}…"
+        cells = [name, f"{row['effect']:.2f}"]
+    if "log_odds" in row:
+        cells = [f"{row['log_odds']:+.1f}"]
+    return [*cells, f"{row['share']:.0%}", str(row["topic"])]
+
+
+def _fitting(words: list[str], room: int) -> list[str]:
+    """The first words that fit into so many columns, two at least."""
+    n = 0
+    while n < len(words) and (n < 2 or len(" ".join(words[: n + 1])) <= room):
+        n += 1
+    return words[:n]
 
 
 def _covariates(console: Any, result: dict[str, Any]) -> None:
