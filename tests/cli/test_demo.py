@@ -21,6 +21,7 @@ def test_demo_prints_topics_words_and_figures():
     # Topics come in the order of their coefficients, praise first.
     assert done.stdout.index("masterpiece") < done.stdout.index("awful")
     assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Nothing was written")
 
 
 def test_demo_json_is_machine_readable_and_honest():
