@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.out) if args.out else output.default_folder(args.file)
     output.check_free(folder, args.overwrite)
     with one_line_warnings(remarks):
-        outcome, partial = _fit(args, names, folder, remarks)
+        outcome, partial = _fit(args, _open(args, names, remarks), names, folder, remarks)
         try:
             written = write_folder(folder, outcome, remarks)
         except (OSError, KeyboardInterrupt):
@@ -37,8 +37,26 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _open(args: argparse.Namespace, names: ColumnNames, remarks: Remarks) -> Any:
+    """FILE, with its columns checked."""
+    from topicfocus.text import read_table
+
+    remarks.say(f"Reading {'standard input' if args.file == '-' else args.file} ...")
+    return read_table(
+        args.file,
+        args.text,
+        args.target,
+        format=args.format,
+        delimiter=args.delimiter,
+        encoding=args.encoding,
+        skip_bad=args.skip_bad,
+        vocabulary=args.vocabulary,
+        numbers=names.every,
+    )
+
+
 def _fit(
-    args: argparse.Namespace, names: ColumnNames, folder: Path, remarks: Remarks
+    args: argparse.Namespace, table: Any, names: ColumnNames, folder: Path, remarks: Remarks
 ) -> tuple[Any, Any]:
     # Here, so that a mistake in the arguments does not wait for scikit-learn and numba.
     from topicfocus.cli.checkpoints import FolderStore
@@ -46,7 +64,7 @@ def _fit(
     from topicfocus.cli.reading import count_options, read_source
 
     counting = count_options(args)
-    source = read_source(args, counting, remarks, names)
+    source = read_source(table, args, counting, remarks, names)
     options = ModelOptions(
         args.model, args.topics, args.inclusion_prior, args.test_share, args.seed, args.jobs
     )

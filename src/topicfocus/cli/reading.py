@@ -12,7 +12,7 @@ import numpy as np
 from topicfocus.cli.columns import NO_COLUMNS, NO_NAMES, ColumnNames, Columns
 from topicfocus.cli.console import Remarks
 from topicfocus.cli.errors import UsageError
-from topicfocus.text import ReadError, Target, TokenCounter, detect_target, read_table
+from topicfocus.text import ReadError, Target, TokenCounter, detect_target
 from topicfocus.text.files import encoding_advice
 
 #: Texts that are kept to be shown on the explorer page, in characters together.
@@ -81,21 +81,9 @@ class _Keeping:
 
 
 def read_source(
-    args: Any, options: CountOptions, remarks: Remarks, names: ColumnNames = NO_NAMES
+    table: Any, args: Any, options: CountOptions, remarks: Remarks, names: ColumnNames = NO_NAMES
 ) -> Source:
-    """Read FILE as the arguments say, count, and find out what the target is."""
-    remarks.say(f"Reading {'standard input' if args.file == '-' else args.file} ...")
-    table = read_table(
-        args.file,
-        args.text,
-        args.target,
-        format=args.format,
-        delimiter=args.delimiter,
-        encoding=args.encoding,
-        skip_bad=args.skip_bad,
-        vocabulary=args.vocabulary,
-        numbers=names.every,
-    )
+    """Read what was opened, count, and find out what the target is."""
     if hasattr(table, "corpus"):
         return _from_matrix(table, args)
     if table.target is None:
