@@ -2,9 +2,12 @@
 
 import gzip
 import resource
+import shutil
+import subprocess
+import sys
 
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import COMMAND, environment, topicfocus, write_reviews
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -96,6 +99,26 @@ def test_bad_arguments(tmp_path, arguments, message, code):
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_a_wrong_column_is_said_before_anything_heavy_is_imported(tmp_path):
+    (tmp_path / "r.csv").write_text(body(), encoding="utf-8")
+    code = (
+        "import sys; from topicfocus.cli.main import main\n"
+        "found = main(['fit', 'r.csv', '--text', 'txt', '--target', 'stars'])\n"
+        "heavy = {'numba', 'sklearn', 'scipy', 'rich'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else found + 10)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=environment(),
+    )
+    assert done.returncode == 11, done.stderr
+    assert "Did you mean 'text'?" in done.stderr
+
+
 def test_debug_shows_where_it_came_from(tmp_path):
     done = topicfocus("fit", "missing.csv", *COLUMNS, "--debug", cwd=tmp_path)
     assert done.returncode == 1
@@ -136,10 +159,6 @@ def test_predictions_into_a_file_that_cannot_grow(fitted, reviews, tmp_path):
 
 
 def test_standard_output_that_is_full_or_closed(fitted, reviews):
-    import subprocess
-
-    from command_line import COMMAND, environment
-
     _, folder = fitted
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -164,10 +183,9 @@ def test_standard_output_that_is_full_or_closed(fitted, reviews):
     process.stderr.close()
 
 
-def test_an_existing_folder_is_replaced_when_asked(tmp_path):
+def test_an_existing_folder_is_replaced_when_asked(fitted, tmp_path):
     data = write_reviews(tmp_path / "r.csv", 200)
-    first = topicfocus("fit", data, *COLUMNS, "--topics", 2, "--out", tmp_path / "o")
-    assert first.returncode == 0, first.stderr
+    shutil.copytree(fitted[1], tmp_path / "o")
     again = topicfocus("fit", data, *COLUMNS, "--topics", 3, "--out", tmp_path / "o")
     assert "exists" in one_line(again)
     (tmp_path / "o" / "old").write_text("", encoding="utf-8")

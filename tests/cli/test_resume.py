@@ -47,17 +47,25 @@ def data(tmp_path_factory):
     return write_reviews(tmp_path_factory.mktemp("data") / "reviews.csv", 3000)
 
 
+@pytest.fixture(scope="module")
+def whole(data, tmp_path_factory):
+    """The folder of a fit that nobody interrupted."""
+    folder = tmp_path_factory.mktemp("whole") / "whole"
+    done = topicfocus(*fit_arguments(data, folder))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.mark.parametrize("stage", ["evidence", "rung-1"])
-def test_focused_model_goes_on_to_the_same_bytes(data, tmp_path, stage):
-    whole, parts, partial = tmp_path / "whole", tmp_path / "parts", tmp_path / "parts.partial"
-    assert topicfocus(*fit_arguments(data, whole)).returncode == 0
+def test_focused_model_goes_on_to_the_same_bytes(data, whole, tmp_path, stage):
+    parts, partial = tmp_path / "parts", tmp_path / "parts.partial"
     code, out, err = interrupt(fit_arguments(data, parts), stage, partial)
     assert code == 130
     assert out == ""
     assert "Traceback" not in err
     assert err.splitlines()[-1].startswith("topicfocus: interrupted. What was finished is in")
     assert "--resume" in err
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["parts.partial", "whole"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["parts.partial"]
     done = topicfocus(*fit_arguments(data, parts, "--resume"))
     assert done.returncode == 0, done.stderr
     assert f"Going on from {partial}" in done.stderr and stage in done.stderr
@@ -86,7 +94,7 @@ def test_joint_model_goes_on_from_its_last_epoch(tmp_path):
     assert (whole / "predictions.csv").read_bytes() == (parts / "predictions.csv").read_bytes()
 
 
-def test_resume_is_refused_for_another_fit_and_harmless_without_one(data, tmp_path):
+def test_resume_is_refused_for_another_fit_and_harmless_without_one(data, whole, tmp_path):
     out, partial = tmp_path / "out", tmp_path / "out.partial"
     code, _, _ = interrupt(fit_arguments(data, out), "evidence", partial)
     assert code == 130
@@ -100,7 +108,9 @@ def test_resume_is_refused_for_another_fit_and_harmless_without_one(data, tmp_pa
     done = topicfocus(*fit_arguments(data, out, "--resume"))
     assert done.returncode == 0, done.stderr
     assert "computed again" in done.stderr
-    done = topicfocus(*fit_arguments(data, tmp_path / "new", "--resume"))
+    assert figures(out) == figures(whole)
+    small = write_reviews(tmp_path / "small.csv", 200)
+    more = ("--resume", "--topics", 2)
+    done = topicfocus(*fit_arguments(small, tmp_path / "new", *more))
     assert done.returncode == 0
     assert "nothing to go on from" in done.stderr
-    assert figures(out) == figures(tmp_path / "new")

@@ -1,10 +1,8 @@
-"""predict, explain, demo on real reviews, datasets and completion as processes."""
+"""predict, explain, demo on real reviews and datasets as processes."""
 
 import csv
 import json
 import os
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -118,32 +116,3 @@ def test_datasets(tmp_path):
     assert found["imdb"]["found"] is None
     assert all(row["licence"] for row in found.values())
     assert "topicfocus[demo]" in topicfocus("datasets", env=env).stdout  # no markup
-
-
-def test_completion_in_bash():
-    script = topicfocus("completion", "bash").stdout
-    bash = shutil.which("bash")
-    if bash is None:
-        pytest.skip("no bash")
-
-    def complete(*words):
-        ask = f"COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}"
-        code = f'{script}\n{ask}\n_topicfocus\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
-        done = subprocess.run([bash, "-c", code], capture_output=True, text=True, check=True)
-        return done.stdout.split()
-
-    assert complete("topicfocus", "de") == ["demo"]
-    assert complete("topicfocus", "fit", "--inc") == ["--inclusion-prior"]
-    assert complete("topicfocus", "fit", "--model", "") == ["focused", "pf-slda", "pc-slda", "slda"]
-    assert complete("topicfocus", "completion", "z") == ["zsh"]
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_completion_of_other_shells(shell):
-    done = topicfocus("completion", shell)
-    assert done.returncode == 0
-    for expected in ("fit", "explain", "inclusion-prior", "pf-slda"):
-        assert expected in done.stdout
-    if shutil.which(shell):
-        checked = subprocess.run([shell, "-n"], input=done.stdout, text=True, check=False)
-        assert checked.returncode == 0

@@ -14,7 +14,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from topicfocus import TokenCounter
-from topicfocus.text import ReadError, delimited, read_counts, read_table, records
+from topicfocus.text import ReadError, arrow, delimited, jsonlines, read_counts, read_table, records
 
 ROWS = [
     ('A good, "very" good film', "5"),
@@ -220,7 +220,8 @@ def test_arrow_and_the_standard_library_agree_on_anything(tmp_path, monkeypatch,
 def test_what_arrow_cannot_read_is_read_on_from_there(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     monkeypatch.setattr(delimited, "LARGE", 0)
-    monkeypatch.setattr(delimited, "_ARROW_BLOCK", 1 << 10)
+    monkeypatch.setattr(delimited, "READ_BYTES", 1 << 10)
+    monkeypatch.setattr(arrow, "BLOCK_CHARACTERS", 1 << 11)
     rows = [(f"word{i} " * 10, "1") for i in range(200)]
     long = [("long " * 2000, "2")]  # longer than Arrow's blocks
     path = write(tmp_path / "a.csv", csv_text(rows + long + rows))
@@ -397,3 +398,139 @@ def test_lines_of_an_old_mac(tmp_path):
     ]
     bad = write(tmp_path / "b.csv", "text,stars\ra,1\rb\r")
     assert "row 2 (line 3): 1 field" in error(bad)
+
+
+# ---- further columns of numbers ---------------------------------------------------------------
+
+
+def number_files(folder, rows):
+    """The same rows as files of every kind that has columns."""
+    names = ("text", "year", "stars", "price")
+    yield write(folder / "n.csv", csv_text(rows, header=names))
+    yield write(folder / "n.tsv", csv_text(rows, "\t", header=names))
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+    yield write(folder / "n.jsonl", "\n".join(lines) + "\n")
+    pa = pytest.importorskip("pyarrow")
+    columns = [pa.array(list(column)) for column in zip(*rows, strict=True)]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table(dict(zip(names, columns, strict=True))), folder / "n.parquet")
+    yield folder / "n.parquet"
+
+
+@pytest.mark.parametrize("large", [0, 1 << 60])  # Arrow's reader of CSV, and the other one
+def test_columns_of_numbers(tmp_path, monkeypatch, large):
+    monkeypatch.setattr(delimited, "LARGE", large)
+    monkeypatch.setattr(jsonlines, "LARGE", large)
+    rows = [("a good film", 1999, "5", 2.5), ("bad\nfilm", -3, "1", 1e-3), ("x", 0, "2", 7.0)]
+    for path in number_files(tmp_path, rows):
+        table = read_table(path, "text", "stars", numbers=["price", "year"], block_rows=2)
+        blocks = list(table)
+        expected = [[row[3], row[1]] for row in rows]
+        assert table.numbers.tolist() == expected, path
+        assert np.concatenate([block.numbers for block in blocks]).tolist() == expected
+        assert table.target == ["5", "1", "2"]
+        assert table.read().numbers.tolist() == expected
+        # The same column as a target and as a number.
+        twice = read_table(path, "text", "year", numbers=["year"]).read()
+        assert [float(v) for v in twice.target] == twice.numbers[:, 0].tolist()
+        with pytest.raises(ReadError, match=r"no column 'yeer'\. Did you mean 'year'"):
+            read_table(path, "text", numbers=["yeer"])
+
+
+@pytest.mark.parametrize("large", [0, 1 << 60])
+@pytest.mark.parametrize("bad", ["many", "", "inf", "1_000"])
+def test_a_row_without_its_number(tmp_path, monkeypatch, large, bad):
+    monkeypatch.setattr(delimited, "LARGE", large)
+    monkeypatch.setattr(jsonlines, "LARGE", large)
+    rows = [("good", "1", "5", "2"), ("bad", "2", "1", bad), ("film", "3", "2", "4")]
+    for path in number_files(tmp_path, rows):
+        with pytest.raises(ReadError, match=r"row 2.*'price' is (missing|'.*', not a number)"):
+            read_table(path, "text", "stars", numbers=["year", "price"]).read()
+        table = read_table(path, "text", "stars", numbers=["year", "price"], skip_bad=True)
+        block = table.read()
+        assert block.strings == ["good", "film"] and block.target == ["5", "2"]
+        assert block.numbers.tolist() == [[1, 2], [3, 4]] and block.rows.tolist() == [1, 3]
+        assert table.n_skipped == 1
+
+
+def test_numbers_are_not_for_what_has_no_columns(tmp_path):
+    write(tmp_path / "a.txt", "good")
+    with pytest.raises(ReadError, match="is a folder, which has no column 'year'"):
+        read_table(tmp_path, numbers=["year"])
+    sparse.save_npz(tmp_path / "m.npz", sparse.csr_matrix([[1]]))
+    with pytest.raises(ReadError, match="is a count matrix, which has no column 'year'"):
+        read_table(tmp_path / "m.npz", numbers=["year"])
+
+
+# ---- JSON lines by Arrow ----------------------------------------------------------------------
+
+LINES = {
+    "labels": b'{"text": "a \\"good\\" film", "stars": "pos"}\n{"stars": "neg", "text": "b"}\n',
+    "whole": b'{"text": "a", "stars": 5}\n{"text": "b", "stars": null}\n{"text": "", "stars": -7}',
+    "decimals": b'{"text": "a", "stars": 4.50}\n{"text": "b", "stars": 0.1}\n',
+    "truth": b'{"text": "a", "stars": true}\n{"text": "b", "stars": false}\n',
+    "blank lines": b'{"text": "a", "stars": 1}\n\n  \r\n{"text": "b", "stars": 2}\r\n',
+    "mark": b'\xef\xbb\xbf{"text": "a", "stars": 1}\n',
+    "letters": '{"text": "Straße \\u4f60\\ud83d\\ude00", "stars": 1, "x": [{"y": 1}]}\n'.encode(),
+    "twice": b'{"text": "a", "stars": 1, "stars": 2}\n',
+    "changing": b'{"text": "a", "stars": 1}\n{"text": "b", "stars": 2.5}\n'
+    b'{"text": "c", "stars": "x"}\n',
+    "huge": b'{"text": "a", "stars": 1}\n{"text": "b", "stars": 123456789012345678901234}\n',
+    "NaN": b'{"text": "a", "stars": 1}\n{"text": "b", "stars": NaN}\n',
+    "first missing": b'{"text": "a", "stars": null}\n{"text": "b", "stars": 2}\n',
+    "old Mac": b'{"text": "a", "stars": 1}\r{"text": "b", "stars": 2}\r',
+}
+BAD_LINES = {
+    "encoding": b'{"text": "a", "stars": 1}\n{"text": "caf\xe9", "stars": 1}\n',
+    "surrogate": b'{"text": "a", "stars": 1}\n{"text": "\xed\xa0\x80", "stars": 1}\n',
+    "no text": b'{"text": "a", "stars": 1}\n{"stars": 1}\n',
+    "number as text": b'{"text": "a", "stars": 1}\n{"text": 5, "stars": 1}\n',
+    "two in a line": b'{"text": "a", "stars": 1}\n'
+    b'{"text": "b", "stars": 1} {"text": "c", "stars": 1}\n',
+    "over two lines": b'{"text": "a", "stars": 1}\n{"text": "b",\n"stars": 1}\n',
+    "cut off": b'{"text": "a", "stars": 1}\n{"text": "b", "st',
+    "array": b'{"text": "a", "stars": 1}\n[1]\n',
+}
+
+
+def both_readers(monkeypatch, path, read):
+    """What is read with the standard library alone, and with Arrow where it can."""
+    out = []
+    for large in (1 << 60, 0):
+        monkeypatch.setattr(jsonlines, "LARGE", large)
+        out.append(read(path))
+    return out
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_json_lines_by_arrow_are_the_same(tmp_path, monkeypatch, name):
+    pytest.importorskip("pyarrow")
+    path = write(tmp_path / "a.jsonl", LINES[name])
+
+    def rows(path):
+        block = read_table(path, "text", "stars").read()
+        return block.strings, block.target, block.rows.tolist()
+
+    plain, ours = both_readers(monkeypatch, path, rows)
+    assert plain == ours and len(plain[0]) >= 1
+
+
+@pytest.mark.parametrize("name", BAD_LINES)
+def test_bad_json_lines_have_the_same_verdict(tmp_path, monkeypatch, name):
+    pytest.importorskip("pyarrow")
+    path = write(tmp_path / "a.jsonl", BAD_LINES[name])
+    plain, ours = both_readers(monkeypatch, path, error)
+    assert plain == ours
+    assert "row 2 (line 2)" in plain
+
+
+def test_arrow_reads_json_lines_at_all(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(jsonlines, "LARGE", 0)
+    monkeypatch.setattr(jsonlines.JsonLines, "_records", lambda *a: pytest.fail("not by Arrow"))
+    lines = [json.dumps({"text": f"word {i}" * 50, "stars": i}) for i in range(30_000)]
+    path = write(tmp_path / "a.jsonl", "\n".join(lines) + "\n")
+    table = read_table(path, "text", "stars")
+    assert len(list(table)) > 1
+    assert table.target == [str(i) for i in range(30_000)]
+    assert table.rows.tolist() == list(range(1, 30_001))

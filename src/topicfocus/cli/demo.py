@@ -35,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError("--out is for real reviews: pip install 'topicfocus[demo]'.")
         if args.data == "auto":
             remarks.say("For 25,000 real reviews: pip install 'topicfocus[demo]'.")
-        return synthetic.run(args)
+        code = synthetic.run(args)
+        remarks.say("Nothing was written: a model of real reviews can be kept, with --out DIR.")
+        return code
     return _run_reviews(args, file, remarks)
 
 
@@ -73,7 +75,10 @@ def _run_reviews(args: argparse.Namespace, file: Path, remarks: Remarks) -> int:
     if folder:
         remarks.say(f"Wrote {folder}/: {', '.join(written)}.")
     else:
-        remarks.say("With --out DIR the model is kept, for predict and explain.")
+        remarks.say(
+            "Nothing was written. With --out DIR the model is kept for predict and explain, with "
+            "its figures, predictions and the explorer page."
+        )
     return 0
 
 

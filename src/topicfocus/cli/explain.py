@@ -26,7 +26,8 @@ def run(args: argparse.Namespace) -> int:
         saved = load_model(args.model, args.jobs)
         if saved.counter is None:
             raise ValueError(f"{args.model} has no vocabulary, so it cannot read texts.")
-        result = explain_text(saved.counter, saved.estimator, text, args.label)
+        columns = _columns(saved.estimator, args)
+        result = explain_text(saved.counter, saved.estimator, text, args.label, columns)
     if args.json:
         print_json(result)
     else:
@@ -34,13 +35,39 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def explain_text(counter: Any, model: Any, text: str, label: str | None = None) -> dict[str, Any]:
-    """Prediction and contributions as plain data; `spans` says what each place of the text adds."""
+def _columns(model: Any, args: argparse.Namespace) -> Any:
+    """Covariates and exposure of the one text, from the arguments."""
+    from topicfocus.cli.columns import ColumnNames, Columns, remembered
+
+    given, n = args.covariates, model.n_covariates_
+    names = remembered(model).covariates or tuple(given)
+    if set(names) != set(given) or len(names) != n:
+        called = ",".join(f"{name}=..." for name in remembered(model).covariates)
+        called = called or ",".join(["COL=..."] * n)
+        if not n:
+            raise UsageError(f"{args.model} was fitted without covariates.")
+        raise UsageError(
+            f"{args.model} was fitted with {n} covariates; say what they are for this text: "
+            f"--covariates {called}."
+        )
+    exposure = None if args.exposure is None else np.array([args.exposure])
+    values = np.array([[given[name] for name in names]]) if n else None
+    return Columns(ColumnNames(names), values, None, exposure)
+
+
+def explain_text(
+    counter: Any, model: Any, text: str, label: str | None, columns: Any
+) -> dict[str, Any]:
+    """Prediction and contributions as plain data; `spans` says what each place of the text adds.
+
+    A covariate adds what its distance from the mean of the training part does; so `base` is that of
+    a text without words and with average covariates.
+    """
     from topicfocus.cli.fitting import predict, prediction_columns
 
     counts = counter.transform([text])
-    explanation = model.explain(counts)
-    predicted = predict(model, counts)
+    explanation = model.explain(counts, **columns.for_predict())
+    predicted = predict(model, counts, columns)
     l, subject = _predictor(model, predicted, label)
     amounts = explanation.words[l][[0]].tocoo()
     vocabulary = counter.get_feature_names_out()
@@ -48,13 +75,21 @@ def explain_text(counter: Any, model: Any, text: str, label: str | None = None) 
         str(vocabulary[v]): float(a) for v, a in zip(amounts.coords[1], amounts.data, strict=True)
     }
     topics = explanation.topics[l][[0]].toarray()[0]
-    columns = prediction_columns(model, predicted)
+    shown = prediction_columns(model, predicted)
+    average = np.zeros(0)
+    if model.n_covariates_:
+        average = np.atleast_2d(model.covariate_coef_)[l] * model._scaling.centre
+    amounts_of = explanation.covariates[l][0] - average
     return {
         "text": text,
-        "prediction": {name: value[0] for name, value in columns.items()},
+        "prediction": {name: value[0] for name, value in shown.items()},
         "explained": subject,
         "total": explanation.predictor[0, l],
-        "base": explanation.base[0, l],
+        "base": explanation.base[0, l] + average.sum(),
+        "covariates": [
+            {"name": name, "value": columns.covariates[0, j], "amount": amounts_of[j]}
+            for j, name in enumerate(columns.names.covariates)
+        ],
         "words": dict(sorted(words.items(), key=lambda item: -abs(item[1]))),
         "topics": [
             {"topic": k, "amount": amount, "words": top}
@@ -160,7 +195,11 @@ def _amounts(result: dict[str, Any]) -> Any:
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("")
     table.add_column(Text(result["explained"]), justify="right")
-    table.add_row("a text without words", f"{result['base']:+.3f}")
+    mean = ", average covariates" if result["covariates"] else ""
+    table.add_row(f"a text without words{mean}", f"{result['base']:+.3f}")
+    for row in result["covariates"]:
+        amount = Text(f"{row['amount']:+.3f}", style=_sign(row["amount"]))
+        table.add_row(Text(f"  {row['name']} = {row['value']:g}"), amount)
     words = list(result["words"].items())
     for word, amount in words[:_LISTED]:
         table.add_row(Text(f"  {word}"), Text(f"{amount:+.3f}", style=_sign(amount)))
@@ -172,7 +211,7 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_section()
     table.add_row("together", f"{result['total']:+.3f}", style="bold")
     table.add_section()
-    table.add_row("the same by topic", "")
+    table.add_row("what the words add, by topic", "")
     for row in sorted(result["topics"], key=lambda row: -row["amount"]):
         label = Text(f"  {row['topic']}: {' '.join(row['words'])}")
         table.add_row(label, Text(f"{row['amount']:+.3f}", style=_sign(row["amount"])))

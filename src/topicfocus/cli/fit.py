@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from topicfocus.cli import output
+from topicfocus.cli.columns import ColumnNames, named_for_fit
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json
 from topicfocus.cli.models import check_options
 
@@ -16,10 +17,11 @@ def run(args: argparse.Namespace) -> int:
     """Check what can be checked, read, fit, show, write."""
     remarks = Remarks(args.quiet)
     check_options(args.model, args.inclusion_prior)
+    names = named_for_fit(args)
     folder = Path(args.out) if args.out else output.default_folder(args.file)
     output.check_free(folder, args.overwrite)
     with one_line_warnings(remarks):
-        outcome, partial = _fit(args, folder, remarks)
+        outcome, partial = _fit(args, _open(args, names, remarks), names, folder, remarks)
         try:
             written = write_folder(folder, outcome, remarks)
         except (OSError, KeyboardInterrupt):
@@ -35,14 +37,34 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _fit(args: argparse.Namespace, folder: Path, remarks: Remarks) -> tuple[Any, Any]:
+def _open(args: argparse.Namespace, names: ColumnNames, remarks: Remarks) -> Any:
+    """FILE, with its columns checked."""
+    from topicfocus.text import read_table
+
+    remarks.say(f"Reading {'standard input' if args.file == '-' else args.file} ...")
+    return read_table(
+        args.file,
+        args.text,
+        args.target,
+        format=args.format,
+        delimiter=args.delimiter,
+        encoding=args.encoding,
+        skip_bad=args.skip_bad,
+        vocabulary=args.vocabulary,
+        numbers=names.every,
+    )
+
+
+def _fit(
+    args: argparse.Namespace, table: Any, names: ColumnNames, folder: Path, remarks: Remarks
+) -> tuple[Any, Any]:
     # Here, so that a mistake in the arguments does not wait for scikit-learn and numba.
     from topicfocus.cli.checkpoints import FolderStore
     from topicfocus.cli.fitting import ModelOptions, fit_source
     from topicfocus.cli.reading import count_options, read_source
 
     counting = count_options(args)
-    source = read_source(args, counting, remarks)
+    source = read_source(table, args, counting, remarks, names)
     options = ModelOptions(
         args.model, args.topics, args.inclusion_prior, args.test_share, args.seed, args.jobs
     )
@@ -55,7 +77,13 @@ def _fit(args: argparse.Namespace, folder: Path, remarks: Remarks) -> tuple[Any,
         partial=partial,
         resume=args.resume,
         every=args.checkpoint_every,
-        columns={"text": args.text, "target": args.target},
+        columns={
+            "text": args.text,
+            "target": args.target,
+            "covariates": list(names.covariates),
+            "weight": names.weight,
+            "exposure": names.exposure,
+        },
     )
     return outcome, FolderStore(partial, args.checkpoint_every, remarks)
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from topicfocus.cli import summary
-from topicfocus.cli.baselines import Predicted, constant, regression_on_words
+from topicfocus.cli.baselines import Predicted, constant, regression
 from topicfocus.cli.checkpoints import FolderStore, fingerprint
+from topicfocus.cli.columns import NO_COLUMNS, Columns, remember
 from topicfocus.cli.console import Remarks
 from topicfocus.cli.errors import Interrupted
 from topicfocus.cli.figures import figures
@@ -74,14 +75,16 @@ def fit_source(
     store = None
     if partial is not None:
         store = FolderStore(partial, every, remarks)
-        settings = {**asdict(options), "kind": target.kind}
+        settings = {**asdict(options), **asdict(source.columns.names), "kind": target.kind}
         del settings["jobs"]  # changes nothing
         counts = counted.counts
         arrays = (counts.data, counts.indices, counts.indptr, counted.words, train, target.values)
-        store.open(fingerprint(settings, *arrays), settings, resume)
+        mark = fingerprint(settings, *arrays, *source.columns.known())
+        store.open(mark, settings, resume)
     began = time.perf_counter()
     try:
-        model = _fit(counted, y, train, target.kind, options, remarks, store)
+        columns_of_train = source.columns.of(train)
+        model = _fit(counted, y, train, columns_of_train, target.kind, options, remarks, store)
         seconds = time.perf_counter() - began
         remarks.say("Comparing with a regression on all words ...")
         outcome = _judge(source, counted, model, y, (train, test), options, seconds, columns)
@@ -110,6 +113,7 @@ def _fit(
     counted: Counted,
     y: np.ndarray,
     train: np.ndarray,
+    columns: Columns,
     kind: str,
     options: ModelOptions,
     remarks: Remarks,
@@ -121,7 +125,8 @@ def _fit(
     model.set_params(n_jobs=options.jobs, verbose=not remarks.quiet)
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
     with noting_interrupts(), checkpointing(store) if store else nullcontext():
-        model.fit(counted.counts[train], y[train])
+        model.fit(counted.counts[train], y[train], **columns.for_fit())
+    remember(model, columns.names)
     # Of this run and this machine, not of the model.
     return model.set_params(n_jobs=None, verbose=False)
 
@@ -141,7 +146,8 @@ def _judge(
     train, test = parts
     target, kind, counts = source.target, source.target.kind, counted.counts
     model.n_jobs = options.jobs
-    everyone = predict(model, counts)
+    more = source.columns
+    everyone = predict(model, counts, more)
     known = train[np.isfinite(target.values[train])]
     labelled = y[known]
     if labelled.dtype == object:
@@ -153,11 +159,15 @@ def _judge(
         everyone.values[test],
         None if everyone.probabilities is None else everyone.probabilities[test],
     )
-    others = [
-        regression_on_words(kind, counts[known], labelled, counts[test], options.seed),
-        constant(kind, labelled, len(test)),
-    ]
-    held_out = {p.name: figures(kind, truth, p, labels) for p in (mine, *others)}
+    of_known, of_test = more.of(known), more.of(test)
+    data = (counts[known], of_known, labelled, counts[test], of_test)
+    others = [regression(kind, *data, options.seed)]
+    if more.covariates is not None:
+        # What words add is the difference to this one.
+        others.append(regression(kind, None, of_known, labelled, None, of_test, options.seed))
+    others.append(constant(kind, labelled, of_known, of_test, len(test)))
+    weight = of_test.weight
+    held_out = {p.name: figures(kind, truth, p, labels, weight) for p in (mine, *others)}
     positive = None
     if target.classes is not None and len(model.classes_) == 2:
         positive = next(c for c in model.classes_ if str(c) == target.classes[1])
@@ -188,6 +198,7 @@ def _judge(
         "seconds": round(seconds, 3),
         "steps": model.n_iter_,
         "topics": summary.topics(model, counted.words, mixes, positive),
+        "covariates": summary.covariates(model, more.names.covariates),
         "words": summary.selection(model, counted.words, counts[train]),
         "held_out": held_out,
     }
@@ -207,7 +218,10 @@ def _judge(
         "held_out": True,
         "target_name": (columns or {}).get("target"),
         "document_names": [f"row {row}" for row in source.rows[test[with_text]]],
+        **more.of(test[with_text]).for_predict(),
     }
+    if more.names.covariates:
+        shown["covariate_names"] = list(more.names.covariates)
     return Outcome(make_pipeline(counted.counter, model), result, predictions, shown)
 
 
@@ -216,14 +230,15 @@ def _shown(y: np.ndarray) -> list[Any]:
     return [int(v) if isinstance(v, float) and v.is_integer() else v for v in y.tolist()]
 
 
-def predict(model: Any, counts: Any) -> Predicted:
+def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted:
     """Predictions with what a model knows of their uncertainty."""
-    name = type(model).__name__
+    name, more = type(model).__name__, columns.for_predict()
     if hasattr(model, "classes_"):
-        p = model.predict_proba(counts)
+        p = model.predict_proba(counts, **more)
         return Predicted(name, model.classes_[np.argmax(p, axis=1)], p)
-    mean, std = model.predict(counts, return_std=True)
-    levels = model.predict_proba(counts) if hasattr(model, "predict_proba") else None
+    mean, std = model.predict(counts, return_std=True, **more)
+    # Of ordinal targets, which have no exposure.
+    levels = model.predict_proba(counts, **more) if hasattr(model, "predict_proba") else None
     return Predicted(name, mean, levels, std)
 
 

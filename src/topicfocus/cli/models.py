@@ -96,10 +96,9 @@ def load_model(path: str, jobs: int | None) -> Saved:
             counter.n_jobs = jobs
     if not hasattr(estimator, "predict"):
         raise ValueError(f"{path} holds a {type(estimator).__name__}, which predicts no target.")
-    if len(estimator._codings) > 1 or estimator.n_covariates_:
+    if len(estimator._codings) > 1:
         raise ValueError(
-            f"{path} was fitted with several targets or with covariates, which is for Python: "
-            "topicfocus.load."
+            f"{path} was fitted with several targets, which is for Python: topicfocus.load."
         )
     estimator.n_jobs = jobs
     return Saved(model, counter, estimator, _settings_beside(place))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 
 KINDS = ("real", "count", "ordinal", "classes")
@@ -64,12 +65,50 @@ def ngrams(text: str) -> tuple[int, int]:
     return span
 
 
+def columns(text: str) -> list[str]:
+    """Names of columns with commas between them, each once."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"must be names with commas between them, got {text!r}")
+    if len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(f"names a column twice: {text}")
+    return names
+
+
+def values(text: str) -> dict[str, float]:
+    """ "year=1999,length=90": a number for each name."""
+    out = {}
+    for part in text.split(","):
+        name, sign, number = part.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not sign or not name.strip() or not math.isfinite(value):
+            raise argparse.ArgumentTypeError(f"must be NAME=NUMBER,NAME=NUMBER, got {text!r}")
+        out[name.strip()] = value
+    return out
+
+
+def exposure(text: str) -> float:
+    """A finite number above 0."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be above 0, got {text}")
+    return value
+
+
 def inclusion(text: str) -> float | str:
     """A share, or "auto"."""
     return text if text == "auto" else share(text)
 
 
-for _parse, _name in ((share, "share"), (seconds, "number"), (frequency, "number")):
+for _parse, _name in (
+    (share, "share"),
+    (seconds, "number"),
+    (frequency, "number"),
+    (exposure, "number"),
+):
     _parse.__name__ = _name  # what argparse calls them: "invalid share value"
 ngrams.__name__ = "n-gram"
 inclusion.__name__ = "share"

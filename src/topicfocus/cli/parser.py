@@ -50,6 +50,22 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     fit.add_argument(
         "--target", metavar="COL", help="column of the target (for a count matrix: a file of it)"
     )
+    fit.add_argument(
+        "--covariates",
+        type=options.columns,
+        default=(),
+        metavar="COL,COL",
+        help="columns of numbers that predict beside the topics; words are judged by what they say "
+        "beyond them",
+    )
+    fit.add_argument(
+        "--weight", metavar="COL", help="column of weights: 2 counts like two copies of a document"
+    )
+    fit.add_argument(
+        "--exposure",
+        metavar="COL",
+        help="column that counts are proportional to, such as days or views (with --kind count)",
+    )
     fit.add_argument("--kind", choices=options.KINDS, help="kind of target; by default detected")
     fit.add_argument("--out", metavar="DIR", help="folder to write (default: FILE's name-topics)")
     fit.add_argument("--overwrite", action="store_true", help="replace the folder if it exists")
@@ -149,6 +165,7 @@ def _predict(commands: argparse._SubParsersAction) -> None:
     predict.add_argument(
         "--text", metavar="COL", help="column of the texts (default: as it was called in fit)"
     )
+    _columns_argument(predict)
     predict.add_argument(
         "--out", default="-", metavar="FILE", help="where to write; - (default) is standard output"
     )
@@ -167,6 +184,20 @@ def _explain(commands: argparse._SubParsersAction) -> None:
     _model_argument(explain)
     explain.add_argument(
         "--text", metavar="TEXT", help="the text; without it, or -, standard input is read"
+    )
+    explain.add_argument(
+        "--covariates",
+        type=options.values,
+        default={},
+        metavar="COL=X,COL=X",
+        help="values of the covariates, for a model that was fitted with them",
+    )
+    explain.add_argument(
+        "--exposure",
+        type=options.exposure,
+        default=None,
+        metavar="X",
+        help="exposure of the text, for a model that was fitted with it (default 1)",
     )
     explain.add_argument(
         "--class",
@@ -189,6 +220,7 @@ def _report(commands: argparse._SubParsersAction) -> None:
     report.add_argument("file", metavar="FILE", help="documents to show; as for fit")
     report.add_argument("--text", metavar="COL", help="column of the texts (default: as in fit)")
     report.add_argument("--target", metavar="COL", help="column of the target (default: as in fit)")
+    _columns_argument(report)
     report.add_argument(
         "--out", default="explorer.html", metavar="FILE", help="default explorer.html"
     )
@@ -291,6 +323,19 @@ def _completion(commands: argparse._SubParsersAction) -> None:
         "~/.config/fish/completions/topicfocus.fish",
     )
     completion.add_argument("shell", choices=SHELLS)
+
+
+def _columns_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--covariates",
+        type=options.columns,
+        default=(),
+        metavar="COL,COL",
+        help="columns of the covariates (default: as they were called in fit)",
+    )
+    parser.add_argument(
+        "--exposure", metavar="COL", help="column of the exposure (default: as in fit)"
+    )
 
 
 def _model_argument(parser: argparse.ArgumentParser) -> None:

@@ -26,8 +26,8 @@ def run(args: argparse.Namespace) -> int:
         blocks = new_documents(args, saved, remarks)
         n = 0
         with destination(args.out) as stream:
-            for rows, counts in blocks:
-                _write(stream, rows, counts, saved.estimator, args.json, header=n == 0)
+            for rows, counts, columns in blocks:
+                _write(stream, rows, counts, columns, saved.estimator, args.json, header=n == 0)
                 n += len(rows)
     if args.out != "-":
         remarks.say(f"Wrote {args.out}: {n:,} predictions.")
@@ -36,13 +36,17 @@ def run(args: argparse.Namespace) -> int:
 
 def new_documents(
     args: argparse.Namespace, saved: Any, remarks: Remarks
-) -> Iterator[tuple[np.ndarray, Any]]:
-    """Rows and counts of a file, block by block, in the columns of the model."""
-    from topicfocus.text import ReadError, read_table
+) -> Iterator[tuple[np.ndarray, Any, Any]]:
+    """Rows, counts in the columns of the model, and other columns of a file, block by block."""
+    from topicfocus.cli.columns import Columns, named_for_new, read_new
+    from topicfocus.text import ReadError
 
-    table = read_table(
-        args.file,
-        args.text or saved.settings.get("text"),
+    names = named_for_new(saved.estimator, args.covariates, args.exposure, args.model)
+    table = read_new(
+        names,
+        args.model,
+        path=args.file,
+        text=args.text or saved.settings.get("text"),
         format=args.format,
         delimiter=args.delimiter,
         encoding=args.encoding,
@@ -51,16 +55,17 @@ def new_documents(
     )
     if hasattr(table, "corpus"):
         counts = same_columns(table.corpus, saved.counter, saved.estimator)
-        return iter([(np.arange(1, counts.shape[0] + 1), counts)])
+        return iter([(np.arange(1, counts.shape[0] + 1), counts, Columns())])
     if saved.counter is None:
         raise ReadError(
             f"{args.model} has no vocabulary of its own, so it cannot read texts. Give it a count "
             "matrix with the columns it was fitted to."
         )
 
-    def blocks() -> Iterator[tuple[np.ndarray, Any]]:
+    def blocks() -> Iterator[tuple[np.ndarray, Any, Any]]:
         for block in table:
-            yield block.rows, saved.counter.transform(block.strings)
+            columns = Columns.read(names, block)
+            yield block.rows, saved.counter.transform(block.strings), columns
         if table.n_skipped:
             remarks.say(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 
@@ -97,12 +102,19 @@ def destination(path: str) -> Iterator[Any]:
 
 
 def _write(
-    stream: Any, rows: np.ndarray, counts: Any, model: Any, as_json: bool, *, header: bool
+    stream: Any,
+    rows: np.ndarray,
+    counts: Any,
+    more: Any,
+    model: Any,
+    as_json: bool,
+    *,
+    header: bool,
 ) -> None:
     from topicfocus.cli.fitting import predict, prediction_columns
     from topicfocus.cli.output import cell
 
-    columns = {"row": rows, **prediction_columns(model, predict(model, counts))}
+    columns = {"row": rows, **prediction_columns(model, predict(model, counts, more))}
     if as_json:
         names = list(columns)
         for values in zip(*(plain(np.asarray(c)) for c in columns.values()), strict=True):

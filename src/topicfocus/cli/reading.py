@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.cli.columns import NO_COLUMNS, NO_NAMES, ColumnNames, Columns
 from topicfocus.cli.console import Remarks
 from topicfocus.cli.errors import UsageError
-from topicfocus.text import ReadError, Target, TokenCounter, detect_target, read_table
+from topicfocus.text import ReadError, Target, TokenCounter, detect_target
 from topicfocus.text.files import encoding_advice
 
 #: Texts that are kept to be shown on the explorer page, in characters together.
@@ -56,6 +57,7 @@ class Source:
     texts: list[str]
     is_text: bool
     n_skipped: int = 0
+    columns: Columns = NO_COLUMNS
 
     @property
     def n_docs(self) -> int:
@@ -78,19 +80,10 @@ class _Keeping:
             yield block
 
 
-def read_source(args: Any, options: CountOptions, remarks: Remarks) -> Source:
-    """Read FILE as the arguments say, count, and find out what the target is."""
-    remarks.say(f"Reading {'standard input' if args.file == '-' else args.file} ...")
-    table = read_table(
-        args.file,
-        args.text,
-        args.target,
-        format=args.format,
-        delimiter=args.delimiter,
-        encoding=args.encoding,
-        skip_bad=args.skip_bad,
-        vocabulary=args.vocabulary,
-    )
+def read_source(
+    table: Any, args: Any, options: CountOptions, remarks: Remarks, names: ColumnNames = NO_NAMES
+) -> Source:
+    """Read what was opened, count, and find out what the target is."""
     if hasattr(table, "corpus"):
         return _from_matrix(table, args)
     if table.target is None:
@@ -112,7 +105,15 @@ def read_source(args: Any, options: CountOptions, remarks: Remarks) -> Source:
         remarks.say(f"Left out: {message}")
     if table.n_skipped:
         remarks.say(f"{table.n_skipped} unreadable rows were left out.")
-    target = detect_target(table.target, args.kind, name=_target_name(args))
+    columns = Columns.read(names, table)
+    values = table.target
+    if columns.weight is not None:
+        # A document that counts for nothing has no say in what the classes are, either.
+        values = [v if w > 0 else None for v, w in zip(values, columns.weight, strict=True)]
+        nothing = int(np.sum(columns.weight == 0))
+        if nothing:
+            remarks.say(f"{nothing:,} documents have weight 0: as if they had no target.")
+    target = detect_target(values, args.kind, name=_target_name(args))
     return Source(
         args.file,
         counts,
@@ -122,6 +123,7 @@ def read_source(args: Any, options: CountOptions, remarks: Remarks) -> Source:
         keeping.texts,
         True,
         table.n_skipped,
+        columns,
     )
 
 

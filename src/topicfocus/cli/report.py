@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
+
 from topicfocus.cli import explorer
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json
 
@@ -21,16 +23,20 @@ def run(args: argparse.Namespace) -> int:
     if page.exists() and not args.overwrite:
         raise FileExistsError(f"{page} exists. Choose another --out, or replace it: --overwrite.")
     with one_line_warnings(remarks):
+        from topicfocus.cli.columns import Columns, named_for_new, read_new
         from topicfocus.cli.models import load_model, target_values
-        from topicfocus.text import detect_target, read_table
+        from topicfocus.text import detect_target
 
         saved = load_model(args.model, args.jobs)
         settings = saved.settings
         target = args.target or settings.get("target")
-        table = read_table(
-            args.file,
-            args.text or settings.get("text"),
-            target,
+        names = named_for_new(saved.estimator, args.covariates, args.exposure, args.model)
+        table = read_new(
+            names,
+            args.model,
+            path=args.file,
+            text=args.text or settings.get("text"),
+            target=target,
             format=args.format,
             delimiter=args.delimiter,
             encoding=args.encoding,
@@ -48,8 +54,17 @@ def run(args: argparse.Namespace) -> int:
         if table.target is not None:
             found = detect_target(table.target[: args.docs], settings.get("kind"))
             values = target_values(found)
+        columns = Columns.read(names, table).of(np.arange(min(len(texts), args.docs)))
+        shown = columns.for_predict()
+        if names.covariates:
+            shown["covariate_names"] = list(names.covariates)
         explorer.write(
-            page, saved.whole, texts=texts[: args.docs], target=values, target_name=target
+            page,
+            saved.whole,
+            texts=texts[: args.docs],
+            target=values,
+            target_name=target,
+            **shown,
         )
     if args.json:
         print_json({"page": str(page), "documents": min(len(texts), args.docs)})

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from topicfocus.cli.console import result_console
 from topicfocus.cli.figures import FIGURES
+
+#: What the linear predictor is, by the kind of target.
+_SCALES = {
+    "real": "target",
+    "count": "log of the count",
+    "ordinal": "position of the level",
+    "binary": "log odds",
+    "classes": "score of a class",
+}
+
+
+#: With more topics than this each gets a line or two; metrics.json has all words.
+_MANY_TOPICS = 8
+#: Longest name of a class, twice that from _WIDE columns on.
+_CLASS_WIDTH, _WIDE = 24, 100
 
 
 def show(result: dict[str, Any]) -> None:
@@ -19,6 +36,7 @@ def show(result: dict[str, Any]) -> None:
         f": {result['steps']} steps in {result['seconds']:.1f} s{how}\n"
     )
     _topics(console, result)
+    _covariates(console, result)
     _words(console, words)
     _figures(console, result)
 
@@ -44,6 +62,10 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
         effect = "log odds"
     else:
         title, effect = "Topics, by the target that a document of one topic would have", "target"
+    if result.get("covariates"):
+        title += ", covariates average"
+    if result["settings"].get("exposure"):
+        title += ", exposure 1"
     table = _table("")
     table.add_column(Text(effect), justify="right", style="bold", no_wrap=True)
     if effect == "class":
@@ -51,14 +73,72 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("topic", justify="right", style="dim", no_wrap=True)
     table.add_column("words, most probable first")
-    for row in rows:
-        value = f"{row['effect']:.2f}" if effect == "class" else f"{row['effect']:.3g}"
-        cells = [Text(str(row["class"])), value] if effect == "class" else [value]
-        if "log_odds" in row:
-            cells = [f"{row['log_odds']:+.1f}"]
-        cells += [f"{row['share']:.0%}", str(row["topic"]), Text(" ".join(row["words"]))]
-        table.add_row(*cells)
+    longest = _CLASS_WIDTH if console.width < _WIDE else 2 * _CLASS_WIDTH
+    lines = [_topic_cells(row, effect, longest) for row in rows]
+    if len(rows) > _MANY_TOPICS:
+        titles = (
+            (effect, "P", "share", "topic") if effect == "class" else (effect, "share", "topic")
+        )
+        widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
+        # Of its width a table takes two for every column, one between them, and its two ends.
+        room = console.width - sum(width + 3 for width in widths) - 4
+        if console.width < _WIDE:  # two lines, where one would hold two or three words
+            room = 2 * room - 10
+    for row, before, cells in zip(rows, [None, *rows], lines, strict=False):
+        if before is not None and effect == "class" and row["class"] == before["class"]:
+            cells = ["", *cells[1:]]  # the class is the one above
+        words = row["words"]
+        if len(rows) > _MANY_TOPICS:
+            words = _fitting(words, room)
+        table.add_row(*map(Text, cells), Text(" ".join(words)))
     console.print(Text(title, style="italic"))
+    console.print(table)
+    if effect == "class":
+        own = {str(row["class"]) for row in rows}
+        others = [str(c) for c in result["target"]["classes"] if str(c) not in own]
+        if others:
+            # Told apart by mixes of topics, if at all.
+            console.print(Text(f"Without a topic of their own: {', '.join(others)}.\n"))
+
+
+def _topic_cells(row: dict[str, Any], effect: str, longest: int) -> list[str]:
+    """All cells of a topic but its words."""
+    cells = [f"{row['effect']:.3g}"]
+    if effect == "class":
+        name = str(row["class"])
+        name = name if len(name) <= longest else f"{name[: longest - 1]}…"
+        cells = [name, f"{row['effect']:.2f}"]
+    if "log_odds" in row:
+        cells = [f"{row['log_odds']:+.1f}"]
+    return [*cells, f"{row['share']:.0%}", str(row["topic"])]
+
+
+def _fitting(words: list[str], room: int) -> list[str]:
+    """The first words that fit into so many columns, two at least."""
+    n = 0
+    while n < len(words) and (n < 2 or len(" ".join(words[: n + 1])) <= room):
+        n += 1
+    return words[:n]
+
+
+def _covariates(console: Any, result: dict[str, Any]) -> None:
+    """What a standard deviation more of each adds; of more classes, to which it adds most."""
+    from rich.text import Text
+
+    rows = result.get("covariates")
+    if not rows:
+        return
+    console.print(Text("Covariates, by what one standard deviation more adds", style="italic"))
+    table = _table("")
+    table.add_column("covariate")
+    table.add_column("mean", justify="right", no_wrap=True)
+    table.add_column("std", justify="right", no_wrap=True)
+    table.add_column(_SCALES[result["target"]["kind"]], justify="right")
+    for row in sorted(rows, key=lambda row: -np.max(np.abs(row["coef"])) * row["std"]):
+        cell = Text(f"{np.max(row['coef']) * row['std']:+.3g}")
+        if "class" in row:
+            cell.append(f" {row['class']}")
+        table.add_row(Text(row["name"]), f"{row['mean']:.4g}", f"{row['std']:.4g}", cell)
     console.print(table)
 
 

@@ -12,12 +12,15 @@ _LISTED = 12
 def topics(model: Any, words: Any, mixes: np.ndarray, positive: Any = None) -> list[dict[str, Any]]:
     """Topics from the highest to the lowest effect; of more classes, class by class.
 
-    The effect is the expected target of a document of that topic alone: a number, or the
-    probability of a class, the positive one of two and else the likeliest.
+    The effect is the expected target of a document of that topic alone, with average covariates
+    and exposure 1: a number, or the probability of a class, the positive one of two and else the
+    likeliest.
     """
     (coding, family, _), *_ = model._parts()
     coef = np.atleast_2d(model.coef_)
     predictors = coef.T + np.atleast_1d(model.intercept_)
+    if model.n_covariates_:
+        predictors = predictors + np.atleast_2d(model.covariate_coef_) @ model._scaling.centre
     share = mixes.mean(axis=0)
     names = model.top_words(10, words)
     out = []
@@ -41,6 +44,23 @@ def topics(model: Any, words: Any, mixes: np.ndarray, positive: Any = None) -> l
     for row in out:
         del row["order"]
         row["coef"] = row["coef"][0] if len(row["coef"]) == 1 else row["coef"]
+    return out
+
+
+def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Of each covariate its mean and spread in the training part, and what a unit of it adds."""
+    if not names:
+        return []
+    coef, scaling = np.atleast_2d(model.covariate_coef_), model._scaling
+    out = []
+    for j, name in enumerate(names):
+        row = {"name": name, "mean": scaling.centre[j], "std": scaling.size[j]}
+        if len(coef) == 1:
+            row["coef"] = coef[0, j]
+        else:  # of several classes, with the one that it speaks for
+            row["coef"] = coef[:, j]
+            row["class"] = model.classes_[np.argmax(coef[:, j])]
+        out.append(row)
     return out
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.cli.interrupts import noting_interrupts
+
 
 def run(args: argparse.Namespace) -> int:
     """Fit, then print for a person or as JSON."""
@@ -59,9 +61,11 @@ def fit_demo(
     common = {"n_topics": n_topics, "random_state": seed, "n_jobs": n_jobs}
     began = time.perf_counter()
     model = PFSLDARegressor(inclusion_prior=inclusion_prior, verbose=verbose, **common)
-    model.fit(counts[train], target[train])
+    with noting_interrupts():  # Ctrl-C ends the demo, not the first of its fits
+        model.fit(counts[train], target[train])
     seconds = time.perf_counter() - began
-    slda = SLDARegressor(verbose=verbose, **common).fit(counts[train], target[train])
+    with noting_interrupts():
+        slda = SLDARegressor(verbose=verbose, **common).fit(counts[train], target[train])
     ridge = RidgeCV(np.logspace(-1, 4, 11)).fit(counts[train], target[train])
 
     def held_out(prediction: np.ndarray) -> float:

@@ -73,8 +73,8 @@ def text_chunks(
             "Pass a list: [text]."
         )
     row = 0
-    for block in _blocks(documents):
-        chunks = _arrow_chunks(block, row)
+    for block, checked in _blocks(documents):
+        chunks = _arrow_chunks(block, row, checked)
         if chunks is None:
             chunks = _string_chunks(block, row, encoding, decode_error)
         for chunk in chunks:
@@ -82,11 +82,11 @@ def text_chunks(
             row += len(chunk)
 
 
-def _blocks(documents: Any) -> Iterator[Any]:
-    """Blocks of documents, from documents or from blocks."""
+def _blocks(documents: Any) -> Iterator[tuple[Any, bool]]:
+    """Blocks of documents, from documents or from blocks; and whether they are known as UTF-8."""
     listed = isinstance(documents, (list, tuple))
     if _is_column(documents) or (listed and documents and isinstance(documents[0], str)):
-        yield documents
+        yield documents, False
         return
     single: list[Any] = []
     size = 0
@@ -99,17 +99,17 @@ def _blocks(documents: Any) -> Iterator[Any]:
             )
         if isinstance(block, (list, tuple)) or _is_column(block):
             if single:
-                yield single
+                yield single, False
                 single, size = [], 0
-            yield block
+            yield block, getattr(item, "checked", False)
             continue
         single.append(block)  # a document, or something that will be complained about
         size += len(block) if isinstance(block, (str, bytes)) else CHUNK_BYTES
         if size >= CHUNK_BYTES and not listed:
-            yield single
+            yield single, False
             single, size = [], 0
     if single:
-        yield single
+        yield single, False
 
 
 def _is_column(thing: Any) -> bool:
@@ -179,7 +179,7 @@ def missing_message(row: int, value: Any = None) -> str:
     )
 
 
-def _arrow_chunks(block: Any, row: int) -> Iterator[Texts] | None:
+def _arrow_chunks(block: Any, row: int, checked: bool) -> Iterator[Texts] | None:
     """Chunks of an Arrow column without a copy, None for anything else."""
     if not any(hasattr(block, f"__arrow_c_{kind}__") for kind in ("stream", "array")):
         return None
@@ -195,10 +195,10 @@ def _arrow_chunks(block: Any, row: int) -> Iterator[Texts] | None:
         import pyarrow as pa
     except ImportError:  # polars does not need it
         return None
-    return _from_arrow(pa, block, row)
+    return _from_arrow(pa, block, row, checked)
 
 
-def _from_arrow(pa: Any, block: Any, row: int) -> Iterator[Texts]:
+def _from_arrow(pa: Any, block: Any, row: int, checked: bool) -> Iterator[Texts]:
     column = block if isinstance(block, (pa.Array, pa.ChunkedArray)) else pa.chunked_array(block)
     if pa.types.is_dictionary(column.type) or str(column.type) == "string_view":
         try:
@@ -219,7 +219,8 @@ def _from_arrow(pa: Any, block: Any, row: int) -> Iterator[Texts]:
             raise ValueError(missing_message(row + first))
         texts = _arrow_buffers(pa, array, row)
         try:
-            array.validate(full=True)  # kernels trust their bytes; a Parquet file can hold anything
+            # Kernels trust their bytes, and a Parquet file can hold anything.
+            array.validate(full=not checked)
         except pa.ArrowInvalid:
             _find_malformed(texts)
             raise

@@ -7,25 +7,28 @@ and its verdict, with the number of the row, is what the user sees.
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
-import sys
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from topicfocus.text.arrow import LARGE, READ_BYTES, gathered, may_help
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import Lines, check_text, encoding_advice, open_bytes, peek
-from topicfocus.text.records import Block, Request, find_column, in_blocks
+from topicfocus.text.records import (
+    BadNumber,
+    Block,
+    Record,
+    Request,
+    find_column,
+    in_blocks,
+    read_numbers,
+)
 
 #: A field longer than this is an opening quote that is never closed.
 _LONGEST_FIELD = 1 << 27
-#: Files from this size on are worth the import of Arrow.
-LARGE = 1 << 24
-_ARROW_BLOCK = 1 << 24
 _LAST = "\x1e end of file \x1e"
 
 
@@ -53,6 +56,9 @@ class Delimited:
         self._target = None
         if request.target is not None:
             self._target = find_column(request.target, self.columns, "target", request.path)
+        self._numbers = [
+            find_column(name, self.columns, "numbers", request.path) for name in request.numbers
+        ]
         self._header_lines = self._lines.number
         self._stream = stream if request.path == "-" else None
         self._arrow_finished = False
@@ -91,7 +97,7 @@ class Delimited:
             raise ReadError(f"{path}: a quote that is opened in the header is never closed.")
         return header
 
-    def _records(self, done: int) -> Iterator[tuple[int, str, str | None]]:
+    def _records(self, done: int) -> Iterator[Record]:
         if self._stream is None:
             self._stream = open_bytes(self.request.path)
             self._lines, self._reader = self._open(self._stream)
@@ -100,7 +106,7 @@ class Delimited:
         with stream:
             yield from self._good_records(done)
 
-    def _good_records(self, done: int) -> Iterator[tuple[int, str, str | None]]:
+    def _good_records(self, done: int) -> Iterator[Record]:
         lines, reader = self._lines, self._reader
         n, text, target = len(self.columns), self._text, self._target
         row = 0
@@ -127,7 +133,15 @@ class Delimited:
                 elif len(fields) != n:
                     self._bad(row, begun, _ragged(len(fields), n, self.delimiter))
                 elif row > done:
-                    yield row, fields[text], None if target is None else fields[target]
+                    try:
+                        numbers = read_numbers(
+                            (fields[i] for i in self._numbers), self.request.numbers
+                        )
+                    except BadNumber as bad:
+                        self._bad(row, begun, str(bad))
+                    else:
+                        value = None if target is None else fields[target]
+                        yield row, fields[text], value, numbers
             begun = lines.number + 1
 
     def _bad(self, row: int, line: int, what: str) -> None:
@@ -136,17 +150,9 @@ class Delimited:
     # Arrow's.
 
     def _arrow_may_help(self) -> bool:
-        request = self.request
-        # Standard input cannot be read again, and rows left out would make row numbers wrong.
-        if request.path == "-" or request.bad.skip:
-            return False
         if any("\n" in name for name in self.columns):  # Arrow is told to skip lines, not rows
             return False
-        if request.encoding.replace("_", "-").lower() not in ("utf-8", "utf8"):
-            return False
-        if "pyarrow" not in sys.modules and not importlib.util.find_spec("pyarrow"):
-            return False
-        return Path(request.path).stat().st_size >= LARGE
+        return may_help(self.request, LARGE)
 
     def _arrow_blocks(self) -> Iterator[Block]:
         import pyarrow as pa
@@ -155,6 +161,7 @@ class Delimited:
         self._arrow_finished = False
         names = [str(i) for i in range(len(self.columns))]
         wanted = [names[self._text]] + ([] if self._target is None else [names[self._target]])
+        wanted += [names[i] for i in self._numbers]
         last_row = "\n" + self.delimiter.join([_LAST] * len(names)) + "\n"
         with open_bytes(self.request.path) as stream:
             source = pa.PythonFile(_Followed(stream, last_row.encode()), mode="r")
@@ -162,7 +169,7 @@ class Delimited:
                 reader = arrow_csv.open_csv(
                     source,
                     read_options=arrow_csv.ReadOptions(
-                        column_names=names, skip_rows=self._header_lines, block_size=_ARROW_BLOCK
+                        column_names=names, skip_rows=self._header_lines, block_size=READ_BYTES
                     ),
                     parse_options=arrow_csv.ParseOptions(
                         delimiter=self.delimiter, newlines_in_values=True
@@ -180,9 +187,7 @@ class Delimited:
     def _before_last(self, reader: Any, wanted: list[str]) -> Iterator[Block]:
         """Blocks of Arrow's batches up to our last row, if that arrives as it should."""
         row, held = 0, None
-        for batch in chain(reader, [None]):
-            if batch is not None and len(batch) == 0:
-                continue
+        for batch in chain(gathered(reader), [None]):
             if held is not None:
                 if batch is None:
                     if held[wanted[0]][-1].as_py() != _LAST:
@@ -192,8 +197,18 @@ class Delimited:
                 if len(held):
                     rows = np.arange(row + 1, row + 1 + len(held), dtype=np.int64)
                     row += len(held)
+                    columns = [held[str(i)].to_pylist() for i in self._numbers]
+                    try:
+                        numbers = [
+                            read_numbers(values, self.request.numbers)
+                            for values in zip(*columns, strict=True)
+                        ]
+                    except BadNumber:
+                        self._arrow_finished = False
+                        return  # the other reader knows its line
                     target = None if self._target is None else held[wanted[1]].to_pylist()
-                    yield Block(held[wanted[0]], target, rows)
+                    more = np.array(numbers).reshape(len(rows), len(self._numbers))
+                    yield Block(held[wanted[0]], target, rows, more, checked=True)
             held = batch
 
 

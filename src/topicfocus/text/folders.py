@@ -8,7 +8,7 @@ from pathlib import Path
 
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import encoding_advice, readable, what_it_is
-from topicfocus.text.records import Block, Request, in_blocks
+from topicfocus.text.records import Block, Record, Request, in_blocks
 
 _ENDINGS = (".txt", ".text", ".txt.gz", ".text.gz")
 
@@ -41,6 +41,11 @@ class Folder:
                 f"{request.path} has no subfolders to take the target from. Put the files of each "
                 "class into a folder of its name, or use a table."
             )
+        if request.numbers:
+            raise ReadError(
+                f"{request.path} is a folder, which has no column {request.numbers[0]!r}. Use a "
+                "table: CSV, TSV, JSON lines or Parquet."
+            )
         self.has_target = bool(below)
         self._files: list[tuple[Path, str | None]] = [(file, None) for file in top]
         self._files += [(file, name) for name, files in below.items() for file in files]
@@ -57,7 +62,7 @@ class Folder:
         """Blocks of files; a row is the number of a file."""
         return in_blocks(self._records(), self.request)
 
-    def _records(self) -> Iterator[tuple[int, str, str | None]]:
+    def _records(self) -> Iterator[Record]:
         encoding = self.request.encoding
         for row, (file, name) in enumerate(self._files, start=1):
             with readable(str(file)):
@@ -76,7 +81,7 @@ class Folder:
             except ValueError as error:
                 self.request.bad.report(f"{file}: {error}")
             else:
-                yield row, text, name
+                yield row, text, name, []
 
 
 def _texts(folder: Path) -> list[Path]:

@@ -7,9 +7,20 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from topicfocus.text.arrow import LARGE, READ_BYTES, gathered, may_help
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import Lines, check_text, encoding_advice, open_bytes, peek
-from topicfocus.text.records import Block, Request, find_column, in_blocks
+from topicfocus.text.records import (
+    BadNumber,
+    Block,
+    Record,
+    Request,
+    find_column,
+    in_blocks,
+    read_numbers,
+)
 
 
 class JsonLines:
@@ -25,26 +36,107 @@ class JsonLines:
                 f"{request.path} is one JSON array, not JSON lines. Write one object a line "
                 "(pandas: to_json(path, orient='records', lines=True))."
             )
-        self._check_columns(head)
+        self._first = self._check_columns(head)
+        self._arrow_finished = False
 
-    def _check_columns(self, head: bytes) -> None:
+    def _check_columns(self, head: bytes) -> dict[str, Any] | None:
         """Complain about a wrong name before reading everything, if the first object fits."""
         first = next((line for line in head.splitlines() if line.strip()), b"")
         try:
             record = json.loads(first.decode(self.request.encoding).lstrip("\ufeff"))
         except (ValueError, UnicodeError):
-            return  # longer than the look ahead, or wrong: reading it will tell
+            return None  # longer than the look ahead, or wrong: reading it will tell
         if isinstance(record, dict):
             for what in ("text", "target"):
                 name = getattr(self.request, what)
                 if what == "text" or name is not None:
                     find_column(name, list(record), what, self.request.path)
+            for name in self.request.numbers:
+                find_column(name, list(record), "numbers", self.request.path)
+            return record
+        return None
 
     def blocks(self) -> Iterator[Block]:
         """Blocks of rows, from the first row on."""
-        return in_blocks(self._records(), self.request)
+        done = 0
+        schema = self._schema() if may_help(self.request, LARGE) else None
+        if schema is not None:
+            for block in self._arrow_blocks(schema):
+                done += len(block)
+                yield block
+            if self._arrow_finished:
+                return
+        yield from in_blocks(self._records(done), self.request)
 
-    def _records(self) -> Iterator[tuple[int, str, str | None]]:
+    # Arrow's.
+
+    def _schema(self) -> Any:
+        """Types of the columns, by the first object; None for what is better left to Python."""
+        import pyarrow as pa
+        from pyarrow import json as arrow_json
+
+        request, first = self.request, self._first
+        names = [request.text, request.target, *request.numbers]
+        names = [name for name in names if name is not None]
+        if first is None or len(set(names)) < len(names) or not hasattr(arrow_json, "open_json"):
+            return None
+        kinds = {str: pa.large_string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+        fields = [(request.text, pa.large_string())]
+        if request.target is not None:
+            kind = kinds.get(type(first.get(request.target)))
+            if kind is None:
+                return None
+            fields.append((request.target, kind))
+        return pa.schema(fields + [(name, pa.float64()) for name in request.numbers])
+
+    def _arrow_blocks(self, schema: Any) -> Iterator[Block]:
+        """Blocks up to what Arrow or we do not like; all rows if `_arrow_finished`."""
+        import pyarrow as pa
+        from pyarrow import json as arrow_json
+
+        request, row = self.request, 0
+        self._arrow_finished = False
+        with open_bytes(request.path) as stream:
+            lines = _Counting(stream)
+            try:
+                reader = arrow_json.open_json(
+                    pa.PythonFile(lines, mode="r"),
+                    read_options=arrow_json.ReadOptions(block_size=READ_BYTES),
+                    parse_options=arrow_json.ParseOptions(
+                        explicit_schema=schema, unexpected_field_behavior="ignore"
+                    ),
+                )
+                for batch in gathered(reader):
+                    block = self._block(batch, row)
+                    row += len(block)
+                    yield block
+            except (pa.ArrowInvalid, BadNumber, _Bad):
+                return  # the other reader will find out what is wrong, and where
+        if row != lines.n:
+            # Blank lines, which are fine; or an object over several lines, or several in one,
+            # which Arrow takes and we do not: then this raises.
+            for _ in self._records():
+                pass
+        self._arrow_finished = True
+
+    def _block(self, batch: Any, row: int) -> Block:
+        request = self.request
+        texts = batch[request.text]
+        texts.validate(full=True)
+        if texts.null_count:
+            raise _Bad("no text")
+        target = None
+        if request.target is not None:
+            target = [v if v is None else _shown(v) for v in batch[request.target].to_pylist()]
+        columns = [batch[name].to_pylist() for name in request.numbers]
+        numbers = [read_numbers(values, request.numbers) for values in zip(*columns, strict=True)]
+        more = np.array(numbers).reshape(len(batch), len(columns))
+        rows = np.arange(row + 1, row + 1 + len(batch), dtype=np.int64)
+        return Block(texts, target, rows, more, checked=True)
+
+    # The standard library's.
+
+    def _records(self, done: int = 0) -> Iterator[Record]:
         stream = self._stream or open_bytes(self.request.path)
         self._stream = None
         request = self.request
@@ -55,18 +147,50 @@ class JsonLines:
                 if not line.strip():
                     continue
                 row += 1
+                if row <= done:
+                    continue
                 try:
                     if lines.fault:
                         raise _Bad(f"{lines.fault}. {encoding_advice(request.encoding)}")
                     record = _read(line)
                     text = _text(record, request)
                     target = None if request.target is None else _target(record, request.target)
-                except _Bad as bad:
+                    values = (record.get(name) for name in request.numbers)
+                    numbers = read_numbers(values, request.numbers)
+                except (_Bad, BadNumber) as bad:
                     lines.fault = None
                     where = f"{request.path}, row {row} (line {lines.number})"
                     request.bad.report(f"{where}: {bad}")
                 else:
-                    yield row, text, target
+                    yield row, text, target, numbers
+
+
+class _Counting:
+    """A stream that counts the lines that go through it."""
+
+    closed = False
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        self._open_line = False
+        self._ended = 0
+
+    @property
+    def n(self) -> int:
+        return self._ended + self._open_line
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        if data:
+            self._ended += data.count(b"\n")
+            self._open_line = not data.endswith(b"\n")
+        return data
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.closed = True
 
 
 class _Bad(Exception):
@@ -100,4 +224,9 @@ def _target(record: dict[str, Any], name: str) -> str | None:
         return value
     if isinstance(value, (dict, list)):
         raise _Bad(f"{name!r} is {value!r:.40}, not one value. Name another target.")
-    return json.dumps(value)
+    return _shown(value)
+
+
+def _shown(value: Any) -> str:
+    """A value as a CSV file would have it."""
+    return value if isinstance(value, str) else json.dumps(value)

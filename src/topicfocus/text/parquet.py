@@ -9,7 +9,17 @@ import numpy as np
 
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import check_exists, what_it_is
-from topicfocus.text.records import BLOCK_CHARACTERS, Block, Request, find_column
+from topicfocus.text.records import (
+    BLOCK_CHARACTERS,
+    BadNumber,
+    Block,
+    Request,
+    find_column,
+    read_numbers,
+)
+
+#: Bytes of a column that are read at a time; Arrow's default is to read all columns ahead.
+_READ_BYTES = 1 << 20
 
 
 class Parquet:
@@ -37,6 +47,8 @@ class Parquet:
         self._is_text(schema.field(place).type)
         if request.target is not None:
             find_column(request.target, schema.names, "target", request.path)
+        for name in request.numbers:
+            find_column(name, schema.names, "numbers", request.path)
 
     def _open(self) -> Any:
         try:
@@ -48,7 +60,7 @@ class Parquet:
                 "pip install 'topicfocus[tables]'."
             ) from None
         try:
-            return parquet.ParquetFile(self.request.path)
+            return parquet.ParquetFile(self.request.path, pre_buffer=False, buffer_size=_READ_BYTES)
         except (pa.ArrowException, OSError) as error:
             reason = str(error).splitlines()[0]
             raise ReadError(f"{self.request.path} is not a whole Parquet file: {reason}") from None
@@ -69,6 +81,7 @@ class Parquet:
 
         request = self.request
         wanted = [request.text] + ([request.target] if request.target is not None else [])
+        wanted += request.numbers
         row = 0
         try:
             with self._open() as file:
@@ -91,19 +104,38 @@ class Parquet:
         target = None
         if request.target is not None:
             target = [None if v is None else _shown(v) for v in batch[request.target].to_pylist()]
+        present = np.ones(len(batch), dtype=bool)
         if texts.null_count:
-            present = texts.is_valid().to_numpy(zero_copy_only=False)
+            present = texts.is_valid().to_numpy(zero_copy_only=False).copy()
             for missing in rows[~present]:
                 where = f"{request.path}, row {missing}"
                 request.bad.report(
                     f"{where}: no {request.text!r}. Give it a text, or an empty one."
                 )
+        numbers = self._numbers(batch, rows, present)
+        if not present.all():
             texts = texts.filter(pa.array(present))
-            rows = rows[present]
+            rows, numbers = rows[present], numbers[present]
             if target is not None:
                 target = [value for value, there in zip(target, present, strict=True) if there]
         if len(rows):
-            yield Block(texts, target, rows)
+            yield Block(texts, target, rows, numbers)
+
+    def _numbers(self, batch: Any, rows: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """Columns of numbers; rows without one are reported and marked as not present."""
+        names = self.request.numbers
+        out = np.zeros((len(batch), len(names)))
+        if not names:
+            return out
+        columns = [batch[name].to_pylist() for name in names]
+        for i, values in enumerate(zip(*columns, strict=True)):
+            try:
+                out[i] = read_numbers(values, names)
+            except BadNumber as bad:
+                if present[i]:
+                    self.request.bad.report(f"{self.request.path}, row {rows[i]}: {bad}")
+                present[i] = False
+        return out
 
 
 def _shown(value: Any) -> str:

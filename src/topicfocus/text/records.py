@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,8 @@ from topicfocus.text.errors import BadRows, ReadError
 from topicfocus.text.files import nearest
 
 _SHOWN_COLUMNS = 20
+#: What files write where a value is not known, in lower case.
+MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", ".", "<na>", "#n/a"))
 #: A block is handed on when its texts have this many characters, however few rows that is.
 BLOCK_CHARACTERS = 1 << 23
 
@@ -28,6 +31,7 @@ class Request:
     encoding: str = "utf-8"
     block_rows: int = 20_000
     bad: BadRows = field(default_factory=lambda: BadRows(skip=False))
+    numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,17 @@ class Block:
         Values as they are in the file, None where there is none; None if no target was asked for.
     rows : array of int
         Numbers of the rows in the file: the first row of data is 1.
+    numbers : array (rows, columns)
+        Of the columns that were asked for as numbers; all finite.
+    checked : bool
+        Whether texts are known to be valid UTF-8: a column of Arrow need not be.
     """
 
     texts: Any
     target: list[str | None] | None
     rows: NDArray[np.int64]
+    numbers: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    checked: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -72,24 +82,53 @@ def find_column(name: str | None, columns: list[str], what: str, path: str) -> i
     return places[0]
 
 
-def in_blocks(records: Iterable[tuple[int, str, str | None]], request: Request) -> Iterator[Block]:
-    """(row, text, target) triples as blocks."""
+#: Row, text, target, and the columns that were asked for as numbers.
+Record = tuple[int, str, str | None, list[float]]
+
+
+class BadNumber(ValueError):
+    """A value that is no number in a column of numbers."""
+
+
+def read_numbers(values: Iterable[Any], names: Iterable[str]) -> list[float]:
+    """The numbers of one row; all must be there, because a model has no place for a gap."""
+    out = []
+    for value, name in zip(values, names, strict=True):
+        if value is None or (isinstance(value, str) and value.strip().lower() in MISSING):
+            raise BadNumber(f"{name!r} is missing. Fill it in.")
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number) or "_" in str(value):
+            raise BadNumber(
+                f"{name!r} is {value!r:.40}, not a number. Turn categories into columns of 0 and 1."
+            )
+        out.append(number)
+    return out
+
+
+def in_blocks(records: Iterable[Record], request: Request) -> Iterator[Block]:
+    """Records as blocks."""
     texts: list[str] = []
     target: list[str | None] = []
     rows: list[int] = []
+    numbers: list[list[float]] = []
     size = 0
 
     def block() -> Block:
         wanted = target if request.target is not None else None
-        return Block(texts, wanted, np.array(rows, dtype=np.int64))
+        columns = np.array(numbers, dtype=np.float64).reshape(len(rows), len(request.numbers))
+        return Block(texts, wanted, np.array(rows, dtype=np.int64), columns)
 
-    for row, text, value in records:
+    for row, text, value, more in records:
         texts.append(text)
         target.append(value)
         rows.append(row)
+        numbers.append(more)
         size += len(text)
         if len(rows) >= request.block_rows or size >= BLOCK_CHARACTERS:
             yield block()
-            texts, target, rows, size = [], [], [], 0
+            texts, target, rows, numbers, size = [], [], [], [], 0
     if rows:
         yield block()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,8 @@ class Table:
         Of the rows read so far; None if the table has no target.
     rows : array of int
         Their numbers in the file.
+    numbers : array (rows, columns)
+        Of the columns asked for as numbers.
     n_skipped : int
         Rows left out as unreadable so far, and in `skipped` what was wrong with the first ten.
     names : list of str, or None
@@ -64,6 +66,7 @@ class Table:
 
     def _forget(self) -> None:
         self._rows: list[NDArray[np.int64]] = []
+        self._numbers: list[NDArray[np.float64]] = []
         self.target: list[str | None] | None = None
         if self._source.request.target is not None:
             self.target = []
@@ -71,6 +74,11 @@ class Table:
     @property
     def rows(self) -> NDArray[np.int64]:
         return np.concatenate([np.empty(0, dtype=np.int64), *self._rows])
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        none = np.empty((0, len(self._source.request.numbers)))
+        return np.concatenate([none, *self._numbers])
 
     @property
     def n_skipped(self) -> int:
@@ -90,6 +98,7 @@ class Table:
         with readable(self.path):
             for block in self._source.blocks():
                 self._rows.append(block.rows)
+                self._numbers.append(block.numbers.reshape(len(block), -1))
                 if self.target is not None:
                     self.target += block.target
                 yield block
@@ -101,7 +110,7 @@ class Table:
     def read(self) -> Block:
         """All rows as one block, with texts as strings: for what fits into memory."""
         texts = [text for block in self for text in block.strings]
-        return Block(texts, self.target, self.rows)
+        return Block(texts, self.target, self.rows, self.numbers)
 
 
 def read_table(
@@ -115,6 +124,7 @@ def read_table(
     skip_bad: bool = False,
     block_rows: int = 20_000,
     vocabulary: str | None = None,
+    numbers: Sequence[str] = (),
 ) -> Any:
     """Open a table of documents; names of columns are checked now, rows are read when iterated.
 
@@ -139,6 +149,8 @@ def read_table(
         Rows of a block at most.
     vocabulary : str, optional
         File of the words of a matrix of counts.
+    numbers : sequence of str, optional
+        Names of further columns, of numbers: covariates, say. A row without one is unreadable.
 
     Returns
     -------
@@ -159,7 +171,7 @@ def read_table(
     """
     name = os.fspath(path)
     bad = BadRows(skip_bad)
-    request = Request(name, text, target, delimiter, encoding, block_rows, bad)
+    request = Request(name, text, target, delimiter, encoding, block_rows, bad, tuple(numbers))
     if format is not None and format not in FORMATS:
         raise ReadError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
     if delimiter is not None and len(delimiter) != 1:
@@ -167,6 +179,11 @@ def read_table(
     stream = open_bytes("-") if name == "-" else None
     kind = format or (_look(stream) if stream else _format_of(name))
     if kind == "counts":
+        if numbers:
+            raise ReadError(
+                f"{name} is a count matrix, which has no column {numbers[0]!r}. Use a table of "
+                "texts, or fit in Python."
+            )
         from topicfocus.text.matrices import read_counts
 
         return read_counts(name, vocabulary, target, encoding)

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import nearest
+from topicfocus.text.records import MISSING
 
 Kind = Literal["real", "binary", "classes", "count", "ordinal"]
 KINDS = ("real", "binary", "classes", "count", "ordinal")
 
-#: What files write where a value is not known, in lower case.
-MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", ".", "<na>", "#n/a"))
 #: As many different whole numbers in a row as a rating has at most.
 MOST_LEVELS = 10
 #: As many different labels as a model with classes is made for.

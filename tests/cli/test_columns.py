@@ -1,0 +1,213 @@
+"""Covariates, weights and exposure: from columns of a file to the model and back."""
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+from command_line import topicfocus
+
+import topicfocus as package
+
+COLUMNS = ("--text", "text", "--target", "stars")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Reviews whose stars also rise by 0.15 a year; every third has weight 0 and a wrong rating."""
+    path = tmp_path_factory.mktemp("columns") / "reviews.csv"
+    reviews = package.datasets.make_reviews(600, random_state=0)
+    rng = np.random.default_rng(1)
+    year, days = rng.integers(1980, 2020, 600), rng.integers(1, 30, 600)
+    price = rng.gamma(2.0, 5.0, 600)
+    weight = np.arange(600) % 3
+    stars = np.where(weight == 0, -50, reviews.target + 0.15 * (year - 2000))
+    views = rng.poisson(days * np.exp(0.3 * (reviews.target - 5) - 1))
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "stars", "year", "price", "weight", "days", "views"])
+        rows = (reviews.texts, stars, year, price, weight, days, views)
+        writer.writerows(zip(*rows, strict=True))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("fitted") / "o"
+    done = topicfocus(
+        *("fit", data, *COLUMNS, "--covariates", "year,price", "--weight", "weight"),
+        *("--out", out, "--topics", 3),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "200 documents have weight 0" in done.stderr
+    assert "Covariates, by what one standard deviation more adds" in done.stdout
+    return out
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_covariates_and_weights_are_used_and_reported(data, folder):
+    result = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    assert result["settings"]["covariates"] == ["year", "price"]
+    assert result["settings"]["weight"] == "weight"
+    year, price = result["covariates"]
+    assert year["coef"] == pytest.approx(0.15, rel=0.15)
+    assert abs(price["coef"] * price["std"]) < 0.1 * year["coef"] * year["std"]
+    mine, words, alone, constant = result["held_out"].values()
+    assert "ridge on all words and covariates" in result["held_out"]
+    assert "ridge on covariates alone" in result["held_out"]
+    assert mine["rmse"] < 0.5 * alone["rmse"] < 0.5 * constant["rmse"]
+    assert words["rmse"] < 0.5 * alone["rmse"]
+    # Ratings of -50 have weight 0: had they counted, effects would lie far below the scale.
+    effects = [topic["effect"] for topic in result["topics"]]
+    assert min(effects) > -10 and max(effects) < 20
+    # Held-out figures are weighted like the fit.
+    weights = [float(row["weight"]) for row in rows_of(data)]
+    written = rows_of(folder / "predictions.csv")
+    test = [i for i, row in enumerate(written) if row["part"] == "test"]
+    assert all(weights[i] > 0 for i in test)
+    error = [float(written[i]["target"]) - float(written[i]["prediction"]) for i in test]
+    expected = np.sqrt(np.average(np.square(error), weights=[weights[i] for i in test]))
+    assert mine["rmse"] == pytest.approx(expected, rel=1e-3)
+    assert mine["rmse"] != pytest.approx(np.sqrt(np.mean(np.square(error))), rel=1e-3)
+
+
+def test_predict_finds_the_columns_also_with_the_file_alone(data, folder, tmp_path):
+    written = [row["prediction"] for row in rows_of(folder / "predictions.csv")]
+    alone = tmp_path / "m.topicfocus"
+    shutil.copy(folder / "model.topicfocus", alone)
+    done = topicfocus("predict", alone, data, "--text", "text")
+    assert done.returncode == 0, done.stderr
+    assert [row["prediction"] for row in csv.DictReader(done.stdout.splitlines())] == written
+    # Another name, and another order of columns.
+    other = tmp_path / "other.csv"
+    with other.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["price", "released", "text"])
+        writer.writerows([r["price"], r["year"], r["text"]] for r in rows_of(data))
+    done = topicfocus("predict", folder, other)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "has no column 'year'" in done.stderr
+    assert "was fitted with such a column" in done.stderr
+    done = topicfocus("predict", folder, other, "--covariates", "released,price")
+    assert [row["prediction"] for row in csv.DictReader(done.stdout.splitlines())] == written
+    done = topicfocus("predict", folder, other, "--covariates", "price")
+    assert done.returncode == 2
+    assert "2 covariates (year, price), but --covariates names 1" in done.stderr
+
+
+def test_a_gap_in_a_covariate_is_an_unreadable_row(data, folder, tmp_path):
+    lines = data.read_text(encoding="utf-8").splitlines()
+    row = rows_of(data)[2]
+    lines[3] = f"{row['text']},3,,{row['price']},1,1,1"
+    (tmp_path / "gap.csv").write_text("\n".join(lines[:40]) + "\n", encoding="utf-8")
+    done = topicfocus("predict", folder, tmp_path / "gap.csv")
+    assert done.returncode == 1
+    assert "row 3 (line 4): 'year' is missing" in done.stderr
+    done = topicfocus("predict", folder, tmp_path / "gap.csv", "--skip-bad")
+    assert done.returncode == 0
+    assert "3" not in [row["row"] for row in csv.DictReader(done.stdout.splitlines())]
+
+
+def test_explain_adds_covariates(folder):
+    text = "A masterpiece, truly superb; the plot is awful."
+    done = topicfocus("explain", folder, "--text", text)
+    assert done.returncode == 2
+    assert "--covariates year=...,price=..." in done.stderr
+    given = ("--covariates", "price=3, year=2015")  # in any order
+    done = topicfocus("explain", folder, "--text", text, *given, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    added = {row["name"]: row["amount"] for row in found["covariates"]}
+    total = found["base"] + sum(added.values()) + sum(found["words"].values())
+    assert total == pytest.approx(found["total"])
+    assert total == pytest.approx(found["prediction"]["prediction"])
+    assert added["year"] == pytest.approx(0.15 * 15, rel=0.2)  # from the mean, about 2000
+    assert "year = 2015" in topicfocus("explain", folder, "--text", text, *given).stdout
+
+
+def test_the_page_has_the_covariates(data, folder, tmp_path):
+    assert '"year"' in (folder / "explorer.html").read_text(encoding="utf-8")
+    page = tmp_path / "p.html"
+    done = topicfocus("report", folder, data, "--docs", 30, "--out", page)
+    assert done.returncode == 0, done.stderr
+    assert '"year"' in page.read_text(encoding="utf-8")
+
+
+def test_exposure_of_counts(data, tmp_path):
+    done = topicfocus(
+        *("fit", data, "--text", "text", "--target", "views", "--kind", "count", "--topics", 3),
+        *("--exposure", "days", "--out", tmp_path / "o", "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    mine, words, constant = json.loads(done.stdout)["held_out"].values()
+    assert mine["deviance"] < 0.5 * constant["deviance"]
+    assert words["deviance"] < 0.5 * constant["deviance"]
+    rows, written = rows_of(data), rows_of(tmp_path / "o" / "predictions.csv")
+    days = np.array([float(row["days"]) for row in rows])
+    rate = np.array([float(row["prediction"]) for row in written]) / days
+    # Twice the days, twice the count.
+    doubled = tmp_path / "doubled.csv"
+    with doubled.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "days"])
+        writer.writerows([r["text"], 2 * d] for r, d in zip(rows, days, strict=True))
+    done = topicfocus("predict", tmp_path / "o", doubled, "--json")
+    assert done.returncode == 0, done.stderr
+    again = [json.loads(line)["prediction"] for line in done.stdout.splitlines()]
+    np.testing.assert_allclose(again, 2 * rate * days, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (("--covariates", "yeer"), "no column 'yeer'. Did you mean 'year'?", 1),
+        (("--covariates", "text2,year"), "no column 'text2'", 1),
+        (("--covariates", "stars"), "this column is the target", 2),
+        (("--weight", "text"), "this column is the text", 2),
+        (("--covariates", "year,year"), "names a column twice", 2),
+        (("--covariates", "year,"), "commas between them", 2),
+        (("--exposure", "days"), "add --kind count", 2),
+        (("--weight", "stars2"), "no column 'stars2'", 1),
+        (("--kind", "real", "--weight", "below"), "must be 0 or more, but in row 2 it is -1", 1),
+    ],
+)
+def test_mistakes(tmp_path, arguments, message, code):
+    path = tmp_path / "r.csv"
+    rows = [f"good {i} bad,{i},{1990 + i},1,{1 - 2 * (i == 1)}" for i in range(30)]
+    path.write_text("\n".join(["text,stars,year,days,below", *rows]) + "\n", encoding="utf-8")
+    done = topicfocus("fit", path, *COLUMNS, *arguments, "--out", tmp_path / "o")
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
+
+
+def test_a_model_of_python_with_covariates(data, folder, tmp_path):
+    """It has no names of its own: they are asked for."""
+    model = package.load(folder / "model.topicfocus")
+    del model[-1].covariate_names_
+    package.save(model, tmp_path / "m.topicfocus")
+    done = topicfocus("predict", tmp_path / "m.topicfocus", data, "--text", "text")
+    assert done.returncode == 2
+    assert "does not say which" in done.stderr
+    done = topicfocus(
+        *("predict", tmp_path / "m.topicfocus", data, "--text", "text"),
+        *("--covariates", "year,price"),
+    )
+    assert done.returncode == 0, done.stderr
+    written = [row["prediction"] for row in rows_of(folder / "predictions.csv")]
+    assert [row["prediction"] for row in csv.DictReader(done.stdout.splitlines())] == written
+
+
+def test_columns_are_for_tables(tmp_path):
+    (tmp_path / "texts" / "a").mkdir(parents=True)
+    (tmp_path / "texts" / "a" / "1.txt").write_text("good", encoding="utf-8")
+    done = topicfocus("fit", "texts", "--covariates", "year", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "is a folder, which has no column 'year'" in done.stderr

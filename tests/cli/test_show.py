@@ -1,0 +1,66 @@
+"""The result of a fit at widths of terminals, with many topics and classes."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from topicfocus.cli import show
+
+NAMES = [f"group.{'very.' * (i % 4)}long.name.{i}" for i in range(20)]
+
+
+def result(n_topics=20, n_classes=20):
+    """As `fit` makes it: each topic has a class, some classes have two topics, some none."""
+    topics = [
+        {
+            "topic": k,
+            "share": 1 / n_topics,
+            "effect": 0.9,
+            "class": NAMES[min(k // 2 * 2, n_classes - 1)],
+            "words": [f"word{k}of{j}" for j in range(10)],
+        }
+        for k in range(n_topics)
+    ]
+    return {
+        "model": "FocusedTopicClassifier",
+        "settings": {},
+        "target": {"kind": "classes", "classes": NAMES[:n_classes]},
+        "documents": {"train": 1000, "test": 200},
+        "seconds": 1.0,
+        "steps": 10,
+        "topics": topics,
+        "words": {"selects": False, "words": 500},
+        "held_out": {"model": {"auc": 0.9, "accuracy": 0.8, "log_loss": 0.3}},
+    }
+
+
+def shown(monkeypatch, what, width):
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False)
+    monkeypatch.setattr(show, "result_console", lambda: console)
+    show.show(what)
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    return lines
+
+
+@pytest.mark.parametrize(("width", "most_lines"), [(80, 2), (120, 1)])
+def test_many_topics_take_a_line_or_two_each(monkeypatch, width, most_lines):
+    lines = shown(monkeypatch, result(), width)
+    first = next(i for i, line in enumerate(lines) if "─" in line) + 1
+    last = next(i for i in range(first, len(lines)) if not lines[i].strip())
+    assert last - first <= most_lines * 20
+    for k in range(20):  # no topic without words
+        assert any(f"word{k}of1" in line for line in lines[first:last])
+    # A class is named once, above its other topics, and cut where it would take all the room.
+    assert sum("group.long.name.4 " in line for line in lines[first:last]) == 1
+    assert any("…" in line for line in lines[first:last]) == (width == 80)
+    text = " ".join(lines)
+    assert "Without a topic of their own:" in text and NAMES[1] in text.replace("  ", " ")
+
+
+def test_few_topics_have_all_their_words(monkeypatch):
+    lines = shown(monkeypatch, result(3, 2), 80)
+    text = " ".join(lines)
+    assert all(f"word{k}of9" in text for k in range(3))
