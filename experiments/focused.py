@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lexicon import opinion_lexicon
 from rich.progress import track
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -29,6 +28,7 @@ from sklearn.metrics import roc_auc_score
 
 import topicfocus
 from topicfocus import datasets, metrics
+from topicfocus.reproduce import opinion_lexicon
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "focused.jsonl"
@@ -117,7 +117,7 @@ def topic_model(data, name: str, binary: bool, split: int, lexicon: Any) -> dict
         row["rare"] = float(np.mean(tokens[kept] < 20)) if kept.any() else float("nan")
         row["overlap"] = metrics.channel_overlap(topics, model.background_)
     if lexicon is not None and data.name in REVIEWS:
-        found = metrics.lexicon_agreement(topics, model.coef_, data.vocabulary, lexicon)
+        found = metrics.lexicon_agreement(topics, model.coef_, data.vocabulary, lexicon.signs)
         row["lexicon_right"], row["lexicon_wrong"] = found.right, found.wrong
     order = np.argsort(-model.coef_)
     words = model.top_words(10, data.vocabulary)
