@@ -212,8 +212,8 @@ def _rerun(plan: Plan, store: RunStore, out: Section) -> list[str]:
     header = ["p", "RMSE, original code", "ours, all parts", "ours, validation", "ours, test"]
     return [
         "### The original algorithm",
-        "The original code was run once on our 4,596 words, 500 epochs, one split (not by us; which "
-        'split is not recorded). Ours, `PFSLDARegressor(solver="gradient")`, on all splits, at '
+        "The original code was run once on our 4,596 words, 500 epochs, one split (which is not "
+        'recorded). Ours, `PFSLDARegressor(solver="gradient")`, on all splits, at '
         "the last epoch:",
         markdown_table([*header, "coherence, original code", "ours"], lines),
         _RERUN_TEXT,
