@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -12,8 +13,16 @@ from command_line import COMMAND, environment, topicfocus
 from small_data import small_dataset
 
 from topicfocus.reproduce import MODELS, compare, tasks
+from topicfocus.reproduce import execute as execute_module
 from topicfocus.reproduce.execute import _measure, about, execute
-from topicfocus.reproduce.experiments import EXPERIMENTS, posthoc, top_words
+from topicfocus.reproduce.experiments import (
+    EXPERIMENTS,
+    filtering,
+    main_table,
+    posthoc,
+    top_words,
+    topics,
+)
 from topicfocus.reproduce.experiments.topics import word_signs
 from topicfocus.reproduce.fits import Fit
 from topicfocus.reproduce.page import finished, write_page
@@ -111,24 +120,29 @@ class SmallPlan(Plan):
         return range(2), range(2)
 
 
-@pytest.fixture
-def filled(tmp_path, monkeypatch):
-    """A store with a made-up run of every task, and the data behind it."""
-    for name in ("pang_lee", "yelp", "eicu"):
-        kind = "binary" if name == "eicu" else "regression"
-        monkeypatch.setitem(
-            tasks._LOADERS,
-            name,
-            lambda key, kind=kind, name=name: small_dataset(key.split, kind, name),
-        )
-    tasks.load.cache_clear()
-    plan, store = SmallPlan(), RunStore(tmp_path / "runs")
-    for module in EXPERIMENTS.values():
-        for task in with_needs(module.tasks(plan)):
-            if task not in store:
-                store.put(task, made_up(task))
-    yield plan, store, tmp_path
-    tasks.load.cache_clear()
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A store with a made-up run of every task, the data behind it, and the page."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("pang_lee", "yelp", "eicu"):
+            kind = "binary" if name == "eicu" else "regression"
+            patch.setitem(
+                tasks._LOADERS,
+                name,
+                lambda key, kind=kind, name=name: small_dataset(key.split, kind, name),
+            )
+        # One draw of everything: making these data is most of the time.
+        patch.setattr(tasks, "load", lru_cache(maxsize=None)(tasks.load.__wrapped__))
+        for module in (execute_module, main_table, filtering, posthoc, topics):
+            patch.setattr(module, "load", tasks.load)
+        folder = tmp_path_factory.mktemp("page")
+        plan, store = SmallPlan(), RunStore(folder / "runs")
+        for module in EXPERIMENTS.values():
+            for task in with_needs(module.tasks(plan)):
+                if task not in store:
+                    store.put(task, made_up(task))
+        names = write_page(plan, store, folder)
+        yield plan, store, folder, names
 
 
 def made_up(task):
@@ -150,8 +164,7 @@ def made_up(task):
 
 
 def test_every_experiment_is_on_the_page_with_its_files(filled):
-    plan, store, folder = filled
-    names = write_page(plan, store, folder)
+    _, _, folder, names = filled
     assert names == list(EXPERIMENTS)
     page = (folder / "RESULTS.md").read_text(encoding="utf-8")
     for number, module in enumerate(EXPERIMENTS.values(), 1):
@@ -169,8 +182,7 @@ def test_every_experiment_is_on_the_page_with_its_files(filled):
 
 
 def test_figures_of_the_page_are_those_of_the_chosen_runs(filled):
-    plan, store, folder = filled
-    write_page(plan, store, folder)
+    plan, store, folder, _ = filled
     with (folder / "tables" / "main.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     mine = [r for r in rows if r["data"] == "pang_lee" and r["model"] == "focused"]
@@ -185,20 +197,25 @@ def test_figures_of_the_page_are_those_of_the_chosen_runs(filled):
     assert f"| focused | {np.mean(values):.3f} ({np.std(values, ddof=1):.3f}) |" in page
 
 
-def test_an_experiment_with_a_missing_run_is_not_on_the_page(filled):
-    plan, store, folder = filled
-    store.path(EXPERIMENTS["curves"].tasks(plan)[0]).unlink()
-    assert not finished(EXPERIMENTS["curves"], plan, store)
-    assert "curves" not in write_page(plan, store, folder)
-    assert "`topicfocus reproduce curves`" in (folder / "RESULTS.md").read_text(encoding="utf-8")
+def test_an_experiment_with_a_missing_run_is_not_on_the_page(filled, tmp_path):
+    plan, store, _, _ = filled
+    some = RunStore(tmp_path / "runs")
+    for task in with_needs(EXPERIMENTS["synthetic"].tasks(plan)):
+        some.put(task, store[task])
+    assert write_page(plan, some, tmp_path) == ["synthetic"]
+    page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    assert "Not run: `topicfocus reproduce curves`" in page
+    some.path(EXPERIMENTS["synthetic"].tasks(plan)[0]).unlink()
+    assert not finished(EXPERIMENTS["synthetic"], plan, some)
+    assert write_page(plan, some, tmp_path) == []
 
 
 def test_a_topic_without_its_dropped_words_sums_to_one():
-    topics = np.array([[0.2, 0.3, 0.5], [0.0, 0.0, 1.0]])
-    left = posthoc.filtered(topics, np.array([True, True, False]))
+    matrix = np.array([[0.2, 0.3, 0.5], [0.0, 0.0, 1.0]])
+    left = posthoc.filtered(matrix, np.array([True, True, False]))
     np.testing.assert_allclose(left, [[0.4, 0.6, 0.0], [0.0, 0.0, 0.0]])
-    assert posthoc.shared_words(topics, topics, 2) == 1
-    assert posthoc.shared_words(topics[:1], np.array([[1.0, 0.0, 0.0]]), 2) == 0
+    assert posthoc.shared_words(matrix, matrix, 2) == 1
+    assert posthoc.shared_words(matrix[:1], np.array([[1.0, 0.0, 0.0]]), 2) == 0
 
 
 def test_codes_are_marked_by_the_targets_of_test_documents():
