@@ -7,6 +7,7 @@ from pathlib import Path
 
 from topicfocus.cli.console import Remarks, print_json, result_console
 from topicfocus.cli.errors import Interrupted, UsageError
+from topicfocus.cli.interrupts import noting_interrupts
 
 
 def run(args: argparse.Namespace) -> int:
@@ -23,13 +24,14 @@ def run(args: argparse.Namespace) -> int:
         return _list(args)
     remarks = Remarks(args.quiet)
     try:
-        outcome = reproduce(
-            None if chosen == "all" else [chosen],
-            out=args.out,
-            quick=args.quick,
-            jobs=args.jobs,
-            quiet=args.quiet,
-        )
+        with noting_interrupts():
+            outcome = reproduce(
+                None if chosen == "all" else [chosen],
+                out=args.out,
+                quick=args.quick,
+                jobs=args.jobs,
+                quiet=args.quiet,
+            )
     except KeyboardInterrupt:
         raise Interrupted("Finished runs are kept; the same command goes on from them.") from None
     for failure in outcome.failures:

@@ -34,7 +34,10 @@ class SupervisedJointModel(JointStreaming):
         self, documents: Documents, family: Any, held_out: Documents | None = None
     ) -> ModelState:
         result = self._fit_joint(documents, family, held_out)
-        self._last_epoch = result.last if held_out is not None else None
+        if held_out is not None:
+            self._last_epoch = result.last
+        elif hasattr(self, "_last_epoch"):
+            del self._last_epoch
         return result.model
 
     def at_last_epoch(self) -> SupervisedJointModel:
@@ -44,7 +47,7 @@ class SupervisedJointModel(JointStreaming):
         with, beside what predicts best. Not kept in model files.
         """
         check_is_fitted(self)
-        if getattr(self, "_last_epoch", None) is None:
+        if not hasattr(self, "_last_epoch"):
             raise ValueError(
                 "the last epoch is kept when fit is given X_val and y_val, and not in model files."
             )

@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def synthetic_docs(self) -> int | None:
-        return 2000 if self.quick else None
+        return 1000 if self.quick else None
 
     @property
     def curve_priors(self) -> tuple[float, ...]:
