@@ -11,7 +11,8 @@ from small_data import small_dataset
 from topicfocus import metrics
 from topicfocus.reproduce import baselines, peers
 from topicfocus.reproduce.choice import choose, mean_sd
-from topicfocus.reproduce.models import MODELS, gradient_epochs
+from topicfocus.reproduce.models import MODELS
+from topicfocus.reproduce.ours import gradient_epochs
 from topicfocus.reproduce.plan import Plan
 from topicfocus.reproduce.rarity import document_frequency, random_words, rarity_coherence
 from topicfocus.reproduce.store import Run, RunStore

@@ -11,9 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.datasets import Dataset
-from topicfocus.reproduce.fits import Fit
+from topicfocus.reproduce.fits import N_TOPICS, Fit
+from topicfocus.reproduce.ours import estimator
 
-N_TOPICS = 5
+slda = estimator("SLDARegressor", "SLDAClassifier", watches=True)
 
 
 def linear(design: Any, target: np.ndarray, binary: bool, penalty: float) -> Any:
@@ -121,9 +122,7 @@ def widen(fit: Fit, columns: np.ndarray, n_words: int) -> Fit:
 
 def correlation_slda(data: Dataset, settings: Mapping[str, Any], seed: int) -> Fit:
     """sLDA on the share of words that correlate most with the target."""
-    from topicfocus.reproduce.models import MODELS
-
     n_words = data.train.counts.shape[1]
     columns = most_correlated(data, max(2, round(settings["share"] * n_words)))
-    fit = MODELS["sLDA"].fit(on_columns(data, columns), {}, seed)
+    fit = slda(on_columns(data, columns), {}, seed)
     return widen(fit, columns, n_words)

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+#: Of every topic model of a comparison; the paper's number.
+N_TOPICS = 5
+
 
 @dataclass(frozen=True)
 class Fit:

@@ -9,9 +9,7 @@ epoch that predicts the validation part best. The test part is used for figures 
 from __future__ import annotations
 
 import importlib.util
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,14 +17,7 @@ import numpy as np
 from topicfocus.datasets import Dataset
 from topicfocus.reproduce import baselines, peers
 from topicfocus.reproduce.fits import Fit
-
-N_TOPICS = 5
-Settings = Mapping[str, Any]
-FitFunction = Callable[[Dataset, Settings, int], Fit]
-
-#: The paper's algorithm takes as many steps everywhere as 500 epochs of Pang & Lee are.
-GRADIENT_STEPS = 19_000
-GRADIENT_BATCH = 100
+from topicfocus.reproduce.ours import FitFunction, Settings, estimator
 
 
 @dataclass(frozen=True)
@@ -66,58 +57,6 @@ class Model:
         return self.package is None or importlib.util.find_spec(self.package) is not None
 
 
-def _ours(
-    regressor: str, classifier: str, *, watches: bool, also: str | None = None, **fixed: Any
-) -> FitFunction:
-    """An estimator of this package; joint ones choose their epoch on the validation part.
-
-    `also` is the name under which the model of the last epoch is given, too.
-    """
-
-    def fit(data: Dataset, settings: Settings, seed: int) -> Fit:
-        import topicfocus
-
-        binary = data.task == "binary"
-        make = getattr(topicfocus, classifier if binary else regressor)
-        options = {**fixed, **settings}
-        if options.get("solver") == "gradient":
-            options.setdefault("max_epochs", gradient_epochs(data.train.counts.shape[0]))
-        model = make(N_TOPICS, random_state=seed, n_jobs=1, **options)
-        held = {"X_val": data.valid.counts, "y_val": data.valid.target} if watches else {}
-        began = time.perf_counter()
-        model.fit(data.train.counts, data.train.target, **held)
-        seconds = time.perf_counter() - began
-        fitted = _read(model, data, seconds)
-        if not watches:
-            return fitted
-        last = {} if also is None else {also: _read(model.at_last_epoch(), data, seconds)}
-        n_iter = int(np.nanargmax(model.history_["validation"])) + 1
-        return replace(fitted, n_iter=n_iter, also=last)
-
-    return fit
-
-
-def _read(model: Any, data: Dataset, seconds: float) -> Fit:
-    figures = {"seconds": seconds}  # without the bound, which the fit of others does not compute
-    if hasattr(model, "elbo"):
-        train = data.train
-        figures["bound"] = model.elbo(train.counts, train.target)["bound"] / train.counts.sum()
-    return Fit(
-        model.decision_function if data.task == "binary" else model.predict,
-        model.components_,
-        model.coef_ + model.intercept_,
-        getattr(model, "inclusion_", None),
-        n_iter=model.n_iter_,
-        figures=figures,
-    )
-
-
-def gradient_epochs(n_docs: int) -> int:
-    """Epochs of the paper's algorithm, for the same number of steps on every data set."""
-    batches = -(-n_docs // GRADIENT_BATCH)
-    return max(1, round(GRADIENT_STEPS / batches))
-
-
 def _priors(*values: Any) -> tuple[dict[str, Any], ...]:
     return tuple({"inclusion_prior": p} for p in values)
 
@@ -129,14 +68,16 @@ def _not_by_itself(data: Dataset, settings: Settings, seed: int) -> Fit:
 _PF = ("PFSLDARegressor", "PFSLDAClassifier")
 
 MODELS: dict[str, Model] = {
-    "sLDA": Model(_ours("SLDARegressor", "SLDAClassifier", watches=True), note="coordinate ascent"),
+    "sLDA": Model(
+        estimator("SLDARegressor", "SLDAClassifier", watches=True), note="coordinate ascent"
+    ),
     "pc-sLDA": Model(
-        _ours("PCSLDARegressor", "PCSLDAClassifier", watches=False),
+        estimator("PCSLDARegressor", "PCSLDAClassifier", watches=False),
         tuple({"supervision_weight": w} for w in ("auto", 10.0, 100.0)),
         note="λ of auto, 10, 100",
     ),
     "pf-sLDA": Model(
-        _ours(*_PF, watches=True, solver="gradient", also="pf-sLDA, all epochs"),
+        estimator(*_PF, watches=True, solver="gradient", also="pf-sLDA, all epochs"),
         _priors(0.10, 0.15),
         note="the paper's algorithm, p of 0.10, 0.15",
         cost=170.0,
@@ -149,19 +90,19 @@ MODELS: dict[str, Model] = {
         comes_with="pf-sLDA",
     ),
     "pf-sLDA, coordinate ascent": Model(
-        _ours(*_PF, watches=True, solver="coordinate"),
+        estimator(*_PF, watches=True, solver="coordinate"),
         _priors(0.10, 0.15),
         note="the paper's bound, optimised better; p of 0.10, 0.15",
         cost=8.0,
     ),
     "pf-sLDA, tight bound": Model(
-        _ours(*_PF, watches=True, solver="coordinate", bound="tight"),
+        estimator(*_PF, watches=True, solver="coordinate", bound="tight"),
         _priors(0.10, 0.15),
         note="a higher bound, sort and cut; p of 0.10, 0.15",
         cost=8.0,
     ),
     "focused": Model(
-        _ours("FocusedTopicRegressor", "FocusedTopicClassifier", watches=False),
+        estimator("FocusedTopicRegressor", "FocusedTopicClassifier", watches=False),
         _priors("auto", 0.1, 0.2),
         note="ours; p of auto, 0.1, 0.2",
     ),

@@ -10,8 +10,10 @@ from types import ModuleType
 from typing import Any
 
 from topicfocus.reproduce.experiments import EXPERIMENTS
+from topicfocus.reproduce.fits import N_TOPICS
 from topicfocus.reproduce.lexicon import opinion_lexicon
-from topicfocus.reproduce.models import GRADIENT_STEPS, MODELS, N_TOPICS
+from topicfocus.reproduce.models import MODELS
+from topicfocus.reproduce.ours import GRADIENT_STEPS
 from topicfocus.reproduce.plan import Plan
 from topicfocus.reproduce.runner import with_needs
 from topicfocus.reproduce.sections import (

@@ -9,9 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.datasets import Dataset
-from topicfocus.reproduce.fits import Fit
-
-N_TOPICS = 5
+from topicfocus.reproduce.fits import N_TOPICS, Fit
 
 
 def token_lists(counts: Any) -> list[list[str]]:
