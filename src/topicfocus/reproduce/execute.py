@@ -103,11 +103,12 @@ def topic_figures(fit: Fit, data: Dataset) -> dict[str, Any]:
 
 def _columns(task: Task, data: Dataset, store: RunStore) -> np.ndarray | None:
     """The words to fit on, None for all."""
-    if task.words is None:
+    if task.words is None or task.words.of is None:
         return None
-    kept = np.flatnonzero(store[task.words.of].inclusion > KEPT)
+    selector = task.words.of
+    kept = np.flatnonzero(store[selector].inclusion > KEPT)
     if len(kept) < 2:
-        raise ValueError(f"{task.words.of.title} kept {len(kept)} words: too few to fit on")
+        raise ValueError(f"{selector.title} kept {len(kept)} words: too few to fit on")
     if task.words.by == "inclusion":
         return kept
     return most_correlated(data, len(kept))

@@ -68,7 +68,7 @@ def topica_slda(data: Dataset, settings: Mapping[str, Any], seed: int) -> Fit:
     target = np.asarray(data.train.target, dtype=float)
     model.fit(
         [lists[d] for d in full],
-        target[full],
+        target[full].tolist(),
         iters=settings["iters"],
         keep_theta_draws=False,
         num_threads=1,

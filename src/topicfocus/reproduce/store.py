@@ -37,11 +37,11 @@ class Run:
     """
 
     figures: dict[str, Any]
-    components: np.ndarray | None = None
-    coef: np.ndarray | None = None
-    inclusion: np.ndarray | None = None
-    valid: np.ndarray | None = None
-    test: np.ndarray | None = None
+    components: Any = None
+    coef: Any = None
+    inclusion: Any = None
+    valid: Any = None
+    test: Any = None
     about: dict[str, Any] = field(default_factory=dict)
 
 

@@ -59,7 +59,7 @@ def section(plan: Plan, store: RunStore) -> Section:
         "often each setting was best on the validation part. **Read the paper's coherence with "
         "the warning below; npmi@10 and target agreement are what we judge topics by.**"
     )
-    rows = []
+    rows: list[dict[str, Any]] = []
     for data in plan.data:
         out.body += [f"### {TITLES[data]}", _describe(plan, data), _table(plan, store, data, rows)]
     out.tables["main"] = rows
@@ -110,8 +110,9 @@ def _table(plan: Plan, store: RunStore, data: str, rows: list[dict[str, Any]]) -
             beside = [f"{t.mean:.3f} ({t.sd:.3f})" for t in theirs]
         lexicon = "-"
         if any(v is not None for v in values["lexicon_right"]):
-            right, wrong = (np.mean(values[f"lexicon_{w}"]) for w in ("right", "wrong"))
-            lexicon = f"{right:.1f} / {wrong:.1f}"
+            lexicon = " / ".join(
+                mean_sd(values[f"lexicon_{w}"], "{:.1f}").split(" ")[0] for w in ("right", "wrong")
+            )
         chosen = Counter(_short(task) for task, _ in found)
         choice = ", ".join(f"{name}: {n}" for name, n in chosen.most_common() if name)
         seconds = float(np.mean([run.figures["seconds"] for _, run in found]))
@@ -317,7 +318,7 @@ def _figure(plan: Plan, store: RunStore) -> Any:
     figure, axes = pyplot.subplots(
         2, len(plan.data), figsize=(3.4 * len(plan.data), 6.4), squeeze=False, layout="constrained"
     )
-    colours = pyplot.get_cmap("tab20").colors
+    colours: Any = pyplot.get_cmap("tab20")
     for j, data in enumerate(plan.data):
         for i, measure in enumerate(("agreement", "npmi10")):
             axis = axes[i, j]
@@ -331,7 +332,7 @@ def _figure(plan: Plan, store: RunStore) -> Any:
                     xerr=np.nanstd(x),
                     yerr=np.nanstd(y),
                     fmt=marker,
-                    color=colours[m],
+                    color=colours(m),
                     ms=11 if model == "focused" else 6,
                     lw=1,
                     label=model,

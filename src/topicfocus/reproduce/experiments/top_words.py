@@ -62,13 +62,13 @@ def _figure(rows: list[dict[str, Any]], models: list[str]) -> Any:
     from matplotlib import pyplot
 
     figure, axis = pyplot.subplots(figsize=(7, 4), layout="constrained")
-    colours = pyplot.get_cmap("tab20").colors
+    colours: Any = pyplot.get_cmap("tab20")
     for m, model in enumerate(models):
         values = [
             np.mean([r["coherence"] for r in rows if r["model"] == model and r["n"] == n])
             for n in TOP_N
         ]
-        axis.plot(TOP_N, values, "os^vDPX"[m % 7] + "-", color=colours[m], label=model, ms=5)
+        axis.plot(TOP_N, values, "os^vDPX"[m % 7] + "-", color=colours(m), label=model, ms=5)
     for place, (name, style) in enumerate((("pc-sLDA", ":"), ("pf-sLDA", "--"))):
         values = [paper.TOP_N[n][place] for n in TOP_N]
         axis.plot(TOP_N, values, style, color="black", label=f"{name}, the paper")
