@@ -55,8 +55,8 @@ def section(plan: Plan, store: RunStore) -> Section:
     out.body.append(
         "Mean (standard deviation) over the splits, test part. Lexicon: words of the two extreme "
         "topics, of 20, with the right and with the wrong sign. Kept: share of words with an "
-        "inclusion above 0.99. Seconds: one fit of the chosen setting, one thread. Chosen: how "
-        "often each setting was best on the validation part. **Read the paper's coherence with "
+        "inclusion above 0.99. Seconds: one fit of the chosen setting, one thread, beside other "
+        "processes. Chosen: how often each setting was best on the validation part. **Read the paper's coherence with "
         "the warning below; npmi@10 and target agreement are what we judge topics by.**"
     )
     rows: list[dict[str, Any]] = []
