@@ -56,8 +56,9 @@ def section(plan: Plan, store: RunStore) -> Section:
         "Mean (standard deviation) over the splits, test part. Lexicon: words of the two extreme "
         "topics, of 20, with the right and with the wrong sign. Kept: share of words with an "
         "inclusion above 0.99. Seconds: one fit of the chosen setting, one thread, beside other "
-        "processes. Chosen: how often each setting was best on the validation part. **Read the paper's coherence with "
-        "the warning below; npmi@10 and target agreement are what we judge topics by.**"
+        "processes. Chosen: how often each setting was best on the validation part. **Read the "
+        "paper's coherence with the warning below; npmi@10 and target agreement are what we judge "
+        "topics by.**"
     )
     rows: list[dict[str, Any]] = []
     for data in plan.data:
