@@ -39,14 +39,16 @@ def tasks(plan: Plan) -> list[Task]:
         task
         for data in plan.data
         for model in plan.models()
-        for split in plan.splits_of(model)
+        for split in plan.splits_of(model, data)
         for task in plan.grid(data, split, model)
     ] + _bound_tasks(plan)
 
 
 def results(plan: Plan, store: RunStore, data: str, model: str) -> list[tuple[Task, Run]]:
     """The chosen run of each split."""
-    return chosen_runs([plan.grid(data, split, model) for split in plan.splits_of(model)], store)
+    return chosen_runs(
+        [plan.grid(data, split, model) for split in plan.splits_of(model, data)], store
+    )
 
 
 def section(plan: Plan, store: RunStore) -> Section:
@@ -83,7 +85,8 @@ def _describe(plan: Plan, data: str) -> str:
         f"{part.counts.shape[0]:,}" for part in (example.train, example.valid, example.test)
     )
     figure = "AUC, higher is better" if better_is_higher(data) else "RMSE, lower is better"
-    text = f"{sizes} documents, {len(example.vocabulary):,} words; {figure}."
+    n_splits = len(plan.splits_of("focused", data))
+    text = f"{sizes} documents, {len(example.vocabulary):,} words, {n_splits} splits; {figure}."
     if data in STAND_INS:
         theirs = "; ".join(
             f"{model} {score.mean:.3f} and {coherence.mean:.3f}"

@@ -28,7 +28,7 @@ def tasks(plan: Plan) -> list[Task]:
     return [
         task
         for model in _models(plan)
-        for split in plan.splits_of(model)
+        for split in plan.splits_of(model, "pang_lee")
         for task in plan.grid("pang_lee", split, model)
     ]
 
@@ -43,7 +43,7 @@ def section(plan: Plan, store: RunStore) -> Section:
         lines.append([model, *(mean_sd([r[f"pmi{n}"] for r in runs], "{:.2f}") for n in TOP_N)])
         rows += [
             {"model": model, "split": split, "n": n, "coherence": r[f"pmi{n}"]}
-            for split, r in zip(plan.splits_of(model), runs, strict=True)
+            for split, r in zip(plan.splits_of(model, "pang_lee"), runs, strict=True)
             for n in TOP_N
         ]
     out.tables["top_words"] = rows
