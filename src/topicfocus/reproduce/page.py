@@ -79,8 +79,8 @@ def _how(plan: Plan) -> str:
         "in place of its private health records of autistic patients, two public sets: the eICU "
         "demo (codes of the first 24 hours, target: death in hospital, split by patient) and the "
         "diabetes data of 130 hospitals (ICD-9 codes and drugs, target: readmission, split by "
-        "patient, 20,000 of its training encounters, two splits). Figures of the paper stand beside ours where "
-        f"the data are the same or of the same kind. Opinion lexicon: "
+        "patient, 20,000 of its training encounters, two splits). Figures of the paper stand "
+        f"beside ours where the data are the same or of the same kind. Opinion lexicon: "
         f"{'none' if lexicon is None else lexicon.name}, used for marks and figures only."
     )
 
