@@ -306,7 +306,8 @@ def _bounds(plan: Plan, store: RunStore, out: Section) -> list[str]:
         "### A higher bound is not a better model",
         "The same model and p, optimised three ways. The bound is a lower bound of log p(w, y) a "
         "training token, each model's own; the tight one is never below the paper's at the same "
-        "parameters. Mean over the splits.",
+        "parameters, but its row is at the epoch chosen on the validation part, early in the "
+        "annealing of its selection. Mean over the splits.",
         markdown_table(
             ["data", "p", "model", "bound", "RMSE", "coherence@50", "npmi@10", "agreement"], lines
         ),
