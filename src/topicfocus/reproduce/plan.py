@@ -26,7 +26,7 @@ SYNTHETIC_PRIORS = (0.15, 0.25, 0.35)
 
 _QUICK_SETTINGS: dict[str, dict[str, Any]] = {
     # Larger steps pass the plateau at the start in a tenth of the time.
-    "pf-sLDA": {"max_epochs": 150, "learning_rate": 0.1},
+    "pf-sLDA": {"max_epochs": 500, "learning_rate": 0.1},
     "tomotopy SLDA": {"sweeps": 100},
     "topica SupervisedLDA": {"iters": 5},
 }
