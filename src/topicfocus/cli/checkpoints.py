@@ -25,7 +25,7 @@ from topicfocus.persistence.archive import read_archive, write_archive
 from topicfocus.persistence.atomic import replacing
 from topicfocus.persistence.encoding import Decoder, Encoder
 from topicfocus.persistence.registry import record_name
-from topicfocus.solvers.focus import Candidate, Choices
+from topicfocus.solvers.candidates import Candidate, Choices
 from topicfocus.solvers.linear import Linear
 from topicfocus.solvers.protocol import StepInfo
 from topicfocus.solvers.wordview import Residuals, Words

@@ -24,17 +24,25 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.families import Gaussian, Several, several
+from topicfocus.families import Several
 from topicfocus.inference.evidence import cut
 from topicfocus.inference.factors import complete_by_factors
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.moments import Past
 from topicfocus.inference.state import ModelState, Problem, joined
-from topicfocus.inference.updates import update_background
 from topicfocus.solvers.anchors import anchors, starting_logits, unit
+from topicfocus.solvers.candidates import (
+    Candidate,
+    Choices,
+    carry_over,
+    expand,
+    final_state,
+    noise_variance,
+    target_spread,
+    with_families,
+)
 from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.linear import (
-    Linear,
     deviance,
     explained_share,
     fit_linear,
@@ -130,29 +138,6 @@ class Parts:
         return self.train.size + (0.0 if self.past is None else self.past.size)
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What the held-out documents decided, to be used again when all documents are fitted."""
-
-    penalties: tuple[float, ...]
-    mean_squares: tuple[float, ...]
-    shrinkage: tuple[tuple[np.ndarray, float], ...]
-    noise: tuple[float, ...]
-    steps: int
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A rung's result on its kept words."""
-
-    explained: float
-    kept: np.ndarray
-    state: ModelState
-    supervision_weight: float
-    choices: Choices
-    interrupted: bool
-
-
 def fit_focused(
     train: Problem,
     held_out: Problem,
@@ -213,7 +198,7 @@ def fit_focused(
         chosen = climb("all documents", everything, words, rung, chosen)
         interrupted = chosen.interrupted
     return FocusResult(
-        _expand(chosen.state, chosen.kept, everything.word_counts),
+        expand(chosen.state, chosen.kept, everything.word_counts),
         _inclusion(parts, settings),
         chosen.supervision_weight,
         words.evidence.combined(rung.marginal),
@@ -250,7 +235,7 @@ def refit_focused(
     chosen = _climb(parts, words, family, settings, rung, progress, previous.chosen)
     return replace(
         previous,
-        state=_expand(chosen.state, chosen.kept, parts.word_counts),
+        state=expand(chosen.state, chosen.kept, parts.word_counts),
         inclusion_prior=_inclusion(parts, settings),
         supervision_weight=chosen.supervision_weight,
         evidence=words.evidence.combined(rung.marginal),
@@ -354,9 +339,9 @@ def _climb(
     columns, held_columns = target_columns(train, family), target_columns(held_out, family)
     # δ from documents not trained on
     delta = tuple(mean_squares[column.where.start] for column in columns)
-    shaped_family = _with_families(family, [fit.family for fit in words.nulls], delta)
+    shaped_family = with_families(family, [fit.family for fit in words.nulls], delta)
     place = anchors(columns, lean, count, n_topics)
-    size = np.concatenate([np.full(c.width, _spread(c)) for c in columns]) * rung.coef_bound
+    size = np.concatenate([np.full(c.width, target_spread(c)) for c in columns]) * rung.coef_bound
     coef = place * size
     start = ModelState(
         np.zeros((mine.corpus.n_words, n_topics)),
@@ -374,7 +359,7 @@ def _climb(
     bound = None if rung.graded else np.broadcast_to(size, coef.shape)
     shaping = ShapeSettings(rung.hold, bound, steps, rung.scaled)
     logits = starting_logits(count, lean, place, rung.spread, rung.silent)
-    begin = _carry_over(first, kept, logits) if warm else logits
+    begin = carry_over(first, kept, logits) if warm else logits
     watch = None
     if choices is None and settings.early_stopping:
         watch = Watch(theirs, mine, family, StoppingRule(slack=rung.slack))
@@ -403,92 +388,13 @@ def _climb(
         if choices is None:
             open_still = replace(state, coef=factor * fit.coef[:n_topics])
             spread = predictor_variance(theirs.corpus, open_still, held_mixes, train.n_jobs)
-            noise.append(_noise(deviance(column, predictor), column.of(spread)[:, 0], column))
+            noise.append(
+                noise_variance(deviance(column, predictor), column.of(spread)[:, 0], column)
+            )
     if choices is None:
         penalties = tuple(r.penalty for r in ridges)
         choices = Choices(penalties, mean_squares, tuple(shrinkage), tuple(noise), shaped.steps)
-    state = _final_state(state, len(kept), family, fits, choices)
+    state = final_state(state, len(kept), family, fits, choices)
     return Candidate(
         float(np.mean(explained)), kept, state, float(weight), choices, shaped.interrupted
-    )
-
-
-def _noise(deviances: np.ndarray, spread: np.ndarray, column: Any) -> float:
-    """δ: the held-out error less what the words leave open of θ, which `predict` adds itself.
-
-    At least a tenth of the error: the Laplace approximation may claim more than there is.
-    """
-    if not isinstance(column.family, Gaussian):
-        return 1.0
-    error = float(np.average(deviances, weights=column.weight))
-    return max(error - float(np.average(spread, weights=column.weight)), 0.1 * error)
-
-
-def _spread(column: Any) -> float:
-    """The standard deviation of a Gaussian target; 2 on the scale of logits and log rates."""
-    if not isinstance(column.family, Gaussian):
-        return 2.0
-    mean = np.average(column.target, weights=column.weight)
-    return math.sqrt(float(np.average((column.target - mean) ** 2, weights=column.weight)))
-
-
-def _with_families(family: Any, fitted: list[Any], noise: tuple[float, ...]) -> Any:
-    """The family of all targets: each as it was fitted, Gaussian ones with the given δ."""
-    parts = [
-        Gaussian(max(float(delta), 1e-300)) if isinstance(own, Gaussian) else own
-        for own, delta in zip(fitted, noise, strict=True)
-    ]
-    return several(parts) if isinstance(family, Several) else parts[0]
-
-
-def _final_state(
-    state: ModelState, n_kept: int, family: Any, fits: list[Linear], choices: Choices
-) -> ModelState:
-    """The shaped topics with coefficients as they were refitted and shrunken."""
-    factors = [factor for _, factor in choices.shrinkage]
-    k = state.n_topics
-    coef = np.column_stack([t * f.coef[:k] for t, f in zip(factors, fits, strict=True)])
-    zeta = np.column_stack([t * f.coef[k:] for t, f in zip(factors, fits, strict=True)])
-    intercept = np.concatenate(
-        [s + t * f.intercept for (s, t), f in zip(choices.shrinkage, fits, strict=True)]
-    )
-    return ModelState(
-        state.topic_word[:n_kept],
-        np.ones(n_kept),
-        np.zeros(n_kept),
-        coef.reshape(state.coef.shape),
-        _with_families(family, [fit.family for fit in fits], choices.noise),
-        state.doc_topic_prior,
-        intercept,
-        zeta if len(zeta) else None,
-    )
-
-
-def _carry_over(first: Candidate, kept: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    """The first pass's topics where it kept the same words, `logits` elsewhere."""
-    begin = logits.copy()
-    _, there, here = np.intersect1d(first.kept, kept, return_indices=True)
-    begin[here] = np.log(np.maximum(first.state.topic_word[there], 1e-300))
-    return begin
-
-
-def _expand(small: ModelState, kept: np.ndarray, word_count: np.ndarray) -> ModelState:
-    """The state over all words: φ exactly 0 or 1, β and π on disjoint words."""
-    n_words = len(word_count)
-    topics = np.zeros((n_words, small.n_topics))
-    topics[kept] = small.topic_word
-    inclusion = np.zeros(n_words)
-    inclusion[kept] = 1.0
-    background = np.zeros(n_words)
-    if np.any((inclusion == 0) & (word_count > 0)):
-        background = update_background(word_count, inclusion)
-    return ModelState(
-        topics,
-        inclusion,
-        background,
-        small.coef,
-        small.family,
-        small.doc_topic_prior,
-        small.intercept,
-        small.covariate_coef,
     )
