@@ -39,8 +39,6 @@ class Model:
         Whether it has any.
     comes_with : str, optional
         The model of which it is a by-product.
-    max_splits : int, optional
-        Splits it is run on in the reproduction, where it takes too long for all.
     """
 
     fit: FitFunction
@@ -50,7 +48,6 @@ class Model:
     cost: float = 2.0
     topics: bool = True
     comes_with: str | None = None
-    max_splits: int | None = None
 
     @property
     def available(self) -> bool:
@@ -126,11 +123,9 @@ MODELS: dict[str, Model] = {
     "topica SupervisedLDA": Model(
         peers.topica_slda,
         tuple({"iters": n} for n in (25,)),
-        note="variational EM, 25 iterations (its default), a class as 0 or 1; two splits, as a "
-        "fit takes minutes",
+        note="variational EM, 25 iterations (its default), a class as 0 or 1",
         package="topica",
         cost=200.0,
-        max_splits=2,
     ),
     "words": Model(
         baselines.linear_on_words,

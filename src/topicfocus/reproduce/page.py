@@ -31,7 +31,7 @@ def finished(module: ModuleType, plan: Plan, store: RunStore) -> bool:
     return all(task in store for task in with_needs(module.tasks(plan)))
 
 
-def write_page(plan: Plan, store: RunStore, out: Path, wall: float | None = None) -> list[str]:
+def write_page(plan: Plan, store: RunStore, out: Path) -> list[str]:
     """Write RESULTS.md, tables/ and figures/ of all experiments that are finished.
 
     Returns the names of the experiments on the page.
@@ -47,13 +47,13 @@ def write_page(plan: Plan, store: RunStore, out: Path, wall: float | None = None
             write_csv(out / "tables" / f"{name}.csv", rows)
         for name, draw in section.figures.items():
             write_figure(out / "figures" / f"{name}.png", draw)
-    write_text(out / "RESULTS.md", _page(plan, store, sections, wall))
+    write_text(out / "RESULTS.md", _page(plan, store, sections))
     return list(sections)
 
 
-def _page(plan: Plan, store: RunStore, sections: dict[str, Section], wall: float | None) -> str:
+def _page(plan: Plan, store: RunStore, sections: dict[str, Section]) -> str:
     parts = ["# The paper, reproduced", plan.describe(), _how(plan), _settings(plan)]
-    parts.append(_machine(plan, store, sections, wall))
+    parts.append(_machine(plan, store, sections))
     for number, (name, module) in enumerate(EXPERIMENTS.items(), 1):
         if name not in sections:
             parts.append(f"## {number}. {module.TITLE}\n\nNot run: `topicfocus reproduce {name}`.")
@@ -79,7 +79,7 @@ def _how(plan: Plan) -> str:
         "in place of its private health records of autistic patients, two public sets: the eICU "
         "demo (codes of the first 24 hours, target: death in hospital, split by patient) and the "
         "diabetes data of 130 hospitals (ICD-9 codes and drugs, target: readmission, split by "
-        "patient, 20,000 of its training encounters, two splits). Figures of the paper stand "
+        "patient, 20,000 of its training encounters). Figures of the paper stand "
         f"beside ours where the data are the same or of the same kind. Opinion lexicon: "
         f"{'none' if lexicon is None else lexicon.name}, used for marks and figures only."
     )
@@ -105,7 +105,7 @@ def _settings(plan: Plan) -> str:
     return text
 
 
-def _machine(plan: Plan, store: RunStore, sections: dict[str, Section], wall: float | None) -> str:
+def _machine(plan: Plan, store: RunStore, sections: dict[str, Section]) -> str:
     every: dict[Task, None] = {}
     for name in sections:
         every.update(dict.fromkeys(with_needs(EXPERIMENTS[name].tasks(plan))))
@@ -116,13 +116,24 @@ def _machine(plan: Plan, store: RunStore, sections: dict[str, Section], wall: fl
     # A by-product has the seconds of the fit it comes with.
     own = [task for task in every if task.model not in MODELS or not MODELS[task.model].comes_with]
     seconds = sum(store[task].figures["seconds"] for task in own)
-    took = "" if wall is None else f" This call took {wall / 60:.1f} minutes."
     listed = ", ".join(f"{name} {'/'.join(sorted(v))}" for name, v in versions.items())
     return (
         f"**Runs.** {len(own)} fits, {seconds / 60:.0f} minutes of one core in all, written on "
         f"{date.today().isoformat()} on {os.cpu_count()} cores ({platform.machine()}, "
-        f"{platform.system()}).{took} Versions: {listed}."
+        f"{platform.system()}).{_calls(store)} Versions: {listed}."
     )
+
+
+def _calls(store: RunStore) -> str:
+    """What the commands took by the clock; several if it was interrupted or done in parts."""
+    calls = [
+        f"{call.seconds / 60:.1f} minutes for {call.runs:,} results, {call.jobs} at a time"
+        for call in store.calls()
+        if call.runs
+    ]
+    if not calls:
+        return ""
+    return f" By the clock: {'; then '.join(calls)}."
 
 
 def describe_experiments(plan: Plan, store: RunStore) -> list[dict[str, Any]]:

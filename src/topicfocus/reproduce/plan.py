@@ -20,8 +20,6 @@ TITLES = {
 FILTER_PRIORS = (0.10, 0.15)
 #: p = 1/λ of the two curves.
 CURVE_PRIORS = (0.05, 0.10, 0.15, 0.25, 0.50)
-#: Of the largest data set, for time.
-LARGE_SPLITS = 2
 SYNTHETIC_PRIORS = (0.15, 0.25, 0.35)
 
 _QUICK_SETTINGS: dict[str, dict[str, Any]] = {
@@ -41,13 +39,6 @@ class Plan:
     @property
     def splits(self) -> range:
         return range(2 if self.quick else 5)
-
-    def splits_of(self, model: str, data: str) -> range:
-        """The splits of a data set that a model is run on."""
-        most = MODELS[model].max_splits
-        if data == "diabetes":
-            most = LARGE_SPLITS
-        return self.splits if most is None else self.splits[:most]
 
     @property
     def data(self) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def reproduce(
     failures = run_tasks(every, store, jobs, quiet)
     seconds = time.perf_counter() - began
     place.mkdir(parents=True, exist_ok=True)
-    shown = write_page(plan, store, place, seconds)
+    shown = write_page(plan, store, place)
     return Outcome(place / "RESULTS.md", shown, failures, seconds)
 
 

@@ -78,7 +78,24 @@ def run_tasks(
     if not todo:
         return failures
     jobs = jobs or os.cpu_count() or 1
-    with _progress(todo, len(every) - len(todo), quiet) as report:
+    began = time.perf_counter()
+    try:
+        _run(todo, len(every) - len(todo), store, jobs, quiet, failures)
+    finally:
+        finished = sum(task in store for task in todo)
+        store.add_call(finished, time.perf_counter() - began, jobs)
+    return failures
+
+
+def _run(
+    todo: list[Task],
+    finished: int,
+    store: RunStore,
+    jobs: int,
+    quiet: bool,
+    failures: list[Failure],
+) -> None:
+    with _progress(todo, finished, quiet) as report:
         # A fork of a process that has run threads may hang; a fresh one costs a second.
         context = multiprocessing.get_context("spawn")
         pool = ProcessPoolExecutor(min(jobs, len(todo)), context, initializer=_begin_worker)
@@ -92,7 +109,6 @@ def run_tasks(
                 process.terminate()
             raise
         pool.shutdown()
-    return failures
 
 
 def _drain(

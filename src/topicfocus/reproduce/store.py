@@ -7,8 +7,9 @@ whole or not at all.
 from __future__ import annotations
 
 import json
+import time
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from topicfocus.persistence.atomic import replacing
 from topicfocus.reproduce.tasks import Task
 
+_CALLS = "calls.jsonl"
 _ARRAYS = ("components", "coef", "inclusion", "valid", "test")
 
 
@@ -45,8 +47,18 @@ class Run:
     about: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Call:
+    """A command that ran something: how many runs it finished, in how many seconds of the clock."""
+
+    runs: int
+    seconds: float
+    jobs: int
+    day: str
+
+
 class RunStore:
-    """A folder of finished runs."""
+    """A folder of finished runs, and a list of the calls that made them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -84,3 +96,21 @@ class RunStore:
         with replacing(self.path(task)) as stream:
             np.savez_compressed(stream, meta=np.array(meta), **arrays)
         self._seen.pop(task.key, None)
+
+    def add_call(self, runs: int, seconds: float, jobs: int) -> None:
+        """Note a call, whole or interrupted, so that the page can say what all of it took."""
+        call = Call(runs, round(seconds, 1), jobs, time.strftime("%Y-%m-%d"))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / _CALLS).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(asdict(call)) + "\n")
+
+    def calls(self) -> list[Call]:
+        """Calls in their order."""
+        path = self.folder / _CALLS
+        if not path.is_file():
+            return []
+        try:
+            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            return [Call(**row) for row in rows]
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path} is not a list of calls ({error}); delete it") from error

@@ -57,11 +57,13 @@ def section(plan: Plan, store: RunStore) -> Section:
                 "coherence@50",
                 "on validation documents",
                 "npmi@10",
+                "agreement",
                 "kept",
             ],
             [
                 [row["model"], f"{row['p']:g}", f"{row['valid_rmse']:.3f}"]
-                + [f"{row[k]:.3f}" for k in ("coherence_train", "coherence_valid", "npmi10")]
+                + [f"{row[k]:.3f}" for k in ("coherence_train", "coherence_valid")]
+                + [f"{row[k]:.3f}" for k in ("npmi10", "agreement")]
                 + ["-" if row["kept"] is None else f"{row['kept']:.1%}"]
                 for row in rows
             ],

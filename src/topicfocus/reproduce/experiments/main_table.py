@@ -39,16 +39,14 @@ def tasks(plan: Plan) -> list[Task]:
         task
         for data in plan.data
         for model in plan.models()
-        for split in plan.splits_of(model, data)
+        for split in plan.splits
         for task in plan.grid(data, split, model)
     ] + _bound_tasks(plan)
 
 
 def results(plan: Plan, store: RunStore, data: str, model: str) -> list[tuple[Task, Run]]:
     """The chosen run of each split."""
-    return chosen_runs(
-        [plan.grid(data, split, model) for split in plan.splits_of(model, data)], store
-    )
+    return chosen_runs([plan.grid(data, split, model) for split in plan.splits], store)
 
 
 def section(plan: Plan, store: RunStore) -> Section:
@@ -85,8 +83,10 @@ def _describe(plan: Plan, data: str) -> str:
         f"{part.counts.shape[0]:,}" for part in (example.train, example.valid, example.test)
     )
     figure = "AUC, higher is better" if better_is_higher(data) else "RMSE, lower is better"
-    n_splits = len(plan.splits_of("focused", data))
-    text = f"{sizes} documents, {len(example.vocabulary):,} words, {n_splits} splits; {figure}."
+    text = (
+        f"{sizes} documents, {len(example.vocabulary):,} words, {len(plan.splits)} splits; "
+        f"{figure}."
+    )
     if data in STAND_INS:
         theirs = "; ".join(
             f"{model} {score.mean:.3f} and {coherence.mean:.3f}"
@@ -244,9 +244,11 @@ def _warning(plan: Plan, store: RunStore, out: Section) -> list[str]:
             "",
             f"{row['npmi10']:.3f}",
             f"{row['log_ratio10']:.3f}",
+            "-",
         ]
         for row in drawn
     ]
+    beside = ("npmi10", "log_ratio10", "agreement")
     for model in plan.models():
         if not MODELS[model].topics:
             continue
@@ -254,17 +256,16 @@ def _warning(plan: Plan, store: RunStore, out: Section) -> list[str]:
         lines.append(
             [model]
             + [f"{np.mean([r[k] for r in runs]):.2f}" for k in ("pmi50", "pmi50_rarity")]
-            + [f"{np.mean([r[k] for r in runs]):.3f}" for k in ("npmi10", "log_ratio10")]
+            + [f"{np.mean([r[k] for r in runs]):.3f}" for k in beside]
         )
+    header = ["words", "paper's coherence@50", "by rarity alone"]
     return [
         "### Warning: the paper's coherence is mostly the rarity of the top words",
         "It adds 0.01 to every probability, so that independent words of document frequency f "
         "score log((f² + 0.01)/(f + 0.01)²): the rarer, the higher. Below, words drawn at random "
         "(20 draws each), and models; the third column is what a model's top words would score if "
         "they occurred independently of each other. On Pang & Lee:",
-        markdown_table(
-            ["words", "paper's coherence@50", "by rarity alone", "npmi@10", "log ratio@10"], lines
-        ),
+        markdown_table([*header, "npmi@10", "log ratio@10", "agreement"], lines),
         "No choice on this page is made by it.",
     ]
 

@@ -28,7 +28,7 @@ def tasks(plan: Plan) -> list[Task]:
     return [
         task
         for model in _models(plan)
-        for split in plan.splits_of(model, "pang_lee")
+        for split in plan.splits
         for task in plan.grid("pang_lee", split, model)
     ]
 
@@ -37,13 +37,18 @@ def section(plan: Plan, store: RunStore) -> Section:
     out = Section(TITLE)
     lines, rows = [], []
     for place, name in enumerate(("pc-sLDA", "pf-sLDA")):
-        lines.append([f"{name}, the paper", *(f"{paper.TOP_N[n][place]:.2f}" for n in TOP_N)])
+        theirs = [f"{paper.TOP_N[n][place]:.2f}" for n in TOP_N]
+        lines.append([f"{name}, the paper", *theirs, "-", "-"])
     for model in _models(plan):
         runs = [run.figures for _, run in results(plan, store, "pang_lee", model)]
-        lines.append([model, *(mean_sd([r[f"pmi{n}"] for r in runs], "{:.2f}") for n in TOP_N)])
+        lines.append(
+            [model]
+            + [mean_sd([r[f"pmi{n}"] for r in runs], "{:.2f}") for n in TOP_N]
+            + [mean_sd([r[key] for r in runs]) for key in ("npmi10", "agreement")]
+        )
         rows += [
             {"model": model, "split": split, "n": n, "coherence": r[f"pmi{n}"]}
-            for split, r in zip(plan.splits_of(model, "pang_lee"), runs, strict=True)
+            for split, r in zip(plan.splits, runs, strict=True)
             for n in TOP_N
         ]
     out.tables["top_words"] = rows
