@@ -10,6 +10,7 @@ from topicfocus.kernels.special import (
     apply_elementwise,
     dirichlet_log_normaliser,
     exp_digamma,
+    exp_in_place,
     log_in_place,
 )
 
@@ -148,3 +149,24 @@ def test_dirichlet_log_normaliser_of_a_beta():
     value = dirichlet_log_normaliser(np.array([2.5, 0.3]))
     assert value == pytest.approx(np.log(scipy.special.beta(2.5, 0.3)), rel=1e-13)
     assert dirichlet_log_normaliser(np.array([3.7])) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_exp_in_place_on_a_dense_grid():
+    halves = -np.arange(0, 1010) * (np.log(2.0) / 2)  # where the power of two changes
+    edges = np.concatenate([halves, np.nextafter(halves, -np.inf), np.nextafter(halves, 0.0)])
+    x = np.concatenate([-np.logspace(-300, 2.8, 60_001), -np.linspace(0, 40, 40_001), [-0.0]])
+    x = np.concatenate([x, edges[edges <= 0]])
+    x = x[x > -700]
+    out = x.copy()
+    exp_in_place(out, len(out), np.empty(len(out), dtype=np.int64))
+    np.testing.assert_allclose(out, np.exp(x), rtol=2e-13)
+    near = x > -1.0
+    np.testing.assert_allclose(out[near], np.exp(x[near]), rtol=1e-14)
+
+
+def test_exp_in_place_of_what_is_as_good_as_nothing():
+    x = np.array([-700.0, -745.0, -1e9, -np.inf, -1.0, 7.0])
+    exp_in_place(x, 5, np.empty(6, dtype=np.int64))
+    assert np.all((x[:4] > 0) & (x[:4] < 1e-300))
+    assert x[4] == pytest.approx(np.exp(-1.0), rel=1e-14)
+    assert x[5] == 7.0

@@ -86,6 +86,22 @@ class TargetMoments:
 
         Exact for Gaussian targets; for the others the curvature of a quadratic below Q.
         """
+        gradient, bend, spread = self._slopes(family, coef)
+        size = self.design.shape[1]
+        curvature = np.empty((coef.shape[1], size, size))
+        k = self.n_topics
+        for l in range(coef.shape[1]):
+            curvature[l] = self.design.T @ (self.design * -bend[:, l : l + 1])
+            curvature[l, :k, :k] += self.mean.T @ (self.mean * spread[:, l : l + 1])
+            curvature[l, :k, :k] -= np.diag(self.mean.T @ spread[:, l])
+        return gradient, curvature
+
+    def gradient(self, family: Any, coef: np.ndarray) -> np.ndarray:
+        """∇Q."""
+        return self._slopes(family, coef)[0]
+
+    def _slopes(self, family: Any, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """∇Q, and what its curvature is made of, documents x predictors."""
         mu, nu = self.predictor(coef)
         _, slope, by_variance = self._rows(family, mu, nu)
         # E log p falls by -∂/∂ν for each unit of E f²: exact for Gaussian targets, and the
@@ -97,14 +113,7 @@ class TargetMoments:
         gradient = self.design.T @ slope
         gradient[: self.n_topics] += eta * (self.mean.T @ spread)
         gradient[: self.n_topics] -= self.mean.T @ (spread * (self.mean @ eta))
-        size = self.design.shape[1]
-        curvature = np.empty((coef.shape[1], size, size))
-        k = self.n_topics
-        for l in range(coef.shape[1]):
-            curvature[l] = self.design.T @ (self.design * -bend[:, l : l + 1])
-            curvature[l, :k, :k] += self.mean.T @ (self.mean * spread[:, l : l + 1])
-            curvature[l, :k, :k] -= np.diag(self.mean.T @ spread[:, l])
-        return gradient, curvature
+        return gradient, bend, spread
 
 
 def stacked(state: ModelState, n_covariates: int) -> np.ndarray:
@@ -131,7 +140,7 @@ def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray
         )
     moments = TargetMoments(problem, concentration)
     coef = stacked(state, n_covariates)
-    gradient, _ = moments.derivatives(state.family, coef)
+    gradient = moments.gradient(state.family, coef)
     mu, nu = moments.predictor(coef)
     return CoefGradient(
         gradient[: state.n_topics].reshape(state.coef.shape),

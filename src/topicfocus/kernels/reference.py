@@ -10,7 +10,7 @@ import re
 from collections import Counter
 
 import numpy as np
-from scipy.special import digamma, gammaln, polygamma
+from scipy.special import digamma, entr, gammaln, log_softmax, logit, polygamma
 
 from topicfocus.families import row_expectation
 from topicfocus.kernels.target_terms import LocalTarget
@@ -142,6 +142,22 @@ def uncollapsed_gradients(
     if np.any(target.weight > 0):
         d_gamma = d_gamma + target_gradient(family, target, gamma)
     return d_logits, d_gamma, assigned
+
+
+def channel_gradients(
+    word_topic, word_count, topic_logits, inclusion, background_logits, prior
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Gradients in the logits of topics, background and inclusion, and the switches' bound."""
+    n, phi = word_count, inclusion
+    log_topics, log_background = log_softmax(topic_logits, axis=0), log_softmax(background_logits)
+    inside, outside = phi[:, None] * word_topic, (1 - phi) * n
+    d_topics = inside - np.exp(log_topics) * inside.sum(axis=0)
+    d_background = outside - np.exp(log_background) * outside.sum()
+    score = np.sum(word_topic * log_topics, axis=1)
+    score = score + n * (logit(prior) - log_background - logit(phi))
+    switches = phi * np.log(prior) + (1 - phi) * np.log(1 - prior) + entr(phi) + entr(1 - phi)
+    value = float(np.sum(n * (switches + (1 - phi) * log_background)))
+    return d_topics, d_background, phi * (1 - phi) * score, value
 
 
 def adam(value, gradients, rate=0.025, epsilon=1e-8) -> np.ndarray:

@@ -157,3 +157,58 @@ def log_in_place(x, n, bits):
             )
         )
         x[j] = 2.0 * s * series + bits[j] * 0.6931471805599453
+
+
+@kernel
+def exp_in_place(x, n, bits):
+    """x_j ← exp x_j for the first n entries, x_j <= 0; twin: np.exp. Below -700 it is exp(-700).
+
+    `bits` is int64 scratch. x = k log 2 + r with |r| <= ½ log 2; exp r as its series, 2^k by the
+    bits of its exponent: without a branch or a call, so that it vectorises like `log_in_place`.
+    """
+    for j in range(n):
+        value = max(x[j], -700.0)
+        # Negative, so that cutting off the fraction rounds to the nearest. 32 bits: SIMD has no
+        # conversion to 64 on most machines.
+        k = np.int32(value * 1.4426950408889634 - 0.5)
+        bits[j] = (np.int64(k) + 1023) << 52
+        r = value - k * 0.6931471805599453
+        x[j] = 1.0 + r * (
+            1.0
+            + r
+            * (
+                1 / 2.0
+                + r
+                * (
+                    1 / 6.0
+                    + r
+                    * (
+                        1 / 24.0
+                        + r
+                        * (
+                            1 / 120.0
+                            + r
+                            * (
+                                1 / 720.0
+                                + r
+                                * (
+                                    1 / 5040.0
+                                    + r
+                                    * (
+                                        1 / 40320.0
+                                        + r
+                                        * (
+                                            1 / 362880.0
+                                            + r * (1 / 3628800.0 + r * (1 / 39916800.0))
+                                        )
+                                    )
+                                )
+                            )
+                        )
+                    )
+                )
+            )
+        )
+    power = bits.view(np.float64)
+    for j in range(n):
+        x[j] *= power[j]

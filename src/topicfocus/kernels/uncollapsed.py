@@ -22,7 +22,12 @@ import numpy as np
 
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import mix_objective_less_prior
-from topicfocus.kernels.special import dirichlet_log_normaliser, trigamma
+from topicfocus.kernels.special import (
+    dirichlet_log_normaliser,
+    exp_in_place,
+    log_in_place,
+    trigamma,
+)
 from topicfocus.kernels.target_terms import (
     LocalTarget,
     expected_target,
@@ -32,6 +37,8 @@ from topicfocus.kernels.target_terms import (
 
 #: γ is an unconstrained parameter of the original; below this it is put back.
 SMALLEST_CONCENTRATION = 1e-2
+#: Stands for a second moment of zero; a normal number in single precision.
+_NO_MOMENT = 1e-37
 _BETA1 = 0.9
 _BETA2 = 0.999
 
@@ -72,20 +79,35 @@ class UncollapsedStats(NamedTuple):
 
 
 @kernel
-def adam_drift(value, m, v, drift, fade1, fade2, rate):
-    """One parameter after the steps in which its document was not visited: (value, m, v)."""
-    if v > 0.0:
-        value += rate * drift * m / math.sqrt(v)
-    return value, m * fade1, v * fade2
+def adam_drift_array(value, m, v, drift, fade1, fade2):
+    """Parameters after the steps in which their document was not visited, in place.
+
+    `drift` includes the rate. In the precision of the array, so that it vectorises.
+    """
+    number = value.dtype.type
+    far, less1, less2 = number(drift), number(fade1), number(fade2)
+    least = number(_NO_MOMENT)
+    for i in range(value.shape[0]):
+        # Without a gradient so far both moments are zero, and 0/√least is zero, too.
+        value[i] += far * m[i] / math.sqrt(max(v[i], least))
+        m[i] *= less1
+        v[i] *= less2
 
 
 @kernel
-def adam_move(value, gradient, m, v, step):
-    """One Adam step uphill: (value, m, v)."""
-    m = _BETA1 * m + (1.0 - _BETA1) * gradient
-    v = _BETA2 * v + (1.0 - _BETA2) * gradient * gradient
-    move = (m / step.correction1) / (math.sqrt(v / step.correction2) + step.epsilon)
-    return value + step.rate * move, m, v
+def adam_move_array(value, gradient, m, v, step):
+    """One Adam step uphill for a flat array of parameters, in place and in its precision."""
+    number = value.dtype.type
+    keep1, take1 = number(_BETA1), number(1.0 - _BETA1)
+    keep2, take2 = number(_BETA2), number(1.0 - _BETA2)
+    rate = number(step.rate / step.correction1)
+    scale = number(1.0 / step.correction2)
+    epsilon = number(step.epsilon)
+    for i in range(value.shape[0]):
+        g = gradient[i]
+        m[i] = keep1 * m[i] + take1 * g
+        v[i] = keep2 * v[i] + take2 * g * g
+        value[i] += rate * m[i] / (math.sqrt(v[i] * scale) + epsilon)
 
 
 @kernel
@@ -94,36 +116,53 @@ def catch_up_documents(docs, indptr, local, visit, rate):
     n_topics = local.concentration.shape[1]
     for i in range(docs.shape[0]):
         d = docs[i]
-        drift = visit.drift[i]
+        drift = rate * visit.drift[i]
         fade1 = visit.fade1[i]
         fade2 = visit.fade2[i]
+        gamma = local.concentration[d]
+        adam_drift_array(
+            gamma, local.concentration_m[d], local.concentration_v[d], drift, fade1, fade2
+        )
         for k in range(n_topics):
-            value, m, v = adam_drift(
-                local.concentration[d, k],
-                local.concentration_m[d, k],
-                local.concentration_v[d, k],
-                drift,
-                fade1,
-                fade2,
-                rate,
-            )
-            local.concentration[d, k] = max(value, SMALLEST_CONCENTRATION)
-            local.concentration_m[d, k] = m
-            local.concentration_v[d, k] = v
-        for j in range(indptr[d], indptr[d + 1]):
-            for k in range(n_topics):
-                value, m, v = adam_drift(
-                    local.logits[j, k],
-                    local.logits_m[j, k],
-                    local.logits_v[j, k],
-                    drift,
-                    fade1,
-                    fade2,
-                    rate,
-                )
-                local.logits[j, k] = value
-                local.logits_m[j, k] = m
-                local.logits_v[j, k] = v
+            gamma[k] = max(gamma[k], SMALLEST_CONCENTRATION)
+        a, b = indptr[d], indptr[d + 1]
+        adam_drift_array(
+            local.logits[a:b].reshape(-1),
+            local.logits_m[a:b].reshape(-1),
+            local.logits_v[a:b].reshape(-1),
+            drift,
+            fade1,
+            fade2,
+        )
+
+
+@kernel
+def softmax_rows(logits, r, log_norm, bits):
+    """r = softmax of each row, log_norm = log Σ exp of it; `bits` is scratch of the size of r.
+
+    The exponentials and logarithms of a whole document at once: loops long enough for SIMD.
+    """
+    n_words, n_topics = logits.shape
+    for j in range(n_words):
+        largest = -math.inf
+        for k in range(n_topics):
+            largest = max(largest, logits[j, k])
+        for k in range(n_topics):
+            r[j, k] = logits[j, k] - largest
+    exp_in_place(r.reshape(-1), n_words * n_topics, bits)
+    for j in range(n_words):
+        norm = 0.0
+        for k in range(n_topics):
+            norm += r[j, k]
+        log_norm[j] = norm
+        for k in range(n_topics):
+            r[j, k] *= 1.0 / norm
+    log_in_place(log_norm, n_words, bits)
+    for j in range(n_words):
+        largest = -math.inf
+        for k in range(n_topics):
+            largest = max(largest, logits[j, k])
+        log_norm[j] += largest
 
 
 @kernel
@@ -155,12 +194,18 @@ def step_documents(
     of the bound that depends on documents. `coef` is predictors x topics.
     """
     n_topics = prior.shape[0]
-    r = np.empty(n_topics)
-    pull = np.empty(n_topics)
     log_theta = np.empty(n_topics)
     sums = np.empty(n_topics)
     gradient = np.empty(n_topics)
     moments = np.empty((4, coef.shape[0]))
+    longest = 0
+    for i in range(first, last):
+        longest = max(longest, corpus.indptr[docs[i] + 1] - corpus.indptr[docs[i]])
+    pull = np.empty(n_topics)
+    slopes = np.empty((longest, n_topics), dtype=local.logits.dtype)
+    r = np.empty((longest, n_topics))
+    log_norm = np.empty(longest)
+    bits = np.empty(longest * n_topics, dtype=np.int64)
     prior_normaliser = dirichlet_log_normaliser(prior)
     for i in range(first, last):
         d = docs[i]
@@ -170,56 +215,35 @@ def step_documents(
         out.parts[1] += times * mix
         for k in range(n_topics):
             sums[k] = 0.0
-        for j in range(corpus.indptr[d], corpus.indptr[d + 1]):
-            v = corpus.indices[j]
-            count = corpus.counts[j]
-            largest = -math.inf
-            for k in range(n_topics):
-                largest = max(largest, local.logits[j, k])
-            norm = 0.0
-            for k in range(n_topics):
-                r[k] = math.exp(local.logits[j, k] - largest)
-                norm += r[k]
-            log_norm = math.log(norm)
+        a, b = corpus.indptr[d], corpus.indptr[d + 1]
+        logits = local.logits[a:b]
+        softmax_rows(logits, r, log_norm, bits)
+        for j in range(b - a):
+            v = corpus.indices[a + j]
+            count = corpus.counts[a + j]
             average = 0.0
             for k in range(n_topics):
-                r[k] /= norm
-                log_r = local.logits[j, k] - largest - log_norm
-                pull[k] = log_theta[k] + inclusion[v] * log_topics[v, k] - log_r
-                average += r[k] * pull[k]
-                sums[k] += count * r[k]
-                out.word_topic[v, k] += times * count * r[k]
+                # -log r = log_norm - logit
+                pull[k] = (
+                    log_theta[k] + inclusion[v] * log_topics[v, k] + log_norm[j] - logits[j, k]
+                )
+                average += r[j, k] * pull[k]
+                sums[k] += count * r[j, k]
+                out.word_topic[v, k] += times * count * r[j, k]
             out.parts[0] += times * count * average
             for k in range(n_topics):
-                value, m, w = adam_move(
-                    local.logits[j, k],
-                    count * r[k] * (pull[k] - average),
-                    local.logits_m[j, k],
-                    local.logits_v[j, k],
-                    step,
-                )
-                local.logits[j, k] = value
-                local.logits_m[j, k] = m
-                local.logits_v[j, k] = w
+                slopes[j, k] = count * r[j, k] * (pull[k] - average)
+        adam_move_array(
+            logits.reshape(-1),
+            slopes[: b - a].reshape(-1),
+            local.logits_m[a:b].reshape(-1),
+            local.logits_v[a:b].reshape(-1),
+            step,
+        )
         target = LocalTarget(corpus.target[d], corpus.target_weight[d], corpus.offset[d], coef)
         if has_target(target.weight):
             out.parts[2] += times * expected_target(family, target, gamma, moments)
         concentration_gradient(prior, sums, gamma, family, target, moments, gradient)
+        adam_move_array(gamma, gradient, local.concentration_m[d], local.concentration_v[d], step)
         for k in range(n_topics):
-            value, m, w = adam_move(
-                gamma[k],
-                gradient[k],
-                local.concentration_m[d, k],
-                local.concentration_v[d, k],
-                step,
-            )
-            gamma[k] = max(value, SMALLEST_CONCENTRATION)
-            local.concentration_m[d, k] = m
-            local.concentration_v[d, k] = w
-
-
-@kernel
-def adam_move_array(value, gradient, m, v, step):
-    """One Adam step uphill for a flat array of global parameters, in place."""
-    for i in range(value.shape[0]):
-        value[i], m[i], v[i] = adam_move(value[i], gradient[i], m[i], v[i], step)
+            gamma[k] = max(gamma[k], SMALLEST_CONCENTRATION)

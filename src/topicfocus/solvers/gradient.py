@@ -13,16 +13,21 @@ order; its shuffle has no effect), a Bernoulli target keeps its variance term, �
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_softmax, logit
+from scipy.special import expit, logit
 
 from topicfocus.families import Gaussian, common, free_parameters, with_free_parameters
 from topicfocus.inference.coefficients import coef_gradient
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.inference.statistics import local_corpus
-from topicfocus.inference.unconstrained import softmax_gradient
-from topicfocus.inference.words import switch_terms
+from topicfocus.kernels.channels import (
+    ChannelGradients,
+    log_softmax_columns,
+    switch_gradients,
+    topic_gradient,
+)
 from topicfocus.kernels.threads import chunk_bounds, run_chunks
 from topicfocus.kernels.uncollapsed import (
     Uncollapsed,
@@ -130,7 +135,7 @@ class GradientSolver:
         )
 
     def model(self, state: GradientState) -> ModelState:
-        return _read(state)[0]
+        return _read(state).model
 
     def step(self, state: GradientState) -> tuple[GradientState, StepInfo]:
         objective = 0.0
@@ -146,7 +151,8 @@ class GradientSolver:
 
     def _batch(self, state: GradientState, docs: np.ndarray) -> float:
         problem, hyper, local = state.problem, state.hyper, state.local
-        model, log_topics = _read(state)
+        read = _read(state)
+        model = read.model
         corpus = local_corpus(problem, model)
         now = state.adam.t + 1
         catch_up_documents(
@@ -174,7 +180,7 @@ class GradientSolver:
                 docs,
                 corpus,
                 model.inclusion,
-                log_topics,
+                read.log_topics,
                 model.doc_topic_prior,
                 coef,
                 family,
@@ -190,7 +196,7 @@ class GradientSolver:
         bounds = chunk_bounds(batch.corpus.counts.indptr, n_words)
         stats = run_chunks(work, bounds, make, add, problem.n_jobs)
         gradient, background_value = _global_gradient(
-            stats.word_topic, batch.word_counts, model, log_topics, hyper
+            stats.word_topic, batch.word_counts, read, hyper
         )
         share = hyper.coef_penalty * len(docs) / problem.n_docs
         gradient["coef"] = d_target.coef - share * model.coef
@@ -205,22 +211,38 @@ class GradientSolver:
         return float(stats.parts.sum()) + background_value
 
 
-def _read(state: GradientState) -> tuple[ModelState, np.ndarray]:
-    """The model behind the parameters, and log β."""
+class _Reading(NamedTuple):
+    """The model behind the parameters, with log β and log π."""
+
+    model: ModelState
+    log_topics: np.ndarray
+    log_background: np.ndarray
+
+
+def _log_softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Logarithms and values, down the columns."""
+    log_p, p = np.empty_like(logits), np.empty_like(logits)
+    log_softmax_columns(logits, log_p, p)
+    return log_p, p
+
+
+def _read(state: GradientState) -> _Reading:
     free = state.adam.parameters
-    log_topics = log_softmax(free["topic_logits"], axis=0)
+    log_topics, topics = _log_softmax(free["topic_logits"])
     template = state.template
     inclusion, background = template.inclusion, template.background
+    log_background = background
     if state.hyper.selects:
         inclusion = np.clip(expit(free["inclusion_logits"]), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
-        background = np.exp(log_softmax(free["background_logits"]))
+        column = _log_softmax(free["background_logits"][:, None])
+        log_background, background = column[0][:, 0], column[1][:, 0]
     family = template.family
     if "noise_root" in free:
         family = Gaussian(float(max(free["noise_root"][0] ** 2, 1e-8)))
     if "family" in free:
         family = with_free_parameters(family, free["family"])
     model = ModelState(
-        np.exp(log_topics),
+        topics,
         inclusion,
         background,
         free["coef"].copy(),
@@ -229,28 +251,32 @@ def _read(state: GradientState) -> tuple[ModelState, np.ndarray]:
         template.intercept,
         free["covariate_coef"].copy() if "covariate_coef" in free else None,
     )
-    return model, log_topics
+    return _Reading(model, log_topics, log_background)
 
 
 def _global_gradient(
-    word_topic: np.ndarray,
-    word_count: np.ndarray,
-    model: ModelState,
-    log_topics: np.ndarray,
-    hyper: Hyperparameters,
+    word_topic: np.ndarray, word_count: np.ndarray, read: _Reading, hyper: Hyperparameters
 ) -> tuple[dict[str, np.ndarray], float]:
     """Gradients of the minibatch's bound in β, π and φ, and the bound's part without documents."""
-    phi = model.inclusion
-    gradient = {"topic_logits": softmax_gradient(phi[:, None] * word_topic, model.topic_word)}
+    model = read.model
+    n_words = len(word_topic)
+    out = ChannelGradients(np.empty_like(word_topic), np.empty(n_words), np.empty(n_words))
+    topic_gradient(word_topic, model.topic_word, model.inclusion, out.topics)
     if not hyper.selects:
-        return gradient, 0.0
-    p = hyper.inclusion_prior
-    outside = (1 - phi) * word_count
-    gradient["background_logits"] = softmax_gradient(outside, model.background)
-    score = np.sum(word_topic * log_topics, axis=1) + word_count * (
-        np.log(p) - np.log1p(-p) - np.log(model.background) - logit(phi)
+        return {"topic_logits": out.topics}, 0.0
+    value = switch_gradients(
+        word_topic,
+        np.asarray(word_count, dtype=float),
+        read.log_topics,
+        model.inclusion,
+        read.log_background,
+        model.background,
+        hyper.inclusion_prior,
+        out,
     )
-    gradient["inclusion_logits"] = phi * (1 - phi) * score
-    switches = switch_terms(word_count, model, hyper)
-    value = switches["log_p_xi"] - switches["log_q_xi"] + switches["background"]
+    gradient = {
+        "topic_logits": out.topics,
+        "background_logits": out.background,
+        "inclusion_logits": out.inclusion,
+    }
     return gradient, value
