@@ -77,7 +77,7 @@ MODELS: dict[str, Model] = {
         estimator(*_PF, watches=True, solver="gradient", also="pf-sLDA, all epochs"),
         _priors(0.10, 0.15),
         note="the paper's algorithm, p of 0.10, 0.15",
-        cost=170.0,
+        cost=70.0,
     ),
     "pf-sLDA, all epochs": Model(
         _not_by_itself,

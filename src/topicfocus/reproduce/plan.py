@@ -47,7 +47,7 @@ class Plan:
     @property
     def synthetic(self) -> tuple[range, range]:
         """Data sets and starts of each."""
-        return (range(1), range(2)) if self.quick else (range(5), range(3))
+        return (range(1), range(2)) if self.quick else (range(5), range(10))
 
     @property
     def synthetic_docs(self) -> int | None:
