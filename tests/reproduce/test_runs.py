@@ -325,6 +325,6 @@ def test_an_interrupted_reproduction_goes_on(tmp_path):
     assert f"{len(kept)} already finished" in found.stderr
     assert "synthetic" in found.stdout
     page = (tmp_path / "quick" / "RESULTS.md").read_text(encoding="utf-8")
-    assert [call.runs for call in RunStore(runs).calls()][0] == len(kept)
+    assert RunStore(runs).calls()[0].runs == len(kept)
     assert "QUICK LOOK" in page and "| 0.25 | the paper |" in page
     assert (tmp_path / "quick" / "figures" / "synthetic.png").stat().st_size > 5000
