@@ -17,6 +17,7 @@ from topicfocus.reproduce import execute as execute_module
 from topicfocus.reproduce.execute import _measure, about, execute
 from topicfocus.reproduce.experiments import (
     EXPERIMENTS,
+    checks,
     filtering,
     main_table,
     posthoc,
@@ -138,7 +139,7 @@ def filled(tmp_path_factory):
             )
         # One draw of everything: making these data is most of the time.
         patch.setattr(tasks, "load", lru_cache(maxsize=None)(tasks.load.__wrapped__))
-        for module in (execute_module, main_table, filtering, posthoc, topics):
+        for module in (execute_module, main_table, checks, filtering, posthoc, topics):
             patch.setattr(module, "load", tasks.load)
         folder = tmp_path_factory.mktemp("page")
         plan, store = SmallPlan(), RunStore(folder / "runs")
