@@ -28,7 +28,7 @@ _REASONS = """The paper's algorithm has the paper's pattern, precision falling a
 with p, at a lower recall. How long it runs matters: after 380 epochs (the same five data sets,
 p = 0.25, an earlier run of this table) it had a recall of 0.30 and a precision of 1.00, with half
 of the relevant words' φ between 0.1 and 0.6. After 1,500 epochs φ has parted into 1 and about 0.1
-to 0.3; relevant words that are missing then have less than half the correlation with the target of
+to 0.3; relevant words that are missing then have about half the correlation with the target of
 those that are kept. The paper does not state its numbers of documents, tokens and epochs, nor η and
 δ, which all bear on this."""
 
