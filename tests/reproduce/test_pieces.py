@@ -30,6 +30,7 @@ def test_every_part_of_a_task_is_in_its_key():
     others += [replace(base, model="LDA"), replace(base, settings=(("a", 2),))]
     others += [replace(base, seed=4), replace(base, words=Words("inclusion", base))]
     others += [replace(base, words=Words("correlation", base))]
+    others += [replace(base, words=Words("signed correlation", base))]
     keys = {task.key for task in [base, *others]}
     assert len(keys) == len(others) + 1
     assert base.key == Task(DataKey("yelp", 1, 100, 50), "sLDA", (("a", 1),), 3).key
@@ -49,6 +50,16 @@ def test_runs_come_back_as_they_were_put(tmp_path):
     np.testing.assert_array_equal(found.components, run.components)
     assert found.inclusion is None
     assert found.figures == run.figures and found.about == run.about
+
+
+def test_a_damaged_list_of_calls_is_an_error(tmp_path):
+    store = RunStore(tmp_path)
+    assert store.calls() == []
+    store.add_call(3, 1.26, 2)
+    assert [(c.runs, c.seconds, c.jobs) for c in store.calls()] == [(3, 1.3, 2)]
+    (tmp_path / "calls.jsonl").write_text('{"runs": 1}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="is not a list of calls"):
+        store.calls()
 
 
 def test_a_damaged_or_foreign_file_is_an_error_and_is_not_unpickled(tmp_path):
@@ -103,10 +114,12 @@ def test_correlation_is_pearson_s_and_zero_for_constants():
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_the_most_correlated_words_come_in_the_order_of_columns():
+@pytest.mark.parametrize("signed", [False, True])
+def test_the_most_correlated_words_come_in_the_order_of_columns(signed):
     data = small_dataset()
-    found = baselines.most_correlated(data, 7)
-    strength = np.abs(baselines.target_correlation(data.train.counts, data.train.target))
+    found = baselines.most_correlated(data, 7, signed)
+    strength = baselines.target_correlation(data.train.counts, data.train.target)
+    strength = strength if signed else np.abs(strength)
     assert np.all(np.diff(found) > 0) and len(found) == 7
     assert strength[found].min() >= np.delete(strength, found).max()
 

@@ -17,6 +17,7 @@ from topicfocus.reproduce import execute as execute_module
 from topicfocus.reproduce.execute import _measure, about, execute
 from topicfocus.reproduce.experiments import (
     EXPERIMENTS,
+    checks,
     filtering,
     main_table,
     posthoc,
@@ -57,12 +58,17 @@ def test_runs_are_kept_and_not_done_twice(tmp_path, capsys):
     assert all(task in store for task in wanted)
     assert 0 <= store[wanted[0]].figures["precision"] <= 1
     assert store[wanted[0]].about["task"] == wanted[0].describe()
-    before = {path: path.stat().st_mtime_ns for path in store.folder.iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in store.folder.glob("*.npz")}
+    assert len(before) == 2
     capsys.readouterr()
     assert run_tasks([*wanted, synthetic_task(2)], store, jobs=1) == []
     assert "1 runs to do, 2 already finished" in capsys.readouterr().err
     for path, time_ns in before.items():
         assert path.stat().st_mtime_ns == time_ns
+    assert run_tasks(wanted, store, jobs=1) == []  # nothing to do is no call
+    calls = RunStore(store.folder).calls()
+    assert [(call.runs, call.jobs) for call in calls] == [(2, 2), (1, 1)]
+    assert all(0 < call.seconds < 600 for call in calls)
 
 
 def test_a_run_is_the_same_in_a_process_and_here(tmp_path):
@@ -91,13 +97,13 @@ def test_words_kept_by_a_run_are_what_another_is_fitted_on(tmp_path, monkeypatch
     inclusion = np.zeros(data.train.counts.shape[1])
     inclusion[[3, 5, 8, 13, 21, 34]] = 1.0
     store.put(selector, Run({}, inclusion=inclusion))
-    for by in ("inclusion", "correlation"):
+    for by in ("inclusion", "correlation", "signed correlation"):
         task = Task(DataKey("pang_lee", 0), "sLDA", words=Words(by, selector))
         run = execute(task, store)[task]
         assert run.figures["kept_words"] == 6
         kept = np.flatnonzero(run.inclusion)
         assert np.all(run.components[:, inclusion == 0] == 0) == (by == "inclusion")
-        assert list(kept) == [3, 5, 8, 13, 21, 34] or by == "correlation"
+        assert list(kept) == [3, 5, 8, 13, 21, 34] or by != "inclusion"
     tasks.load.cache_clear()
 
 
@@ -133,7 +139,7 @@ def filled(tmp_path_factory):
             )
         # One draw of everything: making these data is most of the time.
         patch.setattr(tasks, "load", lru_cache(maxsize=None)(tasks.load.__wrapped__))
-        for module in (execute_module, main_table, filtering, posthoc, topics):
+        for module in (execute_module, main_table, checks, filtering, posthoc, topics):
             patch.setattr(module, "load", tasks.load)
         folder = tmp_path_factory.mktemp("page")
         plan, store = SmallPlan(), RunStore(folder / "runs")
@@ -141,6 +147,9 @@ def filled(tmp_path_factory):
             for task in with_needs(module.tasks(plan)):
                 if task not in store:
                     store.put(task, made_up(task))
+        store.add_call(7, 90.0, 2)
+        store.add_call(0, 5.0, 2)  # interrupted before anything was finished
+        store.add_call(3, 30.0, 1)
         names = write_page(plan, store, folder)
         yield plan, store, folder, names
 
@@ -179,6 +188,8 @@ def test_every_experiment_is_on_the_page_with_its_files(filled):
     for figure in ("1.987", "0.952", "1.916", "0.962", "1.52"):
         assert figure in page
     assert "50 random words" in page
+    took = "1.5 minutes for 7 results, 2 at a time; then 0.5 minutes for 3 results, 1 at a time."
+    assert f"By the clock: {took}" in page
 
 
 def test_figures_of_the_page_are_those_of_the_chosen_runs(filled):
@@ -308,12 +319,13 @@ def test_an_interrupted_reproduction_goes_on(tmp_path):
     assert process.returncode == 130, errors
     assert "goes on" in errors and "Traceback" not in errors
     kept = {path.name for path in runs.glob("*.npz")}
-    assert 2 <= len(kept) < 13
+    assert 2 <= len(kept) < len(EXPERIMENTS["synthetic"].tasks(Plan(quick=True)))
     assert not list(runs.glob("*.tmp"))
     found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path)
     assert found.returncode == 0, found.stderr
     assert f"{len(kept)} already finished" in found.stderr
     assert "synthetic" in found.stdout
     page = (tmp_path / "quick" / "RESULTS.md").read_text(encoding="utf-8")
+    assert RunStore(runs).calls()[0].runs == len(kept)
     assert "QUICK LOOK" in page and "| 0.25 | the paper |" in page
     assert (tmp_path / "quick" / "figures" / "synthetic.png").stat().st_size > 5000

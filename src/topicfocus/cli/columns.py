@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topicfocus.cli.errors import UsageError
 from topicfocus.text import ReadError
+
+if TYPE_CHECKING:
+    from topicfocus.cli.models import Saved
 
 
 @dataclass(frozen=True)
@@ -138,12 +142,27 @@ def named_for_new(model: Any, covariates: Any, exposure: str | None, path: str) 
     return ColumnNames(names, None, exposure or known.exposure)
 
 
-def read_new(names: ColumnNames, model: str, **reading: Any) -> Any:
-    """`read_table` for a saved model; of a missing column it is said why it is needed."""
+def read_new(args: argparse.Namespace, saved: Saved, **more: Any) -> tuple[ColumnNames, Any]:
+    """`read_table` of new documents for a saved model, and the columns that it needs.
+
+    Of a missing column it is said why it is needed.
+    """
     from topicfocus.text import read_table
 
+    model = args.model
+    names = named_for_new(saved.estimator, args.covariates, args.exposure, model)
     try:
-        return read_table(numbers=names.every, **reading)
+        table = read_table(
+            path=args.file,
+            text=args.text or saved.settings.get("text"),
+            numbers=names.every,
+            format=args.format,
+            delimiter=args.delimiter,
+            encoding=args.encoding,
+            skip_bad=args.skip_bad,
+            vocabulary=args.vocabulary,
+            **more,
+        )
     except ReadError as error:
         missing = next((n for n in names.every if f"no column {n!r}" in str(error)), None)
         if missing is None:
@@ -152,3 +171,4 @@ def read_new(names: ColumnNames, model: str, **reading: Any) -> Any:
         raise ReadError(
             f"{error} {model} was fitted with such a column; say what it is called here: {option}."
         ) from None
+    return names, table

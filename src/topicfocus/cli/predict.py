@@ -38,21 +38,10 @@ def new_documents(
     args: argparse.Namespace, saved: Any, remarks: Remarks
 ) -> Iterator[tuple[np.ndarray, Any, Any]]:
     """Rows, counts in the columns of the model, and other columns of a file, block by block."""
-    from topicfocus.cli.columns import Columns, named_for_new, read_new
+    from topicfocus.cli.columns import Columns, read_new
     from topicfocus.text import ReadError
 
-    names = named_for_new(saved.estimator, args.covariates, args.exposure, args.model)
-    table = read_new(
-        names,
-        args.model,
-        path=args.file,
-        text=args.text or saved.settings.get("text"),
-        format=args.format,
-        delimiter=args.delimiter,
-        encoding=args.encoding,
-        skip_bad=args.skip_bad,
-        vocabulary=args.vocabulary,
-    )
+    names, table = read_new(args, saved)
     if hasattr(table, "corpus"):
         counts = same_columns(table.corpus, saved.counter, saved.estimator)
         return iter([(np.arange(1, counts.shape[0] + 1), counts, Columns())])

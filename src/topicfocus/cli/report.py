@@ -23,26 +23,14 @@ def run(args: argparse.Namespace) -> int:
     if page.exists() and not args.overwrite:
         raise FileExistsError(f"{page} exists. Choose another --out, or replace it: --overwrite.")
     with one_line_warnings(remarks):
-        from topicfocus.cli.columns import Columns, named_for_new, read_new
+        from topicfocus.cli.columns import Columns, read_new
         from topicfocus.cli.models import load_model, target_values
         from topicfocus.text import detect_target
 
         saved = load_model(args.model, args.jobs)
         settings = saved.settings
         target = args.target or settings.get("target")
-        names = named_for_new(saved.estimator, args.covariates, args.exposure, args.model)
-        table = read_new(
-            names,
-            args.model,
-            path=args.file,
-            text=args.text or settings.get("text"),
-            target=target,
-            format=args.format,
-            delimiter=args.delimiter,
-            encoding=args.encoding,
-            skip_bad=args.skip_bad,
-            vocabulary=args.vocabulary,
-        )
+        names, table = read_new(args, saved, target=target)
         if hasattr(table, "corpus"):
             raise ValueError(f"{args.file} is a count matrix; the page needs texts.")
         texts: list[str] = []

@@ -80,9 +80,14 @@ def target_correlation(counts: sparse.csr_array, target: np.ndarray) -> np.ndarr
     return np.divide(together, scale, out=np.zeros(len(mean)), where=scale > 1e-12)
 
 
-def most_correlated(data: Dataset, n_words: int) -> np.ndarray:
-    """Columns of the words with the largest |correlation| with the target in training."""
-    strength = np.abs(target_correlation(data.train.counts, data.train.target))
+def most_correlated(data: Dataset, n_words: int, signed: bool = False) -> np.ndarray:
+    """Columns of the words with the largest |correlation| with the target in training.
+
+    `signed`: the largest correlation, so that words of low targets are left out.
+    """
+    strength = target_correlation(data.train.counts, data.train.target)
+    if not signed:
+        strength = np.abs(strength)
     return np.sort(np.argsort(-strength, kind="stable")[:n_words])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from topicfocus.reproduce.plan import Plan
 from topicfocus.reproduce.store import Run, RunStore
 from topicfocus.reproduce.tasks import Task
 
@@ -28,6 +29,11 @@ def chosen_runs(grids: Sequence[Sequence[Task]], store: RunStore) -> list[tuple[
     """The choice of each grid (one a split)."""
     tasks = [choose(grid, store) for grid in grids]
     return [(task, store[task]) for task in tasks]
+
+
+def results(plan: Plan, store: RunStore, data: str, model: str) -> list[tuple[Task, Run]]:
+    """The chosen run of each split."""
+    return chosen_runs([plan.grid(data, split, model) for split in plan.splits], store)
 
 
 def mean_sd(values: Sequence[float | None], shape: str = "{:.3f}") -> str:

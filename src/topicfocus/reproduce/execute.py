@@ -111,7 +111,7 @@ def _columns(task: Task, data: Dataset, store: RunStore) -> np.ndarray | None:
         raise ValueError(f"{selector.title} kept {len(kept)} words: too few to fit on")
     if task.words.by == "inclusion":
         return kept
-    return most_correlated(data, len(kept))
+    return most_correlated(data, len(kept), signed=task.words.by == "signed correlation")
 
 
 @lru_cache(maxsize=1)

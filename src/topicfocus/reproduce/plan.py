@@ -47,11 +47,11 @@ class Plan:
     @property
     def synthetic(self) -> tuple[range, range]:
         """Data sets and starts of each."""
-        return (range(1), range(2)) if self.quick else (range(5), range(10))
+        return (range(1), range(1)) if self.quick else (range(5), range(10))
 
     @property
     def synthetic_docs(self) -> int | None:
-        return 1000 if self.quick else None
+        return 500 if self.quick else None
 
     @property
     def curve_priors(self) -> tuple[float, ...]:

@@ -47,7 +47,10 @@ class DataKey:
 
 @dataclass(frozen=True)
 class Words:
-    """Words to fit on: those that another run kept, or as many by correlation with the target."""
+    """Words to fit on: those that another run kept, or as many by correlation with the target.
+
+    `by` is "inclusion", "correlation" (its size) or "signed correlation" (the largest).
+    """
 
     by: str
     of: Task | None = None

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from topicfocus.reproduce import paper
-from topicfocus.reproduce.choice import mean_sd
+from topicfocus.reproduce.choice import mean_sd, results
 from topicfocus.reproduce.execute import TOP_N
-from topicfocus.reproduce.experiments.main_table import results
 from topicfocus.reproduce.models import MODELS
 from topicfocus.reproduce.plan import Plan
 from topicfocus.reproduce.sections import Section, markdown_table
