@@ -15,7 +15,7 @@ from topicfocus.reproduce.lexicon import opinion_lexicon
 from topicfocus.reproduce.models import MODELS
 from topicfocus.reproduce.ours import GRADIENT_STEPS
 from topicfocus.reproduce.plan import Plan
-from topicfocus.reproduce.runner import with_needs
+from topicfocus.reproduce.runner import fits_behind, with_needs
 from topicfocus.reproduce.sections import (
     Section,
     markdown_table,
@@ -62,10 +62,11 @@ def _page(plan: Plan, store: RunStore, sections: dict[str, Section]) -> str:
         parts.append(f"## {number}. {section.title}")
         parts += section.body
         files = ", ".join(f"[{t}.csv](tables/{t}.csv)" for t in section.tables)
-        minutes = section.seconds / 60
+        behind = fits_behind(module.tasks(plan))
+        minutes = sum(store[task].figures["seconds"] for task in behind) / 60
         parts.append(
-            f"`topicfocus reproduce {name}`; the fits behind it took {minutes:.1f} minutes one "
-            f"after another; data: {files}."
+            f"`topicfocus reproduce {name}`; the {len(behind)} fits behind it take {minutes:.1f} "
+            f"minutes one after another; data: {files}."
         )
     return "\n\n".join(parts) + "\n"
 
@@ -113,8 +114,7 @@ def _machine(plan: Plan, store: RunStore, sections: dict[str, Section]) -> str:
     for task in every:
         for package, version in store[task].about.get("versions", {}).items():
             versions.setdefault(package, set()).add(version)
-    # A by-product has the seconds of the fit it comes with.
-    own = [task for task in every if task.model not in MODELS or not MODELS[task.model].comes_with]
+    own = fits_behind(every)
     seconds = sum(store[task].figures["seconds"] for task in own)
     listed = ", ".join(f"{name} {'/'.join(sorted(v))}" for name, v in versions.items())
     return (

@@ -53,6 +53,12 @@ def with_needs(tasks: Iterable[Task]) -> list[Task]:
     return list(out)
 
 
+def fits_behind(tasks: Iterable[Task]) -> list[Task]:
+    """The fits that tasks rest on, each once: a by-product has the seconds of its fit."""
+    every = with_needs(tasks)
+    return [t for t in every if t.model not in MODELS or not MODELS[t.model].comes_with]
+
+
 def cost(task: Task) -> float:
     """Seconds, roughly: for the bar, and to begin with what takes longest."""
     if task.model not in MODELS:

@@ -27,15 +27,12 @@ class Section:
         Name of a CSV file (without ending) -> its rows.
     figures : dict
         Name of a PNG file (without ending) -> a function that returns a matplotlib figure.
-    seconds : float
-        Of all fits behind it, one after another.
     """
 
     title: str
     body: list[str] = field(default_factory=list)
     tables: dict[str, Rows] = field(default_factory=dict)
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
-    seconds: float = 0.0
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

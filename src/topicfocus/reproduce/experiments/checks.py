@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -76,12 +77,14 @@ def _rerun(plan: Plan, store: RunStore, out: Section) -> list[str]:
     ]
 
 
-_RERUN_TEXT = """The RMSE of one fit on 626 documents has a standard error of about 0.04, and
-validation and test part of the same fit differ by as much. Measured as a reason for the rest, on
-split 0 by scripts that are not kept: weighting words by φ, by φ > ½, or by the mixture
-p β·θ + (1 - p) π (four fits), and the original's unconverged search for θ, 500 steps of 0.005 (one
-fit), change the RMSE by less than 0.03. Known differences that were not measured: a penalty on η
-(none there, 0.001 here) and the order of documents (theirs is that of the file)."""
+_RERUN_TEXT = """So starts matter little and splits much: the RMSE of one fit on 626 documents has a
+standard error of about 0.04, and validation and test part of the same fit differ by as much. The
+original's single figures lie inside the range of our splits, nearer to its better end. Measured as
+further reasons, on split 0 by scripts that are not kept: weighting words by φ, by φ > ½, or by the
+mixture p β·θ + (1 - p) π (four fits), and the original's unconverged search for θ, 500 steps of
+0.005 (one fit), change the RMSE by less than 0.03. The penalty on η (none there, 0.001 here) is
+about 0.1 in a bound of millions; the order of documents (theirs is that of the file) counts among
+the starts."""
 
 
 def _warning(plan: Plan, store: RunStore, out: Section) -> list[str]:
@@ -158,11 +161,31 @@ def _bounds(plan: Plan, store: RunStore, out: Section) -> list[str]:
     out.tables["bounds"] = rows
     return [
         "### A higher bound is not a better model",
-        "The same model and p, optimised three ways. The bound is a lower bound of log p(w, y) a "
+        "The same model and p, optimised three ways, the first of them at the epoch chosen on the "
+        "validation part and at its last. The bound is a lower bound of log p(w, y) a "
         "training token, each model's own; the tight one is never below the paper's at the same "
         "parameters, but its row is at the epoch chosen on the validation part, early in the "
         "annealing of its selection. Mean over the splits.",
         markdown_table(
             ["data", "p", "model", "bound", "RMSE", "coherence@50", "npmi@10", "agreement"], lines
         ),
+        _verdict(rows),
     ]
+
+
+def _verdict(rows: list[dict[str, Any]]) -> str:
+    """Coordinate ascent beside the last epoch of the paper's algorithm: the same bound, higher."""
+    by_model: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_model.setdefault(row["model"], []).append(row)
+    pairs = list(
+        zip(by_model["pf-sLDA, coordinate ascent"], by_model["pf-sLDA, all epochs"], strict=True)
+    )
+    higher = sum(better["bound"] > paper["bound"] for better, paper in pairs)
+    worse = sum(better["test"] > paper["test"] for better, paper in pairs)
+    less = sum(better["agreement"] < paper["agreement"] for better, paper in pairs)
+    return (
+        f"Of {len(pairs)} pairs, coordinate ascent ends with a higher bound than the paper's "
+        f"algorithm in {higher}, with a larger error in {worse}, with topics that agree less with "
+        f"the target in {less}."
+    )

@@ -62,7 +62,6 @@ def section(plan: Plan, store: RunStore) -> Section:
         "Further right and further up is better; bars are standard deviations over the splits.",
         "![prediction against agreement and npmi](figures/main.png)",
     ]
-    out.seconds = sum(store[task].figures["seconds"] for task in tasks(plan))
     out.body += _differences(plan, store)
     out.body += checks.sections(plan, store, out)
     out.figures["main"] = lambda: _figure(plan, store)

@@ -91,7 +91,6 @@ def section(plan: Plan, store: RunStore) -> Section:
         ),
         "![post-hoc filtering](figures/posthoc.png)",
     ]
-    out.seconds = sum(store[task].figures["seconds"] for task in tasks(plan))
     out.figures["posthoc"] = lambda: _figure(rows, names)
     return out
 

@@ -57,7 +57,6 @@ def section(plan: Plan, store: RunStore) -> Section:
         markdown_table(["model", *(f"N = {n}" for n in TOP_N)], lines),
         "![coherence for N](figures/top_words.png)",
     ]
-    out.seconds = sum(store[task].figures["seconds"] for task in tasks(plan))
     out.figures["top_words"] = lambda: _figure(rows, _models(plan))
     return out
 

@@ -110,7 +110,6 @@ def section(plan: Plan, store: RunStore) -> Section:
         _full_table(full),
     ]
     out.figures["topics"] = lambda: _figure(full, whose)
-    out.seconds = sum(store[task].figures["seconds"] for task in tasks(plan))
     return out
 
 
