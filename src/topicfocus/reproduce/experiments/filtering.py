@@ -24,9 +24,10 @@ WAYS = ("inclusion", "correlation", "signed correlation")
 
 _REASONS = """Where we differ from the paper: with the words of the largest correlation *in size*,
 sLDA predicts as well as with those of pf-sLDA, while the paper has an error above that of sLDA on
-all words. With the largest *signed* correlation, no word of a bad review among them, we come close to
-the paper's errors and coherence: perhaps that is what its "highest correlated words" are. What is
-left of the comparison is the topics: those on the words of pf-sLDA agree more with the target."""
+all words. With the largest *signed* correlation, no word of a bad review among them, we come close
+to the paper's errors and coherence: perhaps that is what its "highest correlated words" are. What
+is left of the comparison is the topics: those on the words of pf-sLDA agree more with the
+target."""
 
 
 def selector(plan: Plan, model: str, p: float, split: int) -> Task:
