@@ -86,7 +86,8 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
         left.plot(p, [r["coherence_train"] for r in mine], marker + "-", c=colour, label=model)
         left.plot(p, [r["coherence_valid"] for r in mine], ":", c=colour, lw=1)
         right.plot(p, [r["valid_rmse"] for r in mine], marker + "-", c=colour, label=model)
-    left.set_ylabel("paper's coherence@50 (dotted: validation documents)")
+    left.set_ylabel("paper's coherence@50")
+    left.set_title("dotted: on validation documents", fontsize=9)
     right.set_ylabel("RMSE, validation part")
     for axis in (left, right):
         axis.set_xscale("log")

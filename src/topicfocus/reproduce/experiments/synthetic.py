@@ -70,9 +70,8 @@ def section(plan: Plan, store: RunStore) -> Section:
         )
         for model in MODELS:
             mine = [(task, store[task].figures) for task in _tasks(plan, model, p)]
-            name = "pf-sLDA, the paper's algorithm" if model == "pf-sLDA" else model
             lines.append(
-                ["", name, str(len(mine))]
+                ["", _title(model), str(len(mine))]
                 + [mean_sd([f[k] for _, f in mine]) for k in ("precision", "recall")]
                 + [f"{np.mean([f['seconds'] for _, f in mine]):.1f}"]
             )
@@ -102,6 +101,10 @@ def section(plan: Plan, store: RunStore) -> Section:
     return out
 
 
+def _title(model: str) -> str:
+    return "pf-sLDA, the paper's algorithm" if model == "pf-sLDA" else model
+
+
 def _figure(rows: list[dict[str, Any]]) -> Any:
     from matplotlib import pyplot
 
@@ -120,7 +123,10 @@ def _figure(rows: list[dict[str, Any]]) -> Any:
                 ]
             mean = [np.mean(v) if v else 0.0 for v in values]
             sd = [np.std(v) if v else 0.0 for v in values]
-            axis.bar(at, mean, 0.18, yerr=sd, color=colour, label=name, error_kw={"lw": 1})
+            if name == "the paper":
+                sd = [paper.SYNTHETIC[p][index].sd for p in SYNTHETIC_PRIORS]
+            bars = {"color": colour, "label": _title(name), "error_kw": {"lw": 1}}
+            axis.bar(at, mean, 0.18, yerr=sd, **bars)
         axis.set_xticks(range(len(SYNTHETIC_PRIORS)), [f"p = {p:.2f}" for p in SYNTHETIC_PRIORS])
         axis.set_title(key)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
