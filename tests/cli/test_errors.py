@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from command_line import COMMAND, environment, topicfocus, write_reviews
+from command_line import COMMAND, environment, topicfocus, topicfocus_many, write_reviews
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -47,12 +47,22 @@ CASES = {
 }
 
 
+@pytest.fixture(scope="module")
+def bad_files(tmp_path_factory):
+    """Each case: what the command did, and the folder in which it was called."""
+    folders = [tmp_path_factory.mktemp("bad") for _ in CASES]
+    for folder, (content, _) in zip(folders, CASES.values(), strict=True):
+        (folder / "bad.csv").write_bytes(content)
+    calls = [(folder, ("fit", "bad.csv", *COLUMNS)) for folder in folders]
+    done = topicfocus_many(calls, tmp_path_factory.mktemp("output"))
+    return dict(zip(CASES, zip(done, folders, strict=True), strict=True))
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_bad_file(tmp_path, name):
-    content, message = CASES[name]
-    (tmp_path / "bad.csv").write_bytes(content)
-    assert message in one_line(topicfocus("fit", "bad.csv", *COLUMNS, cwd=tmp_path))
-    assert [p.name for p in tmp_path.iterdir()] == ["bad.csv"]
+def test_bad_file(bad_files, name):
+    done, folder = bad_files[name]
+    assert CASES[name][1] in one_line(done)
+    assert [p.name for p in folder.iterdir()] == ["bad.csv"]
 
 
 def test_skip_bad_counts_the_rows_left_out(tmp_path):
@@ -64,39 +74,52 @@ def test_skip_bad_counts_the_rows_left_out(tmp_path):
     assert "row 301" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message", "code"),
-    [
-        (("fit", "missing.csv", *COLUMNS), "no such file", 1),
-        (("fit", "r.csv", "--text", "text"), "say which column is the target", 2),
-        (("fit", "r.csv", "--target", "stars"), "say which column is the text", 1),
-        (("fit", "r.csv", *COLUMNS, "--out", "no/where"), "create it first", 1),
-        (("fit", "r.csv", *COLUMNS, "--out", "taken"), "taken exists", 1),
-        (("fit", "r.csv", *COLUMNS, "--out", "taken", "--overwrite"), "not written by topic", 1),
-        (("fit", "r.csv", *COLUMNS, "--model", "slda", "--inclusion-prior", "0.1"), "is for", 2),
-        (("fit", "r.csv", *COLUMNS, "--stop-words", "nofile"), "no such file", 2),
-        (("fit", "r.csv", *COLUMNS, "--kind", "count"), "cannot be counts", 1),
-        (("fit", "packed.csv.gz", *COLUMNS), "named .gz but", 1),
-        (("predict", "r.csv", "r.csv"), "not a model file", 1),
-        (("predict", "nothing", "r.csv"), "there is no such file", 1),
-        (("explain", "r.csv", "--text", "good"), "not a model file", 1),
-        (("explain", "r.csv", "--text", " "), "no text to explain", 2),
-        (("demo", "--data", "imdb"), "pip install 'topicfocus[demo]'", 1),
-    ],
-)
-def test_bad_arguments(tmp_path, arguments, message, code):
-    (tmp_path / "r.csv").write_text(body().replace(",0\n", ",0.5\n"), encoding="utf-8")
-    (tmp_path / "packed.csv.gz").write_text("text,stars\n", encoding="utf-8")
-    (tmp_path / "taken").mkdir()
-    (tmp_path / "taken" / "precious.txt").write_text("mine", encoding="utf-8")
-    before = sorted(tmp_path.iterdir())
-    if arguments[0] == "demo":
-        from topicfocus.cli.demo import find_reviews
+ARGUMENTS = [
+    (("fit", "missing.csv", *COLUMNS), "no such file", 1),
+    (("fit", "r.csv", "--text", "text"), "say which column is the target", 2),
+    (("fit", "r.csv", "--target", "stars"), "say which column is the text", 1),
+    (("fit", "r.csv", *COLUMNS, "--out", "no/where"), "create it first", 1),
+    (("fit", "r.csv", *COLUMNS, "--out", "taken"), "taken exists", 1),
+    (("fit", "r.csv", *COLUMNS, "--out", "taken", "--overwrite"), "not written by topic", 1),
+    (("fit", "r.csv", *COLUMNS, "--model", "slda", "--inclusion-prior", "0.1"), "is for", 2),
+    (("fit", "r.csv", *COLUMNS, "--stop-words", "nofile"), "no such file", 2),
+    (("fit", "r.csv", *COLUMNS, "--kind", "count"), "cannot be counts", 1),
+    (("fit", "packed.csv.gz", *COLUMNS), "named .gz but", 1),
+    (("predict", "r.csv", "r.csv"), "not a model file", 1),
+    (("predict", "nothing", "r.csv"), "there is no such file", 1),
+    (("explain", "r.csv", "--text", "good"), "not a model file", 1),
+    (("explain", "r.csv", "--text", " "), "no text to explain", 2),
+]
 
-        if find_reviews() is not None:
-            pytest.skip("the reviews are installed")
-    assert message in one_line(topicfocus(*arguments, cwd=tmp_path), code)
-    assert sorted(tmp_path.iterdir()) == before
+
+@pytest.fixture(scope="module")
+def bad_arguments(tmp_path_factory):
+    """One folder for all of them: none may leave anything behind."""
+    folder = tmp_path_factory.mktemp("arguments")
+    (folder / "r.csv").write_text(body().replace(",0\n", ",0.5\n"), encoding="utf-8")
+    (folder / "packed.csv.gz").write_text("text,stars\n", encoding="utf-8")
+    (folder / "taken").mkdir()
+    (folder / "taken" / "precious.txt").write_text("mine", encoding="utf-8")
+    before = sorted(folder.rglob("*"))
+    calls = [(folder, arguments) for arguments, _, _ in ARGUMENTS]
+    done = topicfocus_many(calls, tmp_path_factory.mktemp("output"))
+    assert sorted(folder.rglob("*")) == before
+    return done
+
+
+@pytest.mark.parametrize("i", range(len(ARGUMENTS)), ids=lambda i: " ".join(ARGUMENTS[i][0]))
+def test_bad_arguments(bad_arguments, i):
+    _, message, code = ARGUMENTS[i]
+    assert message in one_line(bad_arguments[i], code)
+
+
+def test_the_reviews_of_the_demo_are_not_installed(tmp_path):
+    from topicfocus.cli.demo import find_reviews
+
+    if find_reviews() is not None:
+        pytest.skip("the reviews are installed")
+    found = one_line(topicfocus("demo", "--data", "imdb", cwd=tmp_path))
+    assert "pip install 'topicfocus[demo]'" in found
 
 
 def test_a_wrong_column_is_said_before_anything_heavy_is_imported(tmp_path):

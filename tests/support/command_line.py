@@ -1,6 +1,7 @@
 """The command as a process, in a pipe and in a terminal."""
 
 import csv
+import json
 import os
 import pty
 import select
@@ -30,6 +31,59 @@ def topicfocus(*args, **kwargs):
         check=False,
         **kwargs,
     )
+
+
+#: Calls one after another in one process, each with files for its output and a folder to be in.
+_MANY = """
+import json, os, sys
+from topicfocus.cli.main import main
+
+for call in json.load(sys.stdin):
+    os.chdir(call["folder"])
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        file = os.open(call[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(file, descriptor)
+        os.close(file)
+    try:
+        code = main(call["arguments"])
+    except SystemExit as error:
+        code = error.code
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with open(call["code"], "w") as stream:
+        stream.write(str(code))
+"""
+
+
+def topicfocus_many(calls, output):
+    """Many short calls, (folder, arguments), without a start of Python for each of them."""
+    files = [
+        {name: str(output / f"{i}.{name}") for name in ("stdout", "stderr", "code")}
+        for i in range(len(calls))
+    ]
+    asked = [
+        {"folder": str(folder), "arguments": [str(a) for a in arguments], **names}
+        for (folder, arguments), names in zip(calls, files, strict=True)
+    ]
+    subprocess.run(
+        [sys.executable, "-c", _MANY],
+        input=json.dumps(asked),
+        text=True,
+        env=environment(),
+        timeout=300,
+        check=True,
+    )
+
+    def read(path):
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+
+    return [
+        subprocess.CompletedProcess(
+            arguments, int(read(names["code"])), read(names["stdout"]), read(names["stderr"])
+        )
+        for (_, arguments), names in zip(calls, files, strict=True)
+    ]
 
 
 def read_terminal(master, process, seconds, until=None):
