@@ -142,6 +142,12 @@ def named_for_new(model: Any, covariates: Any, exposure: str | None, path: str) 
     return ColumnNames(names, None, exposure or known.exposure)
 
 
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of every command that reads a file, as `read_table` takes them."""
+    names = ("format", "delimiter", "encoding", "skip_bad", "vocabulary")
+    return {name: getattr(args, name) for name in names}
+
+
 def read_new(args: argparse.Namespace, saved: Saved, **more: Any) -> tuple[ColumnNames, Any]:
     """`read_table` of new documents for a saved model, and the columns that it needs.
 
@@ -156,11 +162,7 @@ def read_new(args: argparse.Namespace, saved: Saved, **more: Any) -> tuple[Colum
             path=args.file,
             text=args.text or saved.settings.get("text"),
             numbers=names.every,
-            format=args.format,
-            delimiter=args.delimiter,
-            encoding=args.encoding,
-            skip_bad=args.skip_bad,
-            vocabulary=args.vocabulary,
+            **reading(args),
             **more,
         )
     except ReadError as error:

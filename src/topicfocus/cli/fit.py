@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from topicfocus.cli import output
-from topicfocus.cli.columns import ColumnNames, named_for_fit
+from topicfocus.cli.columns import ColumnNames, named_for_fit, reading
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json
 from topicfocus.cli.models import check_options
 
@@ -46,12 +46,8 @@ def _open(args: argparse.Namespace, names: ColumnNames, remarks: Remarks) -> Any
         args.file,
         args.text,
         args.target,
-        format=args.format,
-        delimiter=args.delimiter,
-        encoding=args.encoding,
-        skip_bad=args.skip_bad,
-        vocabulary=args.vocabulary,
         numbers=names.every,
+        **reading(args),
     )
 
 

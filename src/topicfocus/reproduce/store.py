@@ -84,8 +84,9 @@ class RunStore:
         except FileNotFoundError:
             raise KeyError(f"{task.title} has not been run") from None
         except (ValueError, OSError, KeyError, zipfile.BadZipFile) as error:
+            # NumPy's own words are advice to load it unsafely: not repeated.
             raise ValueError(
-                f"{path} is not a finished run ({error}); delete it and run again"
+                f"{path} is damaged or not a finished run; delete it and run again"
             ) from error
         return Run(meta["figures"], **arrays, about=meta["about"])
 

@@ -231,7 +231,7 @@ def _read(state: GradientState) -> _Reading:
     log_topics, topics = _log_softmax(free["topic_logits"])
     template = state.template
     inclusion, background = template.inclusion, template.background
-    log_background = background
+    log_background = np.empty(0)  # nobody asks for it in a model without switches
     if state.hyper.selects:
         inclusion = np.clip(expit(free["inclusion_logits"]), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
         column = _log_softmax(free["background_logits"][:, None])
