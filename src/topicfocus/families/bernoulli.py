@@ -15,6 +15,16 @@ from topicfocus.families.operations import (
     log_likelihood,
     mean_response,
 )
+from topicfocus.families.response import (
+    admissible,
+    family_name,
+    information,
+    label_kind,
+    label_probabilities,
+    scale_name,
+    target_kind,
+    target_variance,
+)
 
 
 class Bernoulli(NamedTuple):
@@ -70,3 +80,50 @@ def _initial_coef(family, target, weight, n_topics):
     share = (np.sum(weight * target) + 0.5) / (weight.sum() + 1.0)
     offsets = np.linspace(-2.0, 2.0, n_topics) if n_topics > 1 else np.zeros(1)
     return np.log(share / (1.0 - share)) + offsets
+
+
+# ---- what the target is to a user ---------------------------------------------------------------
+
+
+@family_name.register(Bernoulli)
+def _family_name(family):
+    return "bernoulli"
+
+
+@target_kind.register(Bernoulli)
+def _target_kind(family):
+    return "binary"
+
+
+@scale_name.register(Bernoulli)
+def _scale_name(family):
+    return "log odds"
+
+
+@label_kind.register(Bernoulli)
+def _label_kind(family):
+    return "classes"
+
+
+@admissible.register(Bernoulli)
+def _admissible(family, target):
+    return (target == 0) | (target == 1), "0 or 1"
+
+
+@label_probabilities.register(Bernoulli)
+def _label_probabilities(family, predictor):
+    second = expit(predictor[:, 0])
+    return np.column_stack([1 - second, second])
+
+
+@target_variance.register(Bernoulli)
+def _target_variance(family, predictor, spread, labels):
+    # At most that of a fair coin, which the approximation does not know.
+    mean = expit(predictor)
+    return np.minimum(mean * (1 - mean) + (mean * (1 - mean)) ** 2 * spread, 0.25)
+
+
+@information.register(Bernoulli)
+def _information(family, predictor):
+    p = expit(predictor)
+    return p * (1 - p)

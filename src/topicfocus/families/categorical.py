@@ -16,6 +16,15 @@ from topicfocus.families.operations import (
     row_gradient,
     row_log_likelihood,
 )
+from topicfocus.families.response import (
+    family_name,
+    information,
+    initial_family,
+    label_kind,
+    label_probabilities,
+    scale_name,
+    target_kind,
+)
 
 
 class Categorical(NamedTuple):
@@ -97,3 +106,42 @@ def _initial_coef(family, target, weight, n_topics):
         coef[np.arange(n_topics), chosen] += 2.0
         coef -= 2.0 / classes
     return coef
+
+
+# ---- what the target is to a user ---------------------------------------------------------------
+
+
+@family_name.register(Categorical)
+def _family_name(family):
+    return "categorical"
+
+
+@target_kind.register(Categorical)
+def _target_kind(family):
+    return "classes"
+
+
+@scale_name.register(Categorical)
+def _scale_name(family):
+    return "score of a class"
+
+
+@label_kind.register(Categorical)
+def _label_kind(family):
+    return "classes"
+
+
+@initial_family.register(Categorical)
+def _initial_family(family, target, weight, n_labels):
+    return Categorical(n_labels)
+
+
+@label_probabilities.register(Categorical)
+def _label_probabilities(family, predictor):
+    return softmax(predictor, axis=-1)
+
+
+@information.register(Categorical)
+def _information(family, predictor):
+    p = softmax(predictor, axis=-1)
+    return p * (1 - p)

@@ -17,6 +17,15 @@ from topicfocus.families.operations import (
     update_dispersion,
     with_free_parameters,
 )
+from topicfocus.families.response import (
+    conditional_variance,
+    family_name,
+    information,
+    initial_family,
+    overdispersion,
+    scale_name,
+    target_variance,
+)
 
 #: A noise variance never falls below this share of the target's variance. Without a floor the
 #: likelihood of a training set that is fitted perfectly is unbounded.
@@ -87,3 +96,43 @@ def _free_gradient(family, target, mean, variance, weight):
     # d/d log δ of E[-½ log δ - (y-f)²/(2δ)].
     square = (target - mean) ** 2 + variance
     return np.array([weight @ (-0.5 + 0.5 * square / family.noise_variance)])
+
+
+# ---- what the target is to a user ---------------------------------------------------------------
+
+
+@family_name.register(Gaussian)
+def _family_name(family):
+    return "gaussian"
+
+
+@scale_name.register(Gaussian)
+def _scale_name(family):
+    return "target"
+
+
+@initial_family.register(Gaussian)
+def _initial_family(family, target, weight, n_labels):
+    centre = np.average(target, weights=weight)
+    return Gaussian(float(np.average((target - centre) ** 2, weights=weight)))
+
+
+@conditional_variance.register(Gaussian)
+def _conditional_variance(family, predictor):
+    return np.full(len(predictor), family.noise_variance)
+
+
+@target_variance.register(Gaussian)
+def _target_variance(family, predictor, spread, labels):
+    # Exact: δ + Var f.
+    return family.noise_variance + spread
+
+
+@information.register(Gaussian)
+def _information(family, predictor):
+    return np.full(predictor.shape, 1.0 / max(family.noise_variance, 1e-300))
+
+
+@overdispersion.register(Gaussian)
+def _overdispersion(family, predictor, target):
+    return float(np.mean((target - predictor) ** 2)) / max(family.noise_variance, 1e-300)

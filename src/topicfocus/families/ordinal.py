@@ -20,6 +20,17 @@ from topicfocus.families.operations import (
     update_dispersion,
     with_free_parameters,
 )
+from topicfocus.families.response import (
+    expected_target,
+    family_name,
+    information,
+    initial_family,
+    label_kind,
+    label_probabilities,
+    scale_name,
+    target_kind,
+    target_variance,
+)
 
 #: Neighbouring thresholds are at least this far apart: a level that nobody uses stays possible.
 SMALLEST_GAP = 1e-3
@@ -173,3 +184,62 @@ def _log_likelihoods(family: Ordinal, target: np.ndarray, predictor: np.ndarray)
         + log_expit(predictor - lower)
         + np.log(-np.expm1(lower - upper))
     )
+
+
+# ---- what the target is to a user ---------------------------------------------------------------
+
+
+@family_name.register(Ordinal)
+def _family_name(family):
+    return "ordinal"
+
+
+@target_kind.register(Ordinal)
+def _target_kind(family):
+    return "ordinal"
+
+
+@scale_name.register(Ordinal)
+def _scale_name(family):
+    return "position of the level"
+
+
+@label_kind.register(Ordinal)
+def _label_kind(family):
+    return "levels"
+
+
+@initial_family.register(Ordinal)
+def _initial_family(family, target, weight, n_labels):
+    return Ordinal(initial_thresholds(target, weight, n_labels))
+
+
+@expected_target.register(Ordinal)
+def _expected_target(family, predictor, labels):
+    return level_probabilities(family, predictor[:, 0]) @ labels.astype(float)
+
+
+@label_probabilities.register(Ordinal)
+def _label_probabilities(family, predictor):
+    return level_probabilities(family, predictor[:, 0])
+
+
+@target_variance.register(Ordinal)
+def _target_variance(family, predictor, spread, labels):
+    p = level_probabilities(family, predictor)
+    levels = labels.astype(float)
+    mean = p @ levels
+    below = np.cumsum(p, axis=1)[:, :-1]
+    slope = (below * (1 - below)) @ np.diff(levels)
+    # At most the variance of a coin thrown between the ends.
+    most = 0.25 * (levels[-1] - levels[0]) ** 2
+    return np.minimum(p @ levels**2 - mean**2 + slope**2 * spread, most)
+
+
+@information.register(Ordinal)
+def _information(family, predictor):
+    """Σ_c P'_c² / P_c."""
+    below = expit(family.thresholds - predictor)
+    slope = np.diff(below * (1 - below), axis=1, prepend=0.0, append=0.0)
+    p = np.maximum(level_probabilities(family, predictor[:, 0]), 1e-300)
+    return np.sum(slope**2 / p, axis=1, keepdims=True)

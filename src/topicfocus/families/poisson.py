@@ -14,6 +14,17 @@ from topicfocus.families.operations import (
     log_likelihood,
     mean_response,
 )
+from topicfocus.families.response import (
+    admissible,
+    conditional_variance,
+    family_name,
+    information,
+    overdispersion,
+    scale_name,
+    takes_exposure,
+    target_kind,
+    target_variance,
+)
 
 #: e^f is cut here: a rate of 10^300 is no rate, and its square would be infinite.
 LARGEST_PREDICTOR = 300.0
@@ -56,3 +67,54 @@ def _initial_coef(family, target, weight, n_topics):
     level = np.log(max(np.sum(weight * target) / weight.sum(), 1e-3))
     offsets = np.linspace(-1.0, 1.0, n_topics) if n_topics > 1 else np.zeros(1)
     return level + offsets
+
+
+# ---- what the target is to a user ---------------------------------------------------------------
+
+
+@family_name.register(Poisson)
+def _family_name(family):
+    return "poisson"
+
+
+@target_kind.register(Poisson)
+def _target_kind(family):
+    return "count"
+
+
+@scale_name.register(Poisson)
+def _scale_name(family):
+    return "log of the count"
+
+
+@admissible.register(Poisson)
+def _admissible(family, target):
+    return target >= 0, "counts, 0 or more"
+
+
+@takes_exposure.register(Poisson)
+def _takes_exposure(family):
+    return True
+
+
+@conditional_variance.register(Poisson)
+def _conditional_variance(family, predictor):
+    return _mean_response(family, predictor)
+
+
+@target_variance.register(Poisson)
+def _target_variance(family, predictor, spread, labels):
+    mean = _mean_response(family, predictor)
+    return mean + mean**2 * spread
+
+
+@information.register(Poisson)
+def _information(family, predictor):
+    return _mean_response(family, predictor)
+
+
+@overdispersion.register(Poisson)
+def _overdispersion(family, predictor, target):
+    # Never below 1: fewer surprises than a Poisson count has are luck.
+    mean = _mean_response(family, predictor)
+    return max(1.0, float(np.mean((target - mean) ** 2 / np.maximum(mean, 1e-300))))
