@@ -1,28 +1,59 @@
-"""What every topic model is as an estimator: counts in, topic mixes and words out."""
+"""What every topic model is as an estimator: counts in, topic mixes and words out.
+
+An estimator is its parameters and two objects: what the targets are (`targets.TargetModel`) and how
+it is trained (`training.Trainer`). What training found is `fitted_`, frozen; everything public is
+read from it.
+"""
 
 from __future__ import annotations
 
 import os
+import warnings
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topicfocus.corpus import Corpus, make_corpus
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.explanation import Explanation, explain
+from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.parameters import check_count
-from topicfocus.inference.mixes import predictor_variance, topic_mixes
-from topicfocus.inference.state import ModelState
+from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer
 from topicfocus.persistence.files import save
 
 
 class TopicModel(TransformerMixin, BaseEstimator):
-    """Base of all estimators: reading counts, topic mixes of new documents, top words.
+    """Base of all estimators. A subclass has `_trainer(n_words)`, made from its parameters."""
 
-    A subclass has `_family()`, the family of its target.
-    """
+    #: Documents kept for `partial_fit`, at most; memory does not grow beyond them.
+    reservoir_size = RESERVOIR_SIZE
+
+    #: Whether there are targets.
+    _supervised = False
+
+    fitted_: Fitted
+
+    components_ = FittedAttribute(lambda f: f.components, "β, topics x words, rows sum to one.")
+    doc_topic_prior_ = FittedAttribute(lambda f: f.state.doc_topic_prior, "α, of every topic.")
+    n_iter_ = FittedAttribute(lambda f: f.n_iter, "Epochs, steps or batches.")
+    history_ = FittedAttribute(lambda f: f.history, "Lists by name, one entry an epoch.")
+    n_samples_seen_ = FittedAttribute(
+        lambda f: f.n_samples_seen, "Documents fitted to, by their weights."
+    )
+
+    def _trainer(self, n_words: int) -> Trainer:
+        """How this model is trained; every parameter is checked here."""
+        raise NotImplementedError
+
+    # ---- training --------------------------------------------------------------------------------
 
     def _read_counts(self, X: Any, *, reset: bool) -> Corpus:
         """Counts as a Corpus; at fit, remember the columns, later insist on the same ones."""
@@ -32,35 +63,62 @@ class TopicModel(TransformerMixin, BaseEstimator):
         validate_data(self, X, reset=reset, skip_check_array=True)
         return corpus
 
-    def _state(self) -> ModelState:
-        """The fitted attributes as the state the inference layer works with."""
-        n_topics, n_words = self.components_.shape
-        return ModelState(
-            np.ascontiguousarray(self.components_.T),
-            getattr(self, "inclusion_", np.ones(n_words)),
-            getattr(self, "background_", np.zeros(n_words)),
-            np.ascontiguousarray(getattr(self, "coef_", np.zeros(n_topics)).T),
-            self._family(),
-            self.doc_topic_prior_,
-            getattr(self, "intercept_", 0.0),
-            self._covariate_coef(),
-        )
+    def _train(
+        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
+    ):
+        """Fit anew to documents that were read."""
+        training = self._trainer(documents.corpus.n_words).fit(documents, targets, held_out)
+        self.__dict__.pop("_stream", None)
+        self.__dict__.pop("_last_epoch", None)
+        if training.last is not None:
+            self._last_epoch = _in_units(training.last)
+        self.fitted_ = _in_units(training.fitted)
+        if training.interrupted:
+            _warn_interrupted(self.fitted_, hasattr(self, "warm_start"))
+        return self
 
-    def _covariate_coef(self) -> np.ndarray | None:
-        """ζ, covariates x predictors."""
-        zeta = getattr(self, "covariate_coef_", None)
-        return None if zeta is None else np.ascontiguousarray(np.atleast_2d(zeta).T)
+    def _learn(self, documents: Documents, targets: TargetModel | None):
+        """Learn from a batch, after those before it."""
+        trainer = self._trainer(documents.corpus.n_words)
+        before = getattr(self, "fitted_", None)
+        stream = getattr(self, "_stream", None)
+        if before is None:
+            stream = trainer.begin(documents, targets)
+        elif stream is None:
+            stream = trainer.inherit(before, documents)
+        stream, training = trainer.advance(stream, documents, before, targets)
+        self.fitted_ = _in_units(training.fitted)
+        self._stream = stream
+        return self
 
-    def _seen(self, corpus: Corpus) -> Corpus:
-        """Documents as the topics see them; some models look at roots of counts."""
-        return corpus
+    def _check_stream(self) -> None:
+        """Parameters that may not change while a model learns on."""
+        if self.fitted_.state.n_topics != self.n_topics:
+            raise ValueError(
+                f"partial_fit goes on with {self.fitted_.state.n_topics} topics, but n_topics is "
+                f"now {self.n_topics}. Call fit, or clone the model, to start anew."
+            )
+        if not hasattr(self, "_stream") and self.fitted_.n_samples_seen is None:
+            raise ValueError(
+                "This model does not know how many documents it was fitted to, so partial_fit "
+                "cannot go on from it: its file was written by an older version. Fit it again."
+            )
 
-    def _mixes(self, corpus: Corpus) -> np.ndarray:
-        return topic_mixes(self._seen(corpus), self._state(), n_jobs=self.n_jobs)
+    # ---- new documents ---------------------------------------------------------------------------
 
-    def _predictor_variance(self, corpus: Corpus, mixes: np.ndarray) -> np.ndarray:
-        """What the words leave open of the linear predictors, documents x predictors."""
-        return predictor_variance(self._seen(corpus), self._state(), mixes, self.n_jobs)
+    def _new_documents(
+        self, X: Any, y: Any = None, exposure: Any = None, covariates: Any = None
+    ) -> Documents:
+        corpus = self._read_counts(X, reset=False)
+        return self.fitted_.documents(corpus, y, exposure, covariates)
+
+    def _probabilities(self, documents: Documents) -> list[np.ndarray]:
+        """P(y = label) of every target."""
+        fitted = self.fitted_
+        predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
+        return fitted.targets.probabilities(fitted.state.family, predictor)
+
+    # ---- topics ----------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> np.ndarray:
         """Topic mixes θ̂ of documents, from their words alone.
@@ -68,39 +126,118 @@ class TopicModel(TransformerMixin, BaseEstimator):
         θ̂ maximises Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k on the simplex. Words that training
         never saw are ignored; a document without words gets α/Σα.
 
+        Parameters
+        ----------
+        X : counts, documents x words
+
         Returns
         -------
         array (documents, topics), rows sum to one
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> LDA(3, max_epochs=5, random_state=0).fit(counts).transform(counts[:2]).shape
+        (2, 3)
         """
-        return self._mixes(self._read_counts(X, reset=False))
+        corpus = self._read_counts(X, reset=False)
+        return self.fitted_.mixes(corpus, self.n_jobs)
 
     def top_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
         """The n most probable words of each topic, best first.
 
-        `vocabulary` names the columns; by default the feature names seen in fit, else column
-        numbers. Words of probability zero are not listed.
+        Parameters
+        ----------
+        n : int, default=10
+        vocabulary : list of str, optional
+            Names of the columns; by default the feature names seen in fit, else column numbers.
+
+        Returns
+        -------
+        list of lists of str, one a topic
+            Words of probability zero are not listed.
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = LDA(2, max_epochs=5, random_state=0).fit(reviews.counts)
+        >>> [len(words) for words in model.top_words(4, reviews.vocabulary)]
+        [4, 4]
         """
         check_is_fitted(self)
         n = check_count("n", n)
+        components = self.components_
         if vocabulary is None:
             vocabulary = getattr(self, "feature_names_in_", None)
         if vocabulary is None:
-            vocabulary = [str(v) for v in range(self.components_.shape[1])]
-        if len(vocabulary) != self.components_.shape[1]:
+            vocabulary = [str(v) for v in range(components.shape[1])]
+        if len(vocabulary) != components.shape[1]:
             raise ValueError(
-                f"vocabulary has {len(vocabulary)} words but the model has "
-                f"{self.components_.shape[1]}."
+                f"vocabulary has {len(vocabulary)} words but the model has {components.shape[1]}."
             )
-        order = np.argsort(-self.components_, axis=1, kind="stable")[:, :n]
+        order = np.argsort(-components, axis=1, kind="stable")[:, :n]
         return [
-            [str(vocabulary[v]) for v in words if self.components_[k, v] > 0]
+            [str(vocabulary[v]) for v in words if components[k, v] > 0]
             for k, words in enumerate(order)
         ]
+
+    @available_if(lambda self: self._supervised)
+    def explain(self, X: Any, covariates: Any = None, exposure: Any = None) -> Explanation:
+        """What words and topics add to the linear predictor of each document; it adds up exactly.
+
+        A word's amount is how far it moves the prediction from that of a document without words.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        covariates, exposure : optional
+            As for fit.
+
+        Returns
+        -------
+        Explanation
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> found = model.explain(reviews.counts[:4])
+        >>> bool(np.allclose(found.predictor[:, 0], model.predict(reviews.counts[:4])))
+        True
+        """
+        documents = self._new_documents(X, exposure=exposure, covariates=covariates)
+        names = getattr(self, "feature_names_in_", None)
+        return explain(self.fitted_, documents, names, self.n_jobs)
 
     def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
         """Write the fitted model to one file, without pickle; `topicfocus.load` reads it.
 
-        For a pipeline: `topicfocus.save(pipeline, path)`.
+        Parameters
+        ----------
+        path : str, path or binary file object
+
+        See Also
+        --------
+        topicfocus.save : also writes a pipeline with its vectoriser.
+
+        Examples
+        --------
+        >>> import io, topicfocus
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> model = topicfocus.LDA(2, max_epochs=5, random_state=0).fit(counts)
+        >>> file = io.BytesIO()
+        >>> model.save(file)
+        >>> bool((topicfocus.load(io.BytesIO(file.getvalue())).components_ ==
+        ...       model.components_).all())
+        True
         """
         save(self, path)
 
@@ -110,12 +247,32 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return self.components_.shape[0]
+        return self.fitted_.state.n_topics
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of `transform`: topic0, topic1, ..."""
+        """Names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        array of str: topic0, topic1, ...
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> LDA(2, max_epochs=5, random_state=0).fit(counts).get_feature_names_out()
+        array(['topic0', 'topic1'], dtype=object)
+        """
         check_is_fitted(self)
-        return np.array([f"topic{k}" for k in range(len(self.components_))], dtype=object)
+        return np.array([f"topic{k}" for k in range(self.fitted_.state.n_topics)], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -124,8 +281,18 @@ class TopicModel(TransformerMixin, BaseEstimator):
         return tags
 
 
-def generator(random_state: Any) -> np.random.Generator:
-    """A NumPy generator from whatever scikit-learn takes as random_state."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
+def _in_units(fitted: Fitted) -> Fitted:
+    """With covariates in their own units."""
+    if fitted.targets is None:
+        return fitted
+    return replace(fitted, state=fitted.targets.scaling.restore(fitted.state))
+
+
+def _warn_interrupted(fitted: Fitted, goes_on: bool) -> None:
+    message = f"The fit was interrupted after {fitted.n_iter} steps; the model is their result."
+    if goes_on:
+        message = (
+            f"The fit was interrupted in epoch {fitted.n_iter + 1}; the model is that of epoch "
+            f"{fitted.n_iter}. Fit again with warm_start=True to go on from it."
+        )
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)

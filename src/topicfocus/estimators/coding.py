@@ -15,33 +15,72 @@ from topicfocus.families import (
     Gaussian,
     Ordinal,
     Poisson,
-    initial_thresholds,
-    level_probabilities,
-    mean_response,
-    several,
+    admissible,
+    expected_target,
+    family_name,
+    initial_family,
+    is_complete,
+    is_family,
+    label_kind,
+    label_probabilities,
+    n_predictors,
+    takes_exposure,
+    target_variance,
 )
 
-#: Families that a regressor may be asked for. "bernoulli" is of use beside other targets.
-REGRESSION_FAMILIES = ("gaussian", "poisson", "ordinal", "bernoulli")
-#: What the targets of a classifier are.
-CLASS_FAMILIES = ("bernoulli", "categorical")
+#: Families that a regressor may be asked for by name. "bernoulli" is of use beside other targets.
+REGRESSION_FAMILIES = {
+    family_name(family): family
+    for family in (Gaussian(), Poisson(), Ordinal(np.zeros(0)), Bernoulli())
+}
 #: An ordinal target with more levels than this is a real one.
 MOST_LEVELS = 100
 
 
 @dataclass(frozen=True)
 class Coding:
-    """One target: its family's name, and the values behind the codes 0, 1, ... where it has such.
+    """One target: its family, and the values behind the codes 0, 1, ... where it has such.
 
     Attributes
     ----------
-    kind : {"gaussian", "poisson", "ordinal", "bernoulli", "categorical"}
+    family : NamedTuple
+        An example of the family; its own parameters (noise, thresholds) are those of the start.
     labels : array or None
         Classes of a classifier, levels of an ordinal target.
     """
 
-    kind: str
+    family: Any
     labels: np.ndarray | None = None
+
+    @property
+    def kind(self) -> str:
+        """The family's name: "gaussian", "poisson", "ordinal", "bernoulli", "categorical", ..."""
+        return family_name(self.family)
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the target is one of some classes, or 0 and 1."""
+        return label_kind(self.family) == "classes"
+
+    @property
+    def is_rating(self) -> bool:
+        """Whether the target is one of some levels with an order."""
+        return label_kind(self.family) == "levels"
+
+    @property
+    def n_labels(self) -> int:
+        """Labels there are; a yes or no without names has two, a number none."""
+        if self.labels is not None:
+            return len(self.labels)
+        return 2 if self.is_class else 0
+
+    @property
+    def n_predictors(self) -> int:
+        return n_predictors(self.family)
+
+    @property
+    def takes_exposure(self) -> bool:
+        return takes_exposure(self.family)
 
     def encode(self, column: np.ndarray, name: str = "y") -> np.ndarray:
         """Numbers for the family, NaN where the target is missing; unknown labels are an error."""
@@ -59,7 +98,7 @@ class Coding:
             place, wrong = np.zeros(len(known), dtype=int), np.ones(len(known), dtype=bool)
         if np.any(wrong):
             row = int(np.flatnonzero(~missing)[np.argmax(wrong)])
-            what = "a level" if self.kind == "ordinal" else "a class"
+            what = "a level" if self.is_rating else "a class"
             raise ValueError(
                 f"{name} has {what} never seen in fit at row {row}: {shown(column[row])}"
             )
@@ -69,37 +108,25 @@ class Coding:
     def start(self, codes: np.ndarray, weight: np.ndarray) -> Any:
         """The family to start from."""
         known = np.isfinite(codes) & (weight > 0)
-        y, w = codes[known], weight[known]
-        if self.kind == "gaussian":
-            centre = np.average(y, weights=w)
-            return Gaussian(float(np.average((y - centre) ** 2, weights=w)))
-        if self.kind == "poisson":
-            return Poisson()
-        if self.kind == "ordinal":
-            return Ordinal(initial_thresholds(y, w, len(self.labels)))
-        if self.kind == "categorical":
-            return Categorical(len(self.labels))
-        return Bernoulli()
+        return initial_family(self.family, codes[known], weight[known], self.n_labels)
+
+    def in_units(self, codes: np.ndarray) -> np.ndarray:
+        """Targets in their own units: levels of a rating, else the codes themselves."""
+        if self.is_rating and self.labels is not None:
+            return self.labels.astype(float)[codes.astype(int)]
+        return codes
 
     def mean(self, family: Any, predictor: np.ndarray) -> np.ndarray:
         """E[y | f] in the units of the target; `predictor` documents x its predictors."""
-        if self.kind == "ordinal":
-            return level_probabilities(family, predictor[:, 0]) @ self.labels.astype(float)
-        return mean_response(family, predictor[:, 0])
+        return expected_target(family, predictor, self.labels)
+
+    def variance(self, family: Any, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        """Var y in the units of the target, `spread` being Var f of its (first) predictor."""
+        return target_variance(family, predictor[:, 0], spread[:, 0], self.labels)
 
     def probabilities(self, family: Any, predictor: np.ndarray) -> np.ndarray:
         """P(y = label), documents x labels."""
-        if self.kind == "categorical":
-            return mean_response(family, predictor)
-        if self.kind == "ordinal":
-            return level_probabilities(family, predictor[:, 0])
-        second = mean_response(family, predictor[:, 0])
-        return np.column_stack([1 - second, second])
-
-
-def several_or_one(families: Sequence[Any]) -> Any:
-    """The family of all targets."""
-    return families[0] if len(families) == 1 else several(families)
+        return label_probabilities(family, predictor)
 
 
 # ---- reading ----------------------------------------------------------------------------------
@@ -194,12 +221,45 @@ def as_labels(known: np.ndarray, name: str = "y") -> np.ndarray:
     )
 
 
+def read_families(given: Any, n_targets: int) -> list[Any]:
+    """The family of each target: `given` is a name or a family, or a list of these."""
+    families = [given] * n_targets if isinstance(given, str) or is_family(given) else list(given)
+    if len(families) != n_targets:
+        raise ValueError(f"family names {len(families)} targets, but y has {n_targets}.")
+    return [_regression_family(one, n_targets) for one in families]
+
+
+def _regression_family(given: Any, n_targets: int) -> Any:
+    if isinstance(given, str) and given in REGRESSION_FAMILIES:
+        return REGRESSION_FAMILIES[given]
+    names = ", ".join(map(repr, REGRESSION_FAMILIES))
+    if not is_family(given):
+        raise ValueError(
+            f"family must be one of {names}, a family of your own (docs/design.md), or a list of "
+            f"them for several targets; got {given!r}."
+        )
+    ours = family_name(given) in REGRESSION_FAMILIES
+    if n_predictors(given) > 1:
+        raise ValueError(f"{given!r} has several predictors: for classes use a classifier.")
+    if not ours and n_targets > 1:
+        raise ValueError(
+            f"{type(given).__name__} is a family of your own, which cannot be one of several "
+            f"targets; those are {names}. Fit a model to it alone."
+        )
+    if not is_complete(given):
+        raise ValueError(
+            f"{type(given).__name__} is not complete: register log_likelihood, derivatives and "
+            "mean_response for it (docs/design.md)."
+        )
+    return given
+
+
 def read_regression(
-    columns: list[np.ndarray], kinds: Sequence[str], weight: np.ndarray, name: str = "y"
+    columns: list[np.ndarray], families: Sequence[Any], weight: np.ndarray, name: str = "y"
 ) -> list[Coding]:
     """How each target of a regressor is coded; values that its family cannot have are errors."""
     out = []
-    for column, kind in zip(columns, kinds, strict=True):
+    for column, family in zip(columns, families, strict=True):
         values = as_numbers(column, name)
         seen = np.isfinite(values) & (weight > 0)
         known = values[seen]
@@ -212,25 +272,28 @@ def read_regression(
                 f"{name} is constant (n_samples={known.size}, all {known[0]:g}): there is nothing "
                 "to predict. Check the column, or use LDA, which needs no target."
             )
+        check_values(family, values, seen, name)
         labels = None
-        if kind in ("poisson", "bernoulli"):
-            good = (known >= 0) if kind == "poisson" else (known == 0) | (known == 1)
-            if not good.all():
-                row = int(np.flatnonzero(seen)[np.argmin(good)])
-                wanted = "counts, 0 or more" if kind == "poisson" else "0 or 1"
-                raise ValueError(
-                    f"family={kind!r} needs targets that are {wanted}, but row {row} of {name} is "
-                    f"{values[row]:g}."
-                )
-        if kind == "ordinal":
+        if label_kind(family) == "levels":
             labels = np.unique(known)
             if len(labels) > MOST_LEVELS:
                 raise ValueError(
-                    f"family='ordinal' is for ratings of a few levels, but {name} has "
-                    f"{len(labels)} different values. Use family='gaussian'."
+                    f"family={family_name(family)!r} is for ratings of a few levels, but {name} "
+                    f"has {len(labels)} different values. Use family='gaussian'."
                 )
-        out.append(Coding(kind, labels))
+        out.append(Coding(family, labels))
     return out
+
+
+def check_values(family: Any, values: np.ndarray, seen: np.ndarray, name: str = "y") -> None:
+    """Targets that a family cannot have are an error that names the row."""
+    good, wanted = admissible(family, values[seen])
+    if not good.all():
+        row = int(np.flatnonzero(seen)[np.argmin(good)])
+        raise ValueError(
+            f"family={family_name(family)!r} needs targets that are {wanted}, but row {row} of "
+            f"{name} is {values[row]:g}."
+        )
 
 
 def read_classes(columns: list[np.ndarray], weight: np.ndarray, name: str = "y") -> list[Coding]:
@@ -260,5 +323,5 @@ def read_classes(columns: list[np.ndarray], weight: np.ndarray, name: str = "y")
                 f"{name} has one class only ({shown(labels[0])}): there is nothing to tell apart. "
                 "Pass documents of two or more classes."
             )
-        out.append(Coding("bernoulli" if len(labels) == 2 else "categorical", labels))
+        out.append(Coding(Bernoulli() if len(labels) == 2 else Categorical(len(labels)), labels))
     return out

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from topicfocus.corpus import Corpus
 from topicfocus.inference.state import ModelState, Problem, make_problem
@@ -40,15 +39,23 @@ class Documents:
         parts = (self.target, self.weight, self.offset, self.covariates)
         return Documents(self.corpus.rows(index), *(None if p is None else p[index] for p in parts))
 
-    def that_count(self) -> Documents:
-        """Without documents of weight 0: nothing, random numbers included, depends on them."""
+    def that_count(self, *, allow_empty: bool = False) -> Documents:
+        """Without documents of weight 0: nothing, random numbers included, depends on them.
+
+        The one place where they are dropped. What is left must have words, unless `allow_empty`.
+        """
         if self.weight is None or np.all(self.weight > 0):
             return self
         left = self.rows(np.flatnonzero(self.weight))
-        if left.corpus.n_tokens == 0:
+        if left.corpus.n_tokens == 0 and not allow_empty:
             raise ValueError("every document of X with a weight above 0 is empty.")
         # Weights of 0 and 1 are no weights: the same numbers, to the last bit, as without them.
         return replace(left, weight=None) if np.all(left.weight == 1) else left
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weight of every document."""
+        return np.ones(self.corpus.n_docs) if self.weight is None else self.weight
 
 
 def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") -> np.ndarray | None:
@@ -153,8 +160,3 @@ def read_exposure(exposure: Any, n_docs: int, name: str = "exposure") -> np.ndar
         row = int(np.argmin(np.isfinite(values) & (values > 0)))
         raise ValueError(f"{name} must be above 0 and finite, but row {row} is {values[row]}.")
     return np.log(values)
-
-
-def n_rows(X: Any) -> int:
-    """Number of documents of X, whatever it is."""
-    return int(_num_samples(X))

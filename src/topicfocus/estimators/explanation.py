@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from topicfocus.corpus import Corpus
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.contributions import contributions
+from topicfocus.inference.state import ModelState, Problem
 
 #: Words of each sign that the text of one document's explanation shows.
 _SHOWN = 8
@@ -103,52 +107,37 @@ class Explanation:
         return "\n".join([*lines, f"  by topic: {parts}"])
 
 
-def explain(model: Any, documents: Any) -> Explanation:
-    """The explanation of documents that `model` has read."""
-    state = model._state()
-    corpus = model._seen(documents.corpus)
-    mixes = model._mixes(documents.corpus)
-    found = contributions(corpus, state, mixes)
-    counts = corpus.counts
+def explain(
+    fitted: Fitted, documents: Documents, word_names: Any = None, n_jobs: int | None = None
+) -> Explanation:
+    """The explanation of documents by a fitted model; words are numbers unless they have names."""
+    state = fitted.state
+    corpus = fitted.seen(documents.corpus)
+    found = contributions(corpus, state, fitted.mixes(documents.corpus, n_jobs))
+    problem = documents.problem(1.0, n_jobs)
     n_predictors = state.n_predictors
-    problem = documents.problem(1.0, model.n_jobs)
-    bare = replace(problem, covariates=None)
-    covariates = tuple(np.zeros((problem.n_docs, 0)) for _ in range(n_predictors))
-    if problem.covariates is not None:
-        covariates = tuple(
-            problem.covariates * state.covariate_coef[:, l] for l in range(n_predictors)
-        )
-    vocabulary = getattr(model, "feature_names_in_", None)
-    if vocabulary is None:
-        vocabulary = np.array([str(v) for v in range(corpus.n_words)], dtype=object)
-    words = []
-    for l in range(n_predictors):
-        matrix = sparse.csr_array(
-            (found.words[:, l], counts.indices.copy(), counts.indptr.copy()), shape=counts.shape
-        )
-        matrix.eliminate_zeros()  # dropped words say nothing
-        words.append(matrix)
+    if word_names is None:
+        word_names = np.array([str(v) for v in range(corpus.n_words)], dtype=object)
     return Explanation(
-        predictor_names(model),
-        bare.offsets(state) + found.base,
-        tuple(words),
+        fitted.targets.predictor_names(),
+        replace(problem, covariates=None).offsets(state) + found.base,
+        tuple(_per_word(corpus, found.words[:, l]) for l in range(n_predictors)),
         tuple(sparse.csr_array(found.topics[:, :, l]) for l in range(n_predictors)),
-        covariates,
-        np.asarray(vocabulary),
-        model.get_feature_names_out(),
+        tuple(_per_covariate(problem, state, l) for l in range(n_predictors)),
+        np.asarray(word_names),
+        np.array([f"topic{k}" for k in range(state.n_topics)], dtype=object),
     )
 
 
-def predictor_names(model: Any) -> tuple[str, ...]:
-    """What each linear predictor is about."""
-    names: list[str] = []
-    several = len(model._codings) > 1
-    for t, coding in enumerate(model._codings):
-        target = f"y{t}" if several else "y"
-        if coding.kind == "categorical":
-            names += [f"{target} is {label}" for label in coding.labels]
-        elif coding.kind == "bernoulli" and coding.labels is not None:
-            names.append(f"{target} is {coding.labels[1]}")
-        else:
-            names.append(target)
-    return tuple(names)
+def _per_word(corpus: Corpus, amounts: np.ndarray) -> sparse.csr_array:
+    counts = corpus.counts
+    parts = (amounts, counts.indices.copy(), counts.indptr.copy())
+    matrix = sparse.csr_array(parts, shape=counts.shape)
+    matrix.eliminate_zeros()  # dropped words say nothing
+    return matrix
+
+
+def _per_covariate(problem: Problem, state: ModelState, predictor: int) -> np.ndarray:
+    if problem.covariates is None or state.covariate_coef is None:
+        return np.zeros((problem.n_docs, 0))
+    return problem.covariates * state.covariate_coef[:, predictor]

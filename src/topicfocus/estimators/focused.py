@@ -1,98 +1,34 @@
-"""Focused topics, and pc-sLDA, which is the same with every word kept."""
+"""Focused topics: few, readable, and predictive."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus import Corpus
-from topicfocus.estimators.constrained import (
-    is_auto,
-)
-from topicfocus.estimators.parameters import check_share
-from topicfocus.estimators.streaming import ConstrainedStreaming
-from topicfocus.estimators.streaming_targets import StreamingClassifier, StreamingRegressor
-from topicfocus.estimators.targets import ClassifierPart, RegressorPart
-from topicfocus.solvers.rungs import FocusSettings
+from topicfocus.estimators.classifier import TopicClassifier
+from topicfocus.estimators.fitted import FittedAttribute
+from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
+from topicfocus.estimators.parameters import check_share, is_auto, read_columns
+from topicfocus.estimators.regressor import TopicRegressor
 
 
-def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray | None:
-    """Columns of words given by name (where the columns have names) or by number."""
-    if words is None:
-        return None
-    if isinstance(words, str):
-        raise TypeError(f"{name} must be a list of words or column numbers, got one string.")
-    lookup = {} if names is None else {str(w): i for i, w in enumerate(names)}
-    columns = []
-    for word in words:
-        if isinstance(word, str):
-            if names is None:
-                raise ValueError(
-                    f"{name} has the word {word!r}, but X has no column names. Pass a dataframe, "
-                    "or column numbers: vectorizer.vocabulary_[word]."
-                )
-            if word not in lookup:
-                raise ValueError(f"{name} has {word!r}, which is not a column of X.")
-            columns.append(lookup[word])
-        elif isinstance(word, (int, np.integer)) and not isinstance(word, bool):
-            if not 0 <= word < n_words:
-                raise ValueError(f"{name} has column {word}, but X has columns 0 to {n_words - 1}.")
-            columns.append(int(word))
-        else:
-            raise TypeError(f"{name} must hold words or column numbers, got {word!r}.")
-    return np.unique(np.array(columns, dtype=np.int64))
+def _focused_trainer(model: Any, n_words: int) -> FocusedTrainer:
+    """Words are kept by their evidence, or because the user says so."""
+    share = None
+    if not is_auto("inclusion_prior", model.inclusion_prior):
+        share = check_share("inclusion_prior", model.inclusion_prior)
+    names = getattr(model, "feature_names_in_", None)
+    keep = read_columns("keep_words", model.keep_words, names, n_words)
+    drop = read_columns("drop_words", model.drop_words, names, n_words)
+    if keep is not None and drop is not None and np.intersect1d(keep, drop).size:
+        both = int(np.intersect1d(keep, drop)[0])
+        word = both if names is None else repr(str(names[both]))
+        raise ValueError(f"{word} is both in keep_words and in drop_words.")
+    return focused_trainer(model, inclusion_prior=share, keep=keep, drop=drop)
 
 
-class _Focused(ConstrainedStreaming):
-    """Parameters of the focused model."""
-
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        inclusion_prior: Any = "auto",
-        doc_topic_prior: Any = "auto",
-        supervision_weight: Any = "auto",
-        keep_words: Any = None,
-        drop_words: Any = None,
-        max_epochs: int | None = None,
-        early_stopping: bool = True,
-        validation_fraction: float = 0.1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.inclusion_prior = inclusion_prior
-        self.doc_topic_prior = doc_topic_prior
-        self.supervision_weight = supervision_weight
-        self.keep_words = keep_words
-        self.drop_words = drop_words
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _settings(self, corpus: Corpus) -> FocusSettings:
-        settings = super()._settings(corpus)
-        share = None
-        if not is_auto("inclusion_prior", self.inclusion_prior):
-            share = check_share("inclusion_prior", self.inclusion_prior)
-        names = getattr(self, "feature_names_in_", None)
-        keep = read_columns("keep_words", self.keep_words, names, corpus.n_words)
-        drop = read_columns("drop_words", self.drop_words, names, corpus.n_words)
-        if keep is not None and drop is not None and np.intersect1d(keep, drop).size:
-            both = int(np.intersect1d(keep, drop)[0])
-            word = both if names is None else repr(str(names[both]))
-            raise ValueError(f"{word} is both in keep_words and in drop_words.")
-        return replace(settings, inclusion_prior=share, keep=keep, drop=drop)
-
-
-class FocusedTopicRegressor(StreamingRegressor, RegressorPart, _Focused):
+class FocusedTopicRegressor(TopicRegressor):
     """Focused topics for a real target, or another family: few, readable, and predictive.
 
     Words are kept by the evidence they give about the target, up to a share of the tokens; topics
@@ -108,7 +44,7 @@ class FocusedTopicRegressor(StreamingRegressor, RegressorPart, _Focused):
         the target; where that runs out earlier, words that vary with the kept ones, as words of
         the same topics do, fill it up. "auto": about ten tokens of an average document, but between
         5% and 80%, as a limit that is not filled up.
-    family : {"gaussian", "poisson", "ordinal", "bernoulli"} or a list of them, default="gaussian"
+    family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
         a, the weight of the prior of a topic mix. "auto": together as much as the relevant
@@ -150,7 +86,26 @@ class FocusedTopicRegressor(StreamingRegressor, RegressorPart, _Focused):
         "epoch", "objective" (a document), "kept_words", and "validation", the share of the held-out
         target's deviance that is explained: every third step of the first pass, NaN elsewhere.
     covariate_coef_, thresholds_, levels_, family_ : as for :class:`SLDARegressor`
+
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicRegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(3, random_state=0)
+    >>> model.fit(reviews.counts, reviews.target).coef_.shape
+    (3,)
     """
+
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
+    selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
+    background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
+    evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
+    rung_ = FittedAttribute(lambda f: f.shaping, "How topics were shaped.")
+    explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that each way explains.")
+    topic_volume_ = FittedAttribute(lambda f: f.volume, "Relevant words that a topic produces.")
+    inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "The share used.")
+    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
     def __init__(
         self,
@@ -169,38 +124,56 @@ class FocusedTopicRegressor(StreamingRegressor, RegressorPart, _Focused):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(
-            n_topics,
-            inclusion_prior=inclusion_prior,
-            doc_topic_prior=doc_topic_prior,
-            supervision_weight=supervision_weight,
-            keep_words=keep_words,
-            drop_words=drop_words,
-            max_epochs=max_epochs,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_topics = n_topics
+        self.inclusion_prior = inclusion_prior
         self.family = family
+        self.doc_topic_prior = doc_topic_prior
+        self.supervision_weight = supervision_weight
+        self.keep_words = keep_words
+        self.drop_words = drop_words
+        self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _trainer(self, n_words: int) -> FocusedTrainer:
+        return _focused_trainer(self, n_words)
 
 
-class FocusedTopicClassifier(StreamingClassifier, ClassifierPart, _Focused):
-    """Focused topics for classes. As :class:`FocusedTopicRegressor`, with `classes_`."""
+class FocusedTopicClassifier(TopicClassifier):
+    """Focused topics for classes. As :class:`FocusedTopicRegressor`, with `classes_`.
 
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicClassifier
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicClassifier(3, random_state=0)
+    >>> model.fit(reviews.counts, reviews.target > 5).coef_.shape
+    (3,)
+    """
 
-class _PCSLDA(ConstrainedStreaming):
-    """Parameters of pc-sLDA."""
-
-    _selects = False
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
+    selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
+    background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
+    evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
+    rung_ = FittedAttribute(lambda f: f.shaping, "How topics were shaped.")
+    explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that each way explains.")
+    topic_volume_ = FittedAttribute(lambda f: f.volume, "Relevant words that a topic produces.")
+    inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "The share used.")
+    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
     def __init__(
         self,
         n_topics: int = 5,
         *,
+        inclusion_prior: Any = "auto",
         doc_topic_prior: Any = "auto",
         supervision_weight: Any = "auto",
+        keep_words: Any = None,
+        drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
@@ -209,8 +182,11 @@ class _PCSLDA(ConstrainedStreaming):
         verbose: bool = False,
     ) -> None:
         self.n_topics = n_topics
+        self.inclusion_prior = inclusion_prior
         self.doc_topic_prior = doc_topic_prior
         self.supervision_weight = supervision_weight
+        self.keep_words = keep_words
+        self.drop_words = drop_words
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -218,42 +194,5 @@ class _PCSLDA(ConstrainedStreaming):
         self.random_state = random_state
         self.verbose = verbose
 
-
-class PCSLDARegressor(StreamingRegressor, RegressorPart, _PCSLDA):
-    """Prediction-constrained sLDA: the focused model with every word kept.
-
-    Parameters and attributes as for :class:`FocusedTopicRegressor`, without those that concern
-    selection; `max_epochs` is 60 by default, and `early_stopping` matters more, since all
-    words can overfit.
-    """
-
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        family: Any = "gaussian",
-        doc_topic_prior: Any = "auto",
-        supervision_weight: Any = "auto",
-        max_epochs: int | None = None,
-        early_stopping: bool = True,
-        validation_fraction: float = 0.1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            n_topics,
-            doc_topic_prior=doc_topic_prior,
-            supervision_weight=supervision_weight,
-            max_epochs=max_epochs,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.family = family
-
-
-class PCSLDAClassifier(StreamingClassifier, ClassifierPart, _PCSLDA):
-    """Prediction-constrained sLDA for classes: the focused model with every word kept."""
+    def _trainer(self, n_words: int) -> FocusedTrainer:
+        return _focused_trainer(self, n_words)

@@ -1,168 +1,28 @@
-"""What all joint models (LDA, sLDA, pf-sLDA) share as estimators: fitting, topic mixes, bounds."""
+"""What the joint models (LDA, sLDA, pf-sLDA) can be asked besides: bounds and likelihoods."""
 
 from __future__ import annotations
 
-import warnings
+import copy
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.base import TopicModel, generator
 from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.parameters import (
-    check_choice,
-    check_count,
-    check_positive,
-    check_prior,
-)
-from topicfocus.estimators.progress import progress_bar
+from topicfocus.estimators.fitted import Fitted, FittedAttribute
+from topicfocus.estimators.parameters import check_count
 from topicfocus.inference.bounds import NEGATIVE, bound_terms
 from topicfocus.inference.likelihood import exact_log_likelihood, importance_log_likelihood
 from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.inference.state import Problem
 from topicfocus.inference.statistics import collect
-from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers import (
-    CoordinateSolver,
-    FitResult,
-    GradientSolver,
-    Solver,
-    StochasticSolver,
-    run,
-)
-from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
-from topicfocus.solvers.stopping import EpochChoice
-
-SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
-
-#: (max_epochs, tol) of each solver when they are left at None.
-_EPOCHS = {"coordinate": 200, "stochastic": 60, "gradient": 500}
-_TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
 
 
-class JointTopicModel(TopicModel):
-    """Base of the estimators of the joint objective. Subclasses own the parameters they add."""
+class JointMethods:
+    """The bound of documents, their likelihood, and the path of a fit. Mixed into a TopicModel."""
 
-    # ---- what a subclass may change ----------------------------------------------------------
-
-    def _hyperparameters(self, n_topics: int, learn_prior: bool) -> Hyperparameters:
-        return Hyperparameters(n_topics, selects=False, learn_prior=learn_prior)
-
-    def _solver_name(self) -> str:
-        return "coordinate" if self.solver == "auto" else self.solver
-
-    def _coordinate_solver(self) -> CoordinateSolver:
-        return CoordinateSolver()
-
-    # ---- fitting -----------------------------------------------------------------------------
-
-    def _solver(self, name: str) -> Solver:
-        settings: dict[str, Any] = {}
-        if self.batch_size is not None:
-            settings["batch_size"] = check_count("batch_size", self.batch_size)
-        if self.learning_rate is not None:
-            settings["learning_rate"] = check_positive("learning_rate", self.learning_rate)
-        if name == "stochastic":
-            return StochasticSolver(**settings)
-        if name == "gradient":
-            return GradientSolver(**settings)
-        return self._coordinate_solver()
-
-    def _fit_joint(
-        self, documents: Documents, family: Any, held_out: Documents | None = None
-    ) -> FitResult:
-        """Check every parameter, then fit; sets the fitted attributes of all joint models."""
-        n_topics = check_count("n_topics", self.n_topics)
-        prior, learn = check_prior(self.doc_topic_prior, n_topics)
-        check_choice("solver", self.solver, SOLVERS)
-        name = self._solver_name()
-        hyper = self._hyperparameters(n_topics, learn)
-        solver = self._solver(name)
-        max_epochs = self.max_epochs
-        max_epochs = _EPOCHS[name] if max_epochs is None else check_count("max_epochs", max_epochs)
-        tol = _TOLERANCE[name] if self.tol is None else check_positive("tol", self.tol, zero=True)
-        n_threads(self.n_jobs)  # an impossible n_jobs is an error now, not after the start
-        rng = generator(self.random_state)
-        problem = documents.problem(hyper.supervision_weight, self.n_jobs)
-        start = self._start(problem, hyper, family, prior, name, rng)
-        n_words = problem.corpus.n_words if hyper.selects else None
-        watch = None
-        if held_out is not None:
-            watch = EpochChoice(held_out.problem(1.0, self.n_jobs), family)
-        with progress_bar(f"{type(self).__name__} ({name})", n_words, self.verbose) as report:
-            result = run(
-                solver,
-                problem,
-                hyper,
-                start,
-                rng,
-                max_epochs=max_epochs,
-                tol=tol,
-                callback=report,
-                watch=watch,
-            )
-        self._keep(result, hyper)
-        return result
-
-    def _start(self, problem, hyper, family, prior, name, rng) -> ModelState:
-        if self.warm_start and hasattr(self, "components_"):
-            shape = (hyper.n_topics, problem.corpus.n_words)
-            if self.components_.shape != shape:
-                raise ValueError(
-                    f"warm_start=True continues from topics of shape {self.components_.shape}, but "
-                    f"the data and n_topics ask for {shape}. Set warm_start=False to start anew."
-                )
-            return self._warm_state()
-        begin = near_symmetric_start if name == "gradient" else perturbed_start
-        return begin(problem, hyper, family, prior, rng)
-
-    def _warm_state(self) -> ModelState:
-        """The fitted model in the units that fitting uses."""
-        return self._state()
-
-    def _keep(self, result: FitResult, hyper: Hyperparameters) -> None:
-        self._hyper = hyper
-        self._keep_words(result.model)
-        self.n_iter_ = len(result.history)
-        self.converged_ = result.converged
-        self.history_ = {
-            "epoch": [info.epoch for info in result.history],
-            "objective": [float(info.objective) for info in result.history],
-            "kept_words": [info.kept for info in result.history],
-            "seconds": [info.seconds for info in result.history],
-        }
-        if any(np.isfinite(info.validation) for info in result.history):
-            self.history_["validation"] = [float(info.validation) for info in result.history]
-        if result.interrupted:
-            warnings.warn(
-                f"The fit was interrupted in epoch {self.n_iter_ + 1}; the model is that of epoch "
-                f"{self.n_iter_}. Fit again with warm_start=True to go on from it.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-    def _keep_words(self, model: ModelState) -> None:
-        self.components_ = np.ascontiguousarray(model.topic_word.T)
-        self.doc_topic_prior_ = model.doc_topic_prior
-        if self._hyper.selects:
-            self.inclusion_ = model.inclusion
-            self.background_ = model.background
-            self.selected_words_ = model.inclusion > 0.5
-
-    # ---- new documents -----------------------------------------------------------------------
-
-    def _read_documents(self, X: Any, y: Any = None) -> Documents:
-        """New documents; models with targets also read those."""
-        return Documents(self._read_counts(X, reset=False), None)
-
-    def _posterior(self, documents: Documents) -> tuple[Problem, np.ndarray]:
-        """The problem of new documents and γ of q(θ), converged."""
-        problem = documents.problem(self._hyper.supervision_weight, self.n_jobs)
-        state = self._state()
-        gamma = initial_concentration(problem.n_docs, state.doc_topic_prior, problem.mean_length())
-        collect(problem, state, self._hyper, gamma, max_steps=200, tolerance=1e-7)
-        return problem, gamma
+    converged_ = FittedAttribute(lambda f: f.converged, "Whether the stopping rule was met.")
 
     def elbo(
         self, X: Any, y: Any = None, *, per_document: bool = False, **extras: Any
@@ -183,9 +43,18 @@ class JointTopicModel(TopicModel):
         -------
         dict with "bound" and log_p_theta, log_p_z, log_p_y, log_p_xi, log_p_w, log_q_theta,
         log_q_z, log_q_xi; the bound is the first five minus the last three.
+
+        Examples
+        --------
+        >>> from topicfocus import SLDARegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = SLDARegressor(3, max_epochs=5, random_state=0)
+        >>> model.fit(reviews.counts, reviews.target).elbo(reviews.counts)["bound"] < 0
+        True
         """
-        problem, gamma = self._posterior(self._read_documents(X, y, **extras))
-        terms = bound_terms(problem, self._state(), self._hyper, gamma)
+        fitted, problem, gamma = self._posterior(X, y, **extras)
+        terms = bound_terms(problem, fitted.state, fitted.hyper, gamma)
         bound = sum(-v if name in NEGATIVE else v for name, v in terms.items())
         result = {"bound": bound, **terms}
         return result if per_document else {k: float(v.sum()) for k, v in result.items()}
@@ -204,39 +73,112 @@ class JointTopicModel(TopicModel):
 
         By importance sampling from q(θ); `exact` enumerates instead, for documents small enough
         (with a target: two topics only). Words that training never saw are left out.
+
+        Parameters
+        ----------
+        X : counts
+        y : target, optional
+        n_samples : int, default=500
+        exact : bool, default=False
+        random_state : int or Generator, default=0
+        exposure, covariates : optional
+            As for predict.
+
+        Returns
+        -------
+        array (documents,)
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> model = LDA(3, max_epochs=5, random_state=0).fit(counts)
+        >>> bool((model.log_likelihood(counts[:4], n_samples=50) < 0).all())
+        True
         """
-        problem, gamma = self._posterior(self._read_documents(X, y, **extras))
+        fitted, problem, gamma = self._posterior(X, y, **extras)
         if exact:
-            return exact_log_likelihood(problem, self._state(), self._hyper)
-        return importance_log_likelihood(
-            problem,
-            self._state(),
-            self._hyper,
-            gamma,
-            check_count("n_samples", n_samples),
-            np.random.default_rng(random_state),
-        )
+            return exact_log_likelihood(problem, fitted.state, fitted.hyper)
+        n_samples = check_count("n_samples", n_samples)
+        rng = np.random.default_rng(random_state)
+        return importance_log_likelihood(problem, fitted.state, fitted.hyper, gamma, n_samples, rng)
 
     def perplexity(self, X: Any, *, n_samples: int = 500, random_state: Any = 0) -> float:
-        """exp(-Σ_d log p(w_d) / number of tokens), of held-out documents; lower is better."""
+        """exp(-Σ_d log p(w_d) / number of tokens), of held-out documents; lower is better.
+
+        Parameters
+        ----------
+        X : counts
+        n_samples : int, default=500
+        random_state : int or Generator, default=0
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> model = LDA(3, max_epochs=5, random_state=0).fit(counts)
+        >>> 1 < model.perplexity(counts, n_samples=50) < counts.shape[1]
+        True
+        """
         corpus = self._read_counts(X, reset=False)
-        known = self._known_words()
-        tokens = float((corpus.counts @ known.astype(float)).sum())
+        fitted = self.fitted_
+        tokens = float((corpus.counts @ fitted.known_words.astype(float)).sum())
         if tokens == 0:
             raise ValueError("X has no tokens of words that training saw: no perplexity.")
-        problem, gamma = self._posterior(Documents(corpus, None))
+        n_samples = check_count("n_samples", n_samples)
+        problem, gamma = self._infer(Documents(corpus, None))
+        rng = np.random.default_rng(random_state)
         value = importance_log_likelihood(
-            problem,
-            self._state(),
-            self._hyper,
-            gamma,
-            check_count("n_samples", n_samples),
-            np.random.default_rng(random_state),
+            problem, fitted.state, fitted.hyper, gamma, n_samples, rng
         ).sum()
         return float(np.exp(-value / tokens))
 
-    def _known_words(self) -> np.ndarray:
-        known = self.components_.max(axis=0) > 0
-        if hasattr(self, "background_"):
-            known = known | (self.background_ > 0)
-        return known
+    @available_if(lambda self: self._supervised)
+    def at_last_epoch(self):
+        """A copy with the model of the last epoch, where `fit` chose another one on X_val.
+
+        For a model of which the path is of interest, such as the paper's algorithm: what it ends
+        with, beside what predicts best. Not kept in model files.
+
+        Returns
+        -------
+        an estimator of the same class
+
+        Examples
+        --------
+        >>> from topicfocus import SLDARegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> train, valid = slice(0, 200), slice(200, 300)
+        >>> model = SLDARegressor(3, max_epochs=5, random_state=0).fit(
+        ...     reviews.counts[train], reviews.target[train],
+        ...     X_val=reviews.counts[valid], y_val=reviews.target[valid])
+        >>> model.at_last_epoch().n_iter_
+        5
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_last_epoch"):
+            raise ValueError(
+                "the last epoch is kept when fit is given X_val and y_val, and not in model files."
+            )
+        other = copy.copy(self)
+        other.fitted_ = self._last_epoch
+        return other
+
+    def _posterior(self, X: Any, y: Any, **extras: Any) -> tuple[Fitted, Problem, np.ndarray]:
+        """The fitted model, the problem of new documents, and γ of q(θ), converged."""
+        documents = self._new_documents(X, y, **extras)
+        return self.fitted_, *self._infer(documents)
+
+    def _infer(self, documents: Documents) -> tuple[Problem, np.ndarray]:
+        state, hyper = self.fitted_.state, self.fitted_.hyper
+        problem = documents.problem(hyper.supervision_weight, self.n_jobs)
+        gamma = initial_concentration(problem.n_docs, state.doc_topic_prior, problem.mean_length())
+        collect(problem, state, hyper, gamma, max_steps=200, tolerance=1e-7)
+        return problem, gamma

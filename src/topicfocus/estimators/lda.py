@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.documents import Documents, read_weight
-from topicfocus.estimators.streaming import StreamingLDA
-from topicfocus.families import Gaussian
+from topicfocus.estimators.joint import JointMethods
+from topicfocus.estimators.joint_training import JointTrainer, joint_trainer
 
 
-class LDA(StreamingLDA):
+class LDA(JointMethods, TopicModel):
     """Latent Dirichlet allocation by variational inference, a transformer.
 
     θ_d ~ Dirichlet(α), z ~ Categorical(θ_d), w ~ Categorical(β_z), β estimated by maximum
@@ -49,6 +50,14 @@ class LDA(StreamingLDA):
         `partial_fit` (NaN for the objective where the batch brought no epoch).
     n_samples_seen_ : float
         Documents of `fit` or of all calls to `partial_fit`, by their weights.
+
+    Examples
+    --------
+    >>> from topicfocus import LDA
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(200, random_state=0)
+    >>> LDA(3, max_epochs=5, random_state=0).fit_transform(reviews.counts).shape
+    (200, 3)
     """
 
     def __init__(
@@ -78,19 +87,82 @@ class LDA(StreamingLDA):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
-        """Learn topics from counts (documents x words); y is ignored.
+    def _trainer(self, n_words: int) -> JointTrainer:
+        return joint_trainer(self, {"selects": False})
 
-        A document of `sample_weight` 2 counts like two copies of it.
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
+        """Learn topics from counts.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        y : ignored
+        sample_weight : array (documents,), optional
+            A document of weight 2 counts like two copies of it.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> LDA(3, max_epochs=5, random_state=0).fit(reviews.counts).n_iter_
+        5
         """
         corpus = self._read_counts(X, reset=True)
-        weight = read_weight(sample_weight, corpus.n_docs)
-        self._fit_joint(Documents(corpus, None, weight).that_count(), Gaussian(1.0))
-        return self
+        documents = Documents(corpus, None, read_weight(sample_weight, corpus.n_docs))
+        return self._train(documents.that_count(), None)
 
-    def _family(self) -> Gaussian:
-        return Gaussian(1.0)  # of no consequence: no document has a target
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
+        """Learn from a batch of counts, after those of earlier calls. See docs/streaming.md.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        y : ignored
+        sample_weight : array (documents,), optional
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(400, random_state=0).counts
+        >>> model = LDA(3, random_state=0).partial_fit(counts[:200]).partial_fit(counts[200:])
+        >>> float(model.n_samples_seen_)
+        400.0
+        """
+        first = not hasattr(self, "fitted_")
+        corpus = self._read_counts(X, reset=first)
+        documents = Documents(corpus, None, read_weight(sample_weight, corpus.n_docs))
+        if not first:
+            self._check_stream()
+        return self._learn(documents.that_count(allow_empty=True), None)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The bound on log p(w), summed over the documents."""
+        """The bound on log p(w), summed over the documents.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        y : ignored
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> LDA(3, max_epochs=5, random_state=0).fit(counts).score(counts) < 0
+        True
+        """
         return self.elbo(X)["bound"]

@@ -68,3 +68,41 @@ def check_prior(value: Any, n_topics: int) -> tuple[np.ndarray, bool]:
     if not np.all(np.isfinite(prior) & (prior > 0)):
         raise ValueError("doc_topic_prior must be greater than 0 everywhere and finite.")
     return prior.copy(), False
+
+
+def is_auto(name: str, value: Any) -> bool:
+    """Whether a parameter is left to the data; a word other than "auto" is an error."""
+    if (
+        isinstance(value, str)
+        and value != "auto"
+        and not (name == "doc_topic_prior" and value == "learn")
+    ):
+        raise ValueError(f"{name} must be 'auto' or a number, got {value!r}.")
+    return isinstance(value, str) and value == "auto"
+
+
+def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray | None:
+    """Columns of words given by name (where the columns have names) or by number."""
+    if words is None:
+        return None
+    if isinstance(words, str):
+        raise TypeError(f"{name} must be a list of words or column numbers, got one string.")
+    lookup = {} if names is None else {str(w): i for i, w in enumerate(names)}
+    columns = []
+    for word in words:
+        if isinstance(word, str):
+            if names is None:
+                raise ValueError(
+                    f"{name} has the word {word!r}, but X has no column names. Pass a dataframe, "
+                    "or column numbers: vectorizer.vocabulary_[word]."
+                )
+            if word not in lookup:
+                raise ValueError(f"{name} has {word!r}, which is not a column of X.")
+            columns.append(lookup[word])
+        elif isinstance(word, (int, np.integer)) and not isinstance(word, bool):
+            if not 0 <= word < n_words:
+                raise ValueError(f"{name} has column {word}, but X has columns 0 to {n_words - 1}.")
+            columns.append(int(word))
+        else:
+            raise TypeError(f"{name} must hold words or column numbers, got {word!r}.")
+    return np.unique(np.array(columns, dtype=np.int64))

@@ -4,88 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.classifier import TopicClassifier
+from topicfocus.estimators.fitted import FittedAttribute
+from topicfocus.estimators.joint import JointMethods
+from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
 from topicfocus.estimators.parameters import check_choice, check_share
-from topicfocus.estimators.slda import SupervisedJointModel
-from topicfocus.estimators.streaming_targets import StreamingClassifier, StreamingRegressor
-from topicfocus.estimators.targets import ClassifierPart, RegressorPart
-from topicfocus.inference.state import Hyperparameters
-from topicfocus.solvers import CoordinateSolver, FitResult
+from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.solvers import CoordinateSolver
 
 
-class _PFSLDA(SupervisedJointModel):
-    """Parameters of pf-sLDA and how they choose a solver."""
-
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        inclusion_prior: float = 0.1,
-        doc_topic_prior: Any = 1.0,
-        supervision_weight: Any = "auto",
-        bound: str = "paper",
-        solver: str = "auto",
-        selection: str = "auto",
-        max_epochs: int | None = None,
-        tol: float | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.inclusion_prior = inclusion_prior
-        self.doc_topic_prior = doc_topic_prior
-        self.supervision_weight = supervision_weight
-        self.bound = bound
-        self.solver = solver
-        self.selection = selection
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _coordinate_solver(self) -> CoordinateSolver:
-        selection = self.selection
-        if selection == "auto":
-            selection = "sort_and_cut" if self.bound == "tight" else "closed_form"
-        return CoordinateSolver(selection=selection)
-
-    def _hyperparameters(self, n_topics: int, learn_prior: bool) -> Hyperparameters:
-        check_choice("bound", self.bound, ("paper", "tight"))
-        check_choice("selection", self.selection, ("auto", "closed_form", "sort_and_cut"))
-        name = self._solver_name()
-        if self.selection == "sort_and_cut" and name != "coordinate":
-            raise ValueError(
-                f'selection="sort_and_cut" needs solver="coordinate", got solver={name!r}.'
-            )
-        return Hyperparameters(
-            n_topics,
-            selects=True,
-            inclusion_prior=check_share("inclusion_prior", self.inclusion_prior),
-            bound=self.bound,
-            supervision_weight=self._supervision(),
-            learn_prior=learn_prior,
+def _pfslda_trainer(model: Any, n_words: int) -> JointTrainer:
+    """Words have switches; how coordinate ascent moves them depends on the bound."""
+    check_choice("bound", model.bound, ("paper", "tight"))
+    check_choice("selection", model.selection, ("auto", "closed_form", "sort_and_cut"))
+    if model.selection == "sort_and_cut" and model.solver not in ("auto", "coordinate"):
+        raise ValueError(
+            f'selection="sort_and_cut" needs solver="coordinate", got solver={model.solver!r}.'
         )
+    if n_words < 2:
+        raise ValueError(
+            "X has n_features=1: with a single word there is nothing to choose between. Give at "
+            "least two words, or use SLDARegressor/SLDAClassifier."
+        )
+    selection = model.selection
+    if selection == "auto":
+        selection = "sort_and_cut" if model.bound == "tight" else "closed_form"
+    hyper = {
+        "selects": True,
+        "inclusion_prior": check_share("inclusion_prior", model.inclusion_prior),
+        "bound": model.bound,
+        "supervision_weight": read_supervision(model.supervision_weight),
+    }
+    return joint_trainer(model, hyper, CoordinateSolver(selection=selection))
 
-    def _fit_joint(
-        self, documents: Documents, family: Any, held_out: Documents | None = None
-    ) -> FitResult:
-        if documents.corpus.n_words < 2:
-            raise ValueError(
-                "X has n_features=1: with a single word there is nothing to choose between. Give "
-                "at least two words, or use SLDARegressor/SLDAClassifier."
-            )
-        return super()._fit_joint(documents, family, held_out)
 
-
-class PFSLDARegressor(StreamingRegressor, RegressorPart, _PFSLDA):
+class PFSLDARegressor(JointMethods, TopicRegressor):
     """Prediction-focused supervised LDA (AISTATS 2020) for a real target, or another family.
 
     Each token has a switch ξ ~ Bernoulli(p): relevant ones come from the topics, the others from
@@ -123,7 +76,20 @@ class PFSLDARegressor(StreamingRegressor, RegressorPart, _PFSLDA):
         φ_v > ½.
     background_ : array (words,)
         π, sums to one.
+
+    Examples
+    --------
+    >>> from topicfocus import PFSLDARegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = PFSLDARegressor(3, max_epochs=20, random_state=0)
+    >>> model.fit(reviews.counts, reviews.target).coef_.shape
+    (3,)
     """
+
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, the probability of being relevant.")
+    selected_words_ = FittedAttribute(lambda f: f.selected_words, "φ > ½.")
+    background_ = FittedAttribute(lambda f: f.background, "π, sums to one.")
 
     def __init__(
         self,
@@ -145,29 +111,81 @@ class PFSLDARegressor(StreamingRegressor, RegressorPart, _PFSLDA):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        super().__init__(
-            n_topics,
-            inclusion_prior=inclusion_prior,
-            doc_topic_prior=doc_topic_prior,
-            supervision_weight=supervision_weight,
-            bound=bound,
-            solver=solver,
-            selection=selection,
-            max_epochs=max_epochs,
-            tol=tol,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        self.n_topics = n_topics
+        self.inclusion_prior = inclusion_prior
         self.family = family
+        self.doc_topic_prior = doc_topic_prior
+        self.supervision_weight = supervision_weight
+        self.bound = bound
+        self.solver = solver
+        self.selection = selection
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _trainer(self, n_words: int) -> JointTrainer:
+        return _pfslda_trainer(self, n_words)
 
 
-class PFSLDAClassifier(StreamingClassifier, ClassifierPart, _PFSLDA):
+class PFSLDAClassifier(JointMethods, TopicClassifier):
     """Prediction-focused supervised LDA for classes, as :class:`SLDAClassifier` has them.
 
     Parameters and attributes are those of :class:`PFSLDARegressor`, with `classes_` and without
     `noise_variance_`.
+
+    Examples
+    --------
+    >>> from topicfocus import PFSLDAClassifier
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = PFSLDAClassifier(3, max_epochs=20, random_state=0)
+    >>> model.fit(reviews.counts, reviews.target > 5).coef_.shape
+    (3,)
     """
+
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, the probability of being relevant.")
+    selected_words_ = FittedAttribute(lambda f: f.selected_words, "φ > ½.")
+    background_ = FittedAttribute(lambda f: f.background, "π, sums to one.")
+
+    def __init__(
+        self,
+        n_topics: int = 5,
+        *,
+        inclusion_prior: float = 0.1,
+        doc_topic_prior: Any = 1.0,
+        supervision_weight: Any = "auto",
+        bound: str = "paper",
+        solver: str = "auto",
+        selection: str = "auto",
+        max_epochs: int | None = None,
+        tol: float | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_topics = n_topics
+        self.inclusion_prior = inclusion_prior
+        self.doc_topic_prior = doc_topic_prior
+        self.supervision_weight = supervision_weight
+        self.bound = bound
+        self.solver = solver
+        self.selection = selection
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _trainer(self, n_words: int) -> JointTrainer:
+        return _pfslda_trainer(self, n_words)

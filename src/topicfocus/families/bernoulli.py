@@ -23,6 +23,7 @@ from topicfocus.families.response import (
     label_probabilities,
     scale_name,
     target_kind,
+    target_limits,
     target_variance,
 )
 
@@ -127,3 +128,8 @@ def _target_variance(family, predictor, spread, labels):
 def _information(family, predictor):
     p = expit(predictor)
     return p * (1 - p)
+
+
+@target_limits.register(Bernoulli)
+def _target_limits(family, labels):
+    return 0.0, 1.0

@@ -17,6 +17,7 @@ from topicfocus.families.operations import (
     row_log_likelihood,
 )
 from topicfocus.families.response import (
+    check_parameters,
     family_name,
     information,
     initial_family,
@@ -145,3 +146,9 @@ def _label_probabilities(family, predictor):
 def _information(family, predictor):
     p = softmax(predictor, axis=-1)
     return p * (1 - p)
+
+
+@check_parameters.register(Categorical)
+def _check_parameters(family):
+    if type(family.n_classes) is not int or family.n_classes < 2:
+        raise ValueError("a target of classes must have two of them or more.")

@@ -18,6 +18,7 @@ from topicfocus.families.operations import (
     with_free_parameters,
 )
 from topicfocus.families.response import (
+    check_parameters,
     conditional_variance,
     family_name,
     information,
@@ -136,3 +137,10 @@ def _information(family, predictor):
 @overdispersion.register(Gaussian)
 def _overdispersion(family, predictor, target):
     return float(np.mean((target - predictor) ** 2)) / max(family.noise_variance, 1e-300)
+
+
+@check_parameters.register(Gaussian)
+def _check_parameters(family):
+    noise = family.noise_variance
+    if not (isinstance(noise, float) and 0 < noise < np.inf):
+        raise ValueError("noise_variance_ must be greater than 0 and finite.")

@@ -21,6 +21,7 @@ from topicfocus.families.operations import (
     with_free_parameters,
 )
 from topicfocus.families.response import (
+    check_parameters,
     expected_target,
     family_name,
     information,
@@ -29,6 +30,7 @@ from topicfocus.families.response import (
     label_probabilities,
     scale_name,
     target_kind,
+    target_limits,
     target_variance,
 )
 
@@ -243,3 +245,16 @@ def _information(family, predictor):
     slope = np.diff(below * (1 - below), axis=1, prepend=0.0, append=0.0)
     p = np.maximum(level_probabilities(family, predictor[:, 0]), 1e-300)
     return np.sum(slope**2 / p, axis=1, keepdims=True)
+
+
+@check_parameters.register(Ordinal)
+def _check_parameters(family):
+    tau = family.thresholds
+    floats = isinstance(tau, np.ndarray) and tau.dtype == np.float64 and tau.ndim == 1
+    if not (floats and np.all(np.isfinite(tau)) and np.all(np.diff(tau) > 0)):
+        raise ValueError("thresholds_ must be finite numbers that rise.")
+
+
+@target_limits.register(Ordinal)
+def _target_limits(family, labels):
+    return float(labels[0]), float(labels[-1])

@@ -23,6 +23,7 @@ from topicfocus.families.response import (
     scale_name,
     takes_exposure,
     target_kind,
+    target_limits,
     target_variance,
 )
 
@@ -118,3 +119,8 @@ def _overdispersion(family, predictor, target):
     # Never below 1: fewer surprises than a Poisson count has are luck.
     mean = _mean_response(family, predictor)
     return max(1.0, float(np.mean((target - mean) ** 2 / np.maximum(mean, 1e-300))))
+
+
+@target_limits.register(Poisson)
+def _target_limits(family, labels):
+    return 0.0, np.inf

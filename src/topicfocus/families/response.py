@@ -92,6 +92,11 @@ def initial_family(
     return family
 
 
+@singledispatch
+def check_parameters(family: NamedTuple) -> None:
+    """Raise ValueError for parameters that compiled code must not be given; none by default."""
+
+
 # ---- predictions ------------------------------------------------------------------------------
 
 
@@ -134,11 +139,21 @@ def target_variance(
 
 
 @singledispatch
+def target_limits(family: NamedTuple, labels: np.ndarray | None) -> tuple[float, float]:
+    """The smallest and the largest value that a target can have; none by default."""
+    return -np.inf, np.inf
+
+
 def target_interval(
-    family: NamedTuple, mean: np.ndarray, std: np.ndarray, deviations: float
+    family: NamedTuple,
+    mean: np.ndarray,
+    std: np.ndarray,
+    deviations: float,
+    labels: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of an interval of a target: so many standard deviations about its expectation."""
-    return mean - deviations * std, mean + deviations * std
+    """Ends of an interval: so many standard deviations about the mean, within the limits."""
+    low, high = target_limits(family, labels)
+    return np.maximum(mean - deviations * std, low), np.minimum(mean + deviations * std, high)
 
 
 # ---- what documents say about the predictor -----------------------------------------------------

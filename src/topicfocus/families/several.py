@@ -28,6 +28,7 @@ from topicfocus.families.operations import (
 )
 from topicfocus.families.ordinal import Ordinal
 from topicfocus.families.poisson import Poisson
+from topicfocus.families.response import check_parameters
 
 _KINDS = (Gaussian, Bernoulli, Poisson, Ordinal, Categorical)
 
@@ -214,3 +215,45 @@ def _free_gradient(family, target, mean, variance, weight):
             l = where.start
             parts.append(free_gradient(own, target[:, t], mean[:, l], variance[:, l], weight[:, t]))
     return np.concatenate([*parts, np.zeros(0)])
+
+
+@check_parameters.register(Several)
+def _check_parameters(family):
+    """Compiled code follows these arrays without looking."""
+    n_targets = len(family.kind) if isinstance(family.kind, np.ndarray) else 0
+    for name in ("kind", "first", "place"):
+        array = getattr(family, name)
+        whole = isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
+        _require(whole, f"family_.{name} must be an array of whole numbers")
+    own = family.parameters
+    floats = isinstance(own, np.ndarray) and own.dtype == np.float64 and own.ndim == 1
+    _require(floats, "family_.parameters must be an array of floats")
+    known = np.all((family.kind >= 0) & (family.kind < len(_KINDS)))
+    _require(known, "family_.kind is of no known kind")
+    for name in ("first", "place"):
+        array = getattr(family, name)
+        rises = len(array) == n_targets + 1 and array[0] == 0 and np.all(np.diff(array) >= 0)
+        _require(rises, f"family_.{name} must begin at 0 and never fall")
+    _require(family.place[-1] == len(own), "family_.place must end at the parameters")
+    _check_widths(family)
+    for part, _ in split(family):
+        check_parameters(part)
+
+
+def _check_widths(family: Several) -> None:
+    widths, sizes = np.diff(family.first), np.diff(family.place)
+    for kind, width, size in zip(family.kind, widths, sizes, strict=True):
+        cls = _KINDS[kind]
+        _require(
+            width >= 2 if cls is Categorical else width == 1,
+            f"family_ gives {width} predictors to a target that is {cls.__name__}",
+        )
+        _require(
+            size >= 1 if cls is Ordinal else size == (cls is Gaussian),
+            f"family_ gives {size} parameters to a target that is {cls.__name__}",
+        )
+
+
+def _require(condition, message: str) -> None:
+    if not condition:
+        raise ValueError(f"{message}.")

@@ -23,7 +23,7 @@ from topicfocus.persistence.errors import ModelFileError
 
 FORMAT = "topicfocus model"
 #: Goes up when files change so that an older topicfocus would misread them.
-VERSION = 1
+VERSION = 2
 HEADER = "topicfocus.json"
 
 _SEAL = b"topicfocus sha256 "

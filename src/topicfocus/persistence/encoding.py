@@ -25,6 +25,7 @@ from topicfocus.persistence.registry import (
     record_fields,
     record_name,
     record_named,
+    upgraded_fields,
 )
 
 _MAX_DEPTH = 40
@@ -315,6 +316,7 @@ class Decoder:
     def _record(self, node: dict[str, Any], depth: int) -> Any:
         cls = record_named(node["class"])
         fields = {name: self.decode(v, depth) for name, v in node["fields"].items()}
+        fields = upgraded_fields(cls, fields)
         unknown = sorted(set(fields) - set(record_fields(cls)))
         if unknown:
             raise ModelFileError(_unknown(cls, unknown[0]))
@@ -331,10 +333,13 @@ class Decoder:
         if unknown:
             raise ModelFileError(_unknown(entry.cls, unknown[0]))
         value = entry.cls(**params)
-        for name, v in node["fitted"].items():
+        fitted = {name: self.decode(v, depth) for name, v in node["fitted"].items()}
+        if entry.upgrade is not None:
+            fitted = entry.upgrade(fitted)
+        for name, v in fitted.items():
             if not entry.may_have(name) or name in entry.parameters():
                 raise ModelFileError(_unknown(entry.cls, name))
-            setattr(value, name, self.decode(v, depth))
+            setattr(value, name, v)
         if "requests" in node:
             setattr(value, _REQUESTS, _requests(value, node["requests"]))
         if entry.check is not None:

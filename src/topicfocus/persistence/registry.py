@@ -23,12 +23,15 @@ class Entry:
         Fitted attributes that are left out: they mean nothing in another process.
     check : callable, optional
         Takes an object and raises if it is not fitted or does not hold together.
+    upgrade : callable, optional
+        Takes the fitted attributes of a file and returns them as they are called today.
     """
 
     cls: type
     name: str
     transient: frozenset[str] = frozenset()
     check: Callable[[Any], None] | None = None
+    upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     def parameters(self) -> frozenset[str]:
         """Names of the constructor's parameters."""
@@ -47,6 +50,7 @@ _ENTRIES: dict[str, Entry] = {}
 _ENTRY_OF: dict[type, Entry] = {}
 _RECORDS: dict[str, type] = {}
 _RECORD_OF: dict[type, str] = {}
+_RECORD_UPGRADES: dict[type, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 
 def register(
@@ -55,6 +59,7 @@ def register(
     name: str | None = None,
     transient: tuple[str, ...] = (),
     check: Callable[[Any], None] | None = None,
+    upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> type:
     """Allow objects of a class in model files; also a class decorator.
 
@@ -73,18 +78,30 @@ def register(
     check : callable, optional
         Called with the object before it is written and after it is read. It raises
         NotFittedError, or ValueError where attributes do not fit together.
+    upgrade : callable, optional
+        Called with the fitted attributes of every file that is read; returns those of today. So a
+        file of an older version still loads after attributes were renamed.
     """
     if not callable(getattr(cls, "get_params", None)):
         raise TypeError(f"{cls.__name__} has no get_params: its parameters cannot be stored.")
     name = name or f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
     if name in _ENTRIES or cls in _ENTRY_OF:
         raise ValueError(f"{name} is registered already.")
-    _ENTRIES[name] = _ENTRY_OF[cls] = Entry(cls, name, frozenset(transient), check)
+    _ENTRIES[name] = _ENTRY_OF[cls] = Entry(cls, name, frozenset(transient), check, upgrade)
     return cls
 
 
-def register_record(cls: type, *, name: str | None = None) -> type:
-    """Allow a NamedTuple or a dataclass as a value in model files, by its fields."""
+def register_record(
+    cls: type,
+    *,
+    name: str | None = None,
+    upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> type:
+    """Allow a NamedTuple or a dataclass as a value in model files, by its fields.
+
+    `upgrade` is called with the fields of every such record that is read, and returns those of
+    today.
+    """
     if not (is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))):
         raise TypeError(f"{cls.__name__} is neither a NamedTuple nor a dataclass.")
     name = name or f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
@@ -92,7 +109,15 @@ def register_record(cls: type, *, name: str | None = None) -> type:
         raise ValueError(f"{name} is registered already.")
     _RECORDS[name] = cls
     _RECORD_OF[cls] = name
+    if upgrade is not None:
+        _RECORD_UPGRADES[cls] = upgrade
     return cls
+
+
+def upgraded_fields(cls: type, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a record as its class has them today."""
+    upgrade = _RECORD_UPGRADES.get(cls)
+    return fields if upgrade is None else upgrade(fields)
 
 
 def record_fields(cls: type) -> tuple[str, ...]:

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from topicfocus.estimators.uncertainty import response_variance
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.report.evaluation import (
     calibration,
     figures,
-    in_units,
-    is_class,
     roc,
     rounded,
 )
@@ -48,41 +46,37 @@ class Predictions:
 
 def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) -> Predictions:
     """Everything from one pass over the documents."""
-    model = inputs.model
+    fitted, n_jobs = inputs.fitted, inputs.model.n_jobs
     if not inputs.n_docs:
-        return _nothing(model)
-    extras = {} if exposure is None else {"exposure": exposure}
-    documents = model._read_documents(inputs.counts, covariates=covariates, **extras)
-    mixes = model._mixes(documents.corpus)
-    predictor = model._predictors(documents, mixes)
-    state = model._state()
-    offset = np.zeros((inputs.n_docs, state.n_predictors)) + state.intercept
+        return _nothing(fitted)
+    documents = fitted.documents(inputs.counts, None, exposure, covariates)
+    mixes = fitted.mixes(documents.corpus, n_jobs)
+    predictor = fitted.predictors(documents, mixes, n_jobs)
+    offset = np.zeros((inputs.n_docs, fitted.state.n_predictors)) + fitted.state.intercept
     if documents.offset is not None:
         offset = offset + documents.offset
-    spread = model._predictor_variance(documents.corpus, mixes)
+    spread = fitted.predictor_variance(documents.corpus, mixes, n_jobs)
     mean: list[np.ndarray] = []
     std: list[np.ndarray | None] = []
-    for coding, own, where in model._parts():
-        if is_class(coding):
+    for part in fitted.parts:
+        coding, own, where = part.coding, part.family, part.where
+        if coding.is_class:
             mean.append(coding.probabilities(own, predictor[:, where]))
             std.append(None)
         else:
             mean.append(coding.mean(own, predictor[:, where]))
-            first = where.start
-            std.append(
-                np.sqrt(response_variance(coding, own, predictor[:, first], spread[:, first]))
-            )
+            std.append(np.sqrt(coding.variance(own, predictor[:, where], spread[:, where])))
     return Predictions(mixes, predictor, offset, documents.covariates, mean, std)
 
 
-def _nothing(model: Any) -> Predictions:
+def _nothing(fitted: Fitted) -> Predictions:
     """Of no documents."""
-    state = model._state()
+    state = fitted.state
     bare = np.zeros((0, state.n_predictors))
     mean: list[np.ndarray] = []
-    for coding, _, _ in model._parts():
-        n_classes = 2 if coding.labels is None else len(coding.labels)
-        mean.append(np.zeros((0, n_classes)) if is_class(coding) else np.zeros(0))
+    for part in fitted.parts:
+        coding = part.coding
+        mean.append(np.zeros((0, coding.n_labels)) if coding.is_class else np.zeros(0))
     return Predictions(np.zeros((0, state.n_topics)), bare, bare, None, mean, [None for _ in mean])
 
 
@@ -90,17 +84,17 @@ def read_baselines(inputs: Inputs, given: Any) -> dict[str, list[np.ndarray]]:
     """Predictions of others, one array a target."""
     out: dict[str, list[np.ndarray]] = {}
     for name, predictions in dict(given or {}).items():
-        codings = inputs.model._codings
+        codings = inputs.codings
         parts = [predictions] if len(codings) == 1 else predictions
         if len(codings) > 1 and isinstance(predictions, np.ndarray):
             parts = list(predictions.T)
         columns = []
         for coding, part in zip(codings, parts, strict=True):
             column = np.asarray(part, dtype=float)
-            if is_class(coding):
+            if coding.is_class:
                 if column.ndim == 1:
                     column = np.column_stack([1 - column, column])
-                n_classes = 2 if coding.labels is None else len(coding.labels)
+                n_classes = coding.n_labels
                 if column.shape[1] != n_classes:
                     raise ValueError(
                         f"the baseline {name!r} has {column.shape[1]} columns, but there are "
@@ -121,20 +115,20 @@ def evaluate(
 ) -> list[dict[str, Any] | None]:
     """Figures and curves of each target, over all documents that have it."""
     if inputs.codes is None or not inputs.n_docs:
-        return [None for _ in inputs.model._codings]
+        return [None for _ in inputs.codings]
     out: list[dict[str, Any] | None] = []
-    for t, coding in enumerate(inputs.model._codings):
+    for t, coding in enumerate(inputs.codings):
         known = np.isfinite(inputs.codes[:, t])
         if known.sum() < 2:
             out.append(None)
             continue
-        truth = in_units(coding, inputs.codes[known, t])
+        truth = coding.in_units(inputs.codes[known, t])
         mean, std = found.mean[t][known], found.std[t]
         rows = {"this model": figures(coding, truth, mean, None if std is None else std[known])}
         for name, predicted in baselines.items():
             rows[name] = figures(coding, truth, predicted[t][known])
         record: dict[str, Any] = {"n": int(known.sum()), "figures": rows}
-        if is_class(coding):
+        if coding.is_class:
             record["roc"] = [roc(truth == c, mean[:, c]) for c in range(mean.shape[1])]
             record["calibration"] = [
                 calibration((truth == c).astype(float), mean[:, c], shares=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score, roc_curve
 
 from topicfocus.estimators.coding import Coding
+from topicfocus.families import target_interval, target_kind
 
 _BINS = 10
 _CURVE = 101
@@ -16,11 +18,6 @@ Z80 = 1.2815515655446004
 Z95 = 1.959963984540054
 
 
-def is_class(coding: Coding) -> bool:
-    """Whether a target is one of some classes, or 0 and 1."""
-    return coding.kind in ("bernoulli", "categorical")
-
-
 def figures(
     coding: Coding, truth: np.ndarray, predicted: np.ndarray, std: np.ndarray | None = None
 ) -> dict[str, float]:
@@ -28,7 +25,7 @@ def figures(
 
     `predicted`: numbers, or probabilities documents x classes.
     """
-    if is_class(coding):
+    if coding.is_class:
         n_classes = predicted.shape[1]
         chosen = np.clip(predicted[np.arange(len(truth)), truth.astype(int)], 1e-15, 1.0)
         areas = [auc(truth == c, predicted[:, c]) for c in range(n_classes)]
@@ -46,13 +43,14 @@ def figures(
     spread = float(np.mean((truth - truth.mean()) ** 2))
     if spread > 0:
         out["R²"] = 1 - float(np.mean(error**2)) / spread
-    if coding.kind == "poisson":
+    if target_kind(coding.family) == "count":
         mean = np.maximum(predicted, 1e-300)
         safe = np.where(truth > 0, truth, 1.0)
         deviance = truth * np.log(safe / mean) - (truth - mean)
         out["mean deviance"] = float(2 * np.mean(deviance))
     if std is not None:
-        out["in the 80% interval"] = float(np.mean(np.abs(error) <= Z80 * std))
+        low, high = target_interval(coding.family, predicted, std, Z80, coding.labels)
+        out["in the 80% interval"] = float(np.mean((low <= truth) & (truth <= high)))
     return out
 
 
@@ -60,23 +58,14 @@ def auc(positive: np.ndarray, score: np.ndarray) -> float:
     """Area under the ROC curve; ½ where there is only one class."""
     if positive.all() or not positive.any():
         return 0.5
-    fpr, tpr = _rates(positive, score)
-    return float(np.trapezoid(tpr, fpr))
-
-
-def _rates(positive: np.ndarray, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    order = np.argsort(-score, kind="stable")
-    hit = positive[order].astype(float)
-    # Documents with equal scores enter together: a diagonal step.
-    last = np.append(np.diff(score[order]) != 0, True)
-    tpr = np.cumsum(hit)[last] / max(hit.sum(), 1)
-    fpr = np.cumsum(1 - hit)[last] / max((1 - hit).sum(), 1)
-    return np.append(0.0, fpr), np.append(0.0, tpr)
+    return float(roc_auc_score(positive, score))
 
 
 def roc(positive: np.ndarray, score: np.ndarray) -> dict[str, Any]:
     """The curve, thinned to about a hundred points, and its area."""
-    fpr, tpr = _rates(positive, score)
+    fpr, tpr = np.array([0.0, 1.0]), np.array([0.0, 1.0])
+    if positive.any() and not positive.all():
+        fpr, tpr, _ = roc_curve(positive, score, drop_intermediate=False)
     if len(fpr) > _CURVE:
         keep = np.unique(np.linspace(0, len(fpr) - 1, _CURVE).astype(int))
         fpr, tpr = fpr[keep], tpr[keep]
@@ -106,13 +95,6 @@ def calibration(truth: np.ndarray, predicted: np.ndarray, shares: bool) -> dict[
         "high": rounded(middle + reach),
         "n": n.tolist(),
     }
-
-
-def in_units(coding: Coding, codes: np.ndarray) -> np.ndarray:
-    """Targets in their own units: levels of a rating, else what they are."""
-    if coding.kind == "ordinal" and coding.labels is not None:
-        return coding.labels.astype(float)[codes.astype(int)]
-    return codes
 
 
 def rounded(values: Any, digits: int = 6) -> list[float | None]:

@@ -10,10 +10,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topicfocus.estimators.coding import target_columns
-from topicfocus.estimators.targets import TargetPart
+from topicfocus.estimators.classifier import TopicClassifier
+from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.regressor import TopicRegressor
 from topicfocus.text import TokenCounter
 
 _DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
@@ -22,7 +24,7 @@ _COMPARED = 50
 
 
 @dataclass(frozen=True)
-class Words:
+class TextReading:
     """How the page turns text into words; without `reads_text` words are picked from a list.
 
     `note` says what a reader should know about it, "" when it is exactly what training did.
@@ -47,7 +49,7 @@ class Inputs:
     counts : csr array, documents x words; without rows where no documents were given
     texts : list of str, or None
     vocabulary : list of str
-    words : Words
+    words : TextReading
     codes : array (documents, targets) or None
         Targets as the family's numbers, NaN where one is not known.
     """
@@ -56,12 +58,22 @@ class Inputs:
     counts: sparse.csr_array
     texts: list[str] | None
     vocabulary: list[str]
-    words: Words
+    words: TextReading
     codes: np.ndarray | None
 
     @property
     def n_docs(self) -> int:
         return int(self.counts.shape[0])
+
+    @property
+    def fitted(self) -> Fitted:
+        """What the model knows."""
+        return self.model.fitted_
+
+    @property
+    def codings(self) -> tuple[Coding, ...]:
+        """How each target is coded."""
+        return tuple(part.coding for part in self.fitted.parts)
 
 
 def read_inputs(
@@ -69,7 +81,7 @@ def read_inputs(
 ) -> Inputs:
     """Check what a user gave and bring it into one form."""
     vectoriser, before, estimator = _take_apart(model)
-    if not isinstance(estimator, TargetPart):
+    if not isinstance(estimator, (TopicRegressor, TopicClassifier)):
         raise TypeError(
             f"a report needs a topic model with a target, or a pipeline that ends in one, got "
             f"{type(estimator).__name__}."
@@ -86,12 +98,14 @@ def read_inputs(
                 "of the vectoriser and the model, which reads texts."
             )
         counts = before.transform(texts)
-    fitted: Any = estimator
-    n_words = fitted.components_.shape[1]
+    fitted: Fitted = estimator.fitted_
+    n_words = fitted.state.n_words
     if counts is None:
         matrix = sparse.csr_array((0, n_words))
     else:
-        matrix = fitted._read_counts(counts, reset=False).counts
+        matrix = fitted.corpus(counts).counts
+        # Columns of other names than at fit, or in another order, are an error.
+        validate_data(estimator, counts, reset=False, skip_check_array=True)
     if texts is not None and len(texts) != matrix.shape[0]:
         raise ValueError(f"there are {len(texts)} texts, but counts has {matrix.shape[0]} rows.")
     names = _vocabulary(vocabulary, estimator, vectoriser, n_words)
@@ -100,7 +114,7 @@ def read_inputs(
     if target is not None:
         if counts is None:
             raise ValueError("target was given without documents: pass texts or counts, too.")
-        codes = estimator._codes(target_columns(target, matrix.shape[0], "target"), "target")
+        codes = fitted.targets.encode(target, "target", matrix.shape[0])
     return Inputs(estimator, matrix, texts, names, words, codes)
 
 
@@ -136,9 +150,9 @@ def _words(
     texts: Sequence[str] | None,
     counts: sparse.csr_array,
     vocabulary: list[str],
-) -> Words:
+) -> TextReading:
     if isinstance(vectoriser, TokenCounter):
-        rule = vectoriser._rule()
+        rule = vectoriser.rule()
         return _with_orders(rule.lowercase, rule.min_length, rule.orders, rule.stop_words)
     if isinstance(vectoriser, CountVectorizer):
         plain = (
@@ -149,16 +163,18 @@ def _words(
             and vectoriser.strip_accents is None
         )
         if not plain:
-            return Words(False, note="Training used a tokeniser of its own, which runs in Python.")
+            return TextReading(
+                False, note="Training used a tokeniser of its own, which runs in Python."
+            )
         low, high = vectoriser.ngram_range
         stop = tuple(vectoriser.get_stop_words() or ())
         return _with_orders(
             vectoriser.lowercase, 2, (low, high), stop, binary=bool(vectoriser.binary)
         )
     if before is not None:
-        return Words(False, note="Training prepared the text in steps that run in Python.")
+        return TextReading(False, note="Training prepared the text in steps that run in Python.")
     if texts is None:
-        return Words(False)
+        return TextReading(False)
     return _guess(texts, counts, vocabulary)
 
 
@@ -168,18 +184,18 @@ def _with_orders(
     orders: tuple[int, int],
     stop_words: Sequence[str],
     binary: bool = False,
-) -> Words:
+) -> TextReading:
     # A stop word is in no vocabulary; only where n-grams are made does it matter that it is gone.
     stop = tuple(sorted(stop_words)) if orders != (1, 1) else ()
-    return Words(
+    return TextReading(
         True, bool(lowercase), int(min_length), (int(orders[0]), int(orders[1])), stop, binary
     )
 
 
-def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]) -> Words:
+def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]) -> TextReading:
     """Counts came with texts: does the usual way of reading text give these counts?"""
     if len(set(vocabulary)) < len(vocabulary):
-        return Words(False, note="Two words have the same name.")
+        return TextReading(False, note="Two words have the same name.")
     reader = CountVectorizer(vocabulary=vocabulary)
     some = list(texts[:_COMPARED])
     found = reader.transform(some)
@@ -192,4 +208,4 @@ def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]
             "of two letters or more, in lower case, which gives slightly different counts."
         )
     )
-    return Words(True, note=note)
+    return TextReading(True, note=note)

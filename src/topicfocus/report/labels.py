@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.coding import Coding
-from topicfocus.report.evaluation import is_class
+from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.targets import TargetPart
+from topicfocus.families import FAMILIES, family_name, scale_name
+from topicfocus.report.curves import link_curve
 from topicfocus.report.inputs import Inputs
 
 _NAME_WORDS = 3
@@ -75,37 +77,46 @@ def listed(name: str, given: Any, size: int) -> list[str] | None:
     return values
 
 
-def describe_targets(model: Any, labels: Labels) -> list[dict[str, Any]]:
+#: Families whose inverse link the page computes itself; it gets a curve of any other.
+_KNOWN = {*FAMILIES, "categorical"}
+
+
+def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> list[dict[str, Any]]:
     """Name, family and labels of each target, and which predictors are its own."""
-    codings: Sequence[Coding] = model._codings
-    names = listed("target_names", labels.targets, len(codings))
+    parts = fitted.parts
+    names = listed("target_names", labels.targets, len(parts))
     if names is None:
-        names = ["target"] if len(codings) == 1 else [f"target {t}" for t in range(len(codings))]
+        names = ["target"] if len(parts) == 1 else [f"target {t}" for t in range(len(parts))]
     classes = labels.classes
-    if classes is not None and len(codings) == 1:
+    if classes is not None and len(parts) == 1:
         classes = [classes]
     out = []
-    for t, (coding, own, where) in enumerate(model._parts()):
-        own_labels = None
-        if is_class(coding):
-            own_labels = ["0", "1"] if coding.labels is None else [str(v) for v in coding.labels]
-            if classes is not None and classes[t] is not None:
-                own_labels = listed("class_names", classes[t], len(own_labels))
-        elif coding.labels is not None:
-            own_labels = [f"{v:g}" for v in coding.labels]
-        out.append(
-            {
-                "name": names[t],
-                "kind": coding.kind,
-                "first": where.start,
-                "width": where.stop - where.start,
-                "labels": own_labels,
-                "levels": coding.labels.astype(float) if coding.kind == "ordinal" else None,
-                "noise": getattr(own, "noise_variance", None),
-                "thresholds": getattr(own, "thresholds", None),
-            }
-        )
+    for t, part in enumerate(parts):
+        own, where = part.family, part.where
+        about = {
+            "name": names[t],
+            "kind": part.coding.kind,
+            "first": where.start,
+            "width": where.stop - where.start,
+            "labels": _label_names(part, None if classes is None else classes[t]),
+            "levels": part.coding.labels.astype(float) if part.coding.is_rating else None,
+            "noise": getattr(own, "noise_variance", None),
+            "thresholds": getattr(own, "thresholds", None),
+        }
+        if family_name(own) not in _KNOWN:
+            about["scale"] = scale_name(own)
+            about["curve"] = link_curve(own, predictor[:, where.start])
+        out.append(about)
     return out
+
+
+def _label_names(part: TargetPart, given: Any) -> list[str] | None:
+    """Classes as the user calls them, levels as numbers; None for a number."""
+    coding = part.coding
+    if not coding.is_class:
+        return None if coding.labels is None else [f"{v:g}" for v in coding.labels]
+    own = ["0", "1"] if coding.labels is None else [str(v) for v in coding.labels]
+    return own if given is None else listed("class_names", given, len(own))
 
 
 def describe_predictors(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from topicfocus.report.documents import (
     sample_rows,
 )
 from topicfocus.report.facts import fit_facts
-from topicfocus.report.inputs import Inputs, Words
+from topicfocus.report.inputs import Inputs, TextReading
 from topicfocus.report.intervals import topic_errors
 from topicfocus.report.labels import (
     Labels,
@@ -71,12 +71,12 @@ def summarise(
 ) -> dict[str, Any]:
     """Everything the page shows, JSON-serialisable."""
     labels, extras = labels or Labels(), extras or Extras()
-    model = inputs.model
+    model, fitted = inputs.model, inputs.fitted
     found = predict_all(inputs, extras.exposure, extras.covariates)
     rows = sample_rows(inputs.n_docs, max_documents, random_state)
-    targets = describe_targets(model, labels)
-    state = model._state()
-    table = word_table(model, inputs.counts[rows], exact)
+    targets = describe_targets(fitted, labels, found.predictor)
+    state = fitted.state
+    table = word_table(fitted, inputs.counts[rows], exact, model.n_jobs)
     relevant = (state.inclusion > 0) & (state.topic_word.max(axis=1) > 0)
     document_names = listed("document_names", labels.documents, inputs.n_docs)
     summary = {
@@ -90,7 +90,7 @@ def summarise(
         "topics": _topics(inputs, found, labels),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
         "covariates": _covariates(state, found.covariates, labels),
-        "roots": _sees_roots(model),
+        "roots": fitted.sees_roots,
         "table": table,
         "reading": _reading(inputs.words),
         "words": word_summary(inputs, found.mixes),
@@ -131,12 +131,11 @@ def _key(model: Any, inputs: Inputs) -> str:
 
 
 def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
-    model = inputs.model
-    state = model._state()
-    n_topics = len(model.components_)
+    fitted = inputs.fitted
+    state = fitted.state
     errors = None
     if inputs.codes is not None and inputs.n_docs:
-        errors = topic_errors(model, found.mixes, found.predictor, inputs.codes, found.covariates)
+        errors = topic_errors(fitted, found.mixes, found.predictor, inputs.codes, found.covariates)
     prior = state.doc_topic_prior
     return {
         "names": topic_names(inputs, labels.topics),
@@ -144,7 +143,7 @@ def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
         "error": errors,
         "prevalence": found.mixes.mean(axis=0) if inputs.n_docs else prior / prior.sum(),
         "prior": prior,
-        "volume": getattr(model, "topic_volume_", np.ones(n_topics)),
+        "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
     }
 
 
@@ -160,14 +159,7 @@ def _covariates(state: Any, values: np.ndarray | None, labels: Labels) -> dict[s
     }
 
 
-def _sees_roots(model: Any) -> bool:
-    """Whether topic mixes are found from √counts."""
-    from topicfocus.estimators.constrained import ConstrainedModel
-
-    return isinstance(model, ConstrainedModel)
-
-
-def _reading(words: Words) -> dict[str, Any]:
+def _reading(words: TextReading) -> dict[str, Any]:
     return {
         "text": words.reads_text,
         "lowercase": words.lowercase,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.words import mix_weights
 from topicfocus.report.packing import pack, size, unpack, whole
@@ -19,13 +20,15 @@ _STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535
 
 
-def word_table(model: Any, counts: Any, exact: bool = False) -> dict[str, Any]:
+def word_table(
+    fitted: Fitted, counts: Any, exact: bool = False, n_jobs: int | None = None
+) -> dict[str, Any]:
     """Rows W_v (largest entry 1) and multiplicities of the words that topics contain.
 
     In doubles where they fit, then in floats, then as rounded logarithms; `error` is how far
     linear predictors of the documents move by the rounding.
     """
-    state = model._state()
+    state = fitted.state
     weights = mix_weights(state).table
     kept = np.flatnonzero(weights.multiplicity > 0)
     rows = weights.table[kept]
@@ -40,7 +43,7 @@ def word_table(model: Any, counts: Any, exact: bool = False) -> dict[str, Any]:
     record["rows"] = packed
     record["error"] = 0.0
     if packed["t"] != "f8":
-        record["error"] = _error(model, counts, state, kept, rounded_rows)
+        record["error"] = _error(fitted, counts, kept, rounded_rows, n_jobs)
     return record
 
 
@@ -71,12 +74,15 @@ def unpack_logarithms(record: dict[str, Any]) -> np.ndarray:
     return np.where(steps == _ZERO, 0.0, np.exp(-steps * record["log"]))
 
 
-def _error(model: Any, counts: Any, state: Any, kept: np.ndarray, rows: np.ndarray) -> float:
+def _error(
+    fitted: Fitted, counts: Any, kept: np.ndarray, rows: np.ndarray, n_jobs: int | None
+) -> float:
     if counts.shape[0] == 0:
         return float("nan")
+    state = fitted.state
     changed = state.topic_word.copy()
     changed[kept] = rows * state.topic_word.max(axis=1)[kept, None]
-    corpus = model._seen(Corpus(counts))
-    before = topic_mixes(corpus, state, n_jobs=model.n_jobs)
-    after = topic_mixes(corpus, replace(state, topic_word=changed), n_jobs=model.n_jobs)
+    corpus = fitted.seen(Corpus(counts))
+    before = topic_mixes(corpus, state, n_jobs=n_jobs)
+    after = topic_mixes(corpus, replace(state, topic_word=changed), n_jobs=n_jobs)
     return float(np.abs((before - after) @ state.coef_rows.T).max())

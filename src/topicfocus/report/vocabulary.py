@@ -10,13 +10,11 @@ import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.coding import Coding
-from topicfocus.inference.evidence import description_cost
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.selection import topic_dependence
 from topicfocus.inference.state import make_problem
-from topicfocus.report.evaluation import in_units, is_class
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack, pack_texts, roughly, whole
-from topicfocus.solvers.rungs import PREDICTIVE, READABLE
 
 #: Words x topics x documents that the dependence on topics is computed from, at most.
 _LARGEST = 20_000_000
@@ -26,22 +24,19 @@ _FEW_BINS = 5
 
 def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     """Columns over words, packed."""
-    model, counts = inputs.model, inputs.counts
-    n_words = counts.shape[1]
+    fitted, counts = inputs.fitted, inputs.counts
     present = counts.copy()
     present.data = np.ones_like(present.data)
     frequency = np.asarray(counts.sum(axis=0)).ravel()
-    inclusion = np.asarray(getattr(model, "inclusion_", np.ones(n_words)), dtype=float)
-    trained = model.components_.max(axis=0) > 0
-    trained |= getattr(model, "background_", np.zeros(n_words)) > 0
+    inclusion = fitted.state.inclusion
     out: dict[str, Any] = {
         "names": pack_texts(inputs.vocabulary),
         "count": whole(np.round(frequency)),
         "documents": whole(np.asarray(present.sum(axis=0)).ravel()),
         "inclusion": pack(inclusion, "u2", 1 / 65535),
         "graded": bool(np.any((inclusion > 1e-6) & (inclusion < 1 - 1e-6))),
-        "selects": hasattr(model, "inclusion_"),
-        "trained": whole(trained.astype(float)),
+        "selects": fitted.selects,
+        "trained": whole(fitted.known_words.astype(float)),
     }
     signals = None
     if inputs.codes is not None and inputs.n_docs:
@@ -49,8 +44,8 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
         z = np.column_stack([association(counts, s) for s in signals])
         out["association"] = pack(z, "i2", 0.02)
         out["by_target"] = [
-            _by_target(present, coding, inputs.codes[:, t], len(model._codings))
-            for t, coding in enumerate(model._codings)
+            _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
+            for t, coding in enumerate(inputs.codings)
         ]
     out["why"] = _why(inputs, mixes, frequency, signals)
     return out
@@ -59,10 +54,10 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
 def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:
     """What goes up when a predictor does: the target, or being of a class; NaN if not known."""
     out = []
-    for t, coding in enumerate(inputs.model._codings):
+    for t, coding in enumerate(inputs.codings):
         codes = all_codes[:, t]
-        if coding.kind == "categorical":
-            for c in range(len(coding.labels)):
+        if coding.n_predictors > 1:
+            for c in range(coding.n_labels):
                 out.append(np.where(np.isfinite(codes), (codes == c).astype(float), np.nan))
         else:
             out.append(codes)
@@ -90,13 +85,13 @@ def association(counts: Any, signal: np.ndarray) -> np.ndarray:
 def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) -> dict[str, Any]:
     """Documents with each word, by class, level or stretch of the target."""
     known = np.isfinite(codes)
-    if coding.labels is not None or is_class(coding):
-        n_bins = 2 if coding.labels is None else len(coding.labels)
+    if coding.n_labels:
+        n_bins = coding.n_labels
         place = np.where(known, codes, 0).astype(int)
         labels = ["0", "1"] if coding.labels is None else [str(v) for v in coding.labels]
     else:
         wanted = _BINS if n_targets == 1 else _FEW_BINS
-        values = in_units(coding, codes[known])
+        values = coding.in_units(codes[known])
         edges = np.array([0.0, 1.0])
         if len(values) and np.ptp(values) > 0:
             # Edges are values themselves: no stretch lies between two whole numbers.
@@ -136,8 +131,8 @@ def _why(
     the price of its K-1 numbers is (K-1) log(documents). As prediction: the evidence the model
     used, or z² for models without; its price is that of `evidence.cut`, or 2 log V.
     """
-    model, counts = inputs.model, inputs.counts
-    n_topics, n_words = model.components_.shape
+    model, fitted, counts = inputs.model, inputs.fitted, inputs.counts
+    n_topics, n_words = fitted.state.n_topics, fitted.state.n_words
     out: dict[str, Any] = {
         "words_cost": (n_topics - 1) * math.log(max(inputs.n_docs, 2)),
         "prediction_cost": 2 * math.log(max(n_words, 2)),
@@ -148,42 +143,32 @@ def _why(
     if inputs.n_docs:
         rows = max(1, int(inputs.n_docs * min(1.0, _LARGEST / max(counts.nnz * n_topics, 1))))
         some = np.linspace(0, inputs.n_docs - 1, rows).astype(int)
-        problem = make_problem(Corpus(model._seen(Corpus(counts[some])).counts), None)
+        problem = make_problem(Corpus(fitted.seen(Corpus(counts[some])).counts), None)
         columns = np.flatnonzero(frequency > 0)
         dependence = np.zeros(n_words)
         dependence[columns] = 2 * topic_dependence(problem, mixes[some], columns, steps=15)
         out["as_words"] = roughly(np.maximum(dependence, 0) * inputs.n_docs / rows)
-    evidence = getattr(model, "evidence_", None)
+    evidence = fitted.evidence
     if evidence is None and signals is not None:
         evidence = np.max([association(counts, s) ** 2 for s in signals], axis=0)
         out["prediction_source"] = "z2"
     if evidence is None:
         return out
     out["as_prediction"] = roughly(evidence)
-    if hasattr(model, "rung_"):
-        cost = focused_cost(model)
-        out["prediction_cost"] = cost
-        out["needed"] = roughly(evidence_needed(model, cost, out["drop"]))
+    if fitted.word_cost is not None:
+        out["prediction_cost"] = fitted.word_cost
+        out["needed"] = roughly(evidence_needed(fitted, fitted.word_cost, out["drop"]))
     return out
 
 
-def focused_cost(model: Any) -> float:
-    """c of a focused model: what a word's evidence had to exceed on the rung that was taken."""
-    rung = PREDICTIVE if model.rung_ == "predictive" else READABLE
-    share = float(model.inclusion_prior_)
-    if isinstance(model.inclusion_prior, str):
-        share = min(share * rung.inclusion, 0.95)
-    return description_cost(model.evidence_, share, rung.vocabulary)
-
-
-def evidence_needed(model: Any, cost: float, drop: list[int]) -> np.ndarray:
+def evidence_needed(fitted: Fitted, cost: float, drop: list[int]) -> np.ndarray:
     """The least evidence with which each dropped word might have been kept, c for the others.
 
     Words were kept by (E_v - c)/n_v until the share of tokens was full, so a word had to reach the
     best score s that was still dropped: E_v ≥ c + s n_v. Of dropped words the model knows n_v up
     to a factor, which cancels: their background is π_v ∝ n_v.
     """
-    background, evidence = model.background_, model.evidence_
+    background, evidence = fitted.state.background, fitted.evidence
     rivals = (background > 0) & (evidence > cost)
     rivals[drop] = False  # dropped by the user, whatever their evidence
     score = np.max((evidence[rivals] - cost) / background[rivals], initial=0.0)

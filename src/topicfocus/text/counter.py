@@ -120,7 +120,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> sparse.csr_array:
         """Count the known terms of documents; others are left out."""
-        rule = self._rule()
+        rule = self.rule()
         if not hasattr(self, "vocabulary_"):
             if self.vocabulary is None:
                 raise NotFittedError(
@@ -140,7 +140,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
         Stop words and words outside the vocabulary are included.
         """
-        rule = self._rule()
+        rule = self.rule()
         lower = text.lower() if rule.lowercase else text
         # Lower case may be longer: one dotted capital I becomes two characters.
         origin = list(range(len(lower)))
@@ -152,7 +152,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ]
 
     def _fit(self, X: Any, keep_pairs: bool) -> Any:
-        rule = self._rule()
+        rule = self.rule()
         _warn_of_stop_words(rule)
         _check_frequency("min_df", self.min_df)
         _check_frequency("max_df", self.max_df)
@@ -195,7 +195,19 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def _terms(self) -> list[str]:
         return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
 
-    def _rule(self) -> TokenRule:
+    def rule(self) -> TokenRule:
+        """What a token is, from the parameters, each of them checked.
+
+        Returns
+        -------
+        TokenRule
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> TokenCounter(min_length=3).rule().min_length
+        3
+        """
         _check_count("min_length", self.min_length)
         try:
             low, high = self.ngram_range

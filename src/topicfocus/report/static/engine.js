@@ -297,6 +297,10 @@ function respond(model, target, predictor, spread, factor, theta) {
     const std = Math.sqrt(Math.min(p * (1 - p) + (p * (1 - p)) ** 2 * s, 0.25));
     return { mean: p, std, probabilities: [1 - p, p], low: [1 - high, low], high: [1 - low, high] };
   }
+  if (target.curve) {
+    const at = onCurve(target.curve, f);
+    return interval(at.mean, Math.sqrt(at.variance + at.slope * at.slope * s), -Infinity, Infinity);
+  }
   const p = softmax(predictor.slice(target.first, target.first + target.width));
   // dp_c/dθ = p_c (η_c - Σ_j p_j η_j)
   const eta = model.coef.slice(target.first, target.first + target.width);
@@ -310,6 +314,22 @@ function respond(model, target, predictor, spread, factor, theta) {
     low: p.map((pc, c) => Math.max(0, pc - Z80 * sds[c])),
     high: p.map((pc, c) => Math.min(1, pc + Z80 * sds[c])),
   };
+}
+
+/** E[y | f], its slope and Var(y | f) of a family that only Python knows, from its curve: cubics with the
+ * right slopes between the points, straight lines beyond them. */
+function onCurve(curve, f) {
+  const last = curve.f.length - 1, step = curve.f[1] - curve.f[0];
+  const x = (f - curve.f[0]) / step;
+  if (x <= 0 || x >= last) {
+    const i = x <= 0 ? 0 : last;
+    return { mean: curve.mean[i] + curve.slope[i] * (f - curve.f[i]), slope: curve.slope[i], variance: curve.variance[i] };
+  }
+  const i = Math.floor(x), t = x - i;
+  const a = curve.mean[i], b = curve.mean[i + 1], p = step * curve.slope[i], q = step * curve.slope[i + 1];
+  const between = (values) => values[i] + t * (values[i + 1] - values[i]);
+  const mean = a + t * (p + t * (3 * (b - a) - 2 * p - q + t * (2 * (a - b) + p + q)));
+  return { mean, slope: between(curve.slope), variance: between(curve.variance) };
 }
 
 function interval(mean, std, smallest, largest) {

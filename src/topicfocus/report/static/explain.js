@@ -60,13 +60,14 @@ function waterfall(model, found, l) {
 
 /** What a linear predictor is measured in. */
 function unitOf(model, l) {
-  const kind = model.data.targets[model.data.predictors[l].target].kind;
-  return { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "score" }[kind];
+  const { kind, scale } = model.data.targets[model.data.predictors[l].target];
+  return scale ?? { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "score" }[kind];
 }
 
 /** What a linear predictor comes to, where it is on another scale than the target and alone decides. */
 function responseOf(model, f, l) {
-  const kind = model.data.targets[model.data.predictors[l].target].kind;
+  const { kind, curve } = model.data.targets[model.data.predictors[l].target];
+  if (curve) return ` ${format(onCurve(curve, f).mean)}`;
   if (kind === "bernoulli") return ` ${percent(1 / (1 + Math.exp(-f)))}`;
   return kind === "poisson" ? ` ${format(Math.exp(f))}` : "";
 }

@@ -1,0 +1,242 @@
+"""`Fitted`: everything a fitted model knows, frozen. The rest of the package reads only this.
+
+An estimator keeps one, as `fitted_`; its public attributes (`components_`, `coef_`, ...) are views
+of it (`FittedAttribute`). Topic mixes, predictors and their variance come from it, so that report,
+persistence and workflow need nothing else of an estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from topicfocus.corpus import Corpus, make_corpus
+from topicfocus.estimators.documents import Documents, read_covariates
+from topicfocus.estimators.targets import TargetModel
+from topicfocus.inference.mixes import predictor_variance, topic_mixes
+from topicfocus.inference.state import Hyperparameters, ModelState
+from topicfocus.solvers.focus import damp
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fitted:
+    """What fitting has found.
+
+    Attributes
+    ----------
+    state : ModelState
+        β, φ, π, η, the family, α, b and ζ as kernels take them, in the units of the data; columns
+        of β sum to the topics' volumes.
+    targets : TargetModel or None
+        What the targets are; None in a model without (LDA).
+    sees_roots : bool
+        Whether topic mixes are found from √counts.
+    selects : bool
+        Whether words have been chosen.
+    n_iter : int
+    history : dict of lists, one entry an epoch, step or batch
+    n_samples_seen : float
+        Documents it was fitted to, by their weights.
+    word_count : array (words,)
+        n_v of these documents.
+    hyper : Hyperparameters or None
+        Of a joint model.
+    converged : bool or None
+        Of a joint model.
+    evidence : array (words,) or None
+        What each word says about the target (focused models).
+    word_cost : float or None
+        c, what a word's evidence had to exceed to be kept (focused models).
+    inclusion_prior : float or None
+        The share of tokens that words were kept up to (focused models).
+    supervision_weight : float or None
+    shaping : str or None
+        How topics were shaped, "readable" or "predictive" (focused models).
+    explained : tuple of float or None
+        Share of the held-out deviance that each way of shaping explains.
+    """
+
+    state: ModelState
+    targets: TargetModel | None
+    sees_roots: bool
+    selects: bool
+    n_iter: int
+    history: dict[str, list]
+    n_samples_seen: float | None
+    word_count: np.ndarray | None
+    hyper: Hyperparameters | None = None
+    converged: bool | None = None
+    evidence: np.ndarray | None = None
+    word_cost: float | None = None
+    inclusion_prior: float | None = None
+    supervision_weight: float | None = None
+    shaping: str | None = None
+    explained: tuple[float, ...] | None = None
+
+    # ---- as a user sees it -----------------------------------------------------------------------
+
+    @cached_property
+    def components(self) -> np.ndarray:
+        """β, topics x words, rows sum to one."""
+        return np.ascontiguousarray((self.state.topic_word / self.volume).T)
+
+    @cached_property
+    def volume(self) -> np.ndarray:
+        """How many relevant words a topic produces, relative to the busiest."""
+        return self.state.topic_word.sum(axis=0)
+
+    @property
+    def _rows(self) -> bool:
+        """Whether coefficients have one row a class or target, as scikit-learn has them."""
+        return self.state.coef.ndim == 2
+
+    @cached_property
+    def coef(self) -> np.ndarray | None:
+        if self.targets is None:
+            return None
+        return np.ascontiguousarray(self.state.coef.T)
+
+    @cached_property
+    def intercept(self) -> float | np.ndarray | None:
+        if self.targets is None:
+            return None
+        shape = self.state.n_predictors
+        each = np.broadcast_to(np.asarray(self.state.intercept, dtype=float), shape)
+        return each.copy() if self._rows else float(each[0])
+
+    @cached_property
+    def covariate_coef(self) -> np.ndarray | None:
+        zeta = self.state.covariate_coef
+        if zeta is None or self.targets is None:
+            return None
+        return np.ascontiguousarray(zeta.T) if self._rows else zeta[:, 0].copy()
+
+    @cached_property
+    def selected_words(self) -> np.ndarray | None:
+        return self.state.inclusion > 0.5 if self.selects else None
+
+    @property
+    def inclusion(self) -> np.ndarray | None:
+        return self.state.inclusion if self.selects else None
+
+    @property
+    def background(self) -> np.ndarray | None:
+        return self.state.background if self.selects else None
+
+    @property
+    def known_words(self) -> np.ndarray:
+        """Words that training saw."""
+        return (self.state.topic_word.max(axis=1) > 0) | (self.state.background > 0)
+
+    # ---- the targets ---------------------------------------------------------------------------
+
+    @property
+    def parts(self) -> list:
+        """Coding, family and predictors of each target."""
+        return [] if self.targets is None else self.targets.parts(self.state.family)
+
+    @property
+    def classes(self) -> np.ndarray | list[np.ndarray] | None:
+        if self.targets is None or not self.targets.has_classes:
+            return None
+        labels = [c.labels for c in self.targets.codings]
+        return labels[0] if len(labels) == 1 else labels
+
+    @property
+    def levels(self) -> np.ndarray | None:
+        if self.targets is None or self.targets.n_targets > 1 or not self.parts[0].coding.is_rating:
+            return None
+        return self.parts[0].coding.labels
+
+    @property
+    def thresholds(self) -> np.ndarray | None:
+        return None if self.levels is None else np.asarray(self.parts[0].family.thresholds)
+
+    @property
+    def noise_variance(self) -> float | np.ndarray | None:
+        noise = [getattr(part.family, "noise_variance", np.nan) for part in self.parts]
+        if np.all(np.isnan(noise)):
+            return None
+        return float(noise[0]) if len(noise) == 1 else np.array(noise)
+
+    # ---- new documents ---------------------------------------------------------------------------
+
+    def seen(self, corpus: Corpus) -> Corpus:
+        """Documents as the topics see them."""
+        return damp(corpus) if self.sees_roots else corpus
+
+    def mixes(self, corpus: Corpus, n_jobs: int | None = None) -> np.ndarray:
+        """θ̂, documents x topics."""
+        return topic_mixes(self.seen(corpus), self.state, n_jobs=n_jobs)
+
+    def predictor_variance(
+        self, corpus: Corpus, mixes: np.ndarray, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """What the words leave open of the linear predictors, documents x predictors."""
+        return predictor_variance(self.seen(corpus), self.state, mixes, n_jobs)
+
+    def corpus(self, X: Any) -> Corpus:
+        """Counts of new documents, checked to have the words of the model."""
+        corpus = X if isinstance(X, Corpus) else make_corpus(X, allow_empty=True, fractions=True)
+        if corpus.n_words != self.state.n_words:
+            raise ValueError(
+                f"X has {corpus.n_words} features, but the model has {self.state.n_words}."
+            )
+        return corpus
+
+    def documents(
+        self, X: Any, y: Any = None, exposure: Any = None, covariates: Any = None
+    ) -> Documents:
+        """New documents (counts, or a Corpus) with what the model was fitted with besides words."""
+        corpus = self.corpus(X)
+        if self.targets is None:
+            return Documents(corpus, None)
+        n = corpus.n_docs
+        return Documents(
+            corpus,
+            None if y is None else self.targets.encode(y, n_docs=n),
+            None,
+            self.targets.offset(exposure, n),
+            read_covariates(covariates, n, self.targets.n_covariates),
+        )
+
+    def predictors(
+        self, documents: Documents, mixes: np.ndarray | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """f = b + o + ζᵀz + ηᵀθ̂, documents x predictors."""
+        if mixes is None:
+            mixes = self.mixes(documents.corpus, n_jobs)
+        problem = documents.problem(1.0, n_jobs)
+        return mixes @ self.state.coef_rows.T + problem.offsets(self.state)
+
+
+class FittedAttribute:
+    """A public attribute of a fitted model: read from `fitted_`, there where it has a meaning."""
+
+    def __init__(self, read: Callable[[Fitted], Any], doc: str) -> None:
+        self._read, self.__doc__ = read, doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        fitted = vars(model).get("fitted_")
+        value = None if fitted is None else self._read(fitted)
+        if value is None:
+            raise AttributeError(
+                f"{type(model).__name__!r} object has no attribute {self._name!r}"
+                + (": it is not fitted yet" if fitted is None else "")
+            )
+        return value
+
+    def __set__(self, model: Any, value: Any) -> None:
+        raise AttributeError(
+            f"{self._name} is read from fitted_, which is what the model predicts with; it cannot "
+            "be set."
+        )

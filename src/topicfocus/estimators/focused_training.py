@@ -1,0 +1,217 @@
+"""Training of the focused models and of pc-sLDA: evidence, cut, topics shaped, or a stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.holding_out import hold_out
+from topicfocus.estimators.parameters import (
+    check_count,
+    check_flag,
+    check_positive,
+    check_prior,
+    check_share,
+    is_auto,
+)
+from topicfocus.estimators.progress import progress_bar
+from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.training import (
+    RESERVOIR_SIZE,
+    Training,
+    counted,
+    generator,
+    in_fitting_units,
+    one_more,
+)
+from topicfocus.inference.state import Problem
+from topicfocus.kernels.threads import n_threads
+from topicfocus.solvers import focus_stream
+from topicfocus.solvers.focus import FocusResult, fit_focused
+from topicfocus.solvers.reservoir import Reservoir
+from topicfocus.solvers.rungs import FocusSettings
+
+#: What the ways of shaping topics are called, in the order in which they are tried.
+SHAPING = ("readable", "predictive")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FocusedTrainer:
+    """Training by the constrained objective.
+
+    Attributes
+    ----------
+    settings : FocusSettings
+        None in it is automatic.
+    validation_fraction : float
+        Share of documents set aside for choices, where `fit` is given none.
+    title, verbose, n_jobs, random_state, reservoir_size : as for JointTrainer
+    """
+
+    settings: FocusSettings
+    validation_fraction: float = 0.1
+    title: str = "focused model"
+    verbose: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    reservoir_size: int = RESERVOIR_SIZE
+
+    # ---- fit -------------------------------------------------------------------------------------
+
+    def fit(
+        self, documents: Documents, targets: TargetModel, held_out: Documents | None = None
+    ) -> Training:
+        """Choices on the held-out documents, or on a part of these set aside by content."""
+        self._check_words(documents)
+        family = targets.family_of(documents)
+        seen = documents
+        if held_out is None:
+            train, held = self._hold_out(documents, targets)
+            documents, held_out = documents.rows(train), documents.rows(held)
+        mine, theirs = (d.problem(1.0, self.n_jobs) for d in (documents, held_out))
+        n_words = documents.corpus.n_words
+        with progress_bar(self.title, n_words, self.verbose, "objective/doc") as report:
+            result = fit_focused(mine, theirs, family, self.settings, report)
+        n_iter, history = len(result.history), _history(result)
+        fitted = self._fitted(result, targets, n_iter, history, counted(seen))
+        return Training(fitted, result.interrupted)
+
+    def _check_words(self, documents: Documents) -> None:
+        if documents.corpus.n_words < 2:
+            raise ValueError("X has n_features=1: one word makes no topics. Give more words.")
+
+    def _hold_out(
+        self, documents: Documents, targets: TargetModel
+    ) -> tuple[np.ndarray, np.ndarray]:
+        rng = generator(self.random_state)
+        return hold_out(documents, targets, self.validation_fraction, rng)
+
+    def _fitted(
+        self,
+        result: FocusResult,
+        targets: TargetModel,
+        n_iter: int,
+        history: dict[str, list],
+        seen: dict[str, Any],
+    ) -> Fitted:
+        selects = self.settings.select
+        return Fitted(
+            state=result.state,
+            targets=targets,
+            sees_roots=True,
+            selects=selects,
+            n_iter=n_iter,
+            history=history,
+            evidence=result.evidence,
+            word_cost=getattr(result, "word_cost", None),
+            inclusion_prior=result.inclusion_prior if selects else None,
+            supervision_weight=result.supervision_weight,
+            shaping=SHAPING[result.rung] if selects else None,
+            explained=result.explained,
+            **seen,
+        )
+
+    # ---- batches ---------------------------------------------------------------------------------
+
+    def begin(self, documents: Documents, targets: TargetModel | None) -> focus_stream.FocusStream:
+        """A stream without documents."""
+        self._check_words(documents)
+        seed = int(generator(self.random_state).integers(2**63 - 1))
+        problem = documents.problem(1.0, self.n_jobs)
+        return focus_stream.FocusStream(Reservoir.empty(problem, self.reservoir_size, seed))
+
+    def inherit(self, fitted: Fitted, documents: Documents) -> focus_stream.FocusStream:
+        """A stream that goes on from a fitted model."""
+        assert fitted.n_samples_seen is not None
+        stream = self.begin(documents, fitted.targets)
+        inherited = focus_stream.Inherited(in_fitting_units(fitted), fitted.n_samples_seen)
+        return focus_stream.FocusStream(stream.reservoir, inherited=inherited)
+
+    def advance(
+        self,
+        stream: focus_stream.FocusStream,
+        documents: Documents,
+        before: Fitted | None,
+        targets: TargetModel,
+    ) -> tuple[focus_stream.FocusStream, Training]:
+        """One batch. The model stands, its coefficients move, or topics are shaped anew."""
+
+        def family_of(problem: Problem) -> Any:
+            return targets.start(_codes(problem), problem.doc_weights)
+
+        def split_of(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+            seen = Documents(problem.corpus, _codes(problem), problem.doc_weight)
+            return self._hold_out(seen, targets)
+
+        batch = documents.problem(1.0, self.n_jobs)
+        stream, found = focus_stream.advance(stream, batch, family_of, self.settings, split_of)
+        seen = counted(documents, before)
+        if isinstance(found, FocusResult):
+            entry = {
+                "objective": float(found.history[-1].objective) if found.history else np.nan,
+                "kept_words": int(np.sum(found.state.topic_word.max(axis=1) > 0)),
+                "validation": float(found.explained[found.rung]),
+            }
+            n_iter, history = one_more(before, entry)
+            fitted = self._fitted(found, targets, n_iter, history, seen)
+            return stream, Training(fitted, found.interrupted)
+        assert before is not None  # the first batch always shapes topics
+        kept = int(np.sum(before.state.topic_word.max(axis=1) > 0))
+        entry = {"objective": np.nan, "kept_words": kept, "validation": np.nan}
+        n_iter, history = one_more(before, entry)
+        state = in_fitting_units(before) if found is None else found
+        return stream, Training(
+            replace(before, state=state, n_iter=n_iter, history=history, **seen)
+        )
+
+
+def _codes(problem: Problem) -> np.ndarray:
+    """Targets as numbers again, NaN where one is not known."""
+    return np.where(problem.target_weights > 0, problem.targets, np.nan)
+
+
+def _history(result: FocusResult) -> dict[str, list]:
+    return {
+        "epoch": [info.epoch for info in result.history],
+        "objective": [float(info.objective) for info in result.history],
+        "kept_words": [info.kept for info in result.history],
+        "validation": [float(info.validation) for info in result.history],
+    }
+
+
+def focused_trainer(model: Any, **settings: Any) -> FocusedTrainer:
+    """The trainer that an estimator's parameters ask for, each of them checked.
+
+    `settings` are the fields of FocusSettings that the model adds to what pc-sLDA has.
+    """
+    n_topics = check_count("n_topics", model.n_topics)
+    prior = None
+    if not is_auto("doc_topic_prior", model.doc_topic_prior):
+        prior, learn = check_prior(model.doc_topic_prior, n_topics)
+        if learn:
+            raise ValueError('doc_topic_prior="learn" is for joint models; use "auto" here.')
+    weight = None
+    if not is_auto("supervision_weight", model.supervision_weight):
+        weight = check_positive("supervision_weight", model.supervision_weight)
+    steps = None if model.max_epochs is None else check_count("max_epochs", model.max_epochs)
+    n_threads(model.n_jobs)
+    return FocusedTrainer(
+        settings=FocusSettings(
+            n_topics=n_topics,
+            supervision_weight=weight,
+            doc_topic_prior=prior,
+            max_steps=steps,
+            early_stopping=check_flag("early_stopping", model.early_stopping),
+            **settings,
+        ),
+        validation_fraction=check_share("validation_fraction", model.validation_fraction),
+        title=type(model).__name__,
+        verbose=model.verbose,
+        n_jobs=model.n_jobs,
+        random_state=model.random_state,
+        reservoir_size=model.reservoir_size,
+    )

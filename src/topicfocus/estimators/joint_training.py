@@ -1,0 +1,274 @@
+"""Training of the joint models (LDA, sLDA, pf-sLDA): one objective, three solvers, or a stream."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.parameters import check_choice, check_count, check_positive, check_prior
+from topicfocus.estimators.progress import progress_bar
+from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.training import (
+    RESERVOIR_SIZE,
+    Training,
+    counted,
+    generator,
+    in_fitting_units,
+    one_more,
+)
+from topicfocus.families import Gaussian
+from topicfocus.inference.state import Hyperparameters, ModelState
+from topicfocus.kernels.threads import n_threads
+from topicfocus.solvers import (
+    CoordinateSolver,
+    FitResult,
+    GradientSolver,
+    Solver,
+    StepInfo,
+    StochasticSolver,
+    joint_stream,
+    run,
+)
+from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
+from topicfocus.solvers.stopping import EpochChoice
+
+SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
+
+#: (max_epochs, tol) of each solver when they are left at None.
+_EPOCHS = {"coordinate": 200, "stochastic": 60, "gradient": 500}
+_TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointTrainer:
+    """Training by the joint objective.
+
+    Attributes
+    ----------
+    hyper : Hyperparameters
+    prior : array (topics,)
+        α to start from.
+    name : {"coordinate", "stochastic", "gradient"}
+    solver : Solver
+        The one of that name, with its settings.
+    coordinate : CoordinateSolver
+        What a stream of batches is learned with, whatever the solver.
+    max_epochs, tol : of `fit`
+    batch_tol : float
+        Of a batch's epochs.
+    title : str
+        What the progress bar says.
+    verbose, n_jobs, random_state : as the estimators have them
+    start : ModelState or None
+        A model to go on from (`warm_start`), in the units that fitting uses.
+    reservoir_size : int
+        Documents kept for a stream, at most.
+    """
+
+    hyper: Hyperparameters
+    prior: np.ndarray
+    name: str
+    solver: Solver
+    coordinate: CoordinateSolver
+    max_epochs: int
+    tol: float
+    batch_tol: float = 1e-5
+    title: str = "joint model"
+    verbose: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    start: ModelState | None = None
+    reservoir_size: int = RESERVOIR_SIZE
+
+    # ---- fit -------------------------------------------------------------------------------------
+
+    def fit(
+        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
+    ) -> Training:
+        """Run the solver; with held-out documents the epoch that predicts them best is kept."""
+        family = _family(documents, targets)
+        rng = generator(self.random_state)
+        problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
+        start = self.start
+        if start is None:
+            begin = near_symmetric_start if self.name == "gradient" else perturbed_start
+            start = begin(problem, self.hyper, family, self.prior, rng)
+        else:
+            self._check_start(start, problem.corpus.n_words)
+        watch = None
+        if held_out is not None:
+            watch = EpochChoice(held_out.problem(1.0, self.n_jobs), family)
+        n_words = problem.corpus.n_words if self.hyper.selects else None
+        with progress_bar(f"{self.title} ({self.name})", n_words, self.verbose) as report:
+            result = run(
+                self.solver,
+                problem,
+                self.hyper,
+                start,
+                rng,
+                max_epochs=self.max_epochs,
+                tol=self.tol,
+                callback=report,
+                watch=watch,
+            )
+        more = {"targets": targets, **counted(documents), **_history(result)}
+        last = None if held_out is None else self._fitted(result.last, result, more)
+        return Training(self._fitted(result.model, result, more), result.interrupted, last)
+
+    def _check_start(self, start: ModelState, n_words: int) -> None:
+        shape = (self.hyper.n_topics, n_words)
+        if start.topic_word.shape[::-1] != shape:
+            raise ValueError(
+                f"warm_start=True continues from topics of shape {start.topic_word.shape[::-1]}, "
+                f"but the data and n_topics ask for {shape}. Set warm_start=False to start anew."
+            )
+
+    def _fitted(self, model: ModelState, result: FitResult, more: dict[str, Any]) -> Fitted:
+        return Fitted(
+            state=model,
+            sees_roots=False,
+            selects=self.hyper.selects,
+            hyper=self.hyper,
+            converged=result.converged,
+            **more,
+        )
+
+    # ---- batches ---------------------------------------------------------------------------------
+
+    def begin(self, documents: Documents, targets: TargetModel | None) -> joint_stream.JointStream:
+        """A stream without documents."""
+        rng = generator(self.random_state)
+        problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
+        family = _family(documents, targets)
+        start = perturbed_start(problem, self.hyper, family, self.prior, rng)
+        return joint_stream.begin(
+            self.coordinate, self.hyper, start, problem, self.reservoir_size, rng
+        )
+
+    def inherit(self, fitted: Fitted, documents: Documents) -> joint_stream.JointStream:
+        """A stream that goes on from a fitted model."""
+        hyper = fitted.hyper
+        assert hyper is not None and fitted.word_count is not None
+        assert fitted.n_samples_seen is not None
+        return joint_stream.inherit(
+            self.coordinate,
+            hyper,
+            in_fitting_units(fitted),
+            fitted.word_count,
+            fitted.n_samples_seen,
+            documents.problem(hyper.supervision_weight, self.n_jobs),
+            self.reservoir_size,
+            generator(self.random_state),
+        )
+
+    def advance(
+        self,
+        stream: joint_stream.JointStream,
+        documents: Documents,
+        before: Fitted | None,
+        targets: TargetModel | None,
+    ) -> tuple[joint_stream.JointStream, Training]:
+        """One batch; one line of history for it."""
+        began = time.perf_counter()
+        batch = documents.problem(stream.hyper.supervision_weight, self.n_jobs)
+        stream, epochs, converged = joint_stream.advance(stream, batch, self.batch_tol)
+        model = stream.model()
+        n_iter, history = one_more(
+            before,
+            {
+                "objective": float(epochs[-1].objective) if epochs else float("nan"),
+                "kept_words": int(np.sum(model.inclusion > 0.5)),
+                "seconds": time.perf_counter() - began,
+            },
+        )
+        fitted = Fitted(
+            state=model,
+            targets=targets,
+            sees_roots=False,
+            selects=stream.hyper.selects,
+            n_iter=n_iter,
+            history=history,
+            hyper=stream.hyper,
+            converged=converged,
+            **counted(documents, before),
+        )
+        return stream, Training(fitted)
+
+
+def _family(documents: Documents, targets: TargetModel | None) -> Any:
+    # Without targets the family is of no consequence: no document has one.
+    return Gaussian(1.0) if targets is None else targets.family_of(documents)
+
+
+def _history(result: FitResult) -> dict[str, Any]:
+    steps: tuple[StepInfo, ...] = result.history
+    history: dict[str, list] = {
+        "epoch": [info.epoch for info in steps],
+        "objective": [float(info.objective) for info in steps],
+        "kept_words": [info.kept for info in steps],
+        "seconds": [info.seconds for info in steps],
+    }
+    if any(np.isfinite(info.validation) for info in steps):
+        history["validation"] = [float(info.validation) for info in steps]
+    return {"n_iter": len(steps), "history": history}
+
+
+def joint_trainer(
+    model: Any, hyper: dict[str, Any], coordinate: CoordinateSolver | None = None
+) -> JointTrainer:
+    """The trainer that an estimator's parameters ask for, each of them checked.
+
+    `hyper` are the fields of Hyperparameters that the model adds to what all joint models have.
+    """
+    n_topics = check_count("n_topics", model.n_topics)
+    prior, learn = check_prior(model.doc_topic_prior, n_topics)
+    check_choice("solver", model.solver, SOLVERS)
+    name = "coordinate" if model.solver == "auto" else model.solver
+    coordinate = CoordinateSolver() if coordinate is None else coordinate
+    epochs, tol = model.max_epochs, model.tol
+    n_threads(model.n_jobs)  # an impossible n_jobs is an error now, not after the start
+    return JointTrainer(
+        hyper=Hyperparameters(n_topics, learn_prior=learn, **hyper),
+        prior=prior,
+        name=name,
+        solver=_solver(model, name, coordinate),
+        coordinate=coordinate,
+        max_epochs=_EPOCHS[name] if epochs is None else check_count("max_epochs", epochs),
+        tol=_TOLERANCE[name] if tol is None else check_positive("tol", tol, zero=True),
+        batch_tol=1e-5 if tol is None else check_positive("tol", tol, zero=True),
+        title=type(model).__name__,
+        verbose=model.verbose,
+        n_jobs=model.n_jobs,
+        random_state=model.random_state,
+        start=in_fitting_units(model.fitted_) if _goes_on(model) else None,
+        reservoir_size=model.reservoir_size,
+    )
+
+
+def _goes_on(model: Any) -> bool:
+    return bool(model.warm_start) and hasattr(model, "fitted_")
+
+
+def _solver(model: Any, name: str, coordinate: CoordinateSolver) -> Solver:
+    settings: dict[str, Any] = {}
+    if model.batch_size is not None:
+        settings["batch_size"] = check_count("batch_size", model.batch_size)
+    if model.learning_rate is not None:
+        settings["learning_rate"] = check_positive("learning_rate", model.learning_rate)
+    if name == "stochastic":
+        return StochasticSolver(**settings)
+    return GradientSolver(**settings) if name == "gradient" else coordinate
+
+
+def read_supervision(value: Any) -> float:
+    """λ of a joint model; "auto" is 1, the evidence lower bound itself."""
+    if isinstance(value, str):
+        if value != "auto":
+            raise ValueError(f"supervision_weight must be 'auto' or a number, got {value!r}.")
+        return 1.0
+    return check_positive("supervision_weight", value)

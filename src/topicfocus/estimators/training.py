@@ -1,0 +1,89 @@
+"""What training is to an estimator, whatever the objective: fit, or learn from batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.targets import TargetModel
+
+#: Documents kept for `partial_fit`, at most; memory does not grow beyond them.
+RESERVOIR_SIZE = 20_000
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a call to a trainer ended with.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        In the units that fitting uses: covariates are scaled (`Scaling.restore` brings them back).
+    interrupted : bool
+        Whether the user stopped it; `fitted` is then what it had come to.
+    last : Fitted or None
+        The model of the last epoch, where another one was chosen on held-out documents.
+    """
+
+    fitted: Fitted
+    interrupted: bool = False
+    last: Fitted | None = None
+
+
+class Trainer(Protocol):
+    """How a model is trained: the parameters of an estimator, checked, as an object of its own."""
+
+    def fit(
+        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
+    ) -> Training:
+        """Fit to documents, with choices made on others where they are given."""
+        ...
+
+    def begin(self, documents: Documents, targets: TargetModel | None) -> Any:
+        """A stream before its first batch, which `documents` show the like of."""
+        ...
+
+    def inherit(self, fitted: Fitted, documents: Documents) -> Any:
+        """A stream that goes on from a fitted model whose documents are gone."""
+        ...
+
+    def advance(
+        self, stream: Any, documents: Documents, before: Fitted | None, targets: TargetModel | None
+    ) -> tuple[Any, Training]:
+        """One batch: the stream after it, and the model it has come to."""
+        ...
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A NumPy generator from whatever scikit-learn takes as random_state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    return np.random.default_rng(random_state)
+
+
+def in_fitting_units(fitted: Fitted) -> Any:
+    """The state of a fitted model with covariates scaled, as fitting goes on from it."""
+    if fitted.targets is None:
+        return fitted.state
+    return fitted.targets.scaling.apply(fitted.state)
+
+
+def one_more(before: Fitted | None, entry: dict[str, Any]) -> tuple[int, dict[str, list]]:
+    """n_iter and history after a batch: one line more than before it."""
+    n_iter, history = (0, {}) if before is None else (before.n_iter, before.history)
+    entry = {"epoch": n_iter + 1, **entry}
+    return n_iter + 1, {key: [*history.get(key, []), value] for key, value in entry.items()}
+
+
+def counted(documents: Documents, before: Fitted | None = None) -> dict[str, Any]:
+    """n_samples_seen and word_count, after these documents."""
+    problem = documents.problem(1.0, None)
+    size, words = problem.size, problem.word_counts
+    if before is not None:
+        assert before.n_samples_seen is not None and before.word_count is not None
+        size, words = size + before.n_samples_seen, words + before.word_count
+    return {"n_samples_seen": size, "word_count": words}
