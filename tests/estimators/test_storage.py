@@ -48,37 +48,72 @@ def nan(array):
 @pytest.mark.parametrize(
     "attribute, change",
     [
-        ("components_", lambda a: a[:, :-1]),
-        ("components_", lambda a: np.hstack([a, a])),
-        ("components_", lambda a: a[:2]),
-        ("components_", lambda a: a[:0]),
-        ("components_", lambda a: a[0]),
-        ("components_", lambda a: a[None]),
-        ("components_", lambda a: a.astype(np.float32)),
-        ("components_", lambda a: np.full(a.shape, "x")),
-        ("components_", negative),
-        ("components_", nan),
-        ("doc_topic_prior_", lambda a: a[:-1]),
-        ("doc_topic_prior_", lambda a: np.zeros_like(a)),
-        ("doc_topic_prior_", negative),
-        ("doc_topic_prior_", nan),
-        ("inclusion_", lambda a: a[:-1]),
-        ("inclusion_", lambda a: a + 1.5),
-        ("inclusion_", nan),
-        ("background_", lambda a: a[:, None]),
-        ("background_", negative),
-        ("selected_words_", lambda a: a[1:]),
-        ("coef_", lambda a: a[:-1]),
-        ("coef_", lambda a: a.astype(int)),
+        ("topic_word", lambda a: a[:-1]),
+        ("topic_word", lambda a: np.vstack([a, a])),
+        ("topic_word", lambda a: a[:, :2]),
+        ("topic_word", lambda a: a[:, :0]),
+        ("topic_word", lambda a: a[0]),
+        ("topic_word", lambda a: a[None]),
+        ("topic_word", lambda a: a.astype(np.float32)),
+        ("topic_word", lambda a: np.full(a.shape, "x")),
+        ("topic_word", negative),
+        ("topic_word", nan),
+        ("doc_topic_prior", lambda a: a[:-1]),
+        ("doc_topic_prior", lambda a: np.zeros_like(a)),
+        ("doc_topic_prior", negative),
+        ("doc_topic_prior", nan),
+        ("inclusion", lambda a: a[:-1]),
+        ("inclusion", lambda a: a + 1.5),
+        ("inclusion", nan),
+        ("background", lambda a: a[:, None]),
+        ("background", negative),
+        ("coef", lambda a: a[:-1]),
+        ("coef", lambda a: a.astype(int)),
+        ("coef", nan),
     ],
 )
 def test_arrays_of_the_wrong_shape_type_or_range(kind, attribute, change, request):
     model = request.getfixturevalue(kind)
 
     def alter(node, arrays):
-        replace_array(arrays, attribute, np.array(change(getattr(model, attribute))))
+        replace_array(arrays, attribute, np.array(change(getattr(model.fitted_.state, attribute))))
 
     refused(file_by_hand(model, alter), "does not hold together")
+
+
+def found(node, *path):
+    """What fitting has found, in an encoded model: a part of `fitted_`, by the names of fields."""
+    at = node["fitted"]["fitted_"]["fields"]
+    for step in path:
+        at = at[step]["fields"]
+    return at
+
+
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        (("state", "intercept"), "high"),
+        (("state", "intercept"), None),
+        (("state", "topic_word"), [[1.0]]),
+        (("state", "topic_word"), None),
+        (("state",), None),
+        (("targets",), None),
+        (("evidence",), 1.0),
+        (("word_count",), None),
+        (("n_samples_seen",), "many"),
+        (("word_cost",), "much"),
+        (("history",), 3),
+        (("sees_roots",), False),
+        (("selects",), 1),
+        (("n_iter",), 1.5),
+    ],
+)
+def test_values_of_the_wrong_kind(focused, path, value):
+    def alter(node, arrays):
+        *way, last = path
+        found(node, *way)[last] = value
+
+    refused(file_by_hand(focused, alter), "does not hold together|cannot be")
 
 
 @pytest.mark.parametrize(
@@ -87,28 +122,18 @@ def test_arrays_of_the_wrong_shape_type_or_range(kind, attribute, change, reques
         ("n_features_in_", WORDS + 1),
         ("n_features_in_", float(WORDS)),
         ("n_features_in_", -1),
-        ("noise_variance_", 0.0),
-        ("noise_variance_", "small"),
-        ("noise_variance_", None),
-        ("intercept_", "high"),
-        ("intercept_", None),
-        ("components_", [[1.0]]),
-        ("components_", None),
         ("feature_names_in_", ["a", "b"]),
-        ("topic_volume_", 1.0),
+        ("fitted_", None),
     ],
 )
-def test_values_of_the_wrong_kind(focused, attribute, value):
+def test_attributes_of_the_wrong_kind(focused, attribute, value):
     def alter(node, arrays):
         node["fitted"][attribute] = value
 
     refused(file_by_hand(focused, alter), "does not hold together")
 
 
-@pytest.mark.parametrize(
-    "attribute",
-    ["components_", "n_features_in_", "coef_", "intercept_", "classes_", "_hyper", "inclusion_"],
-)
+@pytest.mark.parametrize("attribute", ["fitted_", "n_features_in_"])
 def test_attributes_that_are_missing(joint, attribute):
     refused(
         file_by_hand(joint, lambda node, arrays: node["fitted"].pop(attribute)),
@@ -116,18 +141,39 @@ def test_attributes_that_are_missing(joint, attribute):
     )
 
 
+@pytest.mark.parametrize("field", ["state", "targets", "hyper", "selects", "history"])
+def test_what_fitting_has_found_is_missing(joint, field):
+    stream = file_by_hand(joint, lambda node, arrays: found(node).pop(field))
+    refused(stream, "Cannot load")
+
+
+def test_an_attribute_that_the_class_defines_is_not_set_from_a_file(joint):
+    def alter(node, arrays):
+        node["fitted"]["coef_"] = 1.0
+
+    refused(file_by_hand(joint, alter), "has no 'coef_'")
+
+
 def test_hyperparameters_of_other_topics(joint):
     def alter(node, arrays):
-        node["fitted"]["_hyper"]["fields"]["n_topics"] = 4
+        found(node, "hyper")["n_topics"] = 4
 
-    refused(file_by_hand(joint, alter), "_hyper must be of 3 topics")
+    refused(file_by_hand(joint, alter), "hyper must be of 3 topics")
 
 
 def test_one_label_is_no_classifier(joint):
     def alter(node, arrays):
-        replace_array(arrays, "classes_", np.array(["good"]))
+        replace_array(arrays, "labels", np.array(["good"]))
 
-    refused(file_by_hand(joint, alter), "classes_ is not that of the targets")
+    refused(file_by_hand(joint, alter), "classes_ must be a list of two or more labels")
+
+
+def test_public_attributes_are_read_only(focused):
+    with pytest.raises(AttributeError, match="read from fitted_"):
+        focused.coef_ = np.zeros(3)
+    with pytest.raises(AttributeError):
+        focused.fitted_.state.coef = np.zeros(3)
+    assert not hasattr(LDA(), "components_")
 
 
 @pytest.mark.parametrize("column", [-1, 5, 10**9, 0.5, "1"])
@@ -168,10 +214,10 @@ def test_a_pipeline_that_does_not_fit_together():
 
 def test_what_could_not_be_loaded_is_not_saved(focused):
     model = topicfocus.load(file_by_hand(focused, lambda node, arrays: None))
-    model.components_[0, 0] = np.nan
+    model.fitted_.state.topic_word[0, 0] = np.nan
     with pytest.raises(ValueError, match="at least 0 and finite"):
         model.save(io.BytesIO())
-    del model.coef_
+    del model.fitted_
     with pytest.raises(NotFittedError):
         model.save(io.BytesIO())
 
@@ -189,7 +235,7 @@ def altered(model, *path, value):
 
     def alter(node, arrays):
         *way, last = path
-        at = node["fitted"]
+        at = found(node)
         for step in way:
             at = at[step]
         if isinstance(value, np.ndarray):
@@ -202,69 +248,224 @@ def altered(model, *path, value):
 
 
 ONE = np.ones(1)
+POISSON = {"kind": "record", "class": "topicfocus.Poisson", "fields": {}}
 
 
 @pytest.mark.parametrize(
     "kind, path, value, message",
     [
-        ("real with covariates", ("family_", "fields", "noise_variance"), 0.0, "noise_variance_"),
-        ("real with covariates", ("family_", "fields", "noise_variance"), -1.0, "noise_variance_"),
-        ("real with covariates", ("family_",), "gaussian", "family_ must be"),
-        ("real with covariates", ("noise_variance_",), 0.5, "noise_variance_ is not"),
-        ("real with covariates", ("n_covariates_",), 3, "shape"),
-        ("real with covariates", ("n_covariates_",), 0, "covariate_coef_ must be there"),
-        ("real with covariates", ("n_covariates_",), 2.0, "n_covariates_ must be"),
-        ("real with covariates", ("covariate_coef_",), np.ones(3), "covariate_coef_"),
-        ("real with covariates", ("covariate_coef_",), np.full(2, np.nan), "covariate_coef_"),
-        ("real with covariates", ("_scaling", "fields", "centre"), ONE, "_scaling.centre"),
-        ("real with covariates", ("_scaling", "fields", "size"), np.zeros(2), "greater than 0"),
-        ("real with covariates", ("_scaling",), None, "_scaling must be"),
-        ("real with covariates", ("_codings",), [], "_codings must be"),
-        ("real with covariates", ("_codings",), [3], "_codings must be"),
-        ("real with covariates", ("_codings", 0, "fields", "kind"), "poisson", "coded as"),
-        ("real with covariates", ("_codings", 0, "fields", "labels"), ONE, "no labels"),
-        ("rating", ("family_", "fields", "thresholds"), np.zeros(4), "that rise"),
-        ("rating", ("family_", "fields", "thresholds"), np.array([0, 1, 2, np.inf]), "that rise"),
-        ("rating", ("family_", "fields", "thresholds"), np.arange(3.0), "5 labels, not 4"),
-        ("rating", ("family_", "fields", "thresholds"), np.arange(4), "that rise"),
-        ("rating", ("family_", "fields", "thresholds"), [0.0, 1.0, 2.0, 3.0], "that rise"),
-        ("rating", ("_codings", 0, "fields", "labels"), np.arange(5.0)[::-1], "sorted"),
-        ("rating", ("levels_",), np.arange(5.0) + 1, "levels_ is not"),
-        ("rating", ("thresholds_",), np.arange(4.0), "thresholds_ is not"),
-        ("classes", ("family_", "fields", "n_classes"), 9, "labels, not 9"),
-        ("classes", ("family_", "fields", "n_classes"), -1, "labels, not -1"),
-        ("classes", ("coef_",), np.ones((2, 2)), "coef_ must be"),
-        ("classes", ("coef_",), np.ones(2), "coef_ must be"),
-        ("classes", ("intercept_",), 0.0, "intercept_ must be"),
-        ("classes", ("intercept_",), np.ones(3), "intercept_ must be"),
-        ("classes", ("classes_",), np.array(["a", "b", "c"]), "classes_ is not"),
-        ("classes", ("_codings", 0, "fields", "labels"), np.array(["a", "a"]), "sorted"),
-        ("truth values", ("_codings", 0, "fields", "labels"), ONE, "two or more labels"),
-        ("several numbers", ("family_", "fields", "kind"), np.array([0, 3, 5]), "no known kind"),
-        ("several numbers", ("family_", "fields", "kind"), np.array([0, 3, -1]), "no known kind"),
-        ("several numbers", ("family_", "fields", "kind"), np.array([0, 3]), "2 targets"),
-        ("several numbers", ("family_", "fields", "kind"), np.array([0, 3, 4]), "1 predictors"),
-        ("several numbers", ("family_", "fields", "kind"), np.array([3, 0, 2]), "parameters to"),
-        ("several numbers", ("family_", "fields", "kind"), np.array([0.0, 3, 2]), "whole numbers"),
-        ("several numbers", ("family_", "fields", "first"), np.array([0, 1, 2]), "never fall"),
-        ("several numbers", ("family_", "fields", "first"), np.array([0, 2, 1, 3]), "never fall"),
-        ("several numbers", ("family_", "fields", "first"), np.array([0, 1, 2, 99]), "predictors"),
-        ("several numbers", ("family_", "fields", "first"), np.array([-1, 1, 2, 3]), "begin at 0"),
-        ("several numbers", ("family_", "fields", "place"), np.array([0, 1, 9, 9]), "must end at"),
-        ("several numbers", ("family_", "fields", "place"), np.array([0, 0, 5, 5]), "0 parameters"),
-        ("several numbers", ("family_", "fields", "parameters"), ONE, "must end at"),
-        ("several numbers", ("family_", "fields", "parameters"), np.zeros(5), "noise_variance_"),
-        ("several numbers", ("family_", "fields", "parameters"), np.ones(5), "that rise"),
-        ("several numbers", ("noise_variance_",), 1.0, "noise_variance_ is not"),
-        ("several classes", ("classes_",), [], "classes_ is not"),
-        ("several classes", ("_codings",), [], "_codings must be"),
+        (
+            "real with covariates",
+            ("state", "fields", "family", "fields", "noise_variance"),
+            0.0,
+            "noise_variance_",
+        ),
+        (
+            "real with covariates",
+            ("state", "fields", "family", "fields", "noise_variance"),
+            -1.0,
+            "noise_variance_",
+        ),
+        ("real with covariates", ("state", "fields", "family"), "gaussian", "family must be"),
+        ("real with covariates", ("targets", "fields", "n_covariates"), 3, "shape"),
+        (
+            "real with covariates",
+            ("targets", "fields", "n_covariates"),
+            0,
+            "covariate_coef must be there",
+        ),
+        ("real with covariates", ("targets", "fields", "n_covariates"), 2.0, "cannot be"),
+        (
+            "real with covariates",
+            ("state", "fields", "covariate_coef"),
+            np.ones((3, 1)),
+            "covariate_coef",
+        ),
+        (
+            "real with covariates",
+            ("state", "fields", "covariate_coef"),
+            np.full((2, 1), np.nan),
+            "covariate_coef",
+        ),
+        (
+            "real with covariates",
+            ("targets", "fields", "scaling", "fields", "centre"),
+            ONE,
+            "scaling.centre",
+        ),
+        (
+            "real with covariates",
+            ("targets", "fields", "scaling", "fields", "size"),
+            np.zeros(2),
+            "greater than 0",
+        ),
+        ("real with covariates", ("targets", "fields", "scaling"), None, "scaling must be"),
+        ("real with covariates", ("targets", "fields", "codings"), [], "codings must be"),
+        ("real with covariates", ("targets", "fields", "codings"), [3], "codings must be"),
+        (
+            "real with covariates",
+            ("targets", "fields", "codings", "values", 0, "fields", "family"),
+            POISSON,
+            "coded as",
+        ),
+        (
+            "real with covariates",
+            ("targets", "fields", "codings", "values", 0, "fields", "labels"),
+            ONE,
+            "no labels",
+        ),
+        ("rating", ("state", "fields", "family", "fields", "thresholds"), np.zeros(4), "that rise"),
+        (
+            "rating",
+            ("state", "fields", "family", "fields", "thresholds"),
+            np.array([0, 1, 2, np.inf]),
+            "that rise",
+        ),
+        (
+            "rating",
+            ("state", "fields", "family", "fields", "thresholds"),
+            np.arange(3.0),
+            "5 labels, not 4",
+        ),
+        (
+            "rating",
+            ("state", "fields", "family", "fields", "thresholds"),
+            np.arange(4),
+            "that rise",
+        ),
+        (
+            "rating",
+            ("state", "fields", "family", "fields", "thresholds"),
+            [0.0, 1.0, 2.0, 3.0],
+            "that rise",
+        ),
+        (
+            "rating",
+            ("targets", "fields", "codings", "values", 0, "fields", "labels"),
+            np.arange(5.0)[::-1],
+            "sorted",
+        ),
+        ("classes", ("state", "fields", "family", "fields", "n_classes"), 9, "coef must be"),
+        (
+            "classes",
+            ("state", "fields", "family", "fields", "n_classes"),
+            -1,
+            "two of them or more",
+        ),
+        ("classes", ("state", "fields", "coef"), np.ones((2, 2)), "coef must be"),
+        ("classes", ("state", "fields", "coef"), np.ones(2), "coef must be"),
+        ("classes", ("state", "fields", "intercept"), np.ones((5, 1)), "intercept must be"),
+        ("classes", ("state", "fields", "intercept"), np.ones(3), "intercept must be"),
+        (
+            "classes",
+            ("targets", "fields", "codings", "values", 0, "fields", "labels"),
+            np.array(["a", "a"]),
+            "sorted",
+        ),
+        (
+            "truth values",
+            ("targets", "fields", "codings", "values", 0, "fields", "labels"),
+            ONE,
+            "two or more labels",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "kind"),
+            np.array([0, 3, 5]),
+            "no known kind",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "kind"),
+            np.array([0, 3, -1]),
+            "no known kind",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "kind"),
+            np.array([0, 3]),
+            "never fall",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "kind"),
+            np.array([0, 3, 4]),
+            "1 predictors",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "kind"),
+            np.array([3, 0, 2]),
+            "parameters to",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "kind"),
+            np.array([0.0, 3, 2]),
+            "whole numbers",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "first"),
+            np.array([0, 1, 2]),
+            "never fall",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "first"),
+            np.array([0, 2, 1, 3]),
+            "never fall",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "first"),
+            np.array([0, 1, 2, 99]),
+            "predictors",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "first"),
+            np.array([-1, 1, 2, 3]),
+            "begin at 0",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "place"),
+            np.array([0, 1, 9, 9]),
+            "must end at",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "place"),
+            np.array([0, 0, 5, 5]),
+            "0 parameters",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "parameters"),
+            ONE,
+            "must end at",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "parameters"),
+            np.zeros(5),
+            "noise_variance_",
+        ),
+        (
+            "several numbers",
+            ("state", "fields", "family", "fields", "parameters"),
+            np.ones(5),
+            "that rise",
+        ),
+        ("several classes", ("targets", "fields", "codings"), [], "codings must be"),
     ],
 )
 def test_targets_that_do_not_fit_together(kinds, kind, path, value, message):
     refused(altered(kinds[kind], *path, value=value), message)
 
 
-@pytest.mark.parametrize("attribute", ["family_", "_codings", "_scaling", "n_covariates_"])
-def test_what_is_known_of_the_target_is_missing(kinds, attribute):
-    stream = file_by_hand(kinds["rating"], lambda node, arrays: node["fitted"].pop(attribute))
-    refused(stream, "does not hold together")
+@pytest.mark.parametrize("field", ["codings", "scaling", "n_covariates"])
+def test_what_is_known_of_the_target_is_missing(kinds, field):
+    model = kinds["rating with covariates"]
+    refused(file_by_hand(model, lambda node, arrays: found(node, "targets").pop(field)), "load")

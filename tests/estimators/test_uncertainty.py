@@ -6,15 +6,14 @@ import pytest
 from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.estimators.coding import Coding
-from topicfocus.estimators.uncertainty import response_variance
 from topicfocus.families import Bernoulli, Gaussian, Ordinal, Poisson, level_probabilities
 
 LEVELS = np.array([1.0, 2.0, 4.0, 5.0])
 CASES = {
-    "gaussian": (Coding("gaussian"), Gaussian(0.7)),
-    "poisson": (Coding("poisson"), Poisson()),
-    "bernoulli": (Coding("bernoulli"), Bernoulli()),
-    "ordinal": (Coding("ordinal", LEVELS), Ordinal(np.array([-1.0, 0.3, 1.5]))),
+    "gaussian": (None, Gaussian(0.7)),
+    "poisson": (None, Poisson()),
+    "bernoulli": (None, Bernoulli()),
+    "ordinal": (LEVELS, Ordinal(np.array([-1.0, 0.3, 1.5]))),
 }
 
 
@@ -33,11 +32,11 @@ def draw(kind, family, f, rng):
 @pytest.mark.parametrize("spread", [0.0, 0.02])
 def test_variance_is_that_of_simulated_targets(kind, spread):
     """The slope of the mean is exact for a small spread, which is what the delta method says."""
-    coding, family = CASES[kind]
+    labels, family = CASES[kind]
     rng = np.random.default_rng(0)
     f = 0.4 + np.sqrt(spread) * rng.standard_normal(400_000)
     seen = draw(kind, family, f, rng).var()
-    found = response_variance(coding, family, np.array([0.4]), np.array([spread]))[0]
+    found = Coding(family, labels).variance(family, np.array([[0.4]]), np.array([[spread]]))[0]
     assert found == pytest.approx(seen, rel=0.02)
 
 

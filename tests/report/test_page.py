@@ -109,7 +109,7 @@ def test_a_word_narrows_the_topics_view(open_page):
     v = int(np.argmax(np.where(estimator.selected_words_, often, 0)))
     page = open_page(explorer("regression").html, f"#view=topics&topic=1&word={v}")
     prior = estimator.doc_topic_prior_
-    wanted = estimator._state().topic_word[v] * prior
+    wanted = estimator.fitted_.state.topic_word[v] * prior
     wanted = wanted / wanted.sum()
     for k in range(3):
         shown = page.locator(f"[data-topic='{k}'] .share small").inner_text()

@@ -36,8 +36,8 @@ def test_try_it_equals_predict_and_explain(open_page, kind):
     np.testing.assert_allclose([r["theta"] for r in found], estimator.transform(counts), **near)
     np.testing.assert_allclose([r["predictor"] for r in found], explanation.predictor, **near)
     np.testing.assert_allclose([r["base"] for r in found], explanation.base, **near)
-    documents = estimator._read_documents(counts)
-    spread = estimator._predictor_variance(documents.corpus, estimator.transform(counts))
+    fitted = estimator.fitted_
+    spread = fitted.predictor_variance(fitted.corpus(counts), estimator.transform(counts))
     np.testing.assert_allclose([r["spread"] for r in found], spread, **near)
     for l in range(len(explanation.predictor_names)):
         words = np.zeros((len(asked), len(vocabulary)))

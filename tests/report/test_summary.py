@@ -21,7 +21,7 @@ from topicfocus.report.labels import Labels, brief
 from topicfocus.report.packing import pack, pack_texts, unpack, unpack_texts, whole
 from topicfocus.report.summary import Extras, summarise
 from topicfocus.report.table import pack_logarithms, unpack_logarithms
-from topicfocus.report.vocabulary import evidence_needed, focused_cost
+from topicfocus.report.vocabulary import evidence_needed
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -68,7 +68,7 @@ def test_real_targets_have_the_errors_of_least_squares():
     predictor = (estimator.intercept_ + mixes @ estimator.coef_)[:, None]
     codes = predictor + rng.standard_normal((200, 1))
     codes[:50] = np.nan  # not known: does not count
-    found = topic_errors(estimator, mixes, predictor, codes)
+    found = topic_errors(estimator.fitted_, mixes, predictor, codes)
     noise = np.sum((codes - predictor)[50:] ** 2) / (150 - 3)
     wanted = noise * np.linalg.inv(mixes[50:].T @ mixes[50:])
     np.testing.assert_allclose(found[:, 0], np.sqrt(np.diag(wanted)), rtol=1e-5)
@@ -96,18 +96,17 @@ def test_errors_are_those_of_drawing_other_documents(kind):
     refit = one if kind == "regression" else lambda x, t: one.fit(x, t).coef_.ravel()
     drawn = [rng.integers(0, n, n) for _ in range(rounds)]
     wanted = np.std([refit(mixes[i], y[i]) for i in drawn], axis=0)
-    found = topic_errors(estimator, mixes, f[:, None], y[:, None])[:, 0]
+    found = topic_errors(estimator.fitted_, mixes, f[:, None], y[:, None])[:, 0]
     np.testing.assert_allclose(found, wanted, rtol=0.3)
 
 
 @pytest.mark.parametrize("kind", ["binary", "poisson", "ordinal", "multiclass"])
 def test_information_is_the_expected_curvature(kind):
     """w = -E[ℓ''], by numerical differences of the log-likelihood, averaged over the target."""
-    from topicfocus.families import row_log_likelihood
-    from topicfocus.report.intervals import fisher_weights
+    from topicfocus.families import information, row_log_likelihood
 
-    estimator = case(kind).model[-1]
-    coding, family, where = estimator._parts()[0]
+    part = case(kind).model[-1].fitted_.parts[0]
+    coding, family, where = part.coding, part.family, part.where
     width = where.stop - where.start
     f = np.linspace(-1, 1, width) * 0.7 + 0.2
     outcomes = np.arange(60.0) if kind == "poisson" else np.arange(float(len(coding.labels)))
@@ -120,7 +119,7 @@ def test_information_is_the_expected_curvature(kind):
             np.exp(log(y, f)) * -(log(y, f + step) - 2 * log(y, f) + log(y, f - step)) / h**2
             for y in outcomes
         )
-        assert fisher_weights(coding, family, f[None])[0, l] == pytest.approx(expected, rel=1e-4)
+        assert information(family, f[None])[0, l] == pytest.approx(expected, rel=1e-4)
 
 
 def test_figures_and_curves_of_classes_are_scikit_learns():
@@ -175,8 +174,8 @@ def test_the_costs_explain_which_words_were_kept(kind):
     model, texts, target = case(kind)
     estimator, kept = model[-1], model[-1].selected_words_
     frequency = np.asarray(model[:-1].transform(texts).sum(axis=0)).ravel()  # of training
-    cost = focused_cost(estimator)
-    needed = evidence_needed(estimator, cost, [])
+    cost = estimator.fitted_.word_cost
+    needed = evidence_needed(estimator.fitted_, cost, [])
     # A word is kept if, and only if, it has more than the best dropped one has an occurrence.
     score = (estimator.evidence_ - cost) / frequency
     best = score[~kept].max()
@@ -195,8 +194,8 @@ def test_words_dropped_by_the_user_set_no_example():
     best = int(np.argmax(np.where(model[-1].selected_words_, model[-1].evidence_, 0)))
     fitted = FocusedTopicRegressor(3, max_epochs=3, drop_words=[best], random_state=0)
     fitted.fit(counts, target)
-    cost = focused_cost(fitted)
-    with_it, without = (evidence_needed(fitted, cost, drop) for drop in ([], [best]))
+    cost = fitted.fitted_.word_cost
+    with_it, without = (evidence_needed(fitted.fitted_, cost, drop) for drop in ([], [best]))
     assert np.all(with_it >= without) and with_it.max() > without.max()
 
 

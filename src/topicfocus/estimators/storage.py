@@ -147,6 +147,16 @@ def _check_found(fitted: Fitted, n_words: int) -> None:
             f"{name} must be an array of numbers of shape {(n_words,)}",
         )
     _require(isinstance(fitted.history, dict), "history must be lists by name")
+    for name in ("n_samples_seen", "word_cost", "inclusion_prior", "supervision_weight"):
+        value = getattr(fitted, name)
+        _require(
+            value is None or (isinstance(value, (int, float)) and np.isfinite(value)),
+            f"{name} must be a number",
+        )
+    _require(
+        fitted.n_samples_seen is None or fitted.word_count is not None,
+        "word_count must be there with n_samples_seen",
+    )
 
 
 def _check_names(model: TopicModel, n_words: int) -> None:

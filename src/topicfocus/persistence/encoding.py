@@ -335,7 +335,7 @@ class Decoder:
         value = entry.cls(**params)
         fitted = {name: self.decode(v, depth) for name, v in node["fitted"].items()}
         if entry.upgrade is not None:
-            fitted = entry.upgrade(fitted)
+            fitted = _holding_together(entry.cls, entry.upgrade, fitted)
         for name, v in fitted.items():
             if not entry.may_have(name) or name in entry.parameters():
                 raise ModelFileError(_unknown(entry.cls, name))
@@ -343,15 +343,17 @@ class Decoder:
         if "requests" in node:
             setattr(value, _REQUESTS, _requests(value, node["requests"]))
         if entry.check is not None:
-            try:
-                entry.check(value)
-            # Whatever a check trips over, it is the file that does not hold together.
-            except Exception as error:
-                reason = str(error).rstrip(".") or type(error).__name__
-                raise ModelFileError(
-                    f"its {entry.cls.__name__} does not hold together: {reason}"
-                ) from error
+            _holding_together(entry.cls, entry.check, value)
         return value
+
+
+def _holding_together(cls: type, work: Callable[[Any], Any], value: Any) -> Any:
+    """What `work` makes of a value; whatever it trips over, the file does not hold together."""
+    try:
+        return work(value)
+    except Exception as error:
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise ModelFileError(f"its {cls.__name__} does not hold together: {reason}") from error
 
 
 _READERS: dict[str, Callable[[Decoder, dict[str, Any], int], Any]] = {

@@ -7,9 +7,10 @@ A document of topic k alone has the linear predictor μ_k = b + η_k. Since topi
 
 with w = 1/δ for real targets, p(1-p) for two classes, e^f for counts, Σ_c P'_c²/P_c for levels, and
 p_c(1-p_c) for the predictor of class c. The standard error of μ_k is √(φ I⁻¹)_kk, where φ is the
-documents' own dispersion about f (`families.overdispersion`). The model's δ alone would not do: it is the noise
-beyond what the words leave open of the mix, and given θ̂ that, too, is noise. What is left out: that
-the topics themselves were found from data, and shrinkage, which makes coefficients surer.
+documents' own dispersion about f (`families.overdispersion`). The model's δ alone would not do: it
+is the noise beyond what the words leave open of the mix, and given θ̂ that, too, is noise. What is
+left out: that the topics themselves were found from data, and shrinkage, which makes coefficients
+surer.
 """
 
 from __future__ import annotations

@@ -1,0 +1,101 @@
+"""Training as an object by itself: a trainer, documents and targets, no estimator."""
+
+import numpy as np
+import pytest
+
+from topicfocus import LDA, FocusedTopicRegressor, PFSLDARegressor
+from topicfocus.corpus import make_corpus
+from topicfocus.datasets import make_reviews
+from topicfocus.estimators import storage
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.focused_training import FocusedTrainer
+from topicfocus.estimators.joint_training import JointTrainer
+from topicfocus.estimators.targets import TargetModel
+from topicfocus.inference.state import Hyperparameters
+from topicfocus.solvers import CoordinateSolver
+from topicfocus.solvers.focus import FocusSettings
+
+REVIEWS = make_reviews(300, random_state=0)
+TARGETS = TargetModel.of_numbers(REVIEWS.target)
+DOCUMENTS = Documents(make_corpus(REVIEWS.counts), TARGETS.encode(REVIEWS.target))
+
+
+def joint(**changed):
+    solver = CoordinateSolver()
+    settings = {
+        "hyper": Hyperparameters(n_topics=3, inclusion_prior=0.2),
+        "prior": np.ones(3),
+        "name": "coordinate",
+        "solver": solver,
+        "coordinate": solver,
+        "max_epochs": 4,
+        "tol": 0.0,
+        "random_state": 0,
+    }
+    return JointTrainer(**settings | changed)
+
+
+def test_a_joint_trainer_is_what_the_estimator_does():
+    mine = joint().fit(DOCUMENTS, TARGETS).fitted
+    model = PFSLDARegressor(3, inclusion_prior=0.2, max_epochs=4, tol=0.0, random_state=0)
+    theirs = model.fit(REVIEWS.counts, REVIEWS.target).fitted_
+    np.testing.assert_array_equal(mine.state.topic_word, theirs.state.topic_word)
+    np.testing.assert_array_equal(mine.coef, theirs.coef)
+    assert mine.n_iter == theirs.n_iter == 4
+    assert mine.hyper.selects and not mine.sees_roots
+
+
+def test_a_joint_trainer_without_targets():
+    hyper = Hyperparameters(n_topics=3, selects=False)
+    words = Documents(DOCUMENTS.corpus, None)
+    mine = joint(hyper=hyper).fit(words, None).fitted
+    theirs = LDA(3, max_epochs=4, tol=0.0, random_state=0).fit(REVIEWS.counts)
+    np.testing.assert_array_equal(mine.components, theirs.components_)
+    assert mine.targets is None and mine.coef is None
+
+
+def test_a_joint_trainer_keeps_the_last_epoch_beside_the_best():
+    held = DOCUMENTS.rows(np.arange(100))
+    training = joint().fit(DOCUMENTS.rows(np.arange(100, 300)), TARGETS, held)
+    assert training.last is not None
+    assert not training.interrupted
+    assert "validation" in training.fitted.history
+
+
+def test_a_focused_trainer_is_what_the_estimator_does():
+    trainer = FocusedTrainer(settings=FocusSettings(n_topics=3), random_state=0)
+    mine = trainer.fit(DOCUMENTS, TARGETS).fitted
+    model = FocusedTopicRegressor(3, random_state=0).fit(REVIEWS.counts, REVIEWS.target)
+    np.testing.assert_array_equal(mine.state.topic_word, model.fitted_.state.topic_word)
+    np.testing.assert_array_equal(mine.selected_words, model.selected_words_)
+    assert mine.sees_roots and mine.shaping == "readable"
+
+
+@pytest.mark.parametrize(
+    "trainer", [joint(), FocusedTrainer(settings=FocusSettings(n_topics=3), random_state=0)]
+)
+def test_batches_end_in_a_model_of_all_documents(trainer):
+    first, second = DOCUMENTS.rows(np.arange(150)), DOCUMENTS.rows(np.arange(150, 300))
+    stream, training = trainer.advance(trainer.begin(first, TARGETS), first, None, TARGETS)
+    assert training.fitted.n_samples_seen == 150
+    stream, training = trainer.advance(stream, second, training.fitted, TARGETS)
+    assert training.fitted.n_samples_seen == 300
+    assert training.fitted.n_iter == len(training.fitted.history["epoch"]) == 2
+    np.testing.assert_array_equal(
+        training.fitted.word_count, np.asarray(REVIEWS.counts.sum(axis=0)).ravel()
+    )
+
+
+def test_a_stream_goes_on_from_a_fitted_model():
+    trainer = FocusedTrainer(settings=FocusSettings(n_topics=3), random_state=0)
+    fitted = trainer.fit(DOCUMENTS, TARGETS).fitted
+    few = DOCUMENTS.rows(np.arange(20))
+    _, training = trainer.advance(trainer.inherit(fitted, few), few, fitted, TARGETS)
+    np.testing.assert_array_equal(training.fitted.state.topic_word, fitted.state.topic_word)
+    assert training.fitted.n_samples_seen == 320
+
+
+@pytest.mark.parametrize("model", storage.MODELS, ids=lambda model: model.__name__)
+def test_an_estimator_has_at_most_four_classes_of_ours(model):
+    ours = [cls for cls in model.__mro__ if cls.__module__.startswith("topicfocus")]
+    assert len(ours) <= 4, [cls.__name__ for cls in ours]
