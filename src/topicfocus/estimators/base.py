@@ -40,6 +40,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
     _supervised = False
 
     fitted_: Fitted
+    #: Parameters that every model has.
+    n_topics: int
+    n_jobs: int | None
 
     components_ = FittedAttribute(lambda f: f.components, "β, topics x words, rows sum to one.")
     doc_topic_prior_ = FittedAttribute(lambda f: f.state.doc_topic_prior, "α, of every topic.")
@@ -116,7 +119,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """P(y = label) of every target."""
         fitted = self.fitted_
         predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
-        return fitted.targets.probabilities(fitted.state.family, predictor)
+        return fitted.target_model.probabilities(fitted.state.family, predictor)
 
     # ---- topics ----------------------------------------------------------------------------------
 

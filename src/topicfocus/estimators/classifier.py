@@ -35,7 +35,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
     coef_ = FittedAttribute(lambda f: f.coef, "η, one row a class where there are more than two.")
     intercept_ = FittedAttribute(lambda f: f.intercept, "b.")
     covariate_coef_ = FittedAttribute(lambda f: f.covariate_coef, "ζ, if there are covariates.")
-    n_covariates_ = FittedAttribute(lambda f: f.targets.n_covariates, "Number of covariates.")
+    n_covariates_ = FittedAttribute(lambda f: f.target_model.n_covariates, "Number of covariates.")
     family_ = FittedAttribute(lambda f: f.state.family, "The fitted family.")
 
     def _targets_of(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
@@ -219,8 +219,9 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         (4,)
         """
         found = self._probabilities(self._new_documents(X, covariates=covariates))
-        codings = self.fitted_.targets.codings
-        chosen = [c.labels[np.argmax(p, axis=1)] for c, p in zip(codings, found, strict=True)]
+        codings = self.fitted_.target_model.codings
+        labels = [np.asarray(c.labels) for c in codings]
+        chosen = [l[np.argmax(p, axis=1)] for l, p in zip(labels, found, strict=True)]
         if len(chosen) == 1:
             return chosen[0]
         if len({c.dtype.kind for c in chosen}) > 1:  # numbers would become text beside text
@@ -250,7 +251,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         True
         """
         predicted = self.predict(X, covariates)
-        predicted = predicted.reshape(-1, self.fitted_.targets.n_targets)
+        predicted = predicted.reshape(-1, self.fitted_.target_model.n_targets)
         columns = target_columns(y, len(predicted))
         weight = np.ones(len(predicted)) if sample_weight is None else np.asarray(sample_weight)
         scores = []
@@ -275,7 +276,7 @@ def _check_classes(targets: TargetModel, classes: Any) -> None:
         return
     each = labels_for_each(classes, targets.n_targets, "classes")
     for coding, own in zip(targets.codings, each, strict=True):
-        if not np.array_equal(coding.labels, np.unique(np.asarray(own))):
+        if not np.array_equal(np.asarray(coding.labels), np.unique(np.asarray(own))):
             raise ValueError(
                 f"`classes={own!r}` is not the same as on last call to partial_fit, was: "
                 f"{coding.labels!r}"

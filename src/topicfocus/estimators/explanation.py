@@ -119,7 +119,7 @@ def explain(
     if word_names is None:
         word_names = np.array([str(v) for v in range(corpus.n_words)], dtype=object)
     return Explanation(
-        fitted.targets.predictor_names(),
+        fitted.target_model.predictor_names(),
         replace(problem, covariates=None).offsets(state) + found.base,
         tuple(_per_word(corpus, found.words[:, l]) for l in range(n_predictors)),
         tuple(sparse.csr_array(found.topics[:, :, l]) for l in range(n_predictors)),

@@ -16,7 +16,7 @@ import numpy as np
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.documents import Documents, read_covariates
-from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.targets import TargetModel, TargetPart
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.solvers.focus import damp
@@ -135,7 +135,14 @@ class Fitted:
     # ---- the targets ---------------------------------------------------------------------------
 
     @property
-    def parts(self) -> list:
+    def target_model(self) -> TargetModel:
+        """`targets`, of a model that has them."""
+        if self.targets is None:
+            raise TypeError("this model has no targets.")
+        return self.targets
+
+    @property
+    def parts(self) -> list[TargetPart]:
         """Coding, family and predictors of each target."""
         return [] if self.targets is None else self.targets.parts(self.state.family)
 
@@ -143,7 +150,7 @@ class Fitted:
     def classes(self) -> np.ndarray | list[np.ndarray] | None:
         if self.targets is None or not self.targets.has_classes:
             return None
-        labels = [c.labels for c in self.targets.codings]
+        labels = [c.labels for c in self.targets.codings if c.labels is not None]
         return labels[0] if len(labels) == 1 else labels
 
     @property

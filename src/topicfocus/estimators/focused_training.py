@@ -63,9 +63,10 @@ class FocusedTrainer:
     # ---- fit -------------------------------------------------------------------------------------
 
     def fit(
-        self, documents: Documents, targets: TargetModel, held_out: Documents | None = None
+        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
     ) -> Training:
         """Choices on the held-out documents, or on a part of these set aside by content."""
+        assert targets is not None  # there is no focused model without
         self._check_words(documents)
         family = targets.family_of(documents)
         seen = documents
@@ -136,9 +137,10 @@ class FocusedTrainer:
         stream: focus_stream.FocusStream,
         documents: Documents,
         before: Fitted | None,
-        targets: TargetModel,
+        targets: TargetModel | None,
     ) -> tuple[focus_stream.FocusStream, Training]:
         """One batch. The model stands, its coefficients move, or topics are shaped anew."""
+        assert targets is not None
 
         def family_of(problem: Problem) -> Any:
             return targets.start(_codes(problem), problem.doc_weights)

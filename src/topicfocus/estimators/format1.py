@@ -25,7 +25,8 @@ def upgrade_coding(fields: dict[str, Any]) -> dict[str, Any]:
     """The name of a family was kept, where today there is an example of it."""
     if "kind" not in fields:
         return fields
-    kind, labels = fields["kind"], fields.get("labels")
+    kind: str = fields["kind"]
+    labels: Any = fields.get("labels")
     if kind == "categorical":
         return {"family": Categorical(len(labels)), "labels": labels}
     return {"family": REGRESSION_FAMILIES[kind], "labels": labels}
@@ -35,7 +36,7 @@ def upgrade_attributes(old: dict[str, Any]) -> dict[str, Any]:
     """`fitted_` from attributes such as `components_` and `coef_`."""
     if "fitted_" in old or "components_" not in old:
         return old
-    hyper = old.get("_hyper")
+    hyper: Any = old.get("_hyper")
     focused = hyper is None
     selects = "inclusion_" in old if focused else bool(hyper.selects)
     if selects and not {"inclusion_", "background_"} <= set(old):

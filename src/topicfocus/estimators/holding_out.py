@@ -18,10 +18,12 @@ def hold_out(
     all serve as both, and δ is then too small.
     """
     everyone = np.arange(documents.corpus.n_docs)
-    place = _places(documents, rng)
     weight = documents.weights
+    target = documents.target
+    assert target is not None
+    place = _places(documents, target, rng)
     held = np.zeros(len(everyone), dtype=bool)
-    for group in _strata(documents.target, targets):
+    for group in _strata(target, targets):
         group = group[weight[group] > 0]
         # Far digits of the number: neighbouring contents are not neighbours in this order.
         order = group[np.argsort(np.modf(np.abs(place[group]) * 1e4)[0], kind="stable")]
@@ -34,16 +36,16 @@ def hold_out(
             return everyone, everyone
         held[order[chosen]] = True
     train = ~held & (weight > 0)
-    if not all(_tells(documents.target[part & (weight > 0)]) for part in (train, held)):
+    if not all(_tells(target[part & (weight > 0)]) for part in (train, held)):
         return everyone, everyone
     return everyone[train], everyone[held]
 
 
-def _places(documents: Documents, rng: np.random.Generator) -> np.ndarray:
+def _places(documents: Documents, target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A random number for each document that depends on nothing but its content."""
     place = documents.corpus.counts @ rng.standard_normal(documents.corpus.n_words)
-    for t in range(documents.target.shape[1]):
-        place = place + rng.standard_normal() * np.nan_to_num(documents.target[:, t], nan=7.7)
+    for column in target.T:
+        place = place + rng.standard_normal() * np.nan_to_num(column, nan=7.7)
     return place
 
 

@@ -9,18 +9,19 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fitted import Fitted, FittedAttribute
+from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.parameters import check_count
 from topicfocus.inference.bounds import NEGATIVE, bound_terms
 from topicfocus.inference.likelihood import exact_log_likelihood, importance_log_likelihood
 from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import Problem
+from topicfocus.inference.state import Hyperparameters, Problem
 from topicfocus.inference.statistics import collect
 
 
-class JointMethods:
-    """The bound of documents, their likelihood, and the path of a fit. Mixed into a TopicModel."""
+class JointTopicModel(TopicModel):
+    """The bound of documents, their likelihood, and the path of a fit."""
 
     converged_ = FittedAttribute(lambda f: f.converged, "Whether the stopping rule was met.")
 
@@ -53,9 +54,9 @@ class JointMethods:
         >>> model.fit(reviews.counts, reviews.target).elbo(reviews.counts)["bound"] < 0
         True
         """
-        fitted, problem, gamma = self._posterior(X, y, **extras)
-        terms = bound_terms(problem, fitted.state, fitted.hyper, gamma)
-        bound = sum(-v if name in NEGATIVE else v for name, v in terms.items())
+        problem, gamma = self._infer(self._new_documents(X, y, **extras))
+        terms = bound_terms(problem, self.fitted_.state, self._hyper, gamma)
+        bound = np.sum([-v if name in NEGATIVE else v for name, v in terms.items()], axis=0)
         result = {"bound": bound, **terms}
         return result if per_document else {k: float(v.sum()) for k, v in result.items()}
 
@@ -131,12 +132,8 @@ class JointMethods:
         tokens = float((corpus.counts @ fitted.known_words.astype(float)).sum())
         if tokens == 0:
             raise ValueError("X has no tokens of words that training saw: no perplexity.")
-        n_samples = check_count("n_samples", n_samples)
         problem, gamma = self._infer(Documents(corpus, None))
-        rng = np.random.default_rng(random_state)
-        value = importance_log_likelihood(
-            problem, fitted.state, fitted.hyper, gamma, n_samples, rng
-        ).sum()
+        value = self._sampled(problem, gamma, n_samples, random_state).sum()
         return float(np.exp(-value / tokens))
 
     @available_if(lambda self: self._supervised)
@@ -171,14 +168,23 @@ class JointMethods:
         other.fitted_ = self._last_epoch
         return other
 
-    def _posterior(self, X: Any, y: Any, **extras: Any) -> tuple[Fitted, Problem, np.ndarray]:
-        """The fitted model, the problem of new documents, and γ of q(θ), converged."""
-        documents = self._new_documents(X, y, **extras)
-        return self.fitted_, *self._infer(documents)
+    @property
+    def _hyper(self) -> Hyperparameters:
+        assert self.fitted_.hyper is not None
+        return self.fitted_.hyper
 
     def _infer(self, documents: Documents) -> tuple[Problem, np.ndarray]:
-        state, hyper = self.fitted_.state, self.fitted_.hyper
+        """The problem of new documents and γ of q(θ), converged."""
+        state, hyper = self.fitted_.state, self._hyper
         problem = documents.problem(hyper.supervision_weight, self.n_jobs)
         gamma = initial_concentration(problem.n_docs, state.doc_topic_prior, problem.mean_length())
         collect(problem, state, hyper, gamma, max_steps=200, tolerance=1e-7)
         return problem, gamma
+
+    def _sampled(
+        self, problem: Problem, gamma: np.ndarray, n_samples: int, random_state: Any
+    ) -> np.ndarray:
+        n_samples = check_count("n_samples", n_samples)
+        rng = np.random.default_rng(random_state)
+        state = self.fitted_.state
+        return importance_log_likelihood(problem, state, self._hyper, gamma, n_samples, rng)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.documents import Documents, read_weight
-from topicfocus.estimators.joint import JointMethods
+from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer
 
 
-class LDA(JointMethods, TopicModel):
+class LDA(JointTopicModel):
     """Latent Dirichlet allocation by variational inference, a transformer.
 
     θ_d ~ Dirichlet(α), z ~ Categorical(θ_d), w ~ Categorical(β_z), β estimated by maximum

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -21,7 +22,7 @@ def check_positive(name: str, value: Any, *, zero: bool = False) -> float:
     """A finite number above (or from) zero."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}.")
-    if not np.isfinite(value) or value < 0 or (value == 0 and not zero):
+    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
         wanted = "at least 0" if zero else "greater than 0"
         raise ValueError(f"{name} must be {wanted} and finite, got {value!r}.")
     return float(value)

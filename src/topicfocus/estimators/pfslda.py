@@ -6,7 +6,7 @@ from typing import Any
 
 from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.joint import JointMethods
+from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
 from topicfocus.estimators.parameters import check_choice, check_share
 from topicfocus.estimators.regressor import TopicRegressor
@@ -38,7 +38,7 @@ def _pfslda_trainer(model: Any, n_words: int) -> JointTrainer:
     return joint_trainer(model, hyper, CoordinateSolver(selection=selection))
 
 
-class PFSLDARegressor(JointMethods, TopicRegressor):
+class PFSLDARegressor(JointTopicModel, TopicRegressor):
     """Prediction-focused supervised LDA (AISTATS 2020) for a real target, or another family.
 
     Each token has a switch ξ ~ Bernoulli(p): relevant ones come from the topics, the others from
@@ -132,7 +132,7 @@ class PFSLDARegressor(JointMethods, TopicRegressor):
         return _pfslda_trainer(self, n_words)
 
 
-class PFSLDAClassifier(JointMethods, TopicClassifier):
+class PFSLDAClassifier(JointTopicModel, TopicClassifier):
     """Prediction-focused supervised LDA for classes, as :class:`SLDAClassifier` has them.
 
     Parameters and attributes are those of :class:`PFSLDARegressor`, with `classes_` and without

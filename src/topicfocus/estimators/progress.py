@@ -26,6 +26,7 @@ def progress_bar(
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -40,7 +41,7 @@ def progress_bar(
     if narrow:
         # Everything that is asked for still fits 80 columns: no title, no time gone by.
         print(title, file=console.file)
-        columns = [BarColumn(10)]
+        columns: list[ProgressColumn] = [BarColumn(10)]
     else:
         columns = [TextColumn("[bold]{task.description}"), BarColumn()]
     columns += [MofNCompleteColumn(), TextColumn("{task.fields[figures]}")]

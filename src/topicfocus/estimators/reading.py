@@ -47,7 +47,9 @@ def read_training(
     covariates = read_covariates(beside.covariates, n, None)
     targets = targets.with_covariates(covariates, every)
     # A document of weight 0 is as good as absent: so is its label, if no other has it.
-    columns = [np.where(every > 0, c, None) if np.any(every == 0) else c for c in columns]
+    if np.any(every == 0):
+        nobody = np.full(n, None, dtype=object)
+        columns = [np.where(every > 0, c, nobody) for c in columns]
     documents = Documents(
         corpus,
         targets.encode_columns(columns),

@@ -41,11 +41,12 @@ class TopicRegressor(RegressorMixin, TopicModel):
     """fit and predict of numbers."""
 
     _supervised = True
+    family: Any
 
     coef_ = FittedAttribute(lambda f: f.coef, "η, one row a target where there are several.")
     intercept_ = FittedAttribute(lambda f: f.intercept, "b.")
     covariate_coef_ = FittedAttribute(lambda f: f.covariate_coef, "ζ, if there are covariates.")
-    n_covariates_ = FittedAttribute(lambda f: f.targets.n_covariates, "Number of covariates.")
+    n_covariates_ = FittedAttribute(lambda f: f.target_model.n_covariates, "Number of covariates.")
     family_ = FittedAttribute(lambda f: f.state.family, "The fitted family.")
     noise_variance_ = FittedAttribute(lambda f: f.noise_variance, "δ of Gaussian targets.")
     levels_ = FittedAttribute(lambda f: f.levels, "Values of the levels of an ordinal target.")
@@ -190,12 +191,13 @@ class TopicRegressor(RegressorMixin, TopicModel):
         mixes = fitted.mixes(documents.corpus, self.n_jobs)
         predictor = fitted.predictors(documents, mixes, self.n_jobs)
         family = fitted.state.family
-        mean = fitted.targets.mean(family, predictor)
-        one = fitted.targets.n_targets == 1
+        targets = fitted.target_model
+        mean = targets.mean(family, predictor)
+        one = targets.n_targets == 1
         if not return_std:
             return mean[:, 0] if one else mean
         spread = fitted.predictor_variance(documents.corpus, mixes, self.n_jobs)
-        std = np.sqrt(fitted.targets.variance(family, predictor, spread))
+        std = np.sqrt(targets.variance(family, predictor, spread))
         return (mean[:, 0], std[:, 0]) if one else (mean, std)
 
     @available_if(_one_rating)
@@ -291,5 +293,5 @@ def _check_levels(targets: TargetModel, levels: Any) -> None:
         return
     each = labels_for_each(levels, targets.n_targets, "levels")
     for coding, own in zip(targets.codings, each, strict=True):
-        if own is not None and not np.array_equal(coding.labels, _levels(own)):
+        if own is not None and not np.array_equal(np.asarray(coding.labels), _levels(own)):
             raise ValueError(f"levels={own!r} is not what the model has: {coding.labels}.")

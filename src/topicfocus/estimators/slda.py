@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.joint import JointMethods
+from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
 from topicfocus.estimators.regressor import TopicRegressor
 
@@ -16,7 +16,7 @@ def _slda_trainer(model: Any) -> JointTrainer:
     return joint_trainer(model, {"selects": False, "supervision_weight": weight})
 
 
-class SLDARegressor(JointMethods, TopicRegressor):
+class SLDARegressor(JointTopicModel, TopicRegressor):
     """Supervised LDA: y ~ Normal(η·θ, δ), or another family.
 
     Every word is explained by the topics. Parameters are those of :class:`LDA`, and:
@@ -90,7 +90,7 @@ class SLDARegressor(JointMethods, TopicRegressor):
         return _slda_trainer(self)
 
 
-class SLDAClassifier(JointMethods, TopicClassifier):
+class SLDAClassifier(JointTopicModel, TopicClassifier):
     """Supervised LDA for classes: y ~ Bernoulli(σ(η·θ)), or softmax for more than two.
 
     Parameters are those of :class:`SLDARegressor`, without `family`. `classes_` are the labels,

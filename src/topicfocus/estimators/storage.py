@@ -20,7 +20,7 @@ from topicfocus.estimators.documents import Scaling
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.focused import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.estimators.format1 import upgrade_attributes, upgrade_coding
-from topicfocus.estimators.joint import JointMethods
+from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.lda import LDA
 from topicfocus.estimators.pcslda import PCSLDAClassifier, PCSLDARegressor
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
@@ -104,7 +104,7 @@ def check_model(model: TopicModel) -> None:
     _check_coefficients(fitted.state, n_topics)
     if supervised:
         check_targets(fitted, isinstance(model, TopicClassifier))
-    if isinstance(model, JointMethods):
+    if isinstance(model, JointTopicModel):
         hyper = fitted.hyper
         _require(
             isinstance(hyper, Hyperparameters)
@@ -202,7 +202,7 @@ def _check_coefficients(state: ModelState, n_topics: int) -> None:
 
 def check_targets(fitted: Fitted, classes: bool) -> None:
     """Family and labels of every target, and that they are of the same targets."""
-    targets, state = fitted.targets, fitted.state
+    targets, state = fitted.target_model, fitted.state
     codings = targets.codings
     _require(
         isinstance(codings, tuple) and codings and all(isinstance(c, Coding) for c in codings),
@@ -224,7 +224,7 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
     kind = family_name(family)
     _require(coding.kind == kind, f"a target is coded as {coding.kind}, but its family is {kind}")
     _require(coding.is_class if classes else coding.n_predictors == 1, f"no {kind}")
-    labels = coding.labels
+    labels: Any = coding.labels
     if not (classes or coding.is_rating):
         _require(labels is None, f"a target that is {kind} has no labels")
         return
@@ -250,6 +250,7 @@ def _check_covariates(targets: TargetModel, state: ModelState) -> None:
     _require((n > 0) == (zeta is not None), f"covariate_coef must be there for {n} covariates")
     scaling = targets.scaling
     _require(isinstance(scaling, Scaling), "scaling must be that of the covariates")
+    arrays: dict[str, tuple[Any, tuple[int, ...]]]
     arrays = {"scaling.centre": (scaling.centre, (n,)), "scaling.size": (scaling.size, (n,))}
     if zeta is not None:
         arrays["covariate_coef"] = (zeta, (n, width))

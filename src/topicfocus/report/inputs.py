@@ -114,7 +114,7 @@ def read_inputs(
     if target is not None:
         if counts is None:
             raise ValueError("target was given without documents: pass texts or counts, too.")
-        codes = fitted.targets.encode(target, "target", matrix.shape[0])
+        codes = fitted.target_model.encode(target, "target", matrix.shape[0])
     return Inputs(estimator, matrix, texts, names, words, codes)
 
 

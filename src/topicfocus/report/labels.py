@@ -99,7 +99,9 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
             "first": where.start,
             "width": where.stop - where.start,
             "labels": _label_names(part, None if classes is None else classes[t]),
-            "levels": part.coding.labels.astype(float) if part.coding.is_rating else None,
+            "levels": np.asarray(part.coding.labels, dtype=float)
+            if part.coding.is_rating
+            else None,
             "noise": getattr(own, "noise_variance", None),
             "thresholds": getattr(own, "thresholds", None),
         }

@@ -168,7 +168,7 @@ def evidence_needed(fitted: Fitted, cost: float, drop: list[int]) -> np.ndarray:
     best score s that was still dropped: E_v ≥ c + s n_v. Of dropped words the model knows n_v up
     to a factor, which cancels: their background is π_v ∝ n_v.
     """
-    background, evidence = fitted.state.background, fitted.evidence
+    background, evidence = fitted.state.background, np.asarray(fitted.evidence)
     rivals = (background > 0) & (evidence > cost)
     rivals[drop] = False  # dropped by the user, whatever their evidence
     score = np.max((evidence[rivals] - cost) / background[rivals], initial=0.0)
