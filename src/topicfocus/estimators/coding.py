@@ -223,7 +223,8 @@ def as_labels(known: np.ndarray, name: str = "y") -> np.ndarray:
 
 def read_families(given: Any, n_targets: int) -> list[Any]:
     """The family of each target: `given` is a name or a family, or a list of these."""
-    families = [given] * n_targets if isinstance(given, str) or is_family(given) else list(given)
+    alone = is_family(given) or not isinstance(given, (list, tuple, np.ndarray))
+    families = [given] * n_targets if alone else list(given)
     if len(families) != n_targets:
         raise ValueError(f"family names {len(families)} targets, but y has {n_targets}.")
     return [_regression_family(one, n_targets) for one in families]
