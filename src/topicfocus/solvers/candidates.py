@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from topicfocus.families import Gaussian, Several, several
+from topicfocus.families import noise_variance, rejoined, with_noise_variance
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.updates import update_background
 from topicfocus.solvers.linear import Linear
@@ -37,32 +36,24 @@ class Candidate:
     interrupted: bool
 
 
-def noise_variance(deviances: np.ndarray, spread: np.ndarray, column: Any) -> float:
+def honest_noise(deviances: np.ndarray, spread: np.ndarray, column: Any) -> float:
     """δ: the held-out error less what the words leave open of θ, which `predict` adds itself.
 
     At least a tenth of the error: the Laplace approximation may claim more than there is.
     """
-    if not isinstance(column.family, Gaussian):
+    if noise_variance(column.family) is None:
         return 1.0
     error = float(np.average(deviances, weights=column.weight))
     return max(error - float(np.average(spread, weights=column.weight)), 0.1 * error)
 
 
-def target_spread(column: Any) -> float:
-    """The standard deviation of a Gaussian target; 2 on the scale of logits and log rates."""
-    if not isinstance(column.family, Gaussian):
-        return 2.0
-    mean = np.average(column.target, weights=column.weight)
-    return math.sqrt(float(np.average((column.target - mean) ** 2, weights=column.weight)))
-
-
 def with_families(family: Any, fitted: list[Any], noise: tuple[float, ...]) -> Any:
     """The family of all targets: each as it was fitted, Gaussian ones with the given δ."""
     parts = [
-        Gaussian(max(float(delta), 1e-300)) if isinstance(own, Gaussian) else own
+        with_noise_variance(own, max(float(delta), 1e-300))
         for own, delta in zip(fitted, noise, strict=True)
     ]
-    return several(parts) if isinstance(family, Several) else parts[0]
+    return rejoined(family, parts)
 
 
 def final_state(

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.families import Several
+from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.inference.evidence import cut
 from topicfocus.inference.factors import complete_by_factors
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
@@ -37,8 +37,7 @@ from topicfocus.solvers.candidates import (
     carry_over,
     expand,
     final_state,
-    noise_variance,
-    target_spread,
+    honest_noise,
     with_families,
 )
 from topicfocus.solvers.checkpoints import stage
@@ -341,13 +340,14 @@ def _climb(
     delta = tuple(mean_squares[column.where.start] for column in columns)
     shaped_family = with_families(family, [fit.family for fit in words.nulls], delta)
     place = anchors(columns, lean, count, n_topics)
-    size = np.concatenate([np.full(c.width, target_spread(c)) for c in columns]) * rung.coef_bound
+    spread = [predictor_spread(c.family, c.target, c.weight) for c in columns]
+    size = np.repeat(spread, [c.width for c in columns]) * rung.coef_bound
     coef = place * size
     start = ModelState(
         np.zeros((mine.corpus.n_words, n_topics)),
         np.ones(mine.corpus.n_words),
         np.zeros(mine.corpus.n_words),
-        coef[:, 0] if coef.shape[1] == 1 and not isinstance(family, Several) else coef,
+        coef.reshape(coef_shape(family, n_topics)),
         shaped_family,
         prior,
         np.concatenate([fit.intercept for fit in words.nulls]),
@@ -388,9 +388,7 @@ def _climb(
         if choices is None:
             open_still = replace(state, coef=factor * fit.coef[:n_topics])
             spread = predictor_variance(theirs.corpus, open_still, held_mixes, train.n_jobs)
-            noise.append(
-                noise_variance(deviance(column, predictor), column.of(spread)[:, 0], column)
-            )
+            noise.append(honest_noise(deviance(column, predictor), column.of(spread)[:, 0], column))
     if choices is None:
         penalties = tuple(r.penalty for r in ridges)
         choices = Choices(penalties, mean_squares, tuple(shrinkage), tuple(noise), shaped.steps)

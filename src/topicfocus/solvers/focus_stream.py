@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from topicfocus.families import (
-    Gaussian,
-    Several,
     free_parameters,
-    several,
+    noise_variance,
+    rejoined,
     split,
     with_free_parameters,
+    with_noise_variance,
 )
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.moments import Past
@@ -155,7 +155,7 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
         coef=coef.reshape(state.coef.shape),
         intercept=intercept,
         covariate_coef=zeta,
-        family=several(families) if isinstance(state.family, Several) else families[0],
+        family=rejoined(state.family, families),
     )
 
 
@@ -169,8 +169,9 @@ def _curvature(column: Column) -> float:
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:
     """The family's own parameters, averaged. The old model's error on new documents is honest."""
-    if isinstance(own, Gaussian):
+    noise = noise_variance(own)
+    if noise is not None:
         new = float(np.average(error, weights=weight))
-        return Gaussian((1 - share) * own.noise_variance + share * new)
+        return with_noise_variance(own, (1 - share) * noise + share * new)
     free = (1 - share) * free_parameters(own) + share * free_parameters(fit.family)
     return with_free_parameters(own, free) if len(free) else own

@@ -18,7 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from topicfocus.families import Gaussian, common, free_parameters, with_free_parameters
+from topicfocus.families import (
+    common,
+    free_parameters,
+    noise_variance,
+    with_free_parameters,
+    with_noise_variance,
+)
 from topicfocus.inference.coefficients import coef_gradient
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.inference.statistics import local_corpus
@@ -108,8 +114,9 @@ class GradientSolver:
         if hyper.selects:
             parameters["background_logits"] = np.log(start.background)
             parameters["inclusion_logits"] = logit(start.inclusion)
-        if isinstance(start.family, Gaussian):
-            parameters["noise_root"] = np.array([np.sqrt(start.family.noise_variance)])
+        noise = noise_variance(start.family)
+        if noise is not None:
+            parameters["noise_root"] = np.array([np.sqrt(noise)])
         elif len(free_parameters(start.family)):
             parameters["family"] = free_parameters(start.family)
         if start.covariate_coef is not None:
@@ -238,7 +245,7 @@ def _read(state: GradientState) -> _Reading:
         log_background, background = column[0][:, 0], column[1][:, 0]
     family = template.family
     if "noise_root" in free:
-        family = Gaussian(float(max(free["noise_root"][0] ** 2, 1e-8)))
+        family = with_noise_variance(family, float(max(free["noise_root"][0] ** 2, 1e-8)))
     if "family" in free:
         family = with_free_parameters(family, free["family"])
     model = ModelState(

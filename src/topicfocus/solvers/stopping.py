@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import Gaussian, split
+from topicfocus.families import split, with_noise_variance
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.solvers.linear import (
@@ -158,6 +158,6 @@ class EpochChoice:
         shares = []
         for column, (own, where) in zip(self._columns, split(model.family), strict=True):
             # Thresholds are fitted with the rest; δ plays no part in the share.
-            fitted = column if isinstance(own, Gaussian) else replace(column, family=own)
+            fitted = replace(column, family=with_noise_variance(own, 1.0))
             shares.append(explained_share(fitted, fitted.of(predictor)[:, where]))
         return float(np.mean(shares))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from topicfocus.families import Bernoulli, Categorical
+from topicfocus.families import is_ranking
 from topicfocus.inference.evidence import (
     PENALTIES,
     Evidence,
@@ -65,8 +65,7 @@ def _residuals(columns: Sequence[Column], nulls: Sequence[Linear], problem: Prob
         column = replace(column, family=null.family)
         rest = residuals(column, null.predictor(column.of(covariates), column.offset))
         weight = None if np.all(column.weight == 1) else column.weight
-        ranking = isinstance(column.family, (Bernoulli, Categorical))
-        out.append(Residuals(column.known, rest, weight, ranking))
+        out.append(Residuals(column.known, rest, weight, is_ranking(column.family)))
     return out
 
 
