@@ -26,8 +26,8 @@ from topicfocus.solvers import (
     StochasticSolver,
     run,
 )
+from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
 from topicfocus.solvers.protocol import small_change
-from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
 
 CUT = CoordinateSolver(selection="sort_and_cut", burn_in=2, anneal=3, settle=2)
 SOLVERS = {
@@ -332,7 +332,7 @@ SCRIPT = """
     from topicfocus.inference.mixes import topic_mixes
     from topicfocus.inference.state import Hyperparameters, make_problem
     from topicfocus.solvers import CoordinateSolver, GradientSolver, StochasticSolver, run
-    from topicfocus.solvers.starts import near_symmetric_start
+    from topicfocus.solvers.joint.starts import near_symmetric_start
 
     # Also where the tests were started with SIGINT ignored (a background job).
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -7,8 +7,8 @@ from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Gaussian
 from topicfocus.inference.state import ModelState, make_problem
-from topicfocus.solvers.shaping import ShapeSettings, shape_topics
-from topicfocus.solvers.stopping import StoppingRule, Watch
+from topicfocus.solvers.focus.shape import ShapeSettings, shape_topics
+from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 
 
 @pytest.fixture(scope="module")

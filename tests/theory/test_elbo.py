@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, derivatives, log_likelihood
-from topicfocus.inference.bounds import bound_terms, total
-from topicfocus.inference.likelihood import exact_log_likelihood
+from topicfocus.inference.joint.bounds import bound_terms, total
+from topicfocus.inference.joint.likelihood import exact_log_likelihood
+from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.inference.statistics import collect
 from topicfocus.solvers import CoordinateSolver, run
-from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers.joint.starts import perturbed_start
 
 TINY = 1e-9  # rounding, of numbers of size ten
 

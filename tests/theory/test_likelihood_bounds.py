@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.likelihood import exact_log_likelihood
+from topicfocus.inference.joint.likelihood import exact_log_likelihood
 from topicfocus.inference.state import Hyperparameters, make_problem
 
 N_WORDS = 4

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given, settings
 from scipy.special import logsumexp
 
-from topicfocus.inference.likelihood import enumerate_switches
+from topicfocus.inference.joint.likelihood import enumerate_switches
 from topicfocus.inference.state import Hyperparameters
 from topicfocus.metrics import channel_overlap
 

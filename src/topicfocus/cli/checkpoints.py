@@ -18,17 +18,17 @@ import numpy as np
 from topicfocus import __version__
 from topicfocus.cli.console import Remarks, plain
 from topicfocus.cli.errors import UsageError
-from topicfocus.inference.evidence import Evidence
+from topicfocus.inference.focused.evidence import Evidence
 from topicfocus.inference.state import ModelState
 from topicfocus.persistence import ModelFileError, register_record
 from topicfocus.persistence.archive import read_archive, write_archive
 from topicfocus.persistence.atomic import replacing
 from topicfocus.persistence.encoding import Decoder, Encoder
 from topicfocus.persistence.registry import record_name
-from topicfocus.solvers.candidates import Candidate, Choices
+from topicfocus.solvers.focus.evidence import Residuals, Words
+from topicfocus.solvers.focus.result import Candidate, Choices
 from topicfocus.solvers.linear import Linear
 from topicfocus.solvers.protocol import StepInfo
-from topicfocus.solvers.wordview import Residuals, Words
 
 _RECORDS = (Candidate, Choices, Evidence, Linear, ModelState, Residuals, StepInfo, Words)
 _RUN = "run.json"

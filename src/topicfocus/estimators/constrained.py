@@ -22,8 +22,8 @@ from topicfocus.estimators.parameters import (
 from topicfocus.estimators.progress import progress_bar
 from topicfocus.inference.state import ModelState
 from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers.focus import FocusResult, damp, fit_focused
-from topicfocus.solvers.rungs import FocusSettings
+from topicfocus.solvers.focus.fit import FocusResult, damp, fit_focused
+from topicfocus.solvers.focus.settings import FocusSettings
 
 
 class ConstrainedModel(TopicModel):

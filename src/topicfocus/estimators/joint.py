@@ -17,11 +17,11 @@ from topicfocus.estimators.parameters import (
     check_prior,
 )
 from topicfocus.estimators.progress import progress_bar
-from topicfocus.inference.bounds import NEGATIVE, bound_terms
-from topicfocus.inference.likelihood import exact_log_likelihood, importance_log_likelihood
+from topicfocus.inference.joint.bounds import NEGATIVE, bound_terms
+from topicfocus.inference.joint.likelihood import exact_log_likelihood, importance_log_likelihood
+from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import collect
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers import (
     CoordinateSolver,
@@ -31,8 +31,8 @@ from topicfocus.solvers import (
     StochasticSolver,
     run,
 )
-from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
-from topicfocus.solvers.stopping import EpochChoice
+from topicfocus.solvers.joint.epoch_choice import EpochChoice
+from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 

@@ -22,10 +22,11 @@ from topicfocus.estimators.parameters import check_choice, check_count, check_po
 from topicfocus.families import Gaussian
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers import FitResult, focus_stream, joint_stream
-from topicfocus.solvers.focus import FocusResult
-from topicfocus.solvers.reservoir import Reservoir
-from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers import FitResult
+from topicfocus.solvers.focus.fit import FocusResult
+from topicfocus.solvers.joint.starts import perturbed_start
+from topicfocus.solvers.stream import focus_stream, joint_stream
+from topicfocus.solvers.stream.reservoir import Reservoir
 
 
 class Streaming(TopicModel):

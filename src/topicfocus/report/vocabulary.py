@@ -10,13 +10,13 @@ import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.coding import Coding
-from topicfocus.inference.evidence import description_cost
-from topicfocus.inference.selection import topic_dependence
+from topicfocus.inference.focused.evidence import description_cost
+from topicfocus.inference.joint.selection import topic_dependence
 from topicfocus.inference.state import make_problem
 from topicfocus.report.evaluation import in_units, is_class
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack, pack_texts, roughly, whole
-from topicfocus.solvers.rungs import PREDICTIVE, READABLE
+from topicfocus.solvers.focus.settings import PREDICTIVE, READABLE
 
 #: Words x topics x documents that the dependence on topics is computed from, at most.
 _LARGEST = 20_000_000

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from topicfocus.families import noise_variance, rejoined, with_noise_variance
+from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import ModelState
-from topicfocus.inference.updates import update_background
 from topicfocus.solvers.linear import Linear
 
 

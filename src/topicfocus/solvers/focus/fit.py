@@ -25,13 +25,14 @@ from scipy import sparse
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import coef_shape, predictor_spread
-from topicfocus.inference.evidence import cut
-from topicfocus.inference.factors import complete_by_factors
+from topicfocus.inference.focused.evidence import cut
+from topicfocus.inference.focused.factors import complete_by_factors
+from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
-from topicfocus.inference.moments import Past
 from topicfocus.inference.state import ModelState, Problem, joined
-from topicfocus.solvers.anchors import anchors, starting_logits, unit
-from topicfocus.solvers.candidates import (
+from topicfocus.solvers.checkpoints import stage
+from topicfocus.solvers.focus.evidence import Words, ridge_fits
+from topicfocus.solvers.focus.result import (
     Candidate,
     Choices,
     carry_over,
@@ -40,7 +41,17 @@ from topicfocus.solvers.candidates import (
     honest_noise,
     with_families,
 )
-from topicfocus.solvers.checkpoints import stage
+from topicfocus.solvers.focus.settings import (
+    RELEVANT_TOKENS,
+    RETAINED,
+    SMALLEST_SUPERVISION,
+    UNFOCUSED,
+    FocusSettings,
+    Rung,
+)
+from topicfocus.solvers.focus.shape import ShapeSettings, shape_topics
+from topicfocus.solvers.focus.start import anchors, starting_logits, unit
+from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 from topicfocus.solvers.linear import (
     deviance,
     explained_share,
@@ -49,17 +60,6 @@ from topicfocus.solvers.linear import (
     target_columns,
 )
 from topicfocus.solvers.protocol import StepInfo
-from topicfocus.solvers.rungs import (
-    RELEVANT_TOKENS,
-    RETAINED,
-    SMALLEST_SUPERVISION,
-    UNFOCUSED,
-    FocusSettings,
-    Rung,
-)
-from topicfocus.solvers.shaping import ShapeSettings, shape_topics
-from topicfocus.solvers.stopping import StoppingRule, Watch
-from topicfocus.solvers.wordview import Words, ridge_fits
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from topicfocus.inference.evidence import Evidence, Signals
+from topicfocus.inference.focused.evidence import Evidence, Signals
 
 
 @dataclass(frozen=True)

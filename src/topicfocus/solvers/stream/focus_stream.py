@@ -26,15 +26,15 @@ from topicfocus.families import (
     with_free_parameters,
     with_noise_variance,
 )
+from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.moments import Past
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_table
-from topicfocus.solvers.focus import FocusResult, damp, fit_focused, refit_focused
+from topicfocus.solvers.focus.evidence import past_of
+from topicfocus.solvers.focus.fit import FocusResult, damp, fit_focused, refit_focused
+from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.linear import Column, Linear, deviance, fit_linear, target_columns
-from topicfocus.solvers.reservoir import Reservoir, add
-from topicfocus.solvers.rungs import FocusSettings
-from topicfocus.solvers.wordview import past_of
+from topicfocus.solvers.stream.reservoir import Reservoir, add
 
 #: Growth of the number of documents after which topics are shaped, and choices made, again.
 SHAPE, CHOOSE = 1.2, 2.0

@@ -16,8 +16,8 @@ from topicfocus.families import (
     update_dispersion,
     with_noise_variance,
 )
+from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.updates import update_background
 
 
 def _switches(problem: Problem, hyper: Hyperparameters) -> tuple[np.ndarray, np.ndarray]:

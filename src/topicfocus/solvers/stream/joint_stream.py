@@ -30,14 +30,14 @@ import numpy as np
 from scipy.special import digamma
 
 from topicfocus.families import free_parameters, with_free_parameters
+from topicfocus.inference.channels import update_background
+from topicfocus.inference.joint.statistics import SufficientStats, collect
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import SufficientStats, collect
-from topicfocus.inference.updates import update_background
-from topicfocus.solvers.coordinate import CoordinateSolver, CoordinateState
+from topicfocus.solvers.joint.coordinate import CoordinateSolver, CoordinateState
+from topicfocus.solvers.joint.starts import perturbed_start
 from topicfocus.solvers.protocol import StepInfo
-from topicfocus.solvers.reservoir import Reservoir, add
-from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers.stream.reservoir import Reservoir, add
 
 #: Epochs over as many documents as a batch has.
 REPLAY = 50.0

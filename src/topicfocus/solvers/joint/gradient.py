@@ -25,9 +25,9 @@ from topicfocus.families import (
     with_free_parameters,
     with_noise_variance,
 )
-from topicfocus.inference.coefficients import coef_gradient
+from topicfocus.inference.documents import local_corpus
+from topicfocus.inference.joint.coefficients import coef_gradient
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import local_corpus
 from topicfocus.kernels.channels import (
     ChannelGradients,
     log_softmax_columns,
@@ -42,7 +42,7 @@ from topicfocus.kernels.uncollapsed import (
     catch_up_documents,
     step_documents,
 )
-from topicfocus.solvers.adam import BETA1, BETA2, Adam, adam_step
+from topicfocus.solvers.joint.adam import BETA1, BETA2, Adam, adam_step
 from topicfocus.solvers.protocol import StepInfo, small_change
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.families import is_ranking
-from topicfocus.inference.evidence import (
+from topicfocus.inference.focused.evidence import (
     PENALTIES,
     Evidence,
     RidgeFit,
@@ -22,7 +22,7 @@ from topicfocus.inference.evidence import (
     target_slopes,
     word_evidence,
 )
-from topicfocus.inference.moments import Past, SignalMoments
+from topicfocus.inference.focused.moments import Past, SignalMoments
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.linear import (
     Column,

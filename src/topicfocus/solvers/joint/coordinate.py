@@ -13,17 +13,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from topicfocus.inference.coefficients import update_coef
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.selection import complete, description_length, lift, sort_and_cut
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import SufficientStats, bound_value, collect
-from topicfocus.inference.updates import (
-    update_background,
+from topicfocus.inference.channels import update_background
+from topicfocus.inference.joint.coefficients import update_coef
+from topicfocus.inference.joint.selection import complete, description_length, lift, sort_and_cut
+from topicfocus.inference.joint.statistics import SufficientStats, bound_value, collect
+from topicfocus.inference.joint.updates import (
     update_inclusion,
     update_prior,
     update_topics,
 )
+from topicfocus.inference.mixes import initial_concentration
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.solvers.protocol import StepInfo, small_change
 
 

@@ -1,0 +1,1 @@
+"""The focused model, stage by stage."""
