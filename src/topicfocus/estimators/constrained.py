@@ -22,8 +22,7 @@ from topicfocus.estimators.parameters import (
 from topicfocus.estimators.progress import progress_bar
 from topicfocus.inference.state import ModelState
 from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers.focus.fit import FocusResult, damp, fit_focused
-from topicfocus.solvers.focus.settings import FocusSettings
+from topicfocus.solvers.focus import FocusResult, FocusSettings, damp, fit_focused
 
 
 class ConstrainedModel(TopicModel):
@@ -63,7 +62,7 @@ class ConstrainedModel(TopicModel):
         check_share("validation_fraction", self.validation_fraction)
         steps = None if self.max_epochs is None else check_count("max_epochs", self.max_epochs)
         return FocusSettings(
-            n_topics,
+            n_topics=n_topics,
             select=self._selects,
             supervision_weight=weight,
             doc_topic_prior=prior,
@@ -130,7 +129,7 @@ class ConstrainedModel(TopicModel):
         }
         self.explained_ = result.explained
         if self._selects:
-            self.rung_ = ("readable", "predictive")[result.rung]
+            self.rung_ = ("readable", "predictive")[result.plan]
             self.inclusion_prior_ = result.inclusion_prior
             self.inclusion_ = state.inclusion
             self.background_ = state.background

@@ -15,7 +15,7 @@ from topicfocus.estimators.parameters import check_share
 from topicfocus.estimators.streaming import ConstrainedStreaming
 from topicfocus.estimators.streaming_targets import StreamingClassifier, StreamingRegressor
 from topicfocus.estimators.targets import ClassifierPart, RegressorPart
-from topicfocus.solvers.focus.settings import FocusSettings
+from topicfocus.solvers.focus import FocusSettings
 
 
 def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray | None:

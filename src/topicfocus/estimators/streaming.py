@@ -23,7 +23,7 @@ from topicfocus.families import Gaussian
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers import FitResult
-from topicfocus.solvers.focus.fit import FocusResult
+from topicfocus.solvers.focus import FocusResult
 from topicfocus.solvers.joint.starts import perturbed_start
 from topicfocus.solvers.stream import focus_stream, joint_stream
 from topicfocus.solvers.stream.reservoir import Reservoir
@@ -204,7 +204,7 @@ class ConstrainedStreaming(Streaming, ConstrainedModel):
         if isinstance(found, FocusResult):
             self._keep(found)
             objective = float(found.history[-1].objective) if found.history else objective
-            validation = float(found.explained[found.rung])
+            validation = float(found.explained[found.plan])
         kept = int(np.sum(self.components_.max(axis=0) > 0))
         self._note(earlier, {"objective": objective, "kept_words": kept, "validation": validation})
         return stream, found.state if isinstance(found, FocusResult) else found

@@ -169,11 +169,10 @@ def _why(
 
 def focused_cost(model: Any) -> float:
     """c of a focused model: what a word's evidence had to exceed on the rung that was taken."""
-    rung = PREDICTIVE if model.rung_ == "predictive" else READABLE
-    share = float(model.inclusion_prior_)
-    if isinstance(model.inclusion_prior, str):
-        share = min(share * rung.inclusion, 0.95)
-    return description_cost(model.evidence_, share, rung.vocabulary)
+    plan = PREDICTIVE if model.rung_ == "predictive" else READABLE
+    return description_cost(
+        model.evidence_, float(model.inclusion_prior_), plan.smallest_vocabulary
+    )
 
 
 def evidence_needed(model: Any, cost: float, drop: list[int]) -> np.ndarray:

@@ -23,17 +23,17 @@ import numpy as np
 
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
+from topicfocus.solvers.focus.judge import shrunken
 from topicfocus.solvers.linear import (
     Linear,
     deviance,
     fit_linear,
     null_deviance,
-    shrink,
     target_columns,
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoppingRule:
     """When to look at the held-out documents, and when to stop; see the module."""
 
@@ -89,9 +89,7 @@ class Watch:
             fit = fit_linear(mine, mine.of(design), start=self._fits.get(mine.where.start))
             self._fits[mine.where.start] = fit
             theirs = replace(theirs, family=fit.family)
-            predictor = fit.predictor(theirs.of(held_design), np.zeros_like(theirs.offset))
-            shift, factor = shrink(theirs, predictor)
-            loss = deviance(theirs, theirs.offset + shift + factor * predictor) / scale
+            loss = deviance(theirs, shrunken(theirs, fit, held_design)[0]) / scale
             losses.append(loss)
             shares.append(1.0 - float(np.average(loss, weights=theirs.weight)))
         return np.concatenate(losses), float(np.mean(shares))

@@ -1,8 +1,8 @@
 """The focused model from batches: a bounded sample of the documents, and sums over the others.
 
 Topics, coefficients and choices come from a reservoir; what each word says about the target comes
-from all documents (`inference.moments`). While the distinct documents fit into the reservoir,
-nothing is lost: a fit then is `fit_focused` on all of them.
+from all documents (`inference.focused.moments`). While the distinct documents fit into the
+reservoir, nothing is lost: a fit then is `fit_focused` on all of them.
 
 Work is spread by growth. When the number of distinct documents has grown by a fifth (`SHAPE`),
 words are cut and topics shaped again, with the choices made before; when it has doubled (`CHOOSE`),
@@ -30,9 +30,14 @@ from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.solvers.focus import (
+    FocusResult,
+    FocusSettings,
+    damp,
+    fit_focused,
+    refit_focused,
+)
 from topicfocus.solvers.focus.evidence import past_of
-from topicfocus.solvers.focus.fit import FocusResult, damp, fit_focused, refit_focused
-from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.linear import Column, Linear, deviance, fit_linear, target_columns
 from topicfocus.solvers.stream.reservoir import Reservoir, add
 
