@@ -40,7 +40,7 @@ def ours(counts, n_topics, dtype, n_jobs, with_bound):
         Gaussian(1.0),
         np.ones(n_topics),
     )
-    hyper = Hyperparameters(n_topics, selects=False)
+    hyper = Hyperparameters(n_topics=n_topics, selects=False)
     problem = make_problem(corpus, None, n_jobs=n_jobs)
     assert corpus.word_counts is not None  # cached by the corpus, as in a fit
 

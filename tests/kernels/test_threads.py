@@ -203,7 +203,7 @@ def large_problem(family, n_jobs):
 def statistics_of(family, n_jobs, dtype=np.float64):
     problem, state, start = large_problem(family, n_jobs)
     gamma = start.copy()
-    hyper = Hyperparameters(N_TOPICS)
+    hyper = Hyperparameters(n_topics=N_TOPICS)
     stats = collect(problem, state, hyper, gamma, max_steps=5, dtype=dtype)
     return gamma, stats
 

@@ -217,7 +217,7 @@ def test_it_climbs(family, selects):
         random_state=0,
     )
     problem = make_problem(make_corpus(data.counts), data.target, n_jobs=1)
-    hyper = Hyperparameters(3, selects=selects, inclusion_prior=0.25, bound="paper")
+    hyper = Hyperparameters(n_topics=3, selects=selects, inclusion_prior=0.25, bound="paper")
     example = Gaussian(1.0) if family == "gaussian" else Bernoulli()
     rng = np.random.default_rng(1)
     start = near_symmetric_start(problem, hyper, example, np.ones(3), rng)

@@ -73,7 +73,7 @@ def test_the_focused_model(problem):
 
 @pytest.mark.parametrize("solver", [CoordinateSolver(), StochasticSolver()])
 def test_the_joint_solvers(problem, solver):
-    hyper = Hyperparameters(3, selects=False)
+    hyper = Hyperparameters(n_topics=3, selects=False)
     rng = np.random.default_rng(0)
     start = perturbed_start(problem, hyper, NegativeBinomial(1.0), np.ones(3), rng)
     result = run(solver, problem, hyper, start, rng, max_epochs=8, tol=0.0)

@@ -57,7 +57,7 @@ def small(name, family="gaussian", n_jobs=1, **data_settings):
         target = models.draw_target(rng, len(target), family)
         extras = models.draw_extras(rng, len(target), 2, n_predictors(example))
     problem = make_problem(make_corpus(data.counts), target, n_jobs=n_jobs, **extras)
-    hyper = Hyperparameters(3, inclusion_prior=0.3, bound=bound)
+    hyper = Hyperparameters(n_topics=3, inclusion_prior=0.3, bound=bound)
     begin = near_symmetric_start if name == "gradient" else perturbed_start
     start = begin(problem, hyper, example, np.ones(3), np.random.default_rng(1))
     return solver, problem, hyper, start
@@ -340,7 +340,7 @@ SCRIPT = """
               "gradient": GradientSolver}[sys.argv[1]]()
     data = make_pfslda(n_docs=2000, doc_length=100, random_state=0)
     problem = make_problem(make_corpus(data.counts), data.target)
-    hyper = Hyperparameters(5, inclusion_prior=0.3, bound="paper")
+    hyper = Hyperparameters(n_topics=5, inclusion_prior=0.3, bound="paper")
     rng = np.random.default_rng(0)
     start = near_symmetric_start(problem, hyper, Gaussian(1.0), np.ones(5), rng)
 

@@ -20,7 +20,7 @@ def make(family="gaussian", selects=True, supervised=True):
     table = rng.poisson(1.0, (40, 12))
     table[:, 5] = 0
     target = models.draw_target(rng, 40, family) if supervised else None
-    hyper = Hyperparameters(3, selects=selects, inclusion_prior=0.3)
+    hyper = Hyperparameters(n_topics=3, selects=selects, inclusion_prior=0.3)
     return make_problem(make_corpus(table), target), hyper
 
 

@@ -35,7 +35,7 @@ def make(family, bound, selects=True, learn_prior=False):
     problem = make_problem(make_corpus(data.counts), data.target, n_jobs=1)
     # A firm prior on η keeps a Bernoulli model where the expansion of its target term is good.
     hyper = Hyperparameters(
-        3,
+        n_topics=3,
         selects=selects,
         inclusion_prior=0.25,
         bound=bound,

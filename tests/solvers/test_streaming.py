@@ -140,7 +140,7 @@ def test_a_past_without_targets_is_nothing_but_words():
 
 
 def stream_of(problem, capacity, hyper=None, size=20):
-    hyper = hyper or Hyperparameters(3, selects=False)
+    hyper = hyper or Hyperparameters(n_topics=3, selects=False)
     rng = np.random.default_rng(0)
     first = problem.rows(np.arange(size))
     start = perturbed_start(first, hyper, Gaussian(1.0), np.ones(3), rng)

@@ -101,7 +101,7 @@ def test_a_bernoulli_fit_ends_where_its_bound_is_honest():
         random_state=0,
     )
     problem = make_problem(make_corpus(data.counts), data.target, n_jobs=1)
-    hyper = Hyperparameters(3, inclusion_prior=0.25, bound="tight")
+    hyper = Hyperparameters(n_topics=3, inclusion_prior=0.25, bound="tight")
     rng = np.random.default_rng(1)
     start = perturbed_start(problem, hyper, Bernoulli(), np.ones(3), rng)
     model = run(CoordinateSolver(), problem, hyper, start, rng, max_epochs=40, tol=0.0).model

@@ -49,7 +49,7 @@ class Document:
     def log_likelihood(self):
         row = np.bincount(self.tokens, minlength=N_WORDS)[None]
         problem = make_problem(make_corpus(row, allow_empty=True), np.array([self.y]))
-        hyper = Hyperparameters(2, inclusion_prior=self.p)
+        hyper = Hyperparameters(n_topics=2, inclusion_prior=self.p)
         return exact_log_likelihood(problem, self.state, hyper)[0]
 
     def log_target_given(self, relevant):

@@ -47,7 +47,7 @@ class JointTopicModel(TopicModel):
     # ---- what a subclass may change ----------------------------------------------------------
 
     def _hyperparameters(self, n_topics: int, learn_prior: bool) -> Hyperparameters:
-        return Hyperparameters(n_topics, selects=False, learn_prior=learn_prior)
+        return Hyperparameters(n_topics=n_topics, selects=False, learn_prior=learn_prior)
 
     def _solver_name(self) -> str:
         return "coordinate" if self.solver == "auto" else self.solver

@@ -66,7 +66,7 @@ class _PFSLDA(SupervisedJointModel):
                 f'selection="sort_and_cut" needs solver="coordinate", got solver={name!r}.'
             )
         return Hyperparameters(
-            n_topics,
+            n_topics=n_topics,
             selects=True,
             inclusion_prior=check_share("inclusion_prior", self.inclusion_prior),
             bound=self.bound,

@@ -91,7 +91,7 @@ class _SLDA(SupervisedJointModel):
 
     def _hyperparameters(self, n_topics: int, learn_prior: bool) -> Hyperparameters:
         return Hyperparameters(
-            n_topics,
+            n_topics=n_topics,
             selects=False,
             supervision_weight=self._supervision(),
             learn_prior=learn_prior,

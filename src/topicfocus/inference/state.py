@@ -18,7 +18,7 @@ Bound = Literal["paper", "tight"]
 INCLUSION_MARGIN = 1e-10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Hyperparameters:
     """The choices of a joint model.
 

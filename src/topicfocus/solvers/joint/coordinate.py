@@ -44,7 +44,7 @@ class CoordinateState:
     past: SufficientStats | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CoordinateSolver:
     """Settings of coordinate ascent.
 

@@ -80,7 +80,7 @@ class GradientState:
     epoch: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GradientSolver:
     """Settings of the paper's algorithm. Runs all epochs unless `tol` > 0.
 

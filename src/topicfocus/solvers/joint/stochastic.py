@@ -33,7 +33,7 @@ class StochasticState:
     epoch: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StochasticSolver:
     """Settings of the stochastic solver.
 
