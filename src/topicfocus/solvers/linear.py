@@ -207,11 +207,11 @@ def _fit_classes(
             x = x + rate * step
             if np.abs(rate * step).max() < 1e-9 * (1 + np.abs(x).max()):
                 break
-    x = x.reshape(-1, width)
+    by_class = x.reshape(-1, width)
     # Zero on average over the classes, as at the optimum; along this direction only the penalty
     # decides, and rounding would show.
-    x = x - x.mean(axis=1, keepdims=True)
-    return x[:-1], x[-1], column.family
+    by_class = by_class - by_class.mean(axis=1, keepdims=True)
+    return by_class[:-1], by_class[-1], column.family
 
 
 def _class_curvature(
@@ -226,8 +226,7 @@ def _class_curvature(
             block = design.T @ (design * shared[:, None])
             out[:, a, :, b] = block
             out[:, b, :, a] = block
-    out = out.reshape(size * width, size * width)
-    return out + np.diag(np.repeat(ridge, width))
+    return out.reshape(size * width, size * width) + np.diag(np.repeat(ridge, width))
 
 
 def level(column: Column) -> np.ndarray:

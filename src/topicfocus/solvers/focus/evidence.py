@@ -88,7 +88,7 @@ def ridge_fits(
     """A ridge regression for each signal; along a path, or with the penalties already chosen."""
     fits: list[RidgeFit] = []
     for mine, theirs in zip(signals, held_out, strict=True):
-        path = PENALTIES
+        path: Sequence[float] | Sequence[np.ndarray] = PENALTIES
         if penalties is not None:
             path = (np.array(penalties[len(fits) : len(fits) + mine.values.shape[1]]),)
         fits += ridge_path(mine, theirs, path)
