@@ -20,8 +20,8 @@ from data import review_counts
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian
+from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
-from topicfocus.inference.statistics import collect
 
 STEPS = 10
 #: Passes of one peer in a row, so that each also runs with its own data in the caches.
@@ -40,7 +40,7 @@ def ours(counts, n_topics, dtype, n_jobs, with_bound):
         Gaussian(1.0),
         np.ones(n_topics),
     )
-    hyper = Hyperparameters(n_topics, selects=False)
+    hyper = Hyperparameters(n_topics=n_topics, selects=False)
     problem = make_problem(corpus, None, n_jobs=n_jobs)
     assert corpus.word_counts is not None  # cached by the corpus, as in a fit
 

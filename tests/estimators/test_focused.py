@@ -16,7 +16,8 @@ from topicfocus import (
 )
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.metrics import channel_overlap, rmse, selection_scores, target_agreement
-from topicfocus.solvers import shaping, stopping
+from topicfocus.solvers.focus import shape as shaping
+from topicfocus.solvers.focus import stopping
 
 REGRESSORS = (FocusedTopicRegressor, PCSLDARegressor)
 CLASSIFIERS = (FocusedTopicClassifier, PCSLDAClassifier)

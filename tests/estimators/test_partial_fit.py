@@ -21,7 +21,7 @@ from topicfocus import (
 )
 from topicfocus.datasets import make_reviews
 from topicfocus.metrics import rmse
-from topicfocus.solvers import joint_stream
+from topicfocus.solvers.stream import joint_stream
 
 REGRESSORS = (SLDARegressor, PFSLDARegressor, PCSLDARegressor, FocusedTopicRegressor)
 CLASSIFIERS = (SLDAClassifier, PFSLDAClassifier, PCSLDAClassifier, FocusedTopicClassifier)

@@ -8,7 +8,12 @@ import pytest
 from scipy.optimize import minimize
 
 from topicfocus.families import Gaussian, free_parameters, several, with_free_parameters
-from topicfocus.inference.coefficients import TargetMoments, coef_gradient, stacked, update_coef
+from topicfocus.inference.joint.coefficients import (
+    TargetMoments,
+    coef_gradient,
+    stacked,
+    update_coef,
+)
 
 every_family = pytest.mark.parametrize("family", models.FAMILIES)
 

@@ -5,7 +5,7 @@ import pytest
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.inference.selection import complete, topic_dependence
+from topicfocus.inference.joint.selection import complete, topic_dependence
 from topicfocus.inference.state import make_problem
 
 

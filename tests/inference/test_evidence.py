@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 
 from topicfocus.datasets import make_reviews
-from topicfocus.inference.evidence import (
+from topicfocus.inference.focused.evidence import (
     Evidence,
     Signals,
     area_under_curve,

@@ -7,7 +7,11 @@ from scipy.stats import kstest
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.inference.factors import complete_by_factors, factor_dependence, factor_scores
+from topicfocus.inference.focused.factors import (
+    complete_by_factors,
+    factor_dependence,
+    factor_scores,
+)
 from topicfocus.inference.state import make_problem
 
 

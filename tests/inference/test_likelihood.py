@@ -11,14 +11,14 @@ from scipy.special import betaln, gammaln, logsumexp
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian, split
-from topicfocus.inference.likelihood import (
+from topicfocus.inference.joint.likelihood import (
     enumerate_switches,
     exact_log_likelihood,
     importance_log_likelihood,
     token_mixture,
 )
+from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.inference.statistics import collect
 
 DOCUMENTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 3, 0, 0]])
 
@@ -31,7 +31,7 @@ def make(
     state = models.draw_state(
         rng, 4, n_topics, family, selects=selects, prior=prior, n_covariates=2 if beside else 0
     )
-    hyper = Hyperparameters(n_topics, selects=selects, inclusion_prior=0.35)
+    hyper = Hyperparameters(n_topics=n_topics, selects=selects, inclusion_prior=0.35)
     target = models.draw_target(rng, len(DOCUMENTS), family) if supervised else None
     extras = models.draw_extras(rng, len(DOCUMENTS), 2, state.n_predictors) if beside else {}
     return make_problem(make_corpus(DOCUMENTS), target, **extras), state, hyper
@@ -172,7 +172,7 @@ def test_hundreds_of_tokens_do_not_underflow():
     rng = np.random.default_rng(5)
     state = models.draw_state(rng, 1000, 1, selects=False)
     row = np.bincount(rng.integers(0, 1000, n), minlength=1000)
-    hyper = Hyperparameters(1, selects=False)
+    hyper = Hyperparameters(n_topics=1, selects=False)
     got = exact_log_likelihood(make_problem(make_corpus(row[None]), None), state, hyper)
     np.testing.assert_allclose(got, row @ np.log(state.topic_word), rtol=1e-12)
 
@@ -253,7 +253,7 @@ def test_importance_sampling_from_the_posterior_itself_is_exact():
     state = models.draw_state(np.random.default_rng(10), 3, 3, selects=False)
     state = replace(state, topic_word=np.eye(3))
     row = np.array([[4, 0, 1]])
-    hyper = Hyperparameters(3, selects=False)
+    hyper = Hyperparameters(n_topics=3, selects=False)
     problem = make_problem(make_corpus(row), None)
     estimate = importance_log_likelihood(
         problem, state, hyper, state.doc_topic_prior + row, 7, np.random.default_rng(0)

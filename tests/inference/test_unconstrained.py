@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 
-from topicfocus.inference.state import INCLUSION_MARGIN
-from topicfocus.inference.statistics import bound_value, collect
-from topicfocus.inference.unconstrained import (
+from topicfocus.inference.channels import softmax_gradient, update_background
+from topicfocus.inference.joint.statistics import bound_value, collect
+from topicfocus.inference.joint.unconstrained import (
     collapsed_gradient,
     from_unconstrained,
-    softmax_gradient,
     to_unconstrained,
 )
-from topicfocus.inference.updates import update_background
+from topicfocus.inference.state import INCLUSION_MARGIN
 
 BLOCKS = ("topic_logits", "inclusion_logits", "coef", "family", "log_prior")
 

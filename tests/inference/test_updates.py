@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit, softmax
 
-from topicfocus.inference.state import INCLUSION_MARGIN
-from topicfocus.inference.statistics import collect
-from topicfocus.inference.updates import (
+from topicfocus.inference.channels import update_background
+from topicfocus.inference.joint.statistics import collect
+from topicfocus.inference.joint.updates import (
     SMALLEST_PRIOR,
     evidence_per_token,
     prior_objective,
-    update_background,
     update_inclusion,
     update_prior,
     update_topics,
 )
+from topicfocus.inference.state import INCLUSION_MARGIN
 
 every_bound = pytest.mark.parametrize("bound", models.BOUNDS)
 SIZES = (1e-4, 1e-2, 0.3, 2.0)

@@ -15,9 +15,9 @@ from scipy.sparse import csr_matrix
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import collect
 from topicfocus.kernels import threads
 from topicfocus.kernels.threads import (
     MOST_CHUNKS,
@@ -203,7 +203,7 @@ def large_problem(family, n_jobs):
 def statistics_of(family, n_jobs, dtype=np.float64):
     problem, state, start = large_problem(family, n_jobs)
     gamma = start.copy()
-    hyper = Hyperparameters(N_TOPICS)
+    hyper = Hyperparameters(n_topics=N_TOPICS)
     stats = collect(problem, state, hyper, gamma, max_steps=5, dtype=dtype)
     return gamma, stats
 

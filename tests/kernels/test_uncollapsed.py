@@ -18,7 +18,7 @@ from topicfocus.kernels.uncollapsed import (
     catch_up_documents,
     step_documents,
 )
-from topicfocus.solvers.gradient import unvisited_drift
+from topicfocus.solvers.joint.gradient import unvisited_drift
 
 RATE = 0.025
 every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES.keys())

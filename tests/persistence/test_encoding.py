@@ -78,7 +78,7 @@ def test_arrays_through_a_file(array):
         np.dtype("float32"),
         [np.int64(k) for k in range(20)],
         {f"word{k}": np.int32(k) for k in range(20)},
-        Hyperparameters(3, bound="tight", inclusion_prior=1 / 3),
+        Hyperparameters(n_topics=3, bound="tight", inclusion_prior=1 / 3),
         [*FAMILIES.values()],
     ],
     # Not str: a set is written in another order by every process, and tests run in several.

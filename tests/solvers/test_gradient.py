@@ -10,14 +10,14 @@ from scipy.special import expit, log_softmax, logit, softmax
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian, with_free_parameters
+from topicfocus.inference.joint.statistics import bound_value, collect
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
-from topicfocus.inference.statistics import bound_value, collect
 from topicfocus.kernels import reference
 from topicfocus.kernels.target_terms import LocalTarget
 from topicfocus.solvers import GradientSolver, run
-from topicfocus.solvers.adam import Adam
-from topicfocus.solvers.gradient import unvisited_drift
-from topicfocus.solvers.starts import near_symmetric_start
+from topicfocus.solvers.joint.adam import Adam
+from topicfocus.solvers.joint.gradient import unvisited_drift
+from topicfocus.solvers.joint.starts import near_symmetric_start
 
 every_family = pytest.mark.parametrize("family", models.FEW)
 
@@ -217,7 +217,7 @@ def test_it_climbs(family, selects):
         random_state=0,
     )
     problem = make_problem(make_corpus(data.counts), data.target, n_jobs=1)
-    hyper = Hyperparameters(3, selects=selects, inclusion_prior=0.25, bound="paper")
+    hyper = Hyperparameters(n_topics=3, selects=selects, inclusion_prior=0.25, bound="paper")
     example = Gaussian(1.0) if family == "gaussian" else Bernoulli()
     rng = np.random.default_rng(1)
     start = near_symmetric_start(problem, hyper, example, np.ones(3), rng)

@@ -26,8 +26,8 @@ from topicfocus.solvers import (
     StochasticSolver,
     run,
 )
+from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
 from topicfocus.solvers.protocol import small_change
-from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
 
 CUT = CoordinateSolver(selection="sort_and_cut", burn_in=2, anneal=3, settle=2)
 SOLVERS = {
@@ -57,7 +57,7 @@ def small(name, family="gaussian", n_jobs=1, **data_settings):
         target = models.draw_target(rng, len(target), family)
         extras = models.draw_extras(rng, len(target), 2, n_predictors(example))
     problem = make_problem(make_corpus(data.counts), target, n_jobs=n_jobs, **extras)
-    hyper = Hyperparameters(3, inclusion_prior=0.3, bound=bound)
+    hyper = Hyperparameters(n_topics=3, inclusion_prior=0.3, bound=bound)
     begin = near_symmetric_start if name == "gradient" else perturbed_start
     start = begin(problem, hyper, example, np.ones(3), np.random.default_rng(1))
     return solver, problem, hyper, start
@@ -332,7 +332,7 @@ SCRIPT = """
     from topicfocus.inference.mixes import topic_mixes
     from topicfocus.inference.state import Hyperparameters, make_problem
     from topicfocus.solvers import CoordinateSolver, GradientSolver, StochasticSolver, run
-    from topicfocus.solvers.starts import near_symmetric_start
+    from topicfocus.solvers.joint.starts import near_symmetric_start
 
     # Also where the tests were started with SIGINT ignored (a background job).
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -340,7 +340,7 @@ SCRIPT = """
               "gradient": GradientSolver}[sys.argv[1]]()
     data = make_pfslda(n_docs=2000, doc_length=100, random_state=0)
     problem = make_problem(make_corpus(data.counts), data.target)
-    hyper = Hyperparameters(5, inclusion_prior=0.3, bound="paper")
+    hyper = Hyperparameters(n_topics=5, inclusion_prior=0.3, bound="paper")
     rng = np.random.default_rng(0)
     start = near_symmetric_start(problem, hyper, Gaussian(1.0), np.ones(5), rng)
 

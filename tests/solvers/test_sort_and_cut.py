@@ -7,19 +7,19 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.bounds import bound_terms, total
+from topicfocus.inference.joint.bounds import bound_terms, total
+from topicfocus.inference.joint.statistics import bound_value, collect
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.inference.statistics import bound_value, collect
 from topicfocus.metrics import channel_overlap, selection_scores
 from topicfocus.solvers import CoordinateSolver, run
-from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers.joint.starts import perturbed_start
 
 GAUSSIAN = Gaussian(1.0)
 
 
 def fit(data, seed=0, p=0.25, family=GAUSSIAN, coef_penalty=1e-3, **settings):
     problem = make_problem(make_corpus(data.counts), data.target)
-    hyper = Hyperparameters(5, inclusion_prior=p, bound="tight", coef_penalty=coef_penalty)
+    hyper = Hyperparameters(n_topics=5, inclusion_prior=p, bound="tight", coef_penalty=coef_penalty)
     rng = np.random.default_rng(seed)
     start = perturbed_start(problem, hyper, family, np.ones(5), rng)
     solver = CoordinateSolver(selection="sort_and_cut", **settings)
@@ -123,7 +123,7 @@ def test_words_that_never_occur_are_dropped():
     data = make_pfslda(n_docs=200, doc_length=60, random_state=6)
     counts = np.column_stack([data.counts.toarray(), np.zeros((200, 2))])
     problem = make_problem(make_corpus(counts), data.target)
-    hyper = Hyperparameters(3, inclusion_prior=0.3, bound="tight")
+    hyper = Hyperparameters(n_topics=3, inclusion_prior=0.3, bound="tight")
     rng = np.random.default_rng(0)
     start = perturbed_start(problem, hyper, Gaussian(1.0), np.ones(3), rng)
     solver = CoordinateSolver(selection="sort_and_cut", burn_in=5, anneal=10, settle=3)

@@ -9,7 +9,7 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian, n_predictors, split
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
+from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
 
 STARTS = [perturbed_start, near_symmetric_start]
 FAMILIES = {name: models.draw_family(np.random.default_rng(3), name) for name in models.FAMILIES}
@@ -20,7 +20,7 @@ def make(family="gaussian", selects=True, supervised=True):
     table = rng.poisson(1.0, (40, 12))
     table[:, 5] = 0
     target = models.draw_target(rng, 40, family) if supervised else None
-    hyper = Hyperparameters(3, selects=selects, inclusion_prior=0.3)
+    hyper = Hyperparameters(n_topics=3, selects=selects, inclusion_prior=0.3)
     return make_problem(make_corpus(table), target), hyper
 
 

@@ -8,12 +8,12 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.inference.joint.statistics import bound_value, collect
+from topicfocus.inference.joint.unconstrained import collapsed_gradient
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.inference.statistics import bound_value, collect
-from topicfocus.inference.unconstrained import collapsed_gradient
 from topicfocus.solvers import CoordinateSolver, StochasticSolver, run
-from topicfocus.solvers.adam import Adam
-from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers.joint.adam import Adam
+from topicfocus.solvers.joint.starts import perturbed_start
 
 
 def bound_per_token(problem, model, hyper):
@@ -35,7 +35,7 @@ def make(family, bound, selects=True, learn_prior=False):
     problem = make_problem(make_corpus(data.counts), data.target, n_jobs=1)
     # A firm prior on η keeps a Bernoulli model where the expansion of its target term is good.
     hyper = Hyperparameters(
-        3,
+        n_topics=3,
         selects=selects,
         inclusion_prior=0.25,
         bound=bound,

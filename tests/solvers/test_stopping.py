@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from topicfocus.solvers.stopping import StoppingRule, Watch, significantly_more
+from topicfocus.solvers.focus.stopping import StoppingRule, Watch, significantly_more
 
 
 class Scripted(Watch):

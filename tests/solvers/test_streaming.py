@@ -8,14 +8,15 @@ from scipy import sparse
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.evidence import Signals, target_slopes, word_evidence
-from topicfocus.inference.moments import SignalMoments
+from topicfocus.inference.focused.evidence import Signals, target_slopes, word_evidence
+from topicfocus.inference.focused.moments import SignalMoments
+from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.inference.statistics import collect
-from topicfocus.solvers import CoordinateSolver, joint_stream
-from topicfocus.solvers.reservoir import Reservoir, add, content_keys
-from topicfocus.solvers.starts import perturbed_start
-from topicfocus.solvers.wordview import past_of
+from topicfocus.solvers import CoordinateSolver
+from topicfocus.solvers.focus.evidence import past_of
+from topicfocus.solvers.joint.starts import perturbed_start
+from topicfocus.solvers.stream import joint_stream
+from topicfocus.solvers.stream.reservoir import Reservoir, add, content_keys
 
 
 def problem_of(n, seed=0, n_words=12, **extras):
@@ -139,7 +140,7 @@ def test_a_past_without_targets_is_nothing_but_words():
 
 
 def stream_of(problem, capacity, hyper=None, size=20):
-    hyper = hyper or Hyperparameters(3, selects=False)
+    hyper = hyper or Hyperparameters(n_topics=3, selects=False)
     rng = np.random.default_rng(0)
     first = problem.rows(np.arange(size))
     start = perturbed_start(first, hyper, Gaussian(1.0), np.ones(3), rng)

@@ -138,7 +138,7 @@ def draw_case(
         table[2] = 0
     table[0] += table.sum(axis=0) == 0  # no word is left out
     hyper = Hyperparameters(
-        n_topics,
+        n_topics=n_topics,
         selects=selects,
         inclusion_prior=0.3,
         bound=bound,
@@ -186,7 +186,7 @@ def cases(
         target = draw_target(rng, shape[0], family)
         target[rng.random(target.shape) < 0.15] = np.nan
     hyper = Hyperparameters(
-        topics, selects=selecting, inclusion_prior=draw(st.floats(0.05, 0.95)), bound=bound
+        n_topics=topics, selects=selecting, inclusion_prior=draw(st.floats(0.05, 0.95)), bound=bound
     )
     beside = draw(st.booleans()) if extras is None else extras
     state = draw_state(

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, derivatives, log_likelihood
-from topicfocus.inference.bounds import bound_terms, total
-from topicfocus.inference.likelihood import exact_log_likelihood
+from topicfocus.inference.joint.bounds import bound_terms, total
+from topicfocus.inference.joint.likelihood import exact_log_likelihood
+from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.inference.statistics import collect
 from topicfocus.solvers import CoordinateSolver, run
-from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers.joint.starts import perturbed_start
 
 TINY = 1e-9  # rounding, of numbers of size ten
 
@@ -101,7 +101,7 @@ def test_a_bernoulli_fit_ends_where_its_bound_is_honest():
         random_state=0,
     )
     problem = make_problem(make_corpus(data.counts), data.target, n_jobs=1)
-    hyper = Hyperparameters(3, inclusion_prior=0.25, bound="tight")
+    hyper = Hyperparameters(n_topics=3, inclusion_prior=0.25, bound="tight")
     rng = np.random.default_rng(1)
     start = perturbed_start(problem, hyper, Bernoulli(), np.ones(3), rng)
     model = run(CoordinateSolver(), problem, hyper, start, rng, max_epochs=40, tol=0.0).model

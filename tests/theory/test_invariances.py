@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.bounds import bound_terms
-from topicfocus.inference.likelihood import exact_log_likelihood
+from topicfocus.inference.joint.bounds import bound_terms
+from topicfocus.inference.joint.likelihood import exact_log_likelihood
 from topicfocus.solvers import CoordinateSolver, run
 
 CUT = CoordinateSolver(selection="sort_and_cut", burn_in=3, anneal=4, settle=2)

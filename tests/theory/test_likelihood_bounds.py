@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.likelihood import exact_log_likelihood
+from topicfocus.inference.joint.likelihood import exact_log_likelihood
 from topicfocus.inference.state import Hyperparameters, make_problem
 
 N_WORDS = 4
@@ -49,7 +49,7 @@ class Document:
     def log_likelihood(self):
         row = np.bincount(self.tokens, minlength=N_WORDS)[None]
         problem = make_problem(make_corpus(row, allow_empty=True), np.array([self.y]))
-        hyper = Hyperparameters(2, inclusion_prior=self.p)
+        hyper = Hyperparameters(n_topics=2, inclusion_prior=self.p)
         return exact_log_likelihood(problem, self.state, hyper)[0]
 
     def log_target_given(self, relevant):

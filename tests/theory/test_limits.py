@@ -11,7 +11,7 @@ from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.solvers import CoordinateSolver, run
-from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers.joint.starts import perturbed_start
 
 
 def make(family, hyper, target=True, weight=1.0):
@@ -37,7 +37,7 @@ def fit(problem, hyper, start, epochs=25):
 @pytest.mark.parametrize("family", models.GENERATED)
 def test_with_every_word_expected_relevant_pfslda_is_slda(bound, family):
     """p = 1 - 1e-12; φ stays within its margin of one (1e-10), the size of what is left."""
-    focused = Hyperparameters(3, inclusion_prior=1 - 1e-12, bound=bound, coef_penalty=0.1)
+    focused = Hyperparameters(n_topics=3, inclusion_prior=1 - 1e-12, bound=bound, coef_penalty=0.1)
     plain = replace(focused, selects=False)
     problem, start = make(family, focused)
     slda_start = replace(start, inclusion=np.ones(70), background=np.zeros(70))
@@ -57,7 +57,7 @@ def test_with_every_word_expected_relevant_pfslda_is_slda(bound, family):
 
 def test_a_smaller_prior_is_not_slda():
     """So that the limit above is a limit of something."""
-    focused = Hyperparameters(3, inclusion_prior=0.5, bound="paper")
+    focused = Hyperparameters(n_topics=3, inclusion_prior=0.5, bound="paper")
     problem, start = make("gaussian", focused)
     slda_start = replace(start, inclusion=np.ones(70), background=np.zeros(70))
     a = fit(problem, focused, start)
@@ -67,7 +67,7 @@ def test_a_smaller_prior_is_not_slda():
 
 @pytest.mark.parametrize("selects", [True, False])
 def test_supervision_of_weight_zero_is_no_supervision(selects):
-    hyper = Hyperparameters(3, selects=selects)
+    hyper = Hyperparameters(n_topics=3, selects=selects)
     unsupervised, start = make("gaussian", hyper, target=False)
     weightless, _ = make("gaussian", hyper, weight=0.0)
     a, b = fit(unsupervised, hyper, start), fit(weightless, hyper, start)
@@ -77,7 +77,7 @@ def test_supervision_of_weight_zero_is_no_supervision(selects):
 
 
 def test_a_vanishing_weight_of_supervision_approaches_lda():
-    hyper = Hyperparameters(3, selects=False)
+    hyper = Hyperparameters(n_topics=3, selects=False)
     words, start = make("gaussian", hyper, target=False)
     lda = fit(words, hyper, start).model.topic_word
     gaps = []

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given, settings
 from scipy.special import logsumexp
 
-from topicfocus.inference.likelihood import enumerate_switches
+from topicfocus.inference.joint.likelihood import enumerate_switches
 from topicfocus.inference.state import Hyperparameters
 from topicfocus.metrics import channel_overlap
 
@@ -46,7 +46,9 @@ def test_disjoint_channels_give_a_point_mass(seed, n_topics, kept, p):
     rng, state = make(seed, n_topics, kept)
     assert channel_overlap(state.topic_word.T, state.background) == 0.0
     tokens = rng.permutation(np.append(np.arange(N_WORDS), rng.integers(0, N_WORDS)))
-    switches, probability = posterior(tokens, state, Hyperparameters(n_topics, inclusion_prior=p))
+    switches, probability = posterior(
+        tokens, state, Hyperparameters(n_topics=n_topics, inclusion_prior=p)
+    )
     np.testing.assert_array_equal(switches[probability > 0], [kept[tokens].astype(int)])
     assert probability.max() == 1.0
 
@@ -68,7 +70,7 @@ def test_one_shared_word_is_enough_for_a_posterior_that_is_none(seed, n_topics, 
     state = replace(state, background=background)
     assert channel_overlap(state.topic_word.T, state.background) > 0.0
     switches, probability = posterior(
-        np.arange(N_WORDS), state, Hyperparameters(n_topics, inclusion_prior=p)
+        np.arange(N_WORDS), state, Hyperparameters(n_topics=n_topics, inclusion_prior=p)
     )
     possible = probability > 0
     # Exactly the shared word is in doubt, nothing else.
@@ -82,7 +84,9 @@ def test_the_odds_of_a_shared_word_are_those_of_bayes():
     """One token: p(ξ=1|w) = p β̄ / (p β̄ + (1-p) π), β̄ = Σ_k α_k β_k / Σα."""
     _, state = make(0, 2, np.array([True, True, True, False, False]))
     state = replace(state, background=np.full(N_WORDS, 0.2))
-    switches, probability = posterior(np.array([1]), state, Hyperparameters(2, inclusion_prior=0.3))
+    switches, probability = posterior(
+        np.array([1]), state, Hyperparameters(n_topics=2, inclusion_prior=0.3)
+    )
     alpha = state.doc_topic_prior
     inside = 0.3 * state.topic_word[1] @ alpha / alpha.sum()
     expected = inside / (inside + 0.7 * 0.2)
@@ -96,5 +100,5 @@ def test_a_word_that_is_not_observed_can_be_shared_unnoticed():
     background[0] = 0.1
     state = replace(state, background=background)
     assert channel_overlap(state.topic_word.T, background) > 0
-    _, probability = posterior(np.array([1, 2, 3, 4]), state, Hyperparameters(2))
+    _, probability = posterior(np.array([1, 2, 3, 4]), state, Hyperparameters(n_topics=2))
     assert probability.max() == 1.0

@@ -18,19 +18,13 @@ import numpy as np
 from topicfocus import __version__
 from topicfocus.cli.console import Remarks, plain
 from topicfocus.cli.errors import UsageError
-from topicfocus.inference.evidence import Evidence
-from topicfocus.inference.state import ModelState
 from topicfocus.persistence import ModelFileError, register_record
 from topicfocus.persistence.archive import read_archive, write_archive
 from topicfocus.persistence.atomic import replacing
 from topicfocus.persistence.encoding import Decoder, Encoder
 from topicfocus.persistence.registry import record_name
-from topicfocus.solvers.candidates import Candidate, Choices
-from topicfocus.solvers.linear import Linear
-from topicfocus.solvers.protocol import StepInfo
-from topicfocus.solvers.wordview import Residuals, Words
+from topicfocus.solvers.focus import CHECKPOINT_RECORDS
 
-_RECORDS = (Candidate, Choices, Evidence, Linear, ModelState, Residuals, StepInfo, Words)
 _RUN = "run.json"
 _FORMAT = "topicfocus checkpoint"
 _ENDING = ".stage"
@@ -55,7 +49,7 @@ class FolderStore:
         self.folder, self._every, self._remarks = folder, every, remarks
         self._last = time.monotonic()
         self._broken = False
-        for record in _RECORDS:
+        for record in CHECKPOINT_RECORDS:
             if record_name(record) is None:
                 register_record(record)
 

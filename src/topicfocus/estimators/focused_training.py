@@ -30,10 +30,9 @@ from topicfocus.estimators.training import (
 )
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers import focus_stream
-from topicfocus.solvers.focus import FocusResult, fit_focused
-from topicfocus.solvers.reservoir import Reservoir
-from topicfocus.solvers.rungs import FocusSettings
+from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
+from topicfocus.solvers.stream import focus_stream
+from topicfocus.solvers.stream.reservoir import Reservoir
 
 #: What the ways of shaping topics are called, in the order in which they are tried.
 SHAPING = ("readable", "predictive")
@@ -108,10 +107,10 @@ class FocusedTrainer:
             n_iter=n_iter,
             history=history,
             evidence=result.evidence,
-            word_cost=getattr(result, "word_cost", None),
+            word_cost=result.word_cost,
             inclusion_prior=result.inclusion_prior if selects else None,
             supervision_weight=result.supervision_weight,
-            shaping=SHAPING[result.rung] if selects else None,
+            shaping=SHAPING[result.plan] if selects else None,
             explained=result.explained,
             **seen,
         )
@@ -156,7 +155,7 @@ class FocusedTrainer:
             entry = {
                 "objective": float(found.history[-1].objective) if found.history else np.nan,
                 "kept_words": int(np.sum(found.state.topic_word.max(axis=1) > 0)),
-                "validation": float(found.explained[found.rung]),
+                "validation": float(found.explained[found.plan]),
             }
             n_iter, history = one_more(before, entry)
             fitted = self._fitted(found, targets, n_iter, history, seen)

@@ -31,11 +31,11 @@ from topicfocus.solvers import (
     Solver,
     StepInfo,
     StochasticSolver,
-    joint_stream,
     run,
 )
-from topicfocus.solvers.starts import near_symmetric_start, perturbed_start
-from topicfocus.solvers.stopping import EpochChoice
+from topicfocus.solvers.joint.epoch_choice import EpochChoice
+from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
+from topicfocus.solvers.stream import joint_stream
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 
@@ -233,7 +233,7 @@ def joint_trainer(
     epochs, tol = model.max_epochs, model.tol
     n_threads(model.n_jobs)  # an impossible n_jobs is an error now, not after the start
     return JointTrainer(
-        hyper=Hyperparameters(n_topics, learn_prior=learn, **hyper),
+        hyper=Hyperparameters(n_topics=n_topics, learn_prior=learn, **hyper),
         prior=prior,
         name=name,
         solver=_solver(model, name, coordinate),

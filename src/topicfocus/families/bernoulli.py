@@ -12,6 +12,7 @@ from topicfocus.families.operations import (
     derivatives,
     expectation,
     initial_coef,
+    is_ranking,
     log_likelihood,
     mean_response,
 )
@@ -81,6 +82,11 @@ def _initial_coef(family, target, weight, n_topics):
     share = (np.sum(weight * target) + 0.5) / (weight.sum() + 1.0)
     offsets = np.linspace(-2.0, 2.0, n_topics) if n_topics > 1 else np.zeros(1)
     return np.log(share / (1.0 - share)) + offsets
+
+
+@is_ranking.register(Bernoulli)
+def _is_ranking(family):
+    return True
 
 
 # ---- what the target is to a user ---------------------------------------------------------------

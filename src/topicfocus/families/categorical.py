@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from topicfocus.families.operations import (
     initial_coef,
+    is_ranking,
     mean_response,
     n_predictors,
     row_expectation,
@@ -107,6 +108,11 @@ def _initial_coef(family, target, weight, n_topics):
         coef[np.arange(n_topics), chosen] += 2.0
         coef -= 2.0 / classes
     return coef
+
+
+@is_ranking.register(Categorical)
+def _is_ranking(family):
+    return True
 
 
 # ---- what the target is to a user ---------------------------------------------------------------

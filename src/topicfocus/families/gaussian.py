@@ -12,10 +12,14 @@ from topicfocus.families.operations import (
     free_gradient,
     free_parameters,
     initial_coef,
+    is_quadratic,
     log_likelihood,
     mean_response,
+    noise_variance,
+    predictor_spread,
     update_dispersion,
     with_free_parameters,
+    with_noise_variance,
 )
 from topicfocus.families.response import (
     check_parameters,
@@ -97,6 +101,27 @@ def _free_gradient(family, target, mean, variance, weight):
     # d/d log δ of E[-½ log δ - (y-f)²/(2δ)].
     square = (target - mean) ** 2 + variance
     return np.array([weight @ (-0.5 + 0.5 * square / family.noise_variance)])
+
+
+@noise_variance.register(Gaussian)
+def _noise_variance(family):
+    return family.noise_variance
+
+
+@with_noise_variance.register(Gaussian)
+def _with_noise_variance(family, value):
+    return Gaussian(value)
+
+
+@is_quadratic.register(Gaussian)
+def _is_quadratic(family):
+    return True
+
+
+@predictor_spread.register(Gaussian)
+def _predictor_spread(family, target, weight):
+    mean = np.average(target, weights=weight)
+    return math.sqrt(float(np.average((target - mean) ** 2, weights=weight)))
 
 
 # ---- what the target is to a user ---------------------------------------------------------------

@@ -18,7 +18,7 @@ functions run as plain Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
@@ -225,3 +225,87 @@ def free_gradient(
 ) -> np.ndarray:
     """∂/∂free of Σ_d w_d E[log p(y_d | f_d)], f_d of the given mean and variance."""
     return np.zeros(0)
+
+
+@singledispatch
+def rows_free_gradient(
+    family: NamedTuple,
+    target: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    weight: np.ndarray,
+) -> np.ndarray:
+    """`free_gradient` from matrices: documents x targets, and documents x predictors for f."""
+    if n_predictors(family) == 1:
+        return free_gradient(family, target[:, 0], mean[:, 0], variance[:, 0], weight[:, 0])
+    return free_gradient(family, target, mean, variance, weight)
+
+
+@singledispatch
+def rows_update_dispersion(
+    family: NamedTuple,
+    target: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    weight: np.ndarray,
+) -> NamedTuple:
+    """`update_dispersion` from matrices: documents x targets, documents x predictors for f."""
+    if n_predictors(family) == 1:
+        return update_dispersion(family, target[:, 0], mean[:, 0], variance[:, 0], weight[:, 0])
+    return update_dispersion(family, target, mean, variance, weight)
+
+
+# ---- what kind of target it is: solvers ask this instead of the family's name --------------------
+
+
+@singledispatch
+def coef_shape(family: NamedTuple, n_topics: int) -> tuple[int, ...]:
+    """The shape of η: (topics,) for one predictor, else (topics, predictors)."""
+    width = n_predictors(family)
+    return (n_topics,) if width == 1 else (n_topics, width)
+
+
+@singledispatch
+def rejoined(family: NamedTuple, parts: Sequence[NamedTuple]) -> NamedTuple:
+    """The inverse of `split`: the family of all targets from the families of each."""
+    return parts[0]
+
+
+@singledispatch
+def noise_variance(family: NamedTuple) -> float | None:
+    """δ = Var(y | f) of a family whose only parameter it is, log δ being its free one; or None."""
+    return None
+
+
+@singledispatch
+def with_noise_variance(family: NamedTuple, value: float) -> NamedTuple:
+    """The family with δ = `value`; itself where it has no δ."""
+    return family
+
+
+@singledispatch
+def is_quadratic(family: NamedTuple) -> bool:
+    """Whether log p(y | f) = c - (y - f)²/(2δ): (y - f)² is its deviance, Newton's step exact."""
+    return False
+
+
+@singledispatch
+def is_ranking(family: NamedTuple) -> bool:
+    """Whether y is one of several classes, so that the order of predictions is what counts."""
+    return False
+
+
+@singledispatch
+def carries_intercept(family: NamedTuple) -> bool:
+    """Whether the free parameters shift f, as thresholds τ - f do: b would be redundant."""
+    return False
+
+
+@singledispatch
+def predictor_spread(family: NamedTuple, target: np.ndarray, weight: np.ndarray) -> float:
+    """How far the linear predictors of such targets may be expected to spread.
+
+    2 on the scale of logits and log rates, the default; the targets' standard deviation
+    √(Σ w (y - ȳ)² / Σ w) where f is on the scale of y.
+    """
+    return 2.0

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from topicfocus.families.operations import (
+    carries_intercept,
     derivatives,
     expectation,
     free_gradient,
@@ -186,6 +187,11 @@ def _log_likelihoods(family: Ordinal, target: np.ndarray, predictor: np.ndarray)
         + log_expit(predictor - lower)
         + np.log(-np.expm1(lower - upper))
     )
+
+
+@carries_intercept.register(Ordinal)
+def _carries_intercept(family):
+    return True
 
 
 # ---- what the target is to a user ---------------------------------------------------------------

@@ -16,12 +16,16 @@ from topicfocus.families.bernoulli import Bernoulli
 from topicfocus.families.categorical import Categorical
 from topicfocus.families.gaussian import Gaussian
 from topicfocus.families.operations import (
+    coef_shape,
     free_gradient,
     free_parameters,
     n_predictors,
+    rejoined,
     row_expectation,
     row_gradient,
     row_log_likelihood,
+    rows_free_gradient,
+    rows_update_dispersion,
     split,
     update_dispersion,
     with_free_parameters,
@@ -103,9 +107,19 @@ def _split(family):
     return out
 
 
+@rejoined.register(Several)
+def _rejoined(family, parts):
+    return several(parts)
+
+
 @n_predictors.register(Several)
 def _n_predictors(family):
     return int(family.first[-1])
+
+
+@coef_shape.register(Several)
+def _coef_shape(family, n_topics):
+    return n_topics, int(family.first[-1])  # a matrix, also of one target
 
 
 # The three below spell out the five kinds: compiled code has no table of functions to look in.
@@ -178,6 +192,7 @@ def _row_expectation(family, target, weight, mean, variance, by_mean, by_varianc
 # Targets and weights are documents x targets here, means and variances documents x predictors.
 
 
+@rows_update_dispersion.register(Several)
 @update_dispersion.register(Several)
 def _update_dispersion(family, target, mean, variance, weight):
     parts = []
@@ -207,6 +222,7 @@ def _with_free_parameters(family, free):
     return several(parts)
 
 
+@rows_free_gradient.register(Several)
 @free_gradient.register(Several)
 def _free_gradient(family, target, mean, variance, weight):
     parts = []

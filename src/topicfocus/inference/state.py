@@ -18,7 +18,7 @@ Bound = Literal["paper", "tight"]
 INCLUSION_MARGIN = 1e-10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Hyperparameters:
     """The choices of a joint model.
 
@@ -218,7 +218,11 @@ def joined(first: Problem, second: Problem) -> Problem:
     """The documents of both."""
 
     def both(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
-        return None if a is None else np.concatenate([a, b])
+        if a is None:
+            return None
+        if b is None:
+            raise ValueError("Both problems need what the first one has: offsets, covariates.")
+        return np.concatenate([a, b])
 
     weight = None
     if first.doc_weight is not None or second.doc_weight is not None:
@@ -226,8 +230,8 @@ def joined(first: Problem, second: Problem) -> Problem:
     counts = sparse.vstack([first.corpus.counts, second.corpus.counts], format="csr")
     return Problem(
         Corpus(sparse.csr_array(counts), first.corpus.vocabulary),
-        both(first.target, second.target),
-        both(first.target_weight, second.target_weight),
+        np.concatenate([first.target, second.target]),
+        np.concatenate([first.target_weight, second.target_weight]),
         first.n_jobs,
         both(first.offset, second.offset),
         both(first.covariates, second.covariates),

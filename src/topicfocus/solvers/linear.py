@@ -1,8 +1,8 @@
 """Generalised linear models of each target on given columns: topic mixes, covariates, predictions.
 
-Given the mixes the targets are independent, so each is fitted by itself: by Newton's method where
-it has one linear predictor, by L-BFGS with the family's own parameters (thresholds), by Newton on
-all classes at once for classes.
+Given the mixes the targets are independent, so each is fitted by itself, and its shape decides how:
+several linear predictors by Newton's method on all of them at once, one whose family has parameters
+that carry the intercept (thresholds) by L-BFGS with these, any other by Newton's method.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ import numpy as np
 from scipy.optimize import minimize
 
 from topicfocus.families import (
-    Categorical,
-    Gaussian,
-    Ordinal,
+    carries_intercept,
     common,
     free_gradient,
     free_parameters,
+    is_quadratic,
     mean_response,
+    noise_variance,
     split,
+    update_dispersion,
     with_free_parameters,
+    with_noise_variance,
 )
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.likelihood import likelihood_rows, likelihood_table
@@ -31,6 +33,8 @@ from topicfocus.kernels.likelihood import likelihood_rows, likelihood_table
 _LONGEST_STEP = 5.0
 #: More parameters than this, and classes are fitted by L-BFGS.
 _MOST_FOR_NEWTON = 60
+#: Rounds of slopes and dispersion, at most.
+_MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Column:
 
     Attributes
     ----------
-    family : its family; a Gaussian one has δ = 1 here
+    family : its family; one with a noise variance has δ = 1 here
     known : array of bool (documents,)
     target, weight : arrays (known documents,)
     offset : array (known documents, predictors of this target)
@@ -73,7 +77,7 @@ def target_columns(problem: Problem, family: Any) -> list[Column]:
         offset = np.zeros((int(known.sum()), width))
         if problem.offset is not None:
             offset = offset + problem.offset[known][:, where]
-        own = Gaussian(1.0) if isinstance(own, Gaussian) else own
+        own = with_noise_variance(own, 1.0)
         out.append(Column(own, known, problem.targets[known, t], weight[known], offset, where))
     return out
 
@@ -100,16 +104,32 @@ def fit_linear(
     """
     centre = np.average(design, axis=0, weights=column.weight) if design.shape[1] else np.zeros(0)
     centred = design - centre
-    if isinstance(column.family, Categorical):
+    if column.width > 1:
         begin = None
         if start is not None:
             begin = np.vstack([start.coef, start.intercept + centre @ start.coef])
         coef, intercept, family = _fit_classes(column, centred, penalty, begin)
-    elif isinstance(column.family, Ordinal):
+    elif carries_intercept(column.family):
         coef, intercept, family = _fit_levels(column, centred, penalty)
     else:
-        coef, intercept, family = _fit_scalar(column, centred, penalty)
+        coef, intercept, family = _fit_dispersed(column, centred, penalty)
     return Linear(coef, intercept - centre @ coef, family)
+
+
+def _fit_dispersed(column: Column, design: np.ndarray, penalty: float) -> tuple:
+    """Slopes and the family's own parameters in turn; δ plays no part in the slopes and stays."""
+    coef, intercept, family = _fit_scalar(column, design, penalty)
+    if noise_variance(family) is not None or len(free_parameters(family)) == 0:
+        return coef, intercept, family
+    for _ in range(_MOST_ROUNDS):
+        before = free_parameters(family)
+        f = column.offset[:, 0] + intercept[0] + design @ coef[:, 0]
+        family = update_dispersion(family, column.target, f, np.zeros(len(f)), column.weight)
+        column = replace(column, family=family)
+        coef, intercept, family = _fit_scalar(column, design, penalty)
+        if np.abs(free_parameters(family) - before).max() < 1e-6:
+            break
+    return coef, intercept, family
 
 
 def _fit_scalar(column: Column, design: np.ndarray, penalty: float) -> tuple:
@@ -118,7 +138,7 @@ def _fit_scalar(column: Column, design: np.ndarray, penalty: float) -> tuple:
     design = np.column_stack([design, np.ones(len(design))])
     ridge = np.full(design.shape[1], penalty)
     ridge[-1] = 1e-9
-    quadratic = isinstance(family, Gaussian)
+    quadratic = is_quadratic(family)
     x = np.zeros(design.shape[1])
     x[-1] = level(column)[0]
     for _ in range(100):
@@ -187,11 +207,11 @@ def _fit_classes(
             x = x + rate * step
             if np.abs(rate * step).max() < 1e-9 * (1 + np.abs(x).max()):
                 break
-    x = x.reshape(-1, width)
+    by_class = x.reshape(-1, width)
     # Zero on average over the classes, as at the optimum; along this direction only the penalty
     # decides, and rounding would show.
-    x = x - x.mean(axis=1, keepdims=True)
-    return x[:-1], x[-1], column.family
+    by_class = by_class - by_class.mean(axis=1, keepdims=True)
+    return by_class[:-1], by_class[-1], column.family
 
 
 def _class_curvature(
@@ -206,8 +226,7 @@ def _class_curvature(
             block = design.T @ (design * shared[:, None])
             out[:, a, :, b] = block
             out[:, b, :, a] = block
-    out = out.reshape(size * width, size * width)
-    return out + np.diag(np.repeat(ridge, width))
+    return out.reshape(size * width, size * width) + np.diag(np.repeat(ridge, width))
 
 
 def level(column: Column) -> np.ndarray:
@@ -217,7 +236,7 @@ def level(column: Column) -> np.ndarray:
         logs = np.log(share / share.sum())
         return logs - logs.mean()
     x = 0.0
-    quadratic = isinstance(column.family, Gaussian)
+    quadratic = is_quadratic(column.family)
     for _ in range(100):
         _, slope, bend, _ = likelihood_table(column.family, column.target, column.offset[:, 0] + x)
         step = (column.weight @ slope) / max(-(column.weight @ bend), 1e-12)
@@ -277,8 +296,8 @@ def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
 
 
 def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
-    """(y - μ)² for a Gaussian target, -log p(y) otherwise (|f| up to 20); with the offset in f."""
-    if isinstance(column.family, Gaussian):
+    """(y - f)² where log p is quadratic, else -log p(y) with |f| up to 20; the offset is in f."""
+    if is_quadratic(column.family):
         return (column.target - predictor[:, 0]) ** 2
     limited = np.clip(predictor, -20.0, 20.0)
     one = np.ones((len(column.target), 1))

@@ -26,7 +26,7 @@ _BLOCK = 200_000  # nonzero counts held with their responsibilities at a time
 
 def total(terms: dict[str, np.ndarray]) -> np.ndarray:
     """Their signed sum: the bound of every document."""
-    return sum(-terms[t] if t in NEGATIVE else terms[t] for t in TERMS)
+    return sum((-terms[t] if t in NEGATIVE else terms[t] for t in TERMS), start=np.zeros(()))
 
 
 def bound_terms(

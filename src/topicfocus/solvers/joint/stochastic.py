@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicfocus.inference.coefficients import penalty_of
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import bound_value, collect
-from topicfocus.inference.unconstrained import (
+from topicfocus.inference.joint.coefficients import penalty_of
+from topicfocus.inference.joint.statistics import bound_value, collect
+from topicfocus.inference.joint.unconstrained import (
     collapsed_gradient,
     from_unconstrained,
     to_unconstrained,
 )
-from topicfocus.solvers.adam import Adam
+from topicfocus.inference.mixes import initial_concentration
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.solvers.joint.adam import Adam
 from topicfocus.solvers.protocol import StepInfo, small_change
 
 
@@ -33,7 +33,7 @@ class StochasticState:
     epoch: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StochasticSolver:
     """Settings of the stochastic solver.
 

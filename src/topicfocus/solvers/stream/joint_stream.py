@@ -30,14 +30,14 @@ import numpy as np
 from scipy.special import digamma
 
 from topicfocus.families import free_parameters, with_free_parameters
+from topicfocus.inference.channels import update_background
+from topicfocus.inference.joint.statistics import SufficientStats, collect
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import SufficientStats, collect
-from topicfocus.inference.updates import update_background
-from topicfocus.solvers.coordinate import CoordinateSolver, CoordinateState
+from topicfocus.solvers.joint.coordinate import CoordinateSolver, CoordinateState
+from topicfocus.solvers.joint.starts import perturbed_start
 from topicfocus.solvers.protocol import StepInfo
-from topicfocus.solvers.reservoir import Reservoir, add
-from topicfocus.solvers.starts import perturbed_start
+from topicfocus.solvers.stream.reservoir import Reservoir, add
 
 #: Epochs over as many documents as a batch has.
 REPLAY = 50.0
@@ -82,7 +82,7 @@ class PastStats:
 
 
 @dataclass(frozen=True)
-class Anchor:
+class InheritedCoefficients:
     """Coefficients of a fitted model whose documents are gone, and the number of these."""
 
     state: ModelState
@@ -118,7 +118,7 @@ class JointStream:
     concentration: np.ndarray
     rng: np.random.Generator
     past: PastStats | None = None
-    anchor: Anchor | None = None
+    inherited: InheritedCoefficients | None = None
     credit: float = 0.0
     epoch: int = 0
     chosen_at: float = 0.0
@@ -132,7 +132,7 @@ class JointStream:
     @property
     def size(self) -> float:
         """Distinct documents seen, those of an inherited model included."""
-        return self.reservoir.distinct + (0.0 if self.anchor is None else self.anchor.size)
+        return self.reservoir.distinct + (0.0 if self.inherited is None else self.inherited.size)
 
     def model(self) -> ModelState:
         return self.solver.model(self._state())
@@ -182,7 +182,7 @@ def inherit(
         stream,
         parameters=state,
         past=past,
-        anchor=Anchor(state, size),
+        inherited=InheritedCoefficients(state, size),
         epoch=solver.epochs(0),
         chosen_at=size,
     )
@@ -247,8 +247,8 @@ def _ascend(stream: JointStream, tol: float) -> tuple[JointStream, list[StepInfo
     for _ in range(epochs):
         state, info = solver.step(state)
         history.append(info)
-        if stream.anchor is not None and state.problem.supervised:
-            mixed = stream.anchor.mix(state.parameters, size)
+        if stream.inherited is not None and state.problem.supervised:
+            mixed = stream.inherited.mix(state.parameters, size)
             state = replace(state, parameters=mixed)
         if solver.converged(history, tol):
             converged = True

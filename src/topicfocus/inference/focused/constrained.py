@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from topicfocus.families import common
+from topicfocus.inference.documents import local_corpus
 from topicfocus.inference.state import ModelState, Problem
-from topicfocus.inference.statistics import local_corpus
 from topicfocus.inference.words import word_weights
 from topicfocus.kernels.constrained import ConstrainedStats, constrained_documents
 from topicfocus.kernels.local import LocalBudget

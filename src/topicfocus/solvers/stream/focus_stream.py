@@ -1,8 +1,8 @@
 """The focused model from batches: a bounded sample of the documents, and sums over the others.
 
 Topics, coefficients and choices come from a reservoir; what each word says about the target comes
-from all documents (`inference.moments`). While the distinct documents fit into the reservoir,
-nothing is lost: a fit then is `fit_focused` on all of them.
+from all documents (`inference.focused.moments`). While the distinct documents fit into the
+reservoir, nothing is lost: a fit then is `fit_focused` on all of them.
 
 Work is spread by growth. When the number of distinct documents has grown by a fifth (`SHAPE`),
 words are cut and topics shaped again, with the choices made before; when it has doubled (`CHOOSE`),
@@ -19,22 +19,27 @@ from typing import Any
 import numpy as np
 
 from topicfocus.families import (
-    Gaussian,
-    Several,
     free_parameters,
-    several,
+    noise_variance,
+    rejoined,
     split,
     with_free_parameters,
+    with_noise_variance,
 )
+from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.moments import Past
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_table
-from topicfocus.solvers.focus import FocusResult, damp, fit_focused, refit_focused
+from topicfocus.solvers.focus import (
+    FocusResult,
+    FocusSettings,
+    damp,
+    fit_focused,
+    refit_focused,
+)
+from topicfocus.solvers.focus.evidence import past_of
 from topicfocus.solvers.linear import Column, Linear, deviance, fit_linear, target_columns
-from topicfocus.solvers.reservoir import Reservoir, add
-from topicfocus.solvers.rungs import FocusSettings
-from topicfocus.solvers.wordview import past_of
+from topicfocus.solvers.stream.reservoir import Reservoir, add
 
 #: Growth of the number of documents after which topics are shaped, and choices made, again.
 SHAPE, CHOOSE = 1.2, 2.0
@@ -155,7 +160,7 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
         coef=coef.reshape(state.coef.shape),
         intercept=intercept,
         covariate_coef=zeta,
-        family=several(families) if isinstance(state.family, Several) else families[0],
+        family=rejoined(state.family, families),
     )
 
 
@@ -169,8 +174,9 @@ def _curvature(column: Column) -> float:
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:
     """The family's own parameters, averaged. The old model's error on new documents is honest."""
-    if isinstance(own, Gaussian):
+    noise = noise_variance(own)
+    if noise is not None:
         new = float(np.average(error, weights=weight))
-        return Gaussian((1 - share) * own.noise_variance + share * new)
+        return with_noise_variance(own, (1 - share) * noise + share * new)
     free = (1 - share) * free_parameters(own) + share * free_parameters(fit.family)
     return with_free_parameters(own, free) if len(free) else own

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from topicfocus.families import (
-    Several,
     common,
-    free_gradient,
     free_parameters,
-    update_dispersion,
+    rows_free_gradient,
+    rows_update_dispersion,
 )
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import expectation_rows
@@ -145,21 +144,8 @@ def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray
     return CoefGradient(
         gradient[: state.n_topics].reshape(state.coef.shape),
         gradient[state.n_topics :],
-        _family_gradient(state.family, moments.target, mu, nu, moments.weight),
+        rows_free_gradient(state.family, moments.target, mu, nu, moments.weight),
     )
-
-
-def _family_gradient(family, target, mu, nu, weight) -> np.ndarray:
-    """A family of one target is given vectors, one of several matrices."""
-    if not isinstance(family, Several) and mu.shape[1] == 1:
-        return free_gradient(family, target[:, 0], mu[:, 0], nu[:, 0], weight[:, 0])
-    return free_gradient(family, target, mu, nu, weight)
-
-
-def _update_family(family, target, mu, nu, weight) -> Any:
-    if not isinstance(family, Several) and mu.shape[1] == 1:
-        return update_dispersion(family, target[:, 0], mu[:, 0], nu[:, 0], weight[:, 0])
-    return update_dispersion(family, target, mu, nu, weight)
 
 
 def update_coef(
@@ -194,5 +180,5 @@ def update_coef(
         if not rose or gain <= 1e-13 * abs(value):
             break
     mu, nu = moments.predictor(coef)
-    family = _update_family(state.family, moments.target, mu, nu, moments.weight)
+    family = rows_update_dispersion(state.family, moments.target, mu, nu, moments.weight)
     return *_unstacked(state, coef), family

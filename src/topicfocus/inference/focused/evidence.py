@@ -169,7 +169,7 @@ def ridge_path(
             before = best[l]
             if before is None or loss < before.loss:
                 best[l] = RidgeFit(weights[:, l].copy(), float(penalty[l]), loss, mean_square)
-    return best
+    return [fit for fit in best if fit is not None]
 
 
 @dataclass(frozen=True)

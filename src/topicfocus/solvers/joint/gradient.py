@@ -18,10 +18,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from topicfocus.families import Gaussian, common, free_parameters, with_free_parameters
-from topicfocus.inference.coefficients import coef_gradient
+from topicfocus.families import (
+    common,
+    free_parameters,
+    noise_variance,
+    with_free_parameters,
+    with_noise_variance,
+)
+from topicfocus.inference.documents import local_corpus
+from topicfocus.inference.joint.coefficients import coef_gradient
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import local_corpus
 from topicfocus.kernels.channels import (
     ChannelGradients,
     log_softmax_columns,
@@ -36,7 +42,7 @@ from topicfocus.kernels.uncollapsed import (
     catch_up_documents,
     step_documents,
 )
-from topicfocus.solvers.adam import BETA1, BETA2, Adam, adam_step
+from topicfocus.solvers.joint.adam import BETA1, BETA2, Adam, adam_step
 from topicfocus.solvers.protocol import StepInfo, small_change
 
 
@@ -74,7 +80,7 @@ class GradientState:
     epoch: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GradientSolver:
     """Settings of the paper's algorithm. Runs all epochs unless `tol` > 0.
 
@@ -108,8 +114,9 @@ class GradientSolver:
         if hyper.selects:
             parameters["background_logits"] = np.log(start.background)
             parameters["inclusion_logits"] = logit(start.inclusion)
-        if isinstance(start.family, Gaussian):
-            parameters["noise_root"] = np.array([np.sqrt(start.family.noise_variance)])
+        noise = noise_variance(start.family)
+        if noise is not None:
+            parameters["noise_root"] = np.array([np.sqrt(noise)])
         elif len(free_parameters(start.family)):
             parameters["family"] = free_parameters(start.family)
         if start.covariate_coef is not None:
@@ -238,7 +245,7 @@ def _read(state: GradientState) -> _Reading:
         log_background, background = column[0][:, 0], column[1][:, 0]
     family = template.family
     if "noise_root" in free:
-        family = Gaussian(float(max(free["noise_root"][0] ** 2, 1e-8)))
+        family = with_noise_variance(family, float(max(free["noise_root"][0] ** 2, 1e-8)))
     if "family" in free:
         family = with_free_parameters(family, free["family"])
     model = ModelState(

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, expit, gammaln, polygamma, xlogy
 
+from topicfocus.inference.joint.statistics import SufficientStats
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState
-from topicfocus.inference.statistics import SufficientStats
 
 #: α is not learned below this: a Dirichlet that sparse has no numerical use.
 SMALLEST_PRIOR = 1e-3
@@ -41,15 +41,6 @@ def update_inclusion(
     score = evidence_per_token(stats, state, hyper) - log_background + np.log(p) - np.log1p(-p)
     phi = np.clip(expit(score), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
     return np.where(stats.word_count > 0, phi, state.inclusion)
-
-
-def update_background(word_count: np.ndarray, inclusion: np.ndarray) -> np.ndarray:
-    """π_v ∝ (1-φ_v) n_v. All words relevant: the words' own frequencies, so that π stays a law."""
-    weight = (1 - inclusion) * word_count
-    total = weight.sum()
-    if total <= 0:
-        return word_count / word_count.sum()
-    return weight / total
 
 
 def update_topics(stats: SufficientStats, inclusion: np.ndarray) -> np.ndarray:

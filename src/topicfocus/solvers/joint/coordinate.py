@@ -1,9 +1,9 @@
 """Coordinate ascent: infer every document, then update every global block in closed form.
 
 With the closed-form inclusion update the bound never falls. With ``selection="sort_and_cut"`` the
-inclusion step is the scalar equation of `inference.selection`, annealed from T = 1 to nearly 0,
-after a burn-in that lets topics form before words are judged by them; at the end φ is exactly 0
-or 1.
+inclusion step is the scalar equation of `inference.joint.selection`, annealed from T = 1 to nearly
+0, after a burn-in that lets topics form before words are judged by them; at the end φ is exactly
+0 or 1.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from topicfocus.inference.coefficients import update_coef
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.selection import complete, description_length, lift, sort_and_cut
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.statistics import SufficientStats, bound_value, collect
-from topicfocus.inference.updates import (
-    update_background,
+from topicfocus.inference.channels import update_background
+from topicfocus.inference.joint.coefficients import update_coef
+from topicfocus.inference.joint.selection import complete, description_length, lift, sort_and_cut
+from topicfocus.inference.joint.statistics import SufficientStats, bound_value, collect
+from topicfocus.inference.joint.updates import (
     update_inclusion,
     update_prior,
     update_topics,
 )
+from topicfocus.inference.mixes import initial_concentration
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.solvers.protocol import StepInfo, small_change
 
 
@@ -44,7 +44,7 @@ class CoordinateState:
     past: SufficientStats | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CoordinateSolver:
     """Settings of coordinate ascent.
 

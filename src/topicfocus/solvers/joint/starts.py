@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from topicfocus.families import (
-    Gaussian,
-    Several,
+    coef_shape,
     initial_coef,
     n_predictors,
-    several,
+    noise_variance,
+    rejoined,
     split,
     update_dispersion,
+    with_noise_variance,
 )
+from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.updates import update_background
 
 
 def _switches(problem: Problem, hyper: Hyperparameters) -> tuple[np.ndarray, np.ndarray]:
@@ -44,14 +45,12 @@ def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndar
             continue
         y, w = problem.targets[known, t], weight[known]
         columns.append(np.reshape(initial_coef(own, y, w, n_topics), (n_topics, width)))
-        if isinstance(own, Gaussian):
+        if noise_variance(own) is not None:
             mean = np.full(len(y), np.sum(w * y) / w.sum())
             own = update_dispersion(own, y, mean, np.zeros(len(y)), w)
         families.append(own)
-    coef = np.column_stack(columns)
-    if isinstance(family, Several):
-        return coef, several(families)
-    return (coef[:, 0] if coef.shape[1] == 1 else coef), families[0]
+    coef = np.column_stack(columns).reshape(coef_shape(family, n_topics))
+    return coef, rejoined(family, families)
 
 
 def _covariate_start(problem: Problem, n_predictors: int) -> np.ndarray | None:
@@ -108,11 +107,10 @@ def near_symmetric_start(
     noise = rng.exponential(size=n_words)
     background = np.exp(noise / noise.sum())
     inclusion, _ = _switches(problem, hyper)
-    width = n_predictors(family)
-    shape = (n_topics,) if width == 1 else (n_topics, width)
+    shape = coef_shape(family, n_topics)
     coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
-    if isinstance(family, Gaussian):
-        family = Gaussian(float(max(rng.standard_normal() ** 2, 0.05)))
+    if noise_variance(family) is not None:
+        family = with_noise_variance(family, float(max(rng.standard_normal() ** 2, 0.05)))
     return ModelState(
         topics / topics.sum(axis=0),
         inclusion,
@@ -121,5 +119,5 @@ def near_symmetric_start(
         family,
         prior,
         0.0,
-        _covariate_start(problem, width),
+        _covariate_start(problem, n_predictors(family)),
     )

@@ -21,21 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import Gaussian, split
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
+from topicfocus.solvers.focus.judge import shrunken
 from topicfocus.solvers.linear import (
     Linear,
     deviance,
-    explained_share,
     fit_linear,
     null_deviance,
-    shrink,
     target_columns,
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StoppingRule:
     """When to look at the held-out documents, and when to stop; see the module."""
 
@@ -91,9 +89,7 @@ class Watch:
             fit = fit_linear(mine, mine.of(design), start=self._fits.get(mine.where.start))
             self._fits[mine.where.start] = fit
             theirs = replace(theirs, family=fit.family)
-            predictor = fit.predictor(theirs.of(held_design), np.zeros_like(theirs.offset))
-            shift, factor = shrink(theirs, predictor)
-            loss = deviance(theirs, theirs.offset + shift + factor * predictor) / scale
+            loss = deviance(theirs, shrunken(theirs, fit, held_design)[0]) / scale
             losses.append(loss)
             shares.append(1.0 - float(np.average(loss, weights=theirs.weight)))
         return np.concatenate(losses), float(np.mean(shares))
@@ -130,34 +126,3 @@ def significantly_more(
         return mean > 0
     variance = float(weight @ (more - mean) ** 2) / (size - 1)
     return mean > tolerance * math.sqrt(variance / size)
-
-
-class EpochChoice:
-    """Scores the epochs of a joint model on held-out documents, for `run` to keep the best one.
-
-    The score is the explained share of the held-out targets, 1 - deviance / null deviance, as they
-    would be predicted now: θ̂ from the words alone, f = b + o + ζᵀz + ηᵀθ̂. It is looked at some
-    fifty times in a fit, and after the last epoch that was planned.
-    """
-
-    looks = 50
-
-    def __init__(self, held_out: Problem, family: Any) -> None:
-        self._held_out = held_out
-        self._columns = target_columns(held_out, family)
-        self._theta: np.ndarray | None = None
-
-    def __call__(self, model: ModelState, epoch: int, epochs: int) -> float:
-        if epoch % max(1, epochs // self.looks) and epoch != epochs:
-            return math.nan
-        held = self._held_out
-        self._theta = topic_mixes(
-            held.corpus, model, tolerance=1e-4, n_jobs=held.n_jobs, start=self._theta
-        )
-        predictor = held.offsets(model) + self._theta @ model.coef_rows.T
-        shares = []
-        for column, (own, where) in zip(self._columns, split(model.family), strict=True):
-            # Thresholds are fitted with the rest; δ plays no part in the share.
-            fitted = column if isinstance(own, Gaussian) else replace(column, family=own)
-            shares.append(explained_share(fitted, fitted.of(predictor)[:, where]))
-        return float(np.mean(shares))

@@ -11,10 +11,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from topicfocus.families import common, free_parameters
-from topicfocus.inference.coefficients import coef_gradient, penalty_of
+from topicfocus.inference.documents import local_corpus
+from topicfocus.inference.joint.coefficients import coef_gradient, penalty_of
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import switch_terms, word_weights
-from topicfocus.kernels.local import LocalBudget, LocalCorpus, LocalStats, infer_documents
+from topicfocus.kernels.local import LocalBudget, LocalStats, infer_documents
 from topicfocus.kernels.threads import chunk_bounds, clear, run_chunks
 
 
@@ -84,20 +85,6 @@ class SufficientStats:
 def _add_in_place(total: LocalStats, other: LocalStats) -> None:
     for mine, theirs in zip(total, other, strict=True):
         mine += theirs
-
-
-def local_corpus(problem: Problem, state: ModelState) -> LocalCorpus:
-    """A problem as the plain arrays that kernels take."""
-    counts = problem.corpus.counts
-    return LocalCorpus(
-        counts.indptr,
-        counts.indices,
-        counts.data,
-        problem.targets,
-        problem.target_weights,
-        problem.offsets(state),
-        problem.doc_weights,
-    )
 
 
 def collect(

@@ -1,4 +1,4 @@
-"""Every word seen before any topic: what it says about each target, beyond the covariates.
+"""Evidence: what every word says about each target beyond the covariates, before any topic.
 
 A target's signals are the residuals of its null model (a constant, and the covariates): one for a
 number or two classes, one a class for more. Words are regressed on these.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from topicfocus.families import Bernoulli, Categorical
-from topicfocus.inference.evidence import (
+from topicfocus.families import is_ranking
+from topicfocus.inference.focused.evidence import (
     PENALTIES,
     Evidence,
     RidgeFit,
@@ -22,8 +23,9 @@ from topicfocus.inference.evidence import (
     target_slopes,
     word_evidence,
 )
-from topicfocus.inference.moments import Past, SignalMoments
+from topicfocus.inference.focused.moments import Past, SignalMoments
 from topicfocus.inference.state import Problem
+from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.linear import (
     Column,
     Linear,
@@ -34,7 +36,7 @@ from topicfocus.solvers.linear import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Residuals:
     """The signals of a target where it is known, with weights if they are not all one."""
 
@@ -50,23 +52,31 @@ class Residuals:
 
 def null_fit(column: Column, problem: Problem) -> Linear:
     """The target from a constant and the covariates."""
-    covariates = problem.covariates
-    if covariates is None:
-        covariates = np.zeros((problem.n_docs, 0))
-    return fit_linear(column, column.of(covariates))
+    return fit_linear(column, column.of(_covariates(problem)))
 
 
-def _residuals(columns: Sequence[Column], nulls: Sequence[Linear], problem: Problem) -> list:
+def _covariates(problem: Problem) -> np.ndarray:
+    """Documents x covariates, also where there are none."""
+    return np.zeros((problem.n_docs, 0)) if problem.covariates is None else problem.covariates
+
+
+def _residuals(
+    columns: Sequence[Column], nulls: Sequence[Linear], problem: Problem
+) -> list[Residuals]:
     out = []
-    covariates = problem.covariates
-    if covariates is None:
-        covariates = np.zeros((problem.n_docs, 0))
+    covariates = _covariates(problem)
     for column, null in zip(columns, nulls, strict=True):
         column = replace(column, family=null.family)
         rest = residuals(column, null.predictor(column.of(covariates), column.offset))
         weight = None if np.all(column.weight == 1) else column.weight
-        ranking = isinstance(column.family, (Bernoulli, Categorical))
-        out.append(Residuals(column.known, rest, weight, ranking))
+        out.append(
+            Residuals(
+                known=column.known,
+                values=rest,
+                weight=weight,
+                ranking=is_ranking(column.family),
+            )
+        )
     return out
 
 
@@ -78,15 +88,15 @@ def ridge_fits(
     """A ridge regression for each signal; along a path, or with the penalties already chosen."""
     fits: list[RidgeFit] = []
     for mine, theirs in zip(signals, held_out, strict=True):
-        path = PENALTIES
+        path: Sequence[float] | Sequence[np.ndarray] = PENALTIES
         if penalties is not None:
             path = (np.array(penalties[len(fits) : len(fits) + mine.values.shape[1]]),)
         fits += ridge_path(mine, theirs, path)
     return fits
 
 
-@dataclass(frozen=True)
-class Words:
+@dataclass(frozen=True, kw_only=True)
+class WordEvidence:
     """What is known of every word before any topic.
 
     `potential` is the share of the held-out deviance that the regressions explain; `nulls` are the
@@ -101,45 +111,6 @@ class Words:
     residuals: tuple[Residuals, ...]
     held_residuals: tuple[Residuals, ...]
 
-    @staticmethod
-    def of(train: Problem, held_out: Problem, family, penalties, past: Past | None = None) -> Words:
-        """`penalties` of the regressions as chosen before, or None.
-
-        Documents of the `past` add to what each word says by itself; the regressions are on
-        `train` alone.
-        """
-        columns, held_columns = target_columns(train, family), target_columns(held_out, family)
-        nulls = tuple(null_fit(column, train) for column in columns)
-        mine = _residuals(columns, nulls, train)
-        theirs = _residuals(held_columns, nulls, held_out)
-        words, held_words = train.corpus.counts, held_out.corpus.counts
-        signals = [r.beside(words) for r in mine]
-        ridges = ridge_fits(signals, [r.beside(held_words) for r in theirs], penalties)
-        weights = np.column_stack([r.weights for r in ridges])
-        predicted = held_words @ weights
-        if past is None:
-            evidence = [
-                word_evidence(s, weights[:, c.where]) for s, c in zip(signals, columns, strict=True)
-            ]
-            slopes = [target_slopes(s) for s in signals]
-        else:
-            moments = [
-                SignalMoments.of(s) + gone for s, gone in zip(signals, past.moments, strict=True)
-            ]
-            evidence = [
-                m.evidence(weights[:, c.where]) for m, c in zip(moments, columns, strict=True)
-            ]
-            slopes = [m.slopes() for m in moments]
-        return Words(
-            Evidence.beside(evidence),
-            np.hstack(slopes),
-            _potential(held_columns, nulls, held_out, predicted),
-            tuple(r.penalty for r in ridges),
-            nulls,
-            tuple(mine),
-            tuple(theirs),
-        )
-
     def signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signals]:
         chosen = words[:, kept]
         return [r.beside(chosen) for r in self.residuals]
@@ -149,7 +120,45 @@ class Words:
         return [r.beside(chosen) for r in self.held_residuals]
 
 
-def past_of(problem: Problem, seen: Problem, family) -> Past:
+def gather_evidence(data: FocusData, penalties: tuple[float, ...] | None = None) -> WordEvidence:
+    """The evidence of all words; `penalties` of the regressions as chosen before, or None.
+
+    Documents of the past add to what each word says by itself; the regressions are on the
+    documents at hand alone.
+    """
+    columns, held_columns = data.columns, data.held_columns
+    nulls = tuple(null_fit(column, data.train) for column in columns)
+    mine = _residuals(columns, nulls, data.train)
+    theirs = _residuals(held_columns, nulls, data.held_out)
+    signals = [r.beside(data.words) for r in mine]
+    ridges = ridge_fits(signals, [r.beside(data.held_words) for r in theirs], penalties)
+    weights = np.column_stack([r.weights for r in ridges])
+    by_target = [weights[:, column.where] for column in columns]
+    evidence, slopes = _views(signals, by_target, data.past)
+    return WordEvidence(
+        evidence=evidence,
+        slopes=slopes,
+        potential=_potential(held_columns, nulls, data.held_out, data.held_words @ weights),
+        penalties=tuple(r.penalty for r in ridges),
+        nulls=nulls,
+        residuals=tuple(mine),
+        held_residuals=tuple(theirs),
+    )
+
+
+def _views(
+    signals: Sequence[Signals], weights: Sequence[np.ndarray], past: Past | None
+) -> tuple[Evidence, np.ndarray]:
+    """Evidence and slopes of every word, words x signals."""
+    if past is None:
+        evidence = [word_evidence(s, w) for s, w in zip(signals, weights, strict=True)]
+        return Evidence.beside(evidence), np.hstack([target_slopes(s) for s in signals])
+    moments = [SignalMoments.of(s) + gone for s, gone in zip(signals, past.moments, strict=True)]
+    evidence = [m.evidence(w) for m, w in zip(moments, weights, strict=True)]
+    return Evidence.beside(evidence), np.hstack([m.slopes() for m in moments])
+
+
+def past_of(problem: Problem, seen: Problem, family: Any) -> Past:
     """What is remembered of documents that are let go: `problem` has counts, not their roots.
 
     Their residuals are those of the null models of the documents at hand, `seen`.
@@ -167,7 +176,10 @@ def past_of(problem: Problem, seen: Problem, family) -> Past:
     return Past(tuple(moments), problem.word_counts, problem.size)
 
 
-def _potential(columns, nulls, problem: Problem, predicted: np.ndarray) -> float:
+def _potential(
+    columns: Sequence[Column], nulls: Sequence[Linear], problem: Problem, predicted: np.ndarray
+) -> float:
+    """The share of the held-out deviance that the regressions on all words explain."""
     shares = []
     for column, null in zip(columns, nulls, strict=True):
         column = replace(column, family=null.family)

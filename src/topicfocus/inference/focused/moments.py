@@ -1,7 +1,7 @@
 """The evidence of words from sums over documents, for documents that are no longer at hand.
 
-Evidence and slopes (`inference.evidence`) need only sums over documents of words, their squares
-and their products with the signal. Such sums can be added, so a stream keeps them of the
+Evidence and slopes (`inference.focused.evidence`) need only sums over documents of words, their
+squares and their products with the signal. Such sums can be added, so a stream keeps them of the
 documents that have gone by.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from topicfocus.inference.evidence import Evidence, Signals
+from topicfocus.inference.focused.evidence import Evidence, Signals
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,10 @@ import numpy as np
 from scipy.special import digamma, expit, logit, softmax
 
 from topicfocus.families import free_parameters, with_free_parameters
+from topicfocus.inference.channels import softmax_gradient, update_background
+from topicfocus.inference.joint.statistics import SufficientStats
+from topicfocus.inference.joint.updates import evidence_per_token
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState
-from topicfocus.inference.statistics import SufficientStats
-from topicfocus.inference.updates import evidence_per_token, update_background
-
-
-def softmax_gradient(gradient: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
-    """∂/∂logits from p∘∂/∂p (a gradient in log p): g - p Σ g, down the columns."""
-    return gradient - probabilities * gradient.sum(axis=0)
 
 
 def to_unconstrained(state: ModelState, hyper: Hyperparameters) -> dict[str, np.ndarray]:

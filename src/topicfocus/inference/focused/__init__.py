@@ -1,0 +1,1 @@
+"""The focused objective: evidence of words about the target, and the constrained pass."""

@@ -1,0 +1,1 @@
+"""The joint objective: statistics of documents, updates of the parameters, and bounds."""

@@ -1,0 +1,76 @@
+"""Cut: the words with most evidence per token, up to the inclusion prior's share of the tokens.
+
+If the evidence runs out before a share the user gave, words that follow the same topics fill it
+(`inference.focused.factors`). φ is exactly 0 or 1 from here on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicfocus.inference.focused.evidence import cut, description_cost
+from topicfocus.inference.focused.factors import complete_by_factors
+from topicfocus.inference.state import Problem
+from topicfocus.solvers.focus.data import FocusData
+from topicfocus.solvers.focus.evidence import WordEvidence
+from topicfocus.solvers.focus.settings import FocusSettings, ShapingPlan
+
+#: Relevant tokens of an average document that the automatic inclusion prior aims at.
+RELEVANT_TOKENS = 10.0
+#: The automatic share is at most this, whatever the plan's factor makes of it.
+LARGEST_SHARE = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """Columns kept, the share of tokens they were cut at, and c, what a word had to exceed.
+
+    Without selection the share is 1 and there is no cost.
+    """
+
+    kept: np.ndarray
+    share: float
+    word_cost: float | None
+
+
+def automatic_inclusion(problem: Problem) -> float:
+    """About ten relevant tokens a document, but at least 5% and at most 80% of the tokens."""
+    return float(np.clip(RELEVANT_TOKENS / max(problem.mean_length(), 1e-300), 0.05, 0.8))
+
+
+def inclusion_share(data: FocusData, settings: FocusSettings, plan: ShapingPlan) -> float:
+    """The share of tokens to keep: the user's, or the automatic one times the plan's factor."""
+    if settings.inclusion_prior is not None:
+        return float(settings.inclusion_prior)
+    return min(automatic_inclusion(data.train) * plan.inclusion_factor, LARGEST_SHARE)
+
+
+def cut_vocabulary(
+    data: FocusData, evidence: WordEvidence, settings: FocusSettings, plan: ShapingPlan
+) -> Cut:
+    """The words that topics will be shaped on."""
+    if not settings.select:
+        return Cut(kept=np.flatnonzero(data.word_counts > 0), share=1.0, word_cost=None)
+    share = inclusion_share(data, settings, plan)
+    amount = evidence.evidence.combined(plan.marginal_share)
+    kept = cut(
+        amount,
+        data.word_counts,
+        share,
+        vocabulary=plan.smallest_vocabulary,
+        keep=settings.keep,
+        drop=settings.drop,
+    )
+    if len(kept) == 0:
+        raise ValueError(
+            "No word says anything about the target beyond noise, so none is kept. Force some with "
+            "keep_words, or check that documents and targets belong together."
+        )
+    if settings.inclusion_prior is not None:
+        # The user knows how much is relevant: words without evidence of their own fill the rest.
+        # "auto" is a limit and no such knowledge.
+        kept = complete_by_factors(kept, data.train, share, settings.n_topics, drop=settings.drop)
+    cost = description_cost(amount, share, plan.smallest_vocabulary)
+    return Cut(kept=kept, share=share, word_cost=cost)

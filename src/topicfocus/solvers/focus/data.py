@@ -1,0 +1,71 @@
+"""The documents of a focused fit: those to train on, and those to make choices on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from topicfocus.corpus import Corpus
+from topicfocus.inference.focused.moments import Past
+from topicfocus.inference.state import Problem, joined
+from topicfocus.solvers.linear import Column, target_columns
+
+
+def damp(corpus: Corpus) -> Corpus:
+    """√counts: a word's second occurrence in a document says less than its first."""
+    return Corpus(corpus.counts.sqrt(), corpus.vocabulary)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FocusData:
+    """Documents to train on and documents to make choices on, with √counts of both.
+
+    `family` is that of their targets. `past`: what is known of training documents that are no
+    longer at hand.
+    """
+
+    train: Problem
+    held_out: Problem
+    family: Any
+    words: sparse.csr_array
+    held_words: sparse.csr_array
+    past: Past | None = None
+
+    @staticmethod
+    def of(train: Problem, held_out: Problem, family: Any, past: Past | None = None) -> FocusData:
+        return FocusData(
+            train=train,
+            held_out=held_out,
+            family=family,
+            words=damp(train.corpus).counts,
+            held_words=damp(held_out.corpus).counts,
+            past=past,
+        )
+
+    def joined(self) -> FocusData:
+        """All documents to train on; the held-out ones keep their place."""
+        everyone = joined(self.train, self.held_out)
+        return FocusData.of(everyone, self.held_out, self.family, self.past)
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The targets of the documents trained on, one by one."""
+        return target_columns(self.train, self.family)
+
+    @cached_property
+    def held_columns(self) -> list[Column]:
+        return target_columns(self.held_out, self.family)
+
+    @property
+    def word_counts(self) -> np.ndarray:
+        """n_v of all documents trained on, past ones too."""
+        mine = self.train.word_counts
+        return mine if self.past is None else mine + self.past.word_count
+
+    @property
+    def size(self) -> float:
+        return self.train.size + (0.0 if self.past is None else self.past.size)

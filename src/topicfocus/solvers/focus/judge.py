@@ -1,0 +1,80 @@
+"""Judge: the refitted predictors on documents not trained on. How far to trust them, how good?
+
+A predictor is shrunken to the held-out documents, f ← s + t·f, δ is their error less what the words
+leave open of θ, and the explained share is 1 - deviance/null deviance, the mean over targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from topicfocus.families import noise_variance
+from topicfocus.inference.mixes import predictor_variance
+from topicfocus.inference.state import ModelState
+from topicfocus.solvers.focus.data import FocusData
+from topicfocus.solvers.focus.refit import Refit
+from topicfocus.solvers.focus.result import Choices
+from topicfocus.solvers.focus.start import Start
+from topicfocus.solvers.linear import Column, Linear, deviance, explained_share, shrink
+
+Shrinkage = tuple[np.ndarray, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The explained share; the shift and factor of each predictor, and δ of each target."""
+
+    explained: float
+    shrinkage: tuple[Shrinkage, ...]
+    noise: tuple[float, ...]
+
+
+def shrunken(
+    column: Column, fit: Linear, design: np.ndarray, shrinkage: Shrinkage | None = None
+) -> tuple[np.ndarray, Shrinkage]:
+    """The predictor of held-out documents, shrunken to them or as it was before."""
+    predictor = fit.predictor(column.of(design), np.zeros_like(column.offset))
+    shift, factor = shrink(column, predictor) if shrinkage is None else shrinkage
+    return column.offset + shift + factor * predictor, (shift, factor)
+
+
+def judge(
+    data: FocusData, start: Start, state: ModelState, refit: Refit, choices: Choices | None
+) -> Verdict:
+    """How well the held-out documents are predicted; earlier `choices` are kept as they are."""
+    design = start.held_out.beside(refit.held_mixes)
+    shrinkage: list[Shrinkage] = []
+    noise, explained = [], []
+    for t, (fit, column) in enumerate(zip(refit.fits, data.held_columns, strict=True)):
+        column = replace(column, family=fit.family)
+        before = None if choices is None else choices.shrinkage[t]
+        predictor, (shift, factor) = shrunken(column, fit, design, before)
+        shrinkage.append((shift, factor))
+        explained.append(explained_share(column, predictor))
+        if choices is None:
+            spread = _open_still(start, state, factor * fit.coef[: state.n_topics], refit)
+            noise.append(honest_noise(column, predictor, column.of(spread)[:, 0]))
+    return Verdict(
+        explained=float(np.mean(explained)),
+        shrinkage=tuple(shrinkage),
+        noise=tuple(noise) if choices is None else choices.noise,
+    )
+
+
+def _open_still(start: Start, state: ModelState, coef: np.ndarray, refit: Refit) -> np.ndarray:
+    """Var(η·θ) given the words of a held-out document, for each predictor of `coef`."""
+    mixes, n_jobs = refit.held_mixes, start.train.n_jobs
+    return predictor_variance(start.held_out.corpus, replace(state, coef=coef), mixes, n_jobs)
+
+
+def honest_noise(column: Column, predictor: np.ndarray, spread: np.ndarray) -> float:
+    """δ: the held-out error less what the words leave open of θ, which `predict` adds itself.
+
+    At least a tenth of the error: the Laplace approximation may claim more than there is.
+    """
+    if noise_variance(column.family) is None:
+        return 1.0
+    error = float(np.average(deviance(column, predictor), weights=column.weight))
+    return max(error - float(np.average(spread, weights=column.weight)), 0.1 * error)

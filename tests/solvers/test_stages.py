@@ -1,0 +1,266 @@
+"""The stages of the focused fit by themselves: cut, start, judge, choose."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from topicfocus.corpus import make_corpus
+from topicfocus.datasets import make_reviews
+from topicfocus.families import Bernoulli, Categorical, Gaussian, Poisson, several, split
+from topicfocus.inference.focused.evidence import description_cost
+from topicfocus.inference.state import make_problem
+from topicfocus.solvers.focus import FocusSettings, fit_focused, refit_focused
+from topicfocus.solvers.focus.choose import choose, is_enough
+from topicfocus.solvers.focus.cut import automatic_inclusion, cut_vocabulary, inclusion_share
+from topicfocus.solvers.focus.data import FocusData, damp
+from topicfocus.solvers.focus.evidence import gather_evidence
+from topicfocus.solvers.focus.judge import honest_noise, shrunken
+from topicfocus.solvers.focus.settings import PREDICTIVE, READABLE, UNFOCUSED
+from topicfocus.solvers.focus.start import (
+    carry_over,
+    start_topics,
+    starting_logits,
+    supervision,
+    topic_places,
+    unit_columns,
+)
+from topicfocus.solvers.linear import Linear, target_columns
+
+SETTINGS = FocusSettings(n_topics=3)
+
+
+@pytest.fixture(scope="module")
+def problem():
+    data = make_reviews(300, random_state=4)
+    return make_problem(make_corpus(data.counts), data.target, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def data(problem):
+    train, held_out = problem.rows(np.arange(250)), problem.rows(np.arange(250, 300))
+    return FocusData.of(train, held_out, Gaussian(1.0))
+
+
+@pytest.fixture(scope="module")
+def evidence(data):
+    return gather_evidence(data)
+
+
+# ---- data and evidence --------------------------------------------------------------------------
+
+
+def test_joined_data_train_on_everyone(data, problem):
+    everyone = data.joined()
+    assert everyone.train.n_docs == problem.n_docs
+    assert everyone.held_out is data.held_out
+    np.testing.assert_allclose(everyone.word_counts, problem.word_counts)
+    np.testing.assert_allclose(data.words.toarray() ** 2, data.train.corpus.counts.toarray())
+
+
+def test_evidence_again_with_its_own_penalties_is_the_same(data, evidence):
+    again = gather_evidence(data, evidence.penalties)
+    assert again.penalties == evidence.penalties
+    # Along the path each ridge starts from the one before: a few digits, as documented.
+    np.testing.assert_allclose(again.evidence.marginal, evidence.evidence.marginal)
+    np.testing.assert_allclose(again.slopes, evidence.slopes)
+    assert again.potential == pytest.approx(evidence.potential, abs=0.05)
+    assert 0 < evidence.potential < 1
+
+
+# ---- cut ----------------------------------------------------------------------------------------
+
+
+def test_the_share_is_the_users_or_the_plans(data):
+    auto = automatic_inclusion(data.train)
+    assert inclusion_share(data, SETTINGS, READABLE) == auto
+    assert inclusion_share(data, SETTINGS, PREDICTIVE) == min(2 * auto, 0.95)
+    given = replace(SETTINGS, inclusion_prior=0.07)
+    assert inclusion_share(data, given, PREDICTIVE) == 0.07
+
+
+@pytest.mark.parametrize("plan", [READABLE, PREDICTIVE])
+def test_a_cut_says_its_share_and_cost(data, evidence, plan):
+    cut = cut_vocabulary(data, evidence, SETTINGS, plan)
+    amount = evidence.evidence.combined(plan.marginal_share)
+    assert cut.share == inclusion_share(data, SETTINGS, plan)
+    assert cut.word_cost == description_cost(amount, cut.share, plan.smallest_vocabulary)
+    assert np.all(amount[cut.kept] > cut.word_cost)
+    kept = data.word_counts[cut.kept].sum() / data.word_counts.sum()
+    assert kept <= cut.share
+
+
+def test_without_selection_all_words_are_kept_at_no_cost(data, evidence):
+    cut = cut_vocabulary(data, evidence, replace(SETTINGS, select=False), UNFOCUSED)
+    np.testing.assert_array_equal(cut.kept, np.flatnonzero(data.word_counts > 0))
+    assert (cut.share, cut.word_cost) == (1.0, None)
+
+
+def test_no_word_left_is_said(data, evidence):
+    nothing = replace(SETTINGS, drop=np.arange(data.train.corpus.n_words))
+    with pytest.raises(ValueError, match="none is kept"):
+        cut_vocabulary(data, evidence, nothing, READABLE)
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_a_result_has_the_share_and_cost_of_its_last_cut(data, refit):
+    settings = replace(SETTINGS, refit=refit, max_steps=3)
+    result = fit_focused(data.train, data.held_out, data.family, settings)
+    plan = settings.plans_tried[result.plan]
+    used = data.joined() if refit else data
+    assert result.inclusion_prior == inclusion_share(used, settings, plan)
+    cost = description_cost(result.evidence, result.inclusion_prior, plan.smallest_vocabulary)
+    assert result.word_cost == cost
+    kept = np.flatnonzero(result.state.inclusion)
+    assert np.all(result.evidence[kept] > result.word_cost)
+
+
+def test_a_refit_has_the_share_of_its_own_documents(data, problem):
+    settings = replace(SETTINGS, max_steps=3)
+    first = fit_focused(data.train, data.held_out, data.family, settings)
+    more = refit_focused(problem, data.held_out, data.family, settings, first)
+    plan = settings.plans_tried[first.plan]
+    assert more.plan == first.plan and more.explained == first.explained
+    used = FocusData.of(problem, data.held_out, data.family)
+    assert more.inclusion_prior == inclusion_share(used, settings, plan)
+    none = fit_focused(
+        data.train, data.held_out, data.family, replace(settings, select=False, refit=False)
+    )
+    assert (none.inclusion_prior, none.word_cost) == (1.0, None)
+
+
+# ---- start --------------------------------------------------------------------------------------
+
+
+def columns_of(problem, family, target):
+    return target_columns(
+        make_problem(problem.corpus, np.asarray(target, dtype=float), n_jobs=1), family
+    )
+
+
+def test_one_predictor_has_graded_topics(problem):
+    columns = columns_of(problem, Gaussian(1.0), problem.target)
+    lean = np.ones((4, 1))
+    np.testing.assert_allclose(topic_places(columns, lean, np.ones(4), 3), [[-1.0], [0.0], [1.0]])
+    np.testing.assert_array_equal(topic_places(columns, lean, np.ones(4), 1), [[0.0]])
+
+
+def test_topics_take_the_classes_in_turn(problem):
+    columns = columns_of(problem, Categorical(3), np.arange(problem.n_docs) % 3)
+    place = topic_places(columns, np.ones((4, 3)), np.ones(4), 6)
+    np.testing.assert_allclose(place[:3], 1.5 * np.eye(3) - 0.5)
+    np.testing.assert_allclose(place[3:], 0.5 * place[:3])
+
+
+def test_several_targets_go_up_first_and_then_down(problem):
+    family = several([Gaussian(1.0), Poisson()])
+    columns = columns_of(problem, family, np.column_stack([problem.target] * 2))
+    place = topic_places(columns, np.ones((4, 2)), np.ones(4), 4)
+    np.testing.assert_array_equal(place, [[1, 0], [0, 1], [-1, 0], [0, -1]])
+    lean = np.array([[1.0, 1.0], [-1.0, -1.0], [0.1, -0.1], [0.0, 0.0]])
+    few = topic_places(columns, lean, np.ones(4), 2)
+    np.testing.assert_allclose(few, [[1, 1], [-1, -1]], atol=1e-6)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_starting_topics_lean_by_their_place(free):
+    count = np.array([10.0, 20.0, 30.0])
+    lean = unit_columns(np.array([[1.0], [0.0], [-1.0]]), count)
+    assert (count @ lean**2)[0] == pytest.approx(count.sum())
+    logits = starting_logits(count, lean, np.array([[-1.0], [1.0]]), 0.5, free)
+    topics = np.exp(logits)
+    np.testing.assert_allclose(topics.sum(axis=0), 1.0)
+    assert len(logits) == 3 + free
+    ratio = logits[:3, 1] - logits[:3, 0]
+    np.testing.assert_allclose(ratio - ratio[1], lean[:, 0], atol=1e-9)
+
+
+def test_a_start_is_the_null_model_with_topics(data, evidence):
+    cut = cut_vocabulary(data, evidence, SETTINGS, READABLE)
+    start = start_topics(data, evidence, cut, SETTINGS, READABLE, None)
+    spread = data.train.target.std()
+    np.testing.assert_allclose(start.state.coef, [-spread, 0.0, spread], atol=1e-12)
+    np.testing.assert_allclose(start.state.intercept, data.train.target.mean())
+    assert start.coef_bound is None
+    assert start.begin is start.logits
+    relevant = data.word_counts[cut.kept].sum() / data.size
+    np.testing.assert_allclose(start.state.doc_topic_prior.sum(), relevant)
+    assert start.supervision_weight == supervision(SETTINGS, READABLE, relevant)
+    np.testing.assert_allclose(start.weighted.target_weight, start.supervision_weight)
+    free = start_topics(data, evidence, cut, SETTINGS, PREDICTIVE, None)
+    np.testing.assert_allclose(free.coef_bound, 3 * spread)
+    assert free.train.corpus.n_words == len(cut.kept) + 1
+    assert free.train.word_counts[-1] == 0
+
+
+def test_supervision_has_a_floor_and_gives_way_to_the_user():
+    assert supervision(SETTINGS, READABLE, 1.0) == 3.0
+    assert supervision(SETTINGS, READABLE, 100.0) == pytest.approx(30.0)
+    assert supervision(replace(SETTINGS, supervision_weight=0.5), READABLE, 100.0) == 0.5
+
+
+def test_a_second_pass_goes_on_from_the_words_it_shares(data):
+    first = fit_focused(
+        data.train, data.held_out, data.family, replace(SETTINGS, refit=False, max_steps=2)
+    ).chosen
+    kept = np.append(first.cut.kept[1:], data.train.corpus.n_words + 5)
+    logits = np.zeros((len(kept), 3))
+    begin = carry_over(first, kept, logits)
+    np.testing.assert_allclose(np.exp(begin[:-1]), first.state.topic_word[1:])
+    np.testing.assert_array_equal(begin[-1], 0.0)
+
+
+# ---- judge and choose ---------------------------------------------------------------------------
+
+
+def test_predictors_that_are_too_sure_are_shrunken():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 1))
+    y = 2.0 + 0.5 * x[:, 0] + 0.1 * rng.normal(size=500)
+    column = target_columns(make_problem(make_corpus(np.ones((500, 1))), y), Gaussian(1.0))[0]
+    fit = Linear(np.array([[1.0]]), np.array([1.0]), Gaussian(1.0))
+    predictor, (shift, factor) = shrunken(column, fit, x)
+    assert factor == pytest.approx(0.5, abs=0.02)
+    np.testing.assert_allclose(predictor[:, 0], shift[0] + factor * (1.0 + x[:, 0]))
+    np.testing.assert_allclose(predictor.mean(), y.mean())
+    kept, same = shrunken(column, fit, x, (np.array([0.3]), 0.7))
+    assert same[1] == 0.7
+    np.testing.assert_allclose(kept[:, 0], 0.3 + 0.7 * (1.0 + x[:, 0]))
+
+
+def test_noise_is_the_error_less_what_prediction_adds():
+    y = np.array([0.0, 2.0])
+    column = target_columns(make_problem(make_corpus(np.ones((2, 1))), y), Gaussian(1.0))[0]
+    at_mean = np.ones((2, 1))
+    assert honest_noise(column, at_mean, np.array([0.2, 0.4])) == pytest.approx(0.7)
+    assert honest_noise(column, at_mean, np.array([5.0, 5.0])) == pytest.approx(0.1)
+    assert honest_noise(replace(column, family=Bernoulli()), at_mean, np.zeros(2)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("explained", "taken"),
+    [((0.5,), 0), ((0.46, 0.5), 0), ((0.44, 0.5), 1), ((0.5, 0.4), 0), ((-0.3, -0.1), 1)],
+)
+def test_the_most_readable_of_about_the_best_is_chosen(explained, taken):
+    assert choose(explained) == taken
+
+
+def test_a_plan_is_enough_where_a_regression_explains_no_more():
+    assert is_enough(0.45, 0.5)
+    assert not is_enough(0.44, 0.5)
+    assert not is_enough(0.1, 0.0)
+    assert not is_enough(-0.1, -0.5)
+
+
+def test_settings_say_how_many_steps_there_may_be():
+    assert SETTINGS.total_steps == 21 + 40 + 40
+    assert replace(SETTINGS, max_steps=5, refit=False).total_steps == 10
+    assert replace(SETTINGS, select=False).plans_tried == (UNFOCUSED,)
+    with pytest.raises(TypeError):
+        FocusSettings(3)
+
+
+def test_damped_counts_are_roots():
+    corpus = make_corpus(np.array([[4.0, 9.0], [0.0, 1.0]]))
+    np.testing.assert_allclose(damp(corpus).counts.toarray(), [[2, 3], [0, 1]])
+    assert len(split(several([Gaussian(1.0), Poisson()]))) == 2
