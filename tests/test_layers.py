@@ -21,6 +21,7 @@ LAYERS = (
     "datasets",
     "report",
     "reproduce",
+    "workflow",
     "cli",
 )
 

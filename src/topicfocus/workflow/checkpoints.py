@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
-from topicfocus.cli.console import Remarks, plain
-from topicfocus.cli.errors import UsageError
 from topicfocus.inference.evidence import Evidence
 from topicfocus.inference.state import ModelState
 from topicfocus.persistence import ModelFileError, register_record
@@ -29,6 +27,10 @@ from topicfocus.solvers.candidates import Candidate, Choices
 from topicfocus.solvers.linear import Linear
 from topicfocus.solvers.protocol import StepInfo
 from topicfocus.solvers.wordview import Residuals, Words
+from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.remarks import Remarks
+from topicfocus.workflow.tables import plain
+from topicfocus.workflow.wording import setting
 
 _RECORDS = (Candidate, Choices, Evidence, Linear, ModelState, Residuals, StepInfo, Words)
 _RUN = "run.json"
@@ -67,18 +69,21 @@ class FolderStore:
         if self.folder.exists() and found is None:
             raise FileExistsError(
                 f"{self.folder} is in the way: checkpoints go there, and it is none of ours. "
-                "Move it, or choose another --out."
+                f"Move it, or choose another {setting('out')}."
             )
         if resume and found is not None:
             if found.get("fingerprint") != mark:
-                raise UsageError(f"--resume: {self._difference(found, settings)}")
+                difference = self._difference(found, settings)
+                raise SettingError(f"{setting('resume', True)}: {difference}")
             done = sorted(p.stem for p in self.folder.glob(f"*{_ENDING}"))
             self._remarks.say(f"Going on from {self.folder}: {', '.join(done) or 'nothing yet'}.")
             return
         if resume:
             self._remarks.say(f"There is no {self.folder}: nothing to go on from; starting anew.")
         elif found is not None:
-            self._remarks.say(f"{self.folder} of an interrupted run is dropped (no --resume).")
+            self._remarks.say(
+                f"{self.folder} of an interrupted run is dropped (no {setting('resume', True)})."
+            )
             shutil.rmtree(self.folder)
         content = {"format": _FORMAT, "version": 1, "fingerprint": mark, "settings": settings}
         self.folder.mkdir()
@@ -96,7 +101,7 @@ class FolderStore:
     def _difference(self, found: dict[str, Any], settings: dict[str, Any]) -> str:
         before, now = found.get("settings") or {}, plain(settings)
         other = [key for key in now if before.get(key) != now[key]]
-        advice = "Use the same, or start anew without --resume."
+        advice = f"Use the same, or start anew without {setting('resume', True)}."
         if not other:
             return f"the data, or topicfocus itself, have changed since {self.folder}. {advice}"
         said = ", ".join(f"{k} was {before.get(k)!r} and is {now[k]!r}" for k in other)

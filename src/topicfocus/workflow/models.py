@@ -1,0 +1,174 @@
+"""From names to estimators, the target as they take it, and models from files."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topicfocus.text import Target
+from topicfocus.workflow.options import ModelOptions
+from topicfocus.workflow.write import METRICS_FILE, MODEL_FILE
+
+_CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
+_FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
+
+
+def is_classes(kind: str) -> bool:
+    return kind in ("binary", "classes")
+
+
+def make_estimator(options: ModelOptions, kind: str) -> Any:
+    """An estimator of topicfocus for a kind of target, not fitted."""
+    import topicfocus
+
+    name = _CLASSES[options.model] + ("Classifier" if is_classes(kind) else "Regressor")
+    settings: dict[str, Any] = {"n_topics": options.topics, "random_state": options.seed}
+    if options.inclusion_prior is not None:
+        settings["inclusion_prior"] = options.inclusion_prior
+    if not is_classes(kind):
+        settings["family"] = _FAMILIES[kind]
+    return getattr(topicfocus, name)(**settings)
+
+
+def target_values(target: Target) -> np.ndarray:
+    """The target for `fit`: numbers, or labels, which are numbers again if all of them were."""
+    if target.classes is None:
+        return target.values
+    labels = [_label(text) for text in target.classes]
+    if not all(isinstance(label, int) for label in labels):
+        labels = list(target.classes)
+    codes = target.values
+    if not np.isnan(codes).any():
+        return np.array(labels)[codes.astype(np.intp)]
+    out = np.array([*labels, None], dtype=object)
+    return out[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+
+
+def _label(text: str) -> int | str:
+    """Class 1 of a file is the number 1 in Python, too."""
+    return int(text) if text.lstrip("-").isdigit() and str(int(text)) == text else text
+
+
+# ---- what a fitted model is -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class About:
+    """What the workflow asks of a fitted model beyond its public attributes.
+
+    `centre` and `size` are the mean and the standard deviation of each covariate in training.
+    """
+
+    n_targets: int
+    coding: Any
+    family: Any
+    centre: np.ndarray
+    size: np.ndarray
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the target is one of some classes."""
+        return self.coding.kind in ("bernoulli", "categorical")
+
+
+def about(model: Any) -> About:
+    """The one place where a model is asked; of several targets, about the first."""
+    (coding, family, _), *_ = model._parts()
+    scaling = model._scaling
+    return About(len(model._codings), coding, family, scaling.centre, scaling.size)
+
+
+# ---- saved models ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A model from a file: whole, in its two parts, and the settings of its fit where known.
+
+    Attributes
+    ----------
+    path : str
+        Where it was asked for.
+    whole : Pipeline or estimator
+    counter : TokenCounter, CountVectorizer or None
+    estimator : estimator of topicfocus
+    settings : dict
+        Of the fit, from metrics.json beside the file.
+    """
+
+    path: str
+    whole: Any
+    counter: Any
+    estimator: Any
+    settings: dict[str, Any]
+
+
+def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Saved:
+    """Load the model of a file, or of a folder that `fit_file` has written.
+
+    Parameters
+    ----------
+    path : path-like
+        A model file, also one saved from Python (a model, or a pipeline of a vectoriser and a
+        model), or a folder.
+    jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    Saved
+
+    Raises
+    ------
+    ModelFileError
+        If it is no model file, or a damaged one.
+    ValueError
+        If its model predicts no target, or several.
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import load_model
+    >>> saved = load_model("reviews-topics")  # doctest: +SKIP
+    >>> saved.estimator.top_words(5, saved.counter.get_feature_names_out())  # doctest: +SKIP
+    """
+    import topicfocus
+
+    place, path = Path(path), str(path)
+    if place.is_dir() and (place / MODEL_FILE).is_file():
+        place = place / MODEL_FILE
+    model = topicfocus.load(place)
+    counter, estimator = None, model
+    if hasattr(model, "steps"):
+        if len(model.steps) != 2:
+            raise ValueError(f"{path}: a pipeline of a vectoriser and a model is needed.")
+        counter, estimator = model[0], model[1]
+        if hasattr(counter, "n_jobs"):
+            counter.n_jobs = jobs
+    if not hasattr(estimator, "predict"):
+        raise ValueError(f"{path} holds a {type(estimator).__name__}, which predicts no target.")
+    if about(estimator).n_targets > 1:
+        raise ValueError(
+            f"{path} was fitted with several targets, which is for Python: topicfocus.load."
+        )
+    estimator.n_jobs = jobs
+    return Saved(path, model, counter, estimator, _settings_beside(place))
+
+
+def as_saved(model: Saved | str | os.PathLike[str], jobs: int | None) -> Saved:
+    """A model that was loaded already, or is to be."""
+    return model if isinstance(model, Saved) else load_model(model, jobs=jobs)
+
+
+def _settings_beside(place: Path) -> dict[str, Any]:
+    """What metrics.json in the folder of a model says of the fit; nothing if it is not there."""
+    try:
+        content = json.loads((place.parent / METRICS_FILE).read_text(encoding="utf-8"))
+        settings = content["settings"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
