@@ -1,4 +1,4 @@
-"""Completion scripts of shtab for our parser, executed by the shells they are for; skipped where a shell is missing."""
+"""Completion scripts, executed by the shells they are for; skipped where a shell is missing."""
 
 import os
 import pty

@@ -32,8 +32,10 @@ class Predicted:
 
     def of(self, documents: np.ndarray) -> Predicted:
         """Those of some documents."""
-        parts = (self.values, self.probabilities, self.std)
-        return Predicted(self.name, *(None if part is None else part[documents] for part in parts))
+        more = (
+            None if part is None else part[documents] for part in (self.probabilities, self.std)
+        )
+        return Predicted(self.name, self.values[documents], *more)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +143,7 @@ def _inputs(n_words: int) -> Any:
 
 def _side_by_side(inputs: Inputs, train: Inputs) -> Any:
     """Words, then covariates in standard deviations from the mean of the training part."""
-    if inputs.covariates is None:
+    if inputs.covariates is None or train.covariates is None:
         return inputs.words
     size = np.std(train.covariates, axis=0)
     centre = np.mean(train.covariates, axis=0)

@@ -16,15 +16,13 @@ _Z95 = 1.959963984540054
 _LEAST_MEAN = 1e-12
 
 
-def mean_squared_error(
-    target: ArrayLike, prediction: ArrayLike, weight: ArrayLike | None = None
-) -> float:
+def mean_squared_error(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
     """Σ_d w_d (y_d - ŷ_d)² / Σ_d w_d; infinite or NaN where a prediction is."""
     error = np.asarray(target) - np.asarray(prediction)
     return float(np.average(error**2, weights=weight))
 
 
-def rmse(target: ArrayLike, prediction: ArrayLike, weight: ArrayLike | None = None) -> float:
+def rmse(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
     """Root of the mean squared error, sqrt(mean over d of (y_d - ŷ_d)²).
 
     Parameters
@@ -50,7 +48,7 @@ def rmse(target: ArrayLike, prediction: ArrayLike, weight: ArrayLike | None = No
     return float(np.sqrt(mean_squared_error(y, y_hat, weight)))
 
 
-def r2(target: ArrayLike, prediction: ArrayLike, weight: ArrayLike | None = None) -> float:
+def r2(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
     """Share of the target's variance that is explained, 1 - MSE / variance.
 
     NaN where the target does not vary.
@@ -67,7 +65,7 @@ def r2(target: ArrayLike, prediction: ArrayLike, weight: ArrayLike | None = None
     Examples
     --------
     >>> from topicfocus.metrics import r2
-    >>> r2([1, 2, 3], [1, 2, 3]), r2([1, 2, 3], [2, 2, 2])
+    >>> r2([1, 2, 3, 6], [1, 2, 3, 6]), r2([1, 5], [3, 3])
     (1.0, 0.0)
     """
     y = np.asarray(target)
@@ -76,7 +74,7 @@ def r2(target: ArrayLike, prediction: ArrayLike, weight: ArrayLike | None = None
     return 1.0 - root**2 / spread if spread > 0 else float("nan")
 
 
-def accuracy(target: ArrayLike, label: ArrayLike, weight: ArrayLike | None = None) -> float:
+def accuracy(target: ArrayLike, label: ArrayLike, weight: Any = None) -> float:
     """Share of the documents whose class was predicted.
 
     Parameters
@@ -102,7 +100,7 @@ def auc(
     score: ArrayLike,
     *,
     labels: Any = None,
-    weight: ArrayLike | None = None,
+    weight: Any = None,
     undefined: float = float("nan"),
 ) -> float:
     """Area under the ROC curve; of more than two classes the mean of each against the rest.
@@ -147,9 +145,7 @@ def auc(
     return float(np.mean(areas)) if areas else undefined
 
 
-def log_loss(
-    target: ArrayLike, probabilities: ArrayLike, labels: Any, weight: ArrayLike | None = None
-) -> float:
+def log_loss(target: ArrayLike, probabilities: ArrayLike, labels: Any, weight: Any = None) -> float:
     """Mean of -log of the probability of the class that it was.
 
     Parameters
@@ -175,7 +171,7 @@ def log_loss(
     return float(metrics.log_loss(target, probabilities, labels=labels, sample_weight=weight))
 
 
-def poisson_deviance(target: ArrayLike, mean: ArrayLike, weight: ArrayLike | None = None) -> float:
+def poisson_deviance(target: ArrayLike, mean: ArrayLike, weight: Any = None) -> float:
     """Mean over documents of 2 (y log(y / μ) - y + μ), with μ at least 1e-12.
 
     Parameters
@@ -200,7 +196,7 @@ def poisson_deviance(target: ArrayLike, mean: ArrayLike, weight: ArrayLike | Non
 
 
 def roc_curve(
-    target: ArrayLike, score: ArrayLike, weight: ArrayLike | None = None
+    target: ArrayLike, score: ArrayLike, weight: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Shares of the negative and of the positive documents above every score, from (0, 0) on.
 

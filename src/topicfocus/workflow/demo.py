@@ -113,7 +113,12 @@ def fit_synthetic(
     n_train = int(0.8 * n_docs)
     train, test = slice(0, n_train), slice(n_train, None)
     counts, target = reviews.counts.tocsr(), reviews.target
-    common = {"n_topics": n_topics, "random_state": seed, "n_jobs": jobs, "verbose": progress}
+    common: dict[str, Any] = {
+        "n_topics": n_topics,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "verbose": progress,
+    }
     began = time.perf_counter()
     model = PFSLDARegressor(inclusion_prior=inclusion_prior, **common)
     with noting_interrupts():  # Ctrl-C ends the demo, not the first of its fits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, cast
 
 
 class Remarks(Protocol):
@@ -39,6 +39,6 @@ class _Told:
 
 def as_remarks(listener: Listener) -> Remarks:
     """A listener with `say` and `warn`, whatever was given."""
-    if listener is None or not hasattr(listener, "say"):
+    if listener is None or (callable(listener) and not hasattr(listener, "say")):
         return _Told(listener)
-    return listener
+    return cast(Remarks, listener)
