@@ -117,7 +117,7 @@ def fit_file(
     >>> import csv, tempfile
     >>> from pathlib import Path
     >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.workflow import fit_file
+    >>> from topicfocus.workflow import explain_text, fit_file, predict_file
     >>> reviews = make_reviews(120, random_state=0)
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = Path(folder.name) / "reviews.csv"
@@ -125,7 +125,8 @@ def fit_file(
     ...     writer = csv.writer(stream)
     ...     _ = writer.writerow(["text", "stars"])
     ...     writer.writerows(zip(reviews.texts, reviews.target))
-    >>> outcome = fit_file(path, text="text", target="stars", topics=2)
+    >>> out = Path(folder.name) / "reviews-topics"
+    >>> outcome = fit_file(path, text="text", target="stars", topics=2, out=out)
     >>> outcome.result["documents"]["test"]
     24
     >>> list(outcome.result["held_out"])
@@ -133,6 +134,12 @@ def fit_file(
     >>> good, bad = outcome.pipeline.predict(["a superb masterpiece", "an awful mess"])
     >>> bool(good > bad)
     True
+    >>> outcome.written
+    ('explorer.html', 'metrics.json', 'model.topicfocus', 'predictions.csv')
+    >>> len(predict_file(out, path)["prediction"])
+    120
+    >>> explain_text(out, "an awful mess")["explained"]
+    'target'
     >>> folder.cleanup()
     """
     said, path = as_remarks(remarks), os.fspath(path)
