@@ -21,8 +21,12 @@ LAYERS = (
     "datasets",
     "report",
     "reproduce",
+    "workflow",
     "cli",
 )
+
+#: Modules beside the folders that know no layer, so that every layer may know them.
+BELOW = ("folders",)
 
 
 def imported(path):
@@ -53,7 +57,12 @@ def test_a_layer_imports_only_from_layers_before_it(layer):
     assert files
     for path in files:
         for other in imported(path):
-            assert other in allowed, f"{path.relative_to(ROOT)} imports {other}"
+            assert other in (*allowed, *BELOW), f"{path.relative_to(ROOT)} imports {other}"
+
+
+@pytest.mark.parametrize("module", BELOW)
+def test_what_is_below_all_layers_knows_none(module):
+    assert not list(imported(ROOT / f"{module}.py"))
 
 
 @pytest.mark.parametrize("layer", LAYERS[: LAYERS.index("estimators")])

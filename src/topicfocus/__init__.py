@@ -20,6 +20,7 @@ _MODULES = (
     "persistence",
     "report",
     "text",
+    "workflow",
 )
 
 #: Modules that register the classes of model files; `save` and `load` need them imported.

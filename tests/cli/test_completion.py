@@ -48,7 +48,10 @@ def test_bash(folder):
 
     def complete(*words):
         ask = f"COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}"
-        code = f'source ./bash\n{ask}\n_topicfocus\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
+        # The function that the script has registered, called as bash calls it.
+        call = "$(complete -p topicfocus | grep -o '\\-F [^ ]*' | cut -c4-)"
+        call += f" topicfocus {words[-1]!r} {words[-2]!r}"
+        code = f'source ./bash\n{ask}\n{call}\nprintf "%s\\n" "${{COMPREPLY[@]}}"'
         done = subprocess.run(
             ["bash", "-c", code],
             capture_output=True,

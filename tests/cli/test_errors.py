@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from command_line import COMMAND, environment, topicfocus, topicfocus_many, write_reviews
+from command_line import COMMAND, environment, topicfocus, topicfocus_process, write_reviews
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -53,8 +53,7 @@ def bad_files(tmp_path_factory):
     folders = [tmp_path_factory.mktemp("bad") for _ in CASES]
     for folder, (content, _) in zip(folders, CASES.values(), strict=True):
         (folder / "bad.csv").write_bytes(content)
-    calls = [(folder, ("fit", "bad.csv", *COLUMNS)) for folder in folders]
-    done = topicfocus_many(calls, tmp_path_factory.mktemp("output"))
+    done = [topicfocus("fit", "bad.csv", *COLUMNS, cwd=folder) for folder in folders]
     return dict(zip(CASES, zip(done, folders, strict=True), strict=True))
 
 
@@ -101,8 +100,7 @@ def bad_arguments(tmp_path_factory):
     (folder / "taken").mkdir()
     (folder / "taken" / "precious.txt").write_text("mine", encoding="utf-8")
     before = sorted(folder.rglob("*"))
-    calls = [(folder, arguments) for arguments, _, _ in ARGUMENTS]
-    done = topicfocus_many(calls, tmp_path_factory.mktemp("output"))
+    done = [topicfocus(*arguments, cwd=folder) for arguments, _, _ in ARGUMENTS]
     assert sorted(folder.rglob("*")) == before
     return done
 
@@ -114,7 +112,7 @@ def test_bad_arguments(bad_arguments, i):
 
 
 def test_the_reviews_of_the_demo_are_not_installed(tmp_path):
-    from topicfocus.cli.demo import find_reviews
+    from topicfocus.workflow.demo import find_reviews
 
     if find_reviews() is not None:
         pytest.skip("the reviews are installed")
@@ -158,7 +156,7 @@ def test_a_disk_that_takes_no_more(fitted, reviews, tmp_path, room):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
-    done = topicfocus("fit", reviews, *COLUMNS, "--out", tmp_path / "o", preexec_fn=limit)
+    done = topicfocus_process("fit", reviews, *COLUMNS, "--out", tmp_path / "o", preexec_fn=limit)
     assert "File too large" in one_line(done)
     # Checkpoints are smaller than the model. With room for them the fit is not lost; without, it
     # still went on to its end.
@@ -176,7 +174,7 @@ def test_predictions_into_a_file_that_cannot_grow(fitted, reviews, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
 
     out = tmp_path / "p.csv"
-    done = topicfocus("predict", fitted[1], reviews, "--out", out, preexec_fn=limit)
+    done = topicfocus_process("predict", fitted[1], reviews, "--out", out, preexec_fn=limit)
     assert "File too large" in one_line(done)
     assert not list(tmp_path.iterdir())
 

@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from topicfocus.metrics import rmse
+from topicfocus.metrics import (
+    accuracy,
+    auc,
+    calibration,
+    log_loss,
+    poisson_deviance,
+    r2,
+    rmse,
+    roc_curve,
+)
 
 
 def test_rmse_by_hand():
@@ -27,3 +36,75 @@ def test_rmse_of_columns_is_not_broadcast():
 def test_rmse_refuses(target, prediction, message):
     with pytest.raises(ValueError, match=message):
         rmse(target, prediction)
+
+
+def test_a_weight_counts_copies():
+    rng = np.random.default_rng(0)
+    y, x = rng.normal(size=20), rng.normal(size=20)
+    times = rng.integers(0, 4, 20)
+    for measure in (rmse, r2):
+        copies = measure(np.repeat(y, times), np.repeat(x, times))
+        assert measure(y, x, times) == pytest.approx(copies)
+    positive, p = y > 0, np.column_stack([1 - (x > 0.3) * 0.9, (x > 0.3) * 0.9])
+    many = (np.repeat(positive, times), np.repeat(p, times, axis=0))
+    assert auc(positive, p[:, 1], weight=times) == pytest.approx(auc(many[0], many[1][:, 1]))
+    assert log_loss(positive, p, [False, True], times) == pytest.approx(
+        log_loss(*many, [False, True])
+    )
+    assert accuracy(positive, x > 0, times) == pytest.approx(
+        accuracy(np.repeat(positive, times), np.repeat(x > 0, times))
+    )
+    counts, mean = rng.poisson(3, 20), rng.gamma(3, 1, 20)
+    assert poisson_deviance(counts, mean, times) == pytest.approx(
+        poisson_deviance(np.repeat(counts, times), np.repeat(mean, times))
+    )
+
+
+def test_r2_is_zero_for_the_mean_and_unknown_for_a_constant():
+    y = np.array([1.0, 2.0, 6.0])
+    assert r2(y, np.full(3, 3.0)) == pytest.approx(0.0)
+    assert r2(y, y) == 1.0
+    assert np.isnan(r2([2.0, 2.0], [1.0, 3.0]))
+
+
+def test_auc_is_the_share_of_pairs_in_order():
+    rng = np.random.default_rng(1)
+    positive, score = rng.random(30) < 0.4, np.round(rng.random(30), 1)
+    pairs = score[positive][:, None] - score[~positive]
+    expected = np.mean((pairs > 0) + 0.5 * (pairs == 0))
+    assert auc(positive, score) == pytest.approx(expected)
+    assert auc(positive.astype(int), score) == pytest.approx(expected)
+    x, y = roc_curve(positive, score)
+    area = np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2)
+    assert area == pytest.approx(expected)
+    assert (x[0], y[0], x[-1], y[-1]) == (0, 0, 1, 1)
+
+
+def test_auc_of_several_classes_is_the_mean_of_those_that_are_there():
+    truth = np.array(["a", "b", "b", "a"])
+    p = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.5, 0.4, 0.1], [0.6, 0.3, 0.1]])
+    each = [auc(truth == label, p[:, c]) for c, label in enumerate("ab")]
+    assert auc(truth, p, labels=["a", "b", "c"]) == np.mean(each)
+    assert auc(truth, p[:, :2], labels=["a", "b"]) == each[1]
+    assert np.isnan(auc(np.zeros(3), np.arange(3.0)))
+    assert auc(np.zeros(3), np.arange(3.0), undefined=0.5) == 0.5
+    assert auc(["c"] * 4, p, labels=["a", "b", "d"], undefined=0.5) == 0.5
+    with pytest.raises(ValueError, match="labels="):
+        auc(truth, p)
+
+
+def test_a_count_that_is_predicted_as_zero_has_a_finite_deviance():
+    assert np.isfinite(poisson_deviance([3], [0]))
+    assert poisson_deviance([2, 5], [2, 5]) == 0
+
+
+def test_calibration_of_shares_has_a_width_where_all_are_alike():
+    truth, p = np.repeat([0, 1], 25), np.linspace(0, 1, 50)
+    found = calibration(truth, p, shares=True)
+    assert found.n.tolist() == [5] * 10
+    assert found.observed.tolist() == [0.0] * 5 + [1.0] * 5
+    assert (found.high - found.low > 0.1).all()
+    assert (np.diff(found.predicted) > 0).all()
+    numbers = calibration(truth * 3.0, p, shares=False, n_groups=2)
+    assert numbers.observed.tolist() == [0.0, 3.0]
+    assert (numbers.low == numbers.high).all()

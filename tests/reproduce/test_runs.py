@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from command_line import COMMAND, environment, topicfocus
+from command_line import COMMAND, environment, topicfocus, topicfocus_process
 from small_data import small_dataset
 
 from topicfocus.reproduce import MODELS, compare, tasks
@@ -299,7 +299,7 @@ def test_an_unknown_experiment_is_bad_usage(tmp_path):
 def test_missing_data_are_told_before_anything_runs(tmp_path):
     env = environment(XDG_CACHE_HOME=str(tmp_path))
     env.pop("TOPICFOCUS_DATA", None)
-    found = topicfocus("reproduce", "table", "--out", tmp_path / "out", env=env)
+    found = topicfocus_process("reproduce", "table", "--out", tmp_path / "out", env=env)
     assert found.returncode == 1
     assert "pang_lee" in found.stderr and "TOPICFOCUS_DATA" in found.stderr
     assert not (tmp_path / "out").exists()

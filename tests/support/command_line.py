@@ -1,13 +1,17 @@
-"""The command as a process, in a pipe and in a terminal."""
+"""The command in this process, as a process in a pipe, and in a terminal."""
 
 import csv
-import json
 import os
 import pty
 import select
 import subprocess
 import sys
+import tempfile
 import time
+import traceback
+import warnings
+from contextlib import ExitStack, chdir, contextmanager
+from unittest import mock
 
 import topicfocus as package
 
@@ -21,7 +25,8 @@ def environment(**more):
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **more}
 
 
-def topicfocus(*args, **kwargs):
+def topicfocus_process(*args, **kwargs):
+    """A process of its own: for signals, limits, terminals, environments and imports."""
     kwargs = {"env": environment(), **kwargs}
     return subprocess.run(
         [*COMMAND, *map(str, args)],
@@ -33,57 +38,55 @@ def topicfocus(*args, **kwargs):
     )
 
 
-#: Calls one after another in one process, each with files for its output and a folder to be in.
-_MANY = """
-import json, os, sys
-from topicfocus.cli.main import main
+def topicfocus(*args, cwd=None, input=None):
+    """The command in this process, which spares a start of Python and its imports.
 
-for call in json.load(sys.stdin):
-    os.chdir(call["folder"])
-    for descriptor, name in ((1, "stdout"), (2, "stderr")):
-        file = os.open(call[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        os.dup2(file, descriptor)
-        os.close(file)
+    Standard streams are files, as for a process with its output in files: they have a descriptor,
+    and what is written is what a reader finds.
+    """
+    arguments = [str(a) for a in args]
+    with tempfile.TemporaryDirectory() as folder:
+        names = {name: os.path.join(folder, name) for name in ("stdin", "stdout", "stderr")}
+        with open(names["stdin"], "w", encoding="utf-8") as stream:
+            stream.write(input or "")
+        with ExitStack() as stack:
+            for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+                opened = stack.enter_context(open(names[name], mode, encoding="utf-8"))
+                stack.enter_context(mock.patch.object(sys, name, opened))
+            if cwd is not None:
+                stack.enter_context(chdir(cwd))
+            stack.enter_context(pythons_own_warnings())
+            code = _code(arguments)
+
+        def read(name):
+            with open(names[name], encoding="utf-8") as stream:
+                return stream.read()
+
+        return subprocess.CompletedProcess(arguments, code, read("stdout"), read("stderr"))
+
+
+def _code(arguments):
+    """The exit code that a process would have."""
+    from topicfocus.cli.main import main
+
     try:
-        code = main(call["arguments"])
+        return main(arguments)
     except SystemExit as error:
-        code = error.code
-    sys.stdout.flush()
-    sys.stderr.flush()
-    with open(call["code"], "w") as stream:
-        stream.write(str(code))
-"""
+        return error.code
+    except BaseException:  # what --debug lets through
+        traceback.print_exc()
+        return 1
 
 
-def topicfocus_many(calls, output):
-    """Many short calls, (folder, arguments), without a start of Python for each of them."""
-    files = [
-        {name: str(output / f"{i}.{name}") for name in ("stdout", "stderr", "code")}
-        for i in range(len(calls))
-    ]
-    asked = [
-        {"folder": str(folder), "arguments": [str(a) for a in arguments], **names}
-        for (folder, arguments), names in zip(calls, files, strict=True)
-    ]
-    subprocess.run(
-        [sys.executable, "-c", _MANY],
-        input=json.dumps(asked),
-        text=True,
-        env=environment(),
-        timeout=300,
-        check=True,
-    )
-
-    def read(path):
-        with open(path, encoding="utf-8") as stream:
-            return stream.read()
-
-    return [
-        subprocess.CompletedProcess(
-            arguments, int(read(names["code"])), read(names["stdout"]), read(names["stderr"])
-        )
-        for (_, arguments), names in zip(calls, files, strict=True)
-    ]
+@contextmanager
+def pythons_own_warnings():
+    """The filters that a process starts with, where tests have errors."""
+    silent = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        for category in silent:
+            warnings.simplefilter("ignore", category)
+        yield
 
 
 def read_terminal(master, process, seconds, until=None):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from topicfocus.workflow.tables import plain
 
 #: Columns of a pipe or a file, where 80 would fold every line.
 PIPE_WIDTH = 110
@@ -48,19 +49,6 @@ def one_line_warnings(remarks: Remarks) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
-
-
-def plain(value: Any) -> Any:
-    """A result as JSON has it: Python's own numbers, null for what is not a number."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from topicfocus.cli.console import print_json, result_console
-from topicfocus.cli.demo import find_reviews
-from topicfocus.cli.errors import UsageError
+from topicfocus.workflow.demo import find_reviews
+from topicfocus.workflow.errors import SettingError
 
 
 def run(args: argparse.Namespace) -> int:
@@ -16,7 +16,7 @@ def run(args: argparse.Namespace) -> int:
 
     unknown = [name for name in args.download or () if name not in SOURCES]
     if unknown:
-        raise UsageError(f"no data set is called {unknown[0]!r}; there are {', '.join(SOURCES)}")
+        raise SettingError(f"no data set is called {unknown[0]!r}; there are {', '.join(SOURCES)}")
     for name in args.download or ():
         download(name, progress=False if args.quiet else None)
     rows = []

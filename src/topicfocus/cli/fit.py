@@ -4,103 +4,56 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
-from topicfocus.cli import output
-from topicfocus.cli.columns import ColumnNames, named_for_fit, reading
+from topicfocus.cli import options
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json
-from topicfocus.cli.models import check_options
+from topicfocus.workflow import CountOptions, fit_file, read_stop_words
+from topicfocus.workflow.write import default_folder
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check what can be checked, read, fit, show, write."""
+    """Fit, write, show."""
     remarks = Remarks(args.quiet)
-    check_options(args.model, args.inclusion_prior)
-    names = named_for_fit(args)
-    folder = Path(args.out) if args.out else output.default_folder(args.file)
-    output.check_free(folder, args.overwrite)
     with one_line_warnings(remarks):
-        outcome, partial = _fit(args, _open(args, names, remarks), names, folder, remarks)
-        try:
-            written = write_folder(folder, outcome, remarks)
-        except (OSError, KeyboardInterrupt):
-            # A full disk, say: the fit is not lost with it.
-            if partial.any_finished:
-                remarks.say(f"The fit is in {partial.folder}: the same command with --resume.")
-            else:
-                partial.remove()
-            raise
-        partial.remove()
+        outcome = fit_file(
+            args.file,
+            text=args.text,
+            target=args.target,
+            kind=args.kind,
+            covariates=args.covariates,
+            weight=args.weight,
+            exposure=args.exposure,
+            model=args.model,
+            topics=args.topics,
+            inclusion_prior=args.inclusion_prior,
+            test_share=args.test_share,
+            seed=args.seed,
+            jobs=args.jobs,
+            reading=options.reading(args),
+            counting=_counting(args),
+            out=args.out or default_folder(args.file),
+            overwrite=args.overwrite,
+            resume=args.resume,
+            checkpoint_every=args.checkpoint_every,
+            remarks=remarks,
+            progress=not args.quiet,
+        )
     show_result(outcome.result, args.json)
-    remarks.say(f"Wrote {folder}/: {', '.join(written)}.")
+    say_written(outcome, remarks)
     return 0
 
 
-def _open(args: argparse.Namespace, names: ColumnNames, remarks: Remarks) -> Any:
-    """FILE, with its columns checked."""
-    from topicfocus.text import read_table
-
-    remarks.say(f"Reading {'standard input' if args.file == '-' else args.file} ...")
-    return read_table(
-        args.file,
-        args.text,
-        args.target,
-        numbers=names.every,
-        **reading(args),
+def _counting(args: argparse.Namespace) -> CountOptions:
+    return CountOptions(
+        stop_words=read_stop_words(args.stop_words, args.encoding),
+        min_df=args.min_df,
+        max_df=args.max_df,
+        max_features=args.max_features,
+        ngrams=args.ngrams,
+        min_length=args.min_length,
+        lowercase=not args.keep_case,
     )
-
-
-def _fit(
-    args: argparse.Namespace, table: Any, names: ColumnNames, folder: Path, remarks: Remarks
-) -> tuple[Any, Any]:
-    # Here, so that a mistake in the arguments does not wait for scikit-learn and numba.
-    from topicfocus.cli.checkpoints import FolderStore
-    from topicfocus.cli.fitting import ModelOptions, fit_source
-    from topicfocus.cli.reading import count_options, read_source
-
-    counting = count_options(args)
-    source = read_source(table, args, counting, remarks, names)
-    options = ModelOptions(
-        args.model, args.topics, args.inclusion_prior, args.test_share, args.seed, args.jobs
-    )
-    partial = folder.with_name(f"{folder.name}.partial")
-    outcome = fit_source(
-        source,
-        options,
-        counting,
-        remarks,
-        partial=partial,
-        resume=args.resume,
-        every=args.checkpoint_every,
-        columns={
-            "text": args.text,
-            "target": args.target,
-            "covariates": list(names.covariates),
-            "weight": names.weight,
-            "exposure": names.exposure,
-        },
-    )
-    return outcome, FolderStore(partial, args.checkpoint_every, remarks)
-
-
-def write_folder(folder: Path, outcome: Any, remarks: Remarks) -> list[str]:
-    """Write everything; returns the names of the files."""
-    from topicfocus.cli import explorer
-
-    with output.writing(folder) as temporary:
-        output.write_model(temporary, outcome.pipeline)
-        output.write_metrics(temporary, outcome.result)
-        output.write_predictions(temporary, outcome.predictions)
-        if outcome.shown["texts"] and explorer.available():
-            try:
-                page = temporary / output.EXPLORER_FILE
-                explorer.write(page, outcome.pipeline, **outcome.shown)
-            except (ValueError, TypeError, ImportError) as error:
-                # The model is what was asked for; a page can be made from it later.
-                remarks.warn(f"no explorer page: {' '.join(str(error).split())}")
-        names = sorted(path.name for path in temporary.iterdir())
-    return names
 
 
 def show_result(result: dict[str, Any], as_json: bool) -> None:
@@ -112,3 +65,8 @@ def show_result(result: dict[str, Any], as_json: bool) -> None:
 
         show(result)
     sys.stdout.flush()
+
+
+def say_written(outcome: Any, remarks: Remarks) -> None:
+    """Where it is, after the result itself."""
+    remarks.say(f"Wrote {outcome.folder}/: {', '.join(outcome.written)}.")

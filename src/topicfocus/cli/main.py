@@ -12,8 +12,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from topicfocus.cli.errors import Interrupted, UsageError
 from topicfocus.cli.parser import build_parser
+from topicfocus.workflow.errors import Interrupted, SettingError
+from topicfocus.workflow.wording import command_line
 
 INTERRUPTED = 130
 
@@ -33,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _abandon_stdout()  # the reader (head, less) went away: not our error, nothing more to say
         return 0
-    except UsageError as error:
+    except SettingError as error:
         return _fail(error, 2)
     except MemoryError as error:
         if getattr(args, "debug", False):
@@ -49,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: object) -> int:
     name = args.command  # type: ignore[attr-defined]
-    return importlib.import_module(f"topicfocus.cli.{name}").run(args)
+    with command_line():
+        return importlib.import_module(f"topicfocus.cli.{name}").run(args)
 
 
 def _fail(error: BaseException, code: int) -> int:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
+from typing import Any
 
-KINDS = ("real", "count", "ordinal", "classes")
-MODELS = ("focused", "pf-slda", "pc-slda", "slda")
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "counts")
+from topicfocus.workflow.options import FORMATS, ReadOptions
 
 
 def share(text: str) -> float:
@@ -126,6 +125,22 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--vocabulary", metavar="FILE", help="words of a count matrix, one a line, in column order"
     )
+
+
+def reading(args: argparse.Namespace) -> ReadOptions:
+    """What `add_reading` has added."""
+    return ReadOptions(
+        format=args.format,
+        delimiter=args.delimiter,
+        encoding=args.encoding,
+        skip_bad=args.skip_bad,
+        vocabulary=args.vocabulary,
+    )
+
+
+def new_columns(args: argparse.Namespace) -> dict[str, Any]:
+    """Columns of new documents, as predict and report have them."""
+    return {"text": args.text, "covariates": args.covariates, "exposure": args.exposure}
 
 
 def add_common(parser: argparse.ArgumentParser, *, jobs: bool = True) -> None:

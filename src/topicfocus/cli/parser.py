@@ -6,6 +6,7 @@ import argparse
 
 from topicfocus import __version__
 from topicfocus.cli import options
+from topicfocus.workflow.options import KINDS, MODELS
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -66,7 +67,7 @@ def _fit(commands: argparse._SubParsersAction) -> None:
         metavar="COL",
         help="column that counts are proportional to, such as days or views (with --kind count)",
     )
-    fit.add_argument("--kind", choices=options.KINDS, help="kind of target; by default detected")
+    fit.add_argument("--kind", choices=KINDS, help="kind of target; by default detected")
     fit.add_argument("--out", metavar="DIR", help="folder to write (default: FILE's name-topics)")
     fit.add_argument("--overwrite", action="store_true", help="replace the folder if it exists")
     fit.add_argument(
@@ -87,7 +88,7 @@ def _fit(commands: argparse._SubParsersAction) -> None:
 
 def _model(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("model")
-    group.add_argument("--model", choices=options.MODELS, default="focused", help="default focused")
+    group.add_argument("--model", choices=MODELS, default="focused", help="default focused")
     group.add_argument("--topics", type=options.count(1), default=5, metavar="N", help="default 5")
     group.add_argument(
         "--inclusion-prior",

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from topicfocus.cli.console import Remarks, print_json, result_console
-from topicfocus.cli.errors import Interrupted, UsageError
-from topicfocus.cli.interrupts import noting_interrupts
+from topicfocus.workflow.errors import Interrupted, SettingError
+from topicfocus.workflow.interrupts import noting_interrupts
 
 
 def run(args: argparse.Namespace) -> int:
@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
 
     chosen = args.experiment
     if chosen != "all" and chosen is not None and chosen not in EXPERIMENTS:
-        raise UsageError(
+        raise SettingError(
             f"no experiment is called {chosen!r}; there are {', '.join(EXPERIMENTS)}, and all."
         )
     if chosen is None:

@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 
 from topicfocus.cli.console import result_console
-from topicfocus.cli.figures import FIGURES
 
+#: Figures: name, how it is printed, and whether more is better.
+FIGURES = {
+    "rmse": ("RMSE", False),
+    "r2": ("R²", True),
+    "deviance": ("deviance", False),
+    "auc": ("AUC", True),
+    "accuracy": ("accuracy", True),
+    "log_loss": ("log loss", False),
+}
 #: What the linear predictor is, by the kind of target.
 _SCALES = {
     "real": "target",
@@ -51,21 +59,8 @@ def _table(title: str) -> Any:
 def _topics(console: Any, result: dict[str, Any]) -> None:
     from rich.text import Text
 
-    kind = result["target"]["kind"]
     rows = result["topics"]
-    two = "log_odds" in rows[0]
-    if kind == "classes" and not two:
-        title, effect = "Topics, by the class that a document of one topic would have", "class"
-    elif two:
-        label = rows[0]["class"]
-        title = f"Topics, by the log odds of {label} that a document of one topic would have"
-        effect = "log odds"
-    else:
-        title, effect = "Topics, by the target that a document of one topic would have", "target"
-    if result.get("covariates"):
-        title += ", covariates average"
-    if result["settings"].get("exposure"):
-        title += ", exposure 1"
+    title, effect = _topics_title(result)
     table = _table("")
     table.add_column(Text(effect), justify="right", style="bold", no_wrap=True)
     if effect == "class":
@@ -75,21 +70,11 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
     table.add_column("words, most probable first")
     longest = _CLASS_WIDTH if console.width < _WIDE else 2 * _CLASS_WIDTH
     lines = [_topic_cells(row, effect, longest) for row in rows]
-    if len(rows) > _MANY_TOPICS:
-        titles = (
-            (effect, "P", "share", "topic") if effect == "class" else (effect, "share", "topic")
-        )
-        widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
-        # Of its width a table takes two for every column, one between them, and its two ends.
-        room = console.width - sum(width + 3 for width in widths) - 4
-        if console.width < _WIDE:  # two lines, where one would hold two or three words
-            room = 2 * room - 10
+    room = _room(console.width, effect, lines) if len(rows) > _MANY_TOPICS else None
     for row, before, cells in zip(rows, [None, *rows], lines, strict=False):
         if before is not None and effect == "class" and row["class"] == before["class"]:
             cells = ["", *cells[1:]]  # the class is the one above
-        words = row["words"]
-        if len(rows) > _MANY_TOPICS:
-            words = _fitting(words, room)
+        words = row["words"] if room is None else _fitting(row["words"], room)
         table.add_row(*map(Text, cells), Text(" ".join(words)))
     console.print(Text(title, style="italic"))
     console.print(table)
@@ -101,9 +86,38 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
             console.print(Text(f"Without a topic of their own: {', '.join(others)}.\n"))
 
 
+def _topics_title(result: dict[str, Any]) -> tuple[str, str]:
+    """Above the table of topics, and above the effects in it."""
+    first = result["topics"][0]
+    if "log_odds" in first:
+        title = (
+            f"Topics, by the log odds of {first['class']} that a document of one topic would have"
+        )
+        effect = "log odds"
+    elif result["target"]["kind"] == "classes":
+        title, effect = "Topics, by the class that a document of one topic would have", "class"
+    else:
+        title, effect = "Topics, by the target that a document of one topic would have", "target"
+    if result.get("covariates"):
+        title += ", covariates average"
+    if result["settings"].get("exposure"):
+        title += ", exposure 1"
+    return title, effect
+
+
+def _room(width: int, effect: str, lines: list[list[str]]) -> int:
+    """Columns that are left for words, where each topic should take a line or two."""
+    titles = (effect, "P", "share", "topic") if effect == "class" else (effect, "share", "topic")
+    widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
+    # Of its width a table takes two for every column, one between them, and its two ends.
+    room = width - sum(one + 3 for one in widths) - 4
+    # Two lines, where one would hold two or three words.
+    return 2 * room - 10 if width < _WIDE else room
+
+
 def _topic_cells(row: dict[str, Any], effect: str, longest: int) -> list[str]:
     """All cells of a topic but its words."""
-    cells = [f"{row['effect']:.3g}"]
+    cells = ["-" if row["effect"] is None else f"{row['effect']:.3g}"]
     if effect == "class":
         name = str(row["class"])
         name = name if len(name) <= longest else f"{name[: longest - 1]}…"
@@ -176,7 +190,7 @@ def _figures(console: Any, result: dict[str, Any]) -> None:
     console.print(table)
 
 
-def _number(value: float) -> str:
-    if value != value:
+def _number(value: float | None) -> str:
+    if value is None:  # not a number
         return "-"
     return f"{round(value, 3) + 0.0:.3f}" if abs(value) < 1000 else f"{value:.4g}"  # no -0.000

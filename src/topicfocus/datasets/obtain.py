@@ -28,7 +28,7 @@ def download(name: str, *, force: bool = False, progress: bool | None = None) ->
     The publisher's files are fetched into ``<cache>/topicfocus/downloads`` (continued if an earlier
     call was interrupted; a file that you put there yourself is used instead), checked, turned into
     the files that the loader reads, checked again, and moved into ``<cache>/topicfocus/data``. What
-    was fetched is removed then. The cache is ``$XDG_CACHE_HOME`` or ``~/.cache``.
+    was fetched is removed then. The cache is ``$XDG_CACHE_HOME`` or ``~/.cache`` (Linux).
 
     Parameters
     ----------

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from topicfocus import folders
+
 
 @dataclass(frozen=True)
 class Source:
@@ -126,7 +128,7 @@ def find_data(
     path : path-like, optional
         The data set's folder, or the folder that contains it; nowhere else is looked then. By
         default ``$TOPICFOCUS_DATA/<folder>``, then ``<cache>/topicfocus/data/<folder>``, where the
-        cache is ``$XDG_CACHE_HOME`` or ``~/.cache``.
+        cache is ``$XDG_CACHE_HOME`` or the system's (``~/.cache`` on Linux).
     download : bool, default=False
         Whether to fetch the data into that cache if they are nowhere (see ``download``); not with
         ``path``.
@@ -157,6 +159,11 @@ def find_data(
 
 def cache_folder() -> Path:
     """The user's cache of data sets."""
+    return folders.cache_folder() / "data"
+
+
+def _earlier_cache() -> Path:
+    """Where it once was on every system; data that are there are still found."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "topicfocus" / "data"
 
@@ -182,6 +189,9 @@ def _places(source: Source, path: str | os.PathLike[str] | None) -> list[Path]:
         given = Path(path).expanduser()
         return [given, given / source.folder]
     places = [cache_folder() / source.folder]
+    earlier = _earlier_cache() / source.folder
+    if earlier != places[0] and earlier.is_dir():
+        places.append(earlier)
     root = os.environ.get("TOPICFOCUS_DATA")
     if root:
         places.insert(0, Path(root).expanduser() / source.folder)

@@ -16,7 +16,6 @@ import hashlib
 import inspect
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +34,7 @@ from topicfocus.families.operations import (
     row_gradient,
     row_log_likelihood,
 )
+from topicfocus.folders import cache_folder
 
 #: fastmath: sums may be reordered, so that LLVM can use SIMD; NaN and infinity keep their meaning.
 #: error_model: Python's check for a zero divisor is an early exit, and no loop with one vectorises.
@@ -69,13 +69,7 @@ def cache_root() -> Path:
     """Where compiled kernels are kept: $NUMBA_CACHE_DIR, else the user's cache folder."""
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / "topicfocus"
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "topicfocus" / "kernels"
+    return cache_folder() / "kernels"
 
 
 def _prepare_cache() -> Path | None:

@@ -2,7 +2,17 @@
 
 from topicfocus.metrics.agreement import LexiconAgreement, lexicon_agreement, target_agreement
 from topicfocus.metrics.coherence import coherence
-from topicfocus.metrics.prediction import rmse
+from topicfocus.metrics.prediction import (
+    Calibration,
+    accuracy,
+    auc,
+    calibration,
+    log_loss,
+    poisson_deviance,
+    r2,
+    rmse,
+    roc_curve,
+)
 from topicfocus.metrics.words import (
     SelectionScores,
     channel_overlap,
@@ -11,12 +21,20 @@ from topicfocus.metrics.words import (
 )
 
 __all__ = [
+    "Calibration",
     "LexiconAgreement",
     "SelectionScores",
+    "accuracy",
+    "auc",
+    "calibration",
     "channel_overlap",
     "coherence",
     "lexicon_agreement",
+    "log_loss",
+    "poisson_deviance",
+    "r2",
     "rmse",
+    "roc_curve",
     "selection_scores",
     "target_agreement",
     "topic_diversity",

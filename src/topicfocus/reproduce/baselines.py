@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,24 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.datasets import Dataset
+from topicfocus.metrics.baselines import linear
 from topicfocus.reproduce.fits import N_TOPICS, Fit
 from topicfocus.reproduce.ours import estimator
 
 slda = estimator("SLDARegressor", "SLDAClassifier", watches=True)
-
-
-def linear(design: Any, target: np.ndarray, binary: bool, penalty: float) -> Any:
-    """Ridge, or logistic regression with the same penalty: argmin loss + penalty/2 |coef|²."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression, Ridge
-
-    with warnings.catch_warnings():
-        # An optimiser that stops a little early makes no difference to a penalty that is chosen.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        if binary:
-            return LogisticRegression(C=1 / penalty, max_iter=300, tol=1e-3).fit(design, target)
-        solver = "sparse_cg" if sparse.issparse(design) else "auto"
-        return Ridge(penalty, solver=solver, tol=1e-5).fit(design, target)
 
 
 def _on_words(data: Dataset, penalty: float, root: bool) -> Fit:

@@ -70,11 +70,7 @@ def _measure(task: Task, fit: Fit, data: Dataset, seconds: float) -> Run:
 
 def score(data: Dataset, target: np.ndarray, prediction: np.ndarray) -> float:
     """AUC for two classes, root mean squared error otherwise."""
-    if data.task == "binary":
-        from sklearn.metrics import roc_auc_score
-
-        return float(roc_auc_score(target, prediction))
-    return metrics.rmse(target, prediction)
+    return (metrics.auc if data.task == "binary" else metrics.rmse)(target, prediction)
 
 
 def topic_figures(fit: Fit, data: Dataset) -> dict[str, Any]:

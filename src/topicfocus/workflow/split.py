@@ -1,16 +1,20 @@
-"""Which documents are held out."""
+"""Split: which documents are held out."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from topicfocus.text import ReadError, Target
+from topicfocus.workflow.wording import setting
+
+#: Training and test documents.
+Parts = tuple[np.ndarray, np.ndarray]
 
 #: With fewer documents that have a target, figures would mean nothing.
 LEAST_DOCUMENTS = 10
 
 
-def split(target: Target, share: float, seed: int, path: str) -> tuple[np.ndarray, np.ndarray]:
+def split(target: Target, share: float, seed: int, path: str) -> Parts:
     """Training and test documents, in their order; classes in their proportions.
 
     Documents without a target are in the training part: they still say something about words.
@@ -35,7 +39,7 @@ def split(target: Target, share: float, seed: int, path: str) -> tuple[np.ndarra
     values = target.values[train]
     if np.ptp(values[np.isfinite(values)]) == 0:
         raise ReadError(
-            f"{path}: the target has one value only in the training part. Try another --seed or a "
-            "smaller --test-share."
+            f"{path}: the target has one value only in the training part. Try another "
+            f"{setting('seed')} or a smaller {setting('test_share')}."
         )
     return train, held

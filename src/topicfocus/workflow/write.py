@@ -1,8 +1,7 @@
-"""The folder that fit writes: whole or not at all."""
+"""Write: the folder of a fit, whole or not at all. Imports nothing heavy before it writes."""
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import secrets
@@ -10,13 +9,16 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
+from topicfocus.workflow.remarks import Remarks
+from topicfocus.workflow.wording import setting
 
-from topicfocus.cli.console import plain
-from topicfocus.cli.models import METRICS_FILE, MODEL_FILE
+if TYPE_CHECKING:
+    from topicfocus.workflow.outcome import Outcome
 
+MODEL_FILE = "model.topicfocus"
+METRICS_FILE = "metrics.json"
 PREDICTIONS_FILE = "predictions.csv"
 EXPLORER_FILE = "explorer.html"
 _ENDINGS = (".gz", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".npz")
@@ -37,22 +39,32 @@ def check_free(folder: Path, overwrite: bool) -> None:
     """Before long work: nothing of that name is there, and its parent is."""
     if (folder.exists() or folder.is_symlink()) and not overwrite:
         raise FileExistsError(
-            f"{folder} exists. Choose another folder with --out, or replace it with --overwrite."
+            f"{folder} exists. Choose another folder with {setting('out')}, or replace it with "
+            f"{setting('overwrite', True)}."
         )
     if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file. Choose another name with --out.")
+        raise FileExistsError(f"{folder} is a file. Choose another name with {setting('out')}.")
     ours = (folder / METRICS_FILE).is_file()
     # --overwrite with a slip in --out must not cost somebody a folder of other things.
     if overwrite and folder.is_dir() and any(folder.iterdir()) and not ours:
         raise FileExistsError(
             f"{folder} was not written by topicfocus (it has no {METRICS_FILE}), so it is not "
-            "replaced. Choose another folder with --out."
+            f"replaced. Choose another folder with {setting('out')}."
         )
     parent = folder.resolve().parent
     if not parent.is_dir():
         raise FileNotFoundError(f"there is no folder {parent} to write into; create it first.")
     if not os.access(parent, os.W_OK):
         raise PermissionError(f"the folder {parent} cannot be written to.")
+
+
+def check_page(page: Path, overwrite: bool) -> None:
+    """Before a page is made."""
+    if page.exists() and not overwrite:
+        raise FileExistsError(
+            f"{page} exists. Choose another {setting('out')}, or replace it: "
+            f"{setting('overwrite', True)}."
+        )
 
 
 @contextmanager
@@ -75,29 +87,27 @@ def writing(folder: Path) -> Iterator[Path]:
         raise
 
 
-def write_model(folder: Path, model: Any) -> None:
+def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]:
+    """Model, figures, predictions and, where texts are at hand, the page; returns their names."""
     import topicfocus
+    from topicfocus.workflow.predict import write_csv
 
-    topicfocus.save(model, folder / MODEL_FILE)
-
-
-def write_metrics(folder: Path, result: dict[str, Any]) -> None:
-    text = json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / METRICS_FILE).write_text(text + "\n", encoding="utf-8")
-
-
-def write_predictions(folder: Path, columns: dict[str, Any]) -> None:
-    """Columns of equal length as CSV, numbers with six digits, empty where nothing is known."""
-    with (folder / PREDICTIONS_FILE).open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*(map(cell, column) for column in columns.values()), strict=True))
+    with writing(folder) as temporary:
+        topicfocus.save(outcome.pipeline, temporary / MODEL_FILE)
+        text = json.dumps(outcome.result, indent=2, ensure_ascii=False, allow_nan=False)
+        (temporary / METRICS_FILE).write_text(text + "\n", encoding="utf-8")
+        with (temporary / PREDICTIONS_FILE).open("w", encoding="utf-8", newline="") as stream:
+            write_csv(outcome.predictions, stream)
+        if outcome.shown["texts"]:
+            _write_page(temporary / EXPLORER_FILE, outcome, remarks)
+        return sorted(path.name for path in temporary.iterdir())
 
 
-def cell(value: Any) -> str:
-    """A value in a table."""
-    if value is None:
-        return ""
-    if isinstance(value, (float, np.floating)):
-        return "" if np.isnan(value) else f"{value:.6g}"
-    return str(value)
+def _write_page(path: Path, outcome: Outcome, remarks: Remarks) -> None:
+    from topicfocus.report import Explorer
+
+    try:
+        Explorer(outcome.pipeline, **outcome.shown).save(path)
+    except (ValueError, TypeError, ImportError) as error:
+        # The model is what was asked for; a page can be made from it later.
+        remarks.warn(f"no explorer page: {' '.join(str(error).split())}")

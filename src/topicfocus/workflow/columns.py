@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from topicfocus.cli.errors import UsageError
 from topicfocus.text import ReadError
-
-if TYPE_CHECKING:
-    from topicfocus.cli.models import Saved
-
-
-@dataclass(frozen=True)
-class ColumnNames:
-    """What the columns are called in a file."""
-
-    covariates: tuple[str, ...] = ()
-    weight: str | None = None
-    exposure: str | None = None
-
-    @property
-    def every(self) -> tuple[str, ...]:
-        """All of them, each once, in the order that `Columns.read` expects."""
-        named = [*self.covariates, self.weight, self.exposure]
-        return tuple(dict.fromkeys(name for name in named if name is not None))
-
-
-NO_NAMES = ColumnNames()
+from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.options import NO_NAMES, ColumnNames
+from topicfocus.workflow.wording import setting, spoken
 
 
 @dataclass(frozen=True)
@@ -93,22 +74,6 @@ def _check(good: np.ndarray, what: str, rule: str, values: np.ndarray, rows: np.
         raise ReadError(f"{what} must be {rule}, but in row {rows[i]} it is {values[i]:g}.")
 
 
-def named_for_fit(args: Any) -> ColumnNames:
-    """What fit was told, checked before anything is read."""
-    names = ColumnNames(tuple(args.covariates), args.weight, args.exposure)
-    for option, name in (
-        *(("--covariates", name) for name in names.covariates),
-        ("--weight", names.weight),
-        ("--exposure", names.exposure),
-    ):
-        if name is not None and name in (args.target, args.text):
-            what = "target" if name == args.target else "text"
-            raise UsageError(f"{option} {name}: this column is the {what}.")
-    if names.exposure is not None and args.kind != "count":
-        raise UsageError("--exposure is for counts: add --kind count.")
-    return names
-
-
 def remember(model: Any, names: ColumnNames) -> None:
     """Write the names into the model, so that its file alone says which columns it needs."""
     if names.covariates:
@@ -120,57 +85,48 @@ def remember(model: Any, names: ColumnNames) -> None:
 def remembered(model: Any) -> ColumnNames:
     """The names that `remember` has written; none in a model from Python."""
     names = getattr(model, "covariate_names_", ())
-    return ColumnNames(tuple(map(str, names)), None, getattr(model, "exposure_name_", None))
+    return ColumnNames(
+        covariates=tuple(map(str, names)), exposure=getattr(model, "exposure_name_", None)
+    )
 
 
-def named_for_new(model: Any, covariates: Any, exposure: str | None, path: str) -> ColumnNames:
+def named_for_new(
+    model: Any, covariates: Sequence[str], exposure: str | None, path: str
+) -> ColumnNames:
     """The columns that new documents need: those of the fit, or as the user calls them now."""
     known = remembered(model)
     names = tuple(covariates) or known.covariates
     n = model.n_covariates_
     if n and not names:
-        raise UsageError(
+        example = spoken("--covariates COL,COL", 'covariates=["COL", "COL"]')
+        raise SettingError(
             f"{path} was fitted with {n} covariates and does not say which. Name their columns, in "
-            "the order of the fit: --covariates COL,COL."
+            f"the order of the fit: {example}."
         )
     if len(names) != n:
         before = f" ({', '.join(known.covariates)})" if known.covariates else ""
-        raise UsageError(
-            f"{path} was fitted with {n or 'no'} covariates{before}, but --covariates names "
-            f"{len(names)}."
+        raise SettingError(
+            f"{path} was fitted with {n or 'no'} covariates{before}, but {setting('covariates')} "
+            f"names {len(names)}."
         )
-    return ColumnNames(names, None, exposure or known.exposure)
+    return ColumnNames(covariates=names, exposure=exposure or known.exposure)
 
 
-def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of every command that reads a file, as `read_table` takes them."""
-    names = ("format", "delimiter", "encoding", "skip_bad", "vocabulary")
-    return {name: getattr(args, name) for name in names}
-
-
-def read_new(args: argparse.Namespace, saved: Saved, **more: Any) -> tuple[ColumnNames, Any]:
-    """`read_table` of new documents for a saved model, and the columns that it needs.
-
-    Of a missing column it is said why it is needed.
-    """
-    from topicfocus.text import read_table
-
-    model = args.model
-    names = named_for_new(saved.estimator, args.covariates, args.exposure, model)
-    try:
-        table = read_table(
-            path=args.file,
-            text=args.text or saved.settings.get("text"),
-            numbers=names.every,
-            **reading(args),
-            **more,
+def value_of_one(model: Any, given: Any, exposure: float | None, path: str) -> Columns:
+    """Covariates and exposure of one text: a number for each name, in any order."""
+    known, n = remembered(model).covariates, model.n_covariates_
+    names = known or tuple(given)
+    if set(names) != set(given) or len(names) != n:
+        if not n:
+            raise SettingError(f"{path} was fitted without covariates.")
+        called = known or ("COL",) * n
+        example = spoken(
+            "--covariates " + ",".join(f"{name}=..." for name in called),
+            "covariates={" + ", ".join(f"{name!r}: ..." for name in called) + "}",
         )
-    except ReadError as error:
-        missing = next((n for n in names.every if f"no column {n!r}" in str(error)), None)
-        if missing is None:
-            raise
-        option = "--exposure" if missing == names.exposure else "--covariates"
-        raise ReadError(
-            f"{error} {model} was fitted with such a column; say what it is called here: {option}."
-        ) from None
-    return names, table
+        raise SettingError(
+            f"{path} was fitted with {n} covariates; say what they are for this text: {example}."
+        )
+    values = np.array([[given[name] for name in names]]) if n else None
+    exposures = None if exposure is None else np.array([exposure])
+    return Columns(ColumnNames(covariates=names), values, None, exposures)

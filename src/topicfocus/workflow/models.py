@@ -1,47 +1,35 @@
-"""From names on the command line to estimators, and the target as they take it."""
+"""From names to estimators, the target as they take it, and models from files."""
 
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topicfocus.cli.errors import UsageError
 from topicfocus.text import Target
+from topicfocus.workflow.options import ModelOptions
+from topicfocus.workflow.write import METRICS_FILE, MODEL_FILE
 
 _CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
 _FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
-_SELECTING = ("focused", "pf-slda")
-
-MODEL_FILE = "model.topicfocus"
-METRICS_FILE = "metrics.json"
 
 
 def is_classes(kind: str) -> bool:
     return kind in ("binary", "classes")
 
 
-def check_options(model: str, inclusion_prior: float | str | None) -> None:
-    """Before anything is read."""
-    if inclusion_prior is not None and model not in _SELECTING:
-        raise UsageError(f"--inclusion-prior is for {' and '.join(_SELECTING)}, not {model}.")
-    if inclusion_prior == "auto" and model == "pf-slda":
-        raise UsageError("--inclusion-prior auto is for focused; give pf-slda a number.")
-
-
-def make_estimator(
-    model: str, kind: str, topics: int, inclusion_prior: float | str | None, seed: int
-) -> Any:
-    """An estimator of topicfocus, not fitted."""
+def make_estimator(options: ModelOptions, kind: str) -> Any:
+    """An estimator of topicfocus for a kind of target, not fitted."""
     import topicfocus
 
-    name = _CLASSES[model] + ("Classifier" if is_classes(kind) else "Regressor")
-    settings: dict[str, Any] = {"n_topics": topics, "random_state": seed}
-    if inclusion_prior is not None:
-        settings["inclusion_prior"] = inclusion_prior
+    name = _CLASSES[options.model] + ("Classifier" if is_classes(kind) else "Regressor")
+    settings: dict[str, Any] = {"n_topics": options.topics, "random_state": options.seed}
+    if options.inclusion_prior is not None:
+        settings["inclusion_prior"] = options.inclusion_prior
     if not is_classes(kind):
         settings["family"] = _FAMILIES[kind]
     return getattr(topicfocus, name)(**settings)
@@ -71,19 +59,57 @@ def _label(text: str) -> int | str:
 
 @dataclass(frozen=True)
 class Saved:
-    """A model from a file: whole, in its two parts, and the settings of its fit where known."""
+    """A model from a file: whole, in its two parts, and the settings of its fit where known.
 
+    Attributes
+    ----------
+    path : str
+        Where it was asked for.
+    whole : Pipeline or estimator
+    counter : TokenCounter, CountVectorizer or None
+    estimator : estimator of topicfocus
+    settings : dict
+        Of the fit, from metrics.json beside the file.
+    """
+
+    path: str
     whole: Any
     counter: Any
     estimator: Any
     settings: dict[str, Any]
 
 
-def load_model(path: str, jobs: int | None) -> Saved:
-    """The model of a file, or of a folder that fit has written."""
+def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Saved:
+    """Load the model of a file, or of a folder that `fit_file` has written.
+
+    Parameters
+    ----------
+    path : path-like
+        A model file, also one saved from Python (a model, or a pipeline of a vectoriser and a
+        model), or a folder.
+    jobs : int, optional
+        Threads; all cores by default.
+
+    Returns
+    -------
+    Saved
+
+    Raises
+    ------
+    ModelFileError
+        If it is no model file, or a damaged one.
+    ValueError
+        If its model predicts no target, or several.
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import load_model
+    >>> saved = load_model("reviews-topics")  # doctest: +SKIP
+    >>> saved.estimator.top_words(5, saved.counter.get_feature_names_out())  # doctest: +SKIP
+    """
     import topicfocus
 
-    place = Path(path)
+    place, path = Path(path), str(path)
     if place.is_dir() and (place / MODEL_FILE).is_file():
         place = place / MODEL_FILE
     model = topicfocus.load(place)
@@ -96,12 +122,17 @@ def load_model(path: str, jobs: int | None) -> Saved:
             counter.n_jobs = jobs
     if not hasattr(estimator, "predict"):
         raise ValueError(f"{path} holds a {type(estimator).__name__}, which predicts no target.")
-    if len(estimator._codings) > 1:
+    if estimator.fitted_.target_model.n_targets > 1:
         raise ValueError(
             f"{path} was fitted with several targets, which is for Python: topicfocus.load."
         )
     estimator.n_jobs = jobs
-    return Saved(model, counter, estimator, _settings_beside(place))
+    return Saved(path, model, counter, estimator, _settings_beside(place))
+
+
+def as_saved(model: Saved | str | os.PathLike[str], jobs: int | None) -> Saved:
+    """A model that was loaded already, or is to be."""
+    return model if isinstance(model, Saved) else load_model(model, jobs=jobs)
 
 
 def _settings_beside(place: Path) -> dict[str, Any]:

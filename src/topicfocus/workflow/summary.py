@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.targets import TargetPart
+
 _LISTED = 12
 
 
@@ -16,42 +18,47 @@ def topics(model: Any, words: Any, mixes: np.ndarray, positive: Any = None) -> l
     and exposure 1: a number, or the probability of a class, the positive one of two and else the
     likeliest.
     """
-    (coding, family, _), *_ = model._parts()
+    (part, *_), targets = model.fitted_.parts, model.fitted_.target_model
     coef = np.atleast_2d(model.coef_)
     predictors = coef.T + np.atleast_1d(model.intercept_)
     if model.n_covariates_:
-        predictors = predictors + np.atleast_2d(model.covariate_coef_) @ model._scaling.centre
+        predictors = predictors + np.atleast_2d(model.covariate_coef_) @ targets.scaling.centre
     share = mixes.mean(axis=0)
     names = model.top_words(10, words)
-    out = []
+    found = []
     for k in range(coef.shape[1]):
-        row = {"topic": k, "share": share[k], "coef": coef[:, k], "words": names[k]}
-        one = predictors[[k]]
-        if coding.kind in ("bernoulli", "categorical"):
-            p = coding.probabilities(family, one)[0]
-            best = int(np.argmax(p))
-            if len(p) == 2 and positive is not None:
-                best = int(np.flatnonzero(coding.labels == positive)[0])
-            row["class"], row["effect"] = coding.labels[best], p[best]
-            if len(p) == 2:
-                row["log_odds"] = one[0, 0] if best == 1 else -one[0, 0]
-            row["order"] = (0, -row["log_odds"]) if len(p) == 2 else (best, -p[best])
-        else:
-            row["effect"] = coding.mean(family, one)[0]
-            row["order"] = (0, -row["effect"])
-        out.append(row)
-    out.sort(key=lambda row: row["order"])
-    for row in out:
-        del row["order"]
-        row["coef"] = row["coef"][0] if len(row["coef"]) == 1 else row["coef"]
-    return out
+        own = coef[0, k] if len(coef) == 1 else coef[:, k]
+        row = {"topic": k, "share": share[k], "coef": own, "words": names[k]}
+        effect, order = _effect(part, predictors[[k]], positive)
+        found.append((order, row | effect))
+    found.sort(key=lambda item: item[0])
+    return [row for _, row in found]
+
+
+def _effect(
+    part: TargetPart, predictor: np.ndarray, positive: Any
+) -> tuple[dict[str, Any], tuple[int, float]]:
+    """What a document of one topic is expected to be, and where that stands in the order."""
+    coding = part.coding
+    if not coding.is_class:
+        effect = coding.mean(part.family, predictor)[0]
+        return {"effect": effect}, (0, -effect)
+    labels = np.asarray(coding.labels)
+    p = coding.probabilities(part.family, predictor)[0]
+    best = int(np.argmax(p))
+    if len(p) > 2:
+        return {"class": labels[best], "effect": p[best]}, (best, -p[best])
+    if positive is not None:
+        best = int(np.flatnonzero(labels == positive)[0])
+    log_odds = predictor[0, 0] if best == 1 else -predictor[0, 0]
+    return {"class": labels[best], "effect": p[best], "log_odds": log_odds}, (0, -log_odds)
 
 
 def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Of each covariate its mean and spread in the training part, and what a unit of it adds."""
     if not names:
         return []
-    coef, scaling = np.atleast_2d(model.covariate_coef_), model._scaling
+    coef, scaling = np.atleast_2d(model.covariate_coef_), model.fitted_.target_model.scaling
     out = []
     for j, name in enumerate(names):
         row = {"name": name, "mean": scaling.centre[j], "std": scaling.size[j]}

@@ -15,15 +15,18 @@ from typing import Any
 
 import numpy as np
 
+import topicfocus.estimators  # noqa: F401  it registers records, before this module does
 from topicfocus import __version__
-from topicfocus.cli.console import Remarks, plain
-from topicfocus.cli.errors import UsageError
 from topicfocus.persistence import ModelFileError, register_record
 from topicfocus.persistence.archive import read_archive, write_archive
 from topicfocus.persistence.atomic import replacing
 from topicfocus.persistence.encoding import Decoder, Encoder
 from topicfocus.persistence.registry import record_name
 from topicfocus.solvers.focus import CHECKPOINT_RECORDS
+from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.remarks import Remarks
+from topicfocus.workflow.tables import plain
+from topicfocus.workflow.wording import setting
 
 _RUN = "run.json"
 _FORMAT = "topicfocus checkpoint"
@@ -61,18 +64,21 @@ class FolderStore:
         if self.folder.exists() and found is None:
             raise FileExistsError(
                 f"{self.folder} is in the way: checkpoints go there, and it is none of ours. "
-                "Move it, or choose another --out."
+                f"Move it, or choose another {setting('out')}."
             )
         if resume and found is not None:
             if found.get("fingerprint") != mark:
-                raise UsageError(f"--resume: {self._difference(found, settings)}")
+                difference = self._difference(found, settings)
+                raise SettingError(f"{setting('resume', True)}: {difference}")
             done = sorted(p.stem for p in self.folder.glob(f"*{_ENDING}"))
             self._remarks.say(f"Going on from {self.folder}: {', '.join(done) or 'nothing yet'}.")
             return
         if resume:
             self._remarks.say(f"There is no {self.folder}: nothing to go on from; starting anew.")
         elif found is not None:
-            self._remarks.say(f"{self.folder} of an interrupted run is dropped (no --resume).")
+            self._remarks.say(
+                f"{self.folder} of an interrupted run is dropped (no {setting('resume', True)})."
+            )
             shutil.rmtree(self.folder)
         content = {"format": _FORMAT, "version": 1, "fingerprint": mark, "settings": settings}
         self.folder.mkdir()
@@ -90,7 +96,7 @@ class FolderStore:
     def _difference(self, found: dict[str, Any], settings: dict[str, Any]) -> str:
         before, now = found.get("settings") or {}, plain(settings)
         other = [key for key in now if before.get(key) != now[key]]
-        advice = "Use the same, or start anew without --resume."
+        advice = f"Use the same, or start anew without {setting('resume', True)}."
         if not other:
             return f"the data, or topicfocus itself, have changed since {self.folder}. {advice}"
         said = ", ".join(f"{k} was {before.get(k)!r} and is {now[k]!r}" for k in other)

@@ -1,4 +1,4 @@
-"""Which words are used: decided on the training part, as if the rest had never been seen."""
+"""Count: which words are used, decided on the training part, as if the rest had never been seen."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from topicfocus.cli.console import Remarks
-from topicfocus.cli.reading import CountOptions, Source
 from topicfocus.text import ReadError, TokenCounter
+from topicfocus.workflow.options import CountOptions
+from topicfocus.workflow.read import Source
+from topicfocus.workflow.remarks import Remarks
+from topicfocus.workflow.wording import setting
 
 #: The paper's rule.
 MIN_DF, MAX_DF = 10, 0.5
@@ -53,7 +55,8 @@ def choose_words(
     if len(kept) < 2:
         raise ReadError(
             f"{source.path}: {len(kept)} words are in {least:g} to {most:g} of the {n} training "
-            "documents, too few for topics. Try a lower --min-df or a higher --max-df."
+            f"documents, too few for topics. Try a lower {setting('min_df')} or a higher "
+            f"{setting('max_df')}."
         )
     if options.max_features is not None and len(kept) > options.max_features:
         frequency = np.asarray(part.sum(axis=0)).ravel()[kept]
@@ -87,6 +90,6 @@ def _small_file(documents: np.ndarray, n: int, max_df: Any, remarks: Remarks) ->
         min_df = 1
     remarks.say(
         f"Only {n:,} training documents: words in {min_df} of them are kept, not in {MIN_DF} "
-        "(--min-df)."
+        f"({setting('min_df')})."
     )
     return min_df

@@ -1,0 +1,153 @@
+"""Explain: what each word of a text adds to its prediction."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from topicfocus.workflow.columns import Columns, value_of_one
+from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.models import Saved, as_saved
+from topicfocus.workflow.options import check_exposure
+from topicfocus.workflow.predict import predict, prediction_columns
+from topicfocus.workflow.tables import plain
+from topicfocus.workflow.wording import setting
+
+#: What the linear predictor of a number is, by its coding.
+_SUBJECTS = {"gaussian": "target", "poisson": "log of the expected count"}
+
+
+def explain_text(
+    model: Saved | str | os.PathLike[str],
+    text: str,
+    *,
+    label: Any = None,
+    covariates: Mapping[str, float] | None = None,
+    exposure: float | None = None,
+    jobs: int | None = None,
+) -> dict[str, Any]:
+    """Predict one text, and what its words and topics add: ``topicfocus explain --json``.
+
+    The amounts add up to the prediction exactly (to its log odds or logarithm, where it has one). A
+    covariate adds what its distance from the mean of the training part does; so ``base`` is that
+    of a text without words and with average covariates.
+
+    Parameters
+    ----------
+    model : path-like or Saved
+        A model file, a folder of `fit_file`, or what `load_model` has loaded.
+    text : str
+    label : str, optional
+        The class to explain; by default the likeliest, of more than two.
+    covariates : mapping of str to float, optional
+        Their values, for a model that was fitted with them.
+    exposure : float, optional
+        Of this text, for a model that was fitted with it; by default 1.
+    jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    dict
+        "text", "prediction", "explained" (what the amounts add up to), "total", "base",
+        "covariates", "words", "topics", and "spans": what each place of the text adds.
+
+    Raises
+    ------
+    SettingError
+        If the covariates or the label are not those of the model, or there is no text.
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import explain_text
+    >>> explain_text("reviews-topics", "a superb film")["words"]  # doctest: +SKIP
+    {'superb': 0.61}
+    """
+    if not text.strip():
+        raise SettingError(f'there is no text to explain: {setting("text")} "...".')
+    check_exposure(exposure)
+    saved = as_saved(model, jobs)
+    if saved.counter is None:
+        raise ValueError(f"{saved.path} has no vocabulary, so it cannot read texts.")
+    columns = value_of_one(saved.estimator, covariates or {}, exposure, saved.path)
+    return plain(_explained(saved.counter, saved.estimator, text, label, columns))
+
+
+def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns) -> dict[str, Any]:
+    counts = counter.transform([text])
+    explanation = model.explain(counts, **columns.for_predict())
+    predicted = predict(model, counts, columns)
+    l, subject = _predictor(model, predicted, None if label is None else str(label))
+    amounts = explanation.words[l][[0]].tocoo()
+    vocabulary = counter.get_feature_names_out()
+    words = {
+        str(vocabulary[v]): float(a) for v, a in zip(amounts.coords[1], amounts.data, strict=True)
+    }
+    topics = explanation.topics[l][[0]].toarray()[0]
+    average = np.zeros(0)
+    if model.n_covariates_:
+        average = (
+            np.atleast_2d(model.covariate_coef_)[l] * model.fitted_.target_model.scaling.centre
+        )
+    of_covariates = explanation.covariates[l][0] - average
+    values = None if columns.covariates is None else columns.covariates[0]
+    shown = prediction_columns(model, predicted)
+    return {
+        "text": text,
+        "prediction": {name: value[0] for name, value in shown.items()},
+        "explained": subject,
+        "total": explanation.predictor[0, l],
+        "base": explanation.base[0, l] + average.sum(),
+        "covariates": []
+        if values is None
+        else [
+            {"name": name, "value": values[j], "amount": of_covariates[j]}
+            for j, name in enumerate(columns.names.covariates)
+        ],
+        "words": dict(sorted(words.items(), key=lambda item: -abs(item[1]))),
+        "topics": [
+            {"topic": k, "amount": amount, "words": top}
+            for k, (amount, top) in enumerate(
+                zip(topics, model.top_words(5, vocabulary), strict=True)
+            )
+        ],
+        "spans": _spans(counter, text, words),
+    }
+
+
+def _predictor(model: Any, predicted: Any, label: str | None) -> tuple[int, str]:
+    """Which linear predictor is explained, and what it is."""
+    coding, option = model.fitted_.parts[0].coding, setting("label")
+    if not coding.is_class:
+        if label is not None:
+            raise SettingError(f"{option} is for models of classes.")
+        return 0, _SUBJECTS.get(coding.kind, "position on the scale of the levels")
+    labels = [str(c) for c in model.classes_]
+    if label is not None and label not in labels:
+        raise SettingError(f"{setting('label', label)}: the classes are {', '.join(labels)}.")
+    if len(labels) == 2:
+        if label == labels[0]:
+            raise SettingError(
+                f"of two classes the second, {labels[1]}, is explained; what adds to it takes "
+                f"from {labels[0]}."
+            )
+        return 0, f"log odds of {labels[1]}"
+    chosen = label if label is not None else str(predicted.values[0])
+    return labels.index(chosen), f"score of {chosen}"
+
+
+def _spans(counter: Any, text: str, words: dict[str, float]) -> list[dict[str, Any]]:
+    """Places of words that add something, each with its share of what the word adds in all."""
+    if not hasattr(counter, "spans"):
+        return []
+    found = [(a, b, word) for a, b, word in counter.spans(text) if word in words]
+    times: dict[str, int] = {}
+    for _, _, word in found:
+        times[word] = times.get(word, 0) + 1
+    return [
+        {"start": a, "stop": b, "word": word, "amount": words[word] / times[word]}
+        for a, b, word in found
+    ]

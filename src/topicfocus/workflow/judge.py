@@ -1,0 +1,97 @@
+"""Judge: predictions on the held-out part, beside those of regressions on the same split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topicfocus.metrics import accuracy, auc, log_loss, poisson_deviance, r2
+from topicfocus.metrics.baselines import Inputs, Predicted, constant, regression
+from topicfocus.metrics.prediction import mean_squared_error
+from topicfocus.workflow.count import Counted
+from topicfocus.workflow.models import is_classes
+from topicfocus.workflow.predict import predict
+from topicfocus.workflow.read import Source
+from topicfocus.workflow.split import Parts
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Predictions of the model for all documents, those of others, and held-out figures of all.
+
+    `others` are for the held-out documents; the first is the regression on all words.
+    """
+
+    predicted: Predicted
+    others: list[Predicted]
+    held_out: dict[str, dict[str, float]]
+
+
+def judge(
+    model: Any, source: Source, counted: Counted, y: np.ndarray, parts: Parts, seed: int
+) -> Judged:
+    """Predict everything, compare on the held-out part."""
+    kind, more = source.target.kind, source.columns
+    train, test = parts
+    everyone = predict(model, counted.counts, more)
+    known = train[np.isfinite(source.target.values[train])]
+    labelled, truth = (np.array(y[part].tolist()) for part in (known, test))
+    of_known, of_test = (_inputs(counted.counts, source, part) for part in (known, test))
+    others = [regression(kind, of_known, labelled, of_test, seed)]
+    if more.covariates is not None:
+        # What words add is the difference to this one.
+        alone = [_inputs(None, source, part) for part in (known, test)]
+        others.append(regression(kind, alone[0], labelled, alone[1], seed))
+    others.append(constant(kind, of_known, labelled, of_test, len(test)))
+    labels = getattr(model, "classes_", getattr(model, "levels_", None))
+    held_out = {
+        predicted.name: figures(kind, truth, predicted, labels, of_test.weight)
+        for predicted in (everyone.of(test), *others)
+    }
+    return Judged(everyone, others, held_out)
+
+
+def _inputs(counts: Any, source: Source, documents: np.ndarray) -> Inputs:
+    columns = source.columns.of(documents)
+    return Inputs(
+        words=None if counts is None else counts[documents],
+        covariates=columns.covariates,
+        weight=columns.weight,
+        exposure=columns.exposure,
+    )
+
+
+def figures(
+    kind: str,
+    truth: np.ndarray,
+    predicted: Predicted,
+    labels: Any,
+    weight: np.ndarray | None = None,
+) -> dict[str, float]:
+    """The figures of one model. `labels` are the classes, or the levels of an ordinal target.
+
+    A document of weight 2 counts like two copies of it, here as in the fit.
+    """
+    if is_classes(kind):
+        p = np.asarray(predicted.probabilities)
+        return {
+            "auc": auc(truth, p, labels=labels, weight=weight),
+            "accuracy": accuracy(truth, predicted.values, weight),
+            "log_loss": log_loss(truth, p, labels, weight),
+        }
+    values = np.asarray(predicted.values, dtype=float)
+    out: dict[str, float] = {}
+    if kind == "count":
+        out["deviance"] = poisson_deviance(truth, values, weight)
+    out["rmse"] = float(np.sqrt(mean_squared_error(truth, values, weight)))
+    out["r2"] = r2(truth, values, weight)
+    if kind == "ordinal":
+        levels = np.asarray(labels, dtype=float)
+        if predicted.probabilities is not None:
+            guess = levels[np.argmax(predicted.probabilities, axis=1)]
+        else:
+            guess = levels[np.argmin(np.abs(values[:, None] - levels), axis=1)]
+        out["accuracy"] = accuracy(truth, guess, weight)
+    return out

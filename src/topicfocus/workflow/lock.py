@@ -1,0 +1,58 @@
+"""One process at a time writes a folder: a lock beside it, which ends with its process."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from topicfocus.workflow.errors import FolderInUse
+from topicfocus.workflow.wording import setting
+
+
+@contextmanager
+def holding(folder: Path | None) -> Iterator[None]:
+    """Nobody else who asks may write `folder` in this block; None is no folder.
+
+    The lock is on an empty file; who holds it is in another one, because systems differ in whether
+    a locked file can be read. Both go at the end. What a killed process leaves is taken over.
+    """
+    if folder is None:
+        yield
+        return
+    from filelock import FileLock, Timeout
+
+    place = folder.resolve()
+    owner = place.with_name(f".{place.name}.owner")
+    lock = FileLock(place.with_name(f".{place.name}.lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise FolderInUse(
+            f"{folder} is being written by {_who(owner)}. Wait for it, or choose another "
+            f"{setting('out')}."
+        ) from None
+    try:
+        with suppress(OSError):  # a full disk: the lock holds without a name
+            owner.write_text(
+                json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8"
+            )
+        yield
+    finally:
+        owner.unlink(missing_ok=True)
+        # While it is ours: one who has opened the file and waits finds it gone, and tries again.
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
+
+
+def _who(owner: Path) -> str:
+    try:
+        found = json.loads(owner.read_text(encoding="utf-8"))
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(found["since"])))
+        return f"process {int(found['pid'])} since {since}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

@@ -1,0 +1,211 @@
+"""Settings of the workflow, checked where they are made. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.wording import setting
+
+KINDS = ("real", "count", "ordinal", "classes")
+MODELS = ("focused", "pf-slda", "pc-slda", "slda")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "counts")
+#: Models that keep some words and drop the others.
+SELECTING = ("focused", "pf-slda")
+
+
+def _one_of(name: str, value: str | None, names: tuple[str, ...]) -> None:
+    if value is not None and value not in names:
+        raise SettingError(f"{setting(name)} is one of {', '.join(names)}, not {value!r}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How a file is read.
+
+    Parameters
+    ----------
+    format : {"csv", "tsv", "jsonl", "parquet", "folder", "counts"}, optional
+        What the file is; by default its name says so.
+    delimiter : str, optional
+        Between columns; by default noticed.
+    encoding : str, default="utf-8"
+        Of text files.
+    skip_bad : bool, default=False
+        Leave unreadable rows out, and count them.
+    vocabulary : path-like, optional
+        A file with the words of a count matrix, one a line, in the order of its columns.
+    """
+
+    format: str | None = None
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    skip_bad: bool = False
+    vocabulary: Any = None
+
+    def __post_init__(self) -> None:
+        _one_of("format", self.format, FORMATS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountOptions:
+    """Which words are counted; None is the default, which depends on the data.
+
+    Parameters
+    ----------
+    stop_words : "english", sequence of str or None, default="english"
+        Words that are not counted.
+    min_df, max_df : int or float, optional
+        Leave out words in fewer, or more, documents of the training part: a number of them or a
+        share. By default 10 and 0.5; rarer words are kept with fewer than 2,000 documents, and a
+        count matrix is taken as it is.
+    max_features : int, optional
+        Keep so many words, the most frequent.
+    ngrams : (int, int), default=(1, 1)
+        Lengths of runs of words: (1, 2) is words and pairs of words.
+    min_length : int, default=2
+        Characters of the shortest word.
+    lowercase : bool, default=True
+    """
+
+    stop_words: str | Sequence[str] | None = "english"
+    min_df: int | float | None = None
+    max_df: int | float | None = None
+    max_features: int | None = None
+    ngrams: tuple[int, int] = (1, 1)
+    min_length: int = 2
+    lowercase: bool = True
+
+    def counter(self, **settings: Any) -> Any:
+        """A `TokenCounter` by these rules."""
+        from topicfocus.text import TokenCounter
+
+        return TokenCounter(
+            lowercase=self.lowercase,
+            min_length=self.min_length,
+            ngram_range=self.ngrams,
+            **settings,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """What is fitted, and how it is tested.
+
+    Parameters
+    ----------
+    model : {"focused", "pf-slda", "pc-slda", "slda"}, default="focused"
+    topics : int, default=5
+    inclusion_prior : float or "auto", optional
+        Expected share of relevant tokens, for focused and pf-slda.
+    test_share : float, default=0.2
+        Share of the documents that is held out.
+    seed : int, default=0
+    jobs : int, optional
+        Threads; all cores by default.
+    """
+
+    model: str = "focused"
+    topics: int = 5
+    inclusion_prior: float | str | None = None
+    test_share: float = 0.2
+    seed: int = 0
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("model", self.model, MODELS)
+        for name, least in (("topics", 1), ("seed", 0), ("jobs", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise SettingError(f"{setting(name)} must be at least {least}, got {value}.")
+        if not 0 < self.test_share < 1:
+            raise SettingError(
+                f"{setting('test_share')} must lie between 0 and 1, got {self.test_share}."
+            )
+        self._check_prior()
+
+    def _check_prior(self) -> None:
+        prior, what = self.inclusion_prior, setting("inclusion_prior")
+        if prior is None:
+            return
+        if self.model not in SELECTING:
+            raise SettingError(f"{what} is for {' and '.join(SELECTING)}, not {self.model}.")
+        if prior == "auto":
+            if self.model == "pf-slda":
+                auto = setting("inclusion_prior", "auto")
+                raise SettingError(f"{auto} is for focused; give pf-slda a number.")
+        elif isinstance(prior, str) or not 0 < prior < 1:
+            raise SettingError(f"{what} must lie between 0 and 1, got {prior!r}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnNames:
+    """What columns besides text and target are called in a file."""
+
+    covariates: tuple[str, ...] = ()
+    weight: str | None = None
+    exposure: str | None = None
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All of them, each once, in the order that `Columns.read` expects."""
+        named = [*self.covariates, self.weight, self.exposure]
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+
+NO_NAMES = ColumnNames()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Which columns of a file are what, and the kind of the target.
+
+    Parameters
+    ----------
+    text, target : str, optional
+    kind : {"real", "count", "ordinal", "classes"}, optional
+    more : ColumnNames
+        Covariates, weight and exposure.
+    """
+
+    text: str | None = None
+    target: str | None = None
+    kind: str | None = None
+    more: ColumnNames = NO_NAMES
+
+    def __post_init__(self) -> None:
+        _one_of("kind", self.kind, KINDS)
+        more = self.more
+        for option, name in (
+            *(("covariates", name) for name in more.covariates),
+            ("weight", more.weight),
+            ("exposure", more.exposure),
+        ):
+            if name is not None and name in (self.target, self.text):
+                what = "target" if name == self.target else "text"
+                raise SettingError(f"{setting(option, name)}: this column is the {what}.")
+        if more.exposure is not None and self.kind != "count":
+            raise SettingError(
+                f"{setting('exposure')} is for counts: add {setting('kind', 'count')}."
+            )
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """As they are remembered with the result."""
+        more = self.more
+        return {
+            "text": self.text,
+            "target": self.target,
+            "covariates": list(more.covariates),
+            "weight": more.weight,
+            "exposure": more.exposure,
+        }
+
+
+def check_exposure(value: float | None) -> None:
+    """Of one text."""
+    if value is not None and not 0 < value < math.inf:
+        raise SettingError(f"{setting('exposure')} must be above 0, got {value}.")

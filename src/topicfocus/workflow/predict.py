@@ -1,0 +1,227 @@
+"""Predict: a fitted model on documents of a file, in blocks, which may be larger than memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from topicfocus.metrics.baselines import Predicted
+from topicfocus.text import ReadError
+from topicfocus.workflow.columns import NO_COLUMNS, Columns
+from topicfocus.workflow.models import Saved, as_saved
+from topicfocus.workflow.options import ReadOptions
+from topicfocus.workflow.read import open_new
+from topicfocus.workflow.remarks import Listener, as_remarks
+from topicfocus.workflow.tables import cell, plain
+
+#: Columns of a table, by name, all of the same length.
+Table = dict[str, Any]
+
+
+def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted:
+    """Predictions with what a model knows of their uncertainty."""
+    name, more = type(model).__name__, columns.for_predict()
+    if hasattr(model, "classes_"):
+        p = model.predict_proba(counts, **more)
+        return Predicted(name, model.classes_[np.argmax(p, axis=1)], p)
+    mean, std = model.predict(counts, return_std=True, **more)
+    # Of ordinal targets, which have no exposure.
+    levels = model.predict_proba(counts, **more) if hasattr(model, "predict_proba") else None
+    return Predicted(name, mean, levels, std)
+
+
+def prediction_columns(model: Any, predicted: Predicted) -> Table:
+    """Predictions as columns of a table."""
+    out: Table = {"prediction": predicted.values}
+    if predicted.std is not None:
+        out["std"] = predicted.std
+    if predicted.probabilities is not None:
+        labels = model.classes_ if hasattr(model, "classes_") else model.levels_
+        for c, label in enumerate(labels):
+            text = f"{label:g}" if isinstance(label, (float, np.floating)) else str(label)
+            out[f"probability_{text}"] = predicted.probabilities[:, c]
+    return out
+
+
+def predict_blocks(
+    model: Saved | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    covariates: Sequence[str] = (),
+    exposure: str | None = None,
+    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+    jobs: int | None = None,
+    remarks: Listener = None,
+) -> Iterator[Table]:
+    """Predict every row of a file, block by block: the file may be larger than memory.
+
+    The model is loaded and the file opened at once, so that mistakes are told before the first
+    block is asked for.
+
+    Parameters
+    ----------
+    model, path, text, covariates, exposure, reading, jobs, remarks
+        As for `predict_file`.
+
+    Returns
+    -------
+    iterator of dict of arrays
+        Tables with the columns of `predict_file`.
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import predict_blocks
+    >>> for block in predict_blocks("reviews-topics", "new.csv"):  # doctest: +SKIP
+    ...     print(block["prediction"].mean())
+    """
+    saved, path = as_saved(model, jobs), os.fspath(path)
+    names, table = open_new(
+        path, saved, text=text, covariates=covariates, exposure=exposure, reading=reading
+    )
+    estimator, counter = saved.estimator, saved.counter
+    if hasattr(table, "corpus"):
+        counts = same_columns(table.corpus, counter, estimator)
+        rows = np.arange(1, counts.shape[0] + 1)
+        return iter([_table(estimator, rows, counts, NO_COLUMNS)])
+    if counter is None:
+        raise ReadError(
+            f"{saved.path} has no vocabulary of its own, so it cannot read texts. Give it a count "
+            "matrix with the columns it was fitted to."
+        )
+    said = as_remarks(remarks)
+
+    def blocks() -> Iterator[Table]:
+        for block in table:
+            columns = Columns.read(names, block)
+            yield _table(estimator, block.rows, counter.transform(block.strings), columns)
+        if table.n_skipped:
+            said.say(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
+
+    return blocks()
+
+
+def predict_file(
+    model: Saved | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    covariates: Sequence[str] = (),
+    exposure: str | None = None,
+    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+    jobs: int | None = None,
+    remarks: Listener = None,
+) -> Table:
+    """Predict every row of a file: what ``topicfocus predict MODEL FILE`` prints, as arrays.
+
+    Parameters
+    ----------
+    model : path-like or Saved
+        A model file, a folder of `fit_file`, or what `load_model` has loaded.
+    path : path-like
+        As for `fit_file`; "-" is standard input.
+    text : str, optional
+        Column of the texts; by default as in the fit.
+    covariates : sequence of str, optional
+        Columns of the covariates in the order of the fit; by default as in the fit.
+    exposure : str, optional
+        Column of the exposure; by default as in the fit.
+    reading : ReadOptions, optional
+    jobs : int, optional
+        Threads; all cores by default.
+    remarks : callable, optional
+        Called with remarks, such as on rows that were left out.
+
+    Returns
+    -------
+    dict of arrays
+        "row", "prediction", and "std" or "probability_LABEL" for each class.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read, or lacks a column that the model needs.
+    SettingError
+        If the settings do not fit the model.
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import predict_file
+    >>> predict_file("reviews-topics", "new.csv")["prediction"]  # doctest: +SKIP
+    """
+    blocks = predict_blocks(
+        model,
+        path,
+        text=text,
+        covariates=covariates,
+        exposure=exposure,
+        reading=reading,
+        jobs=jobs,
+        remarks=remarks,
+    )
+    tables = list(blocks)
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+
+def _table(model: Any, rows: np.ndarray, counts: Any, columns: Columns) -> Table:
+    return {"row": rows, **prediction_columns(model, predict(model, counts, columns))}
+
+
+def same_columns(corpus: Any, counter: Any, model: Any) -> Any:
+    """A count matrix with its columns put where the model has these words; others are left out."""
+    if counter is None:
+        return corpus.counts
+    place = counter.vocabulary_
+    columns = np.array([place.get(str(word), -1) for word in corpus.vocabulary])
+    known = np.flatnonzero(columns >= 0)
+    moved = sparse.csr_array(
+        (np.ones(len(known)), (known, columns[known])), shape=(len(columns), model.n_features_in_)
+    )
+    return sparse.csr_array(corpus.counts @ moved)
+
+
+# ---- writing ----------------------------------------------------------------------------------
+
+
+def write_tables(tables: Iterable[Table], stream: Any, *, as_json: bool = False) -> int:
+    """Tables one below the other as CSV, or as lines of JSON; returns the number of rows."""
+    n = 0
+    for table in tables:
+        (write_json_lines if as_json else write_csv)(table, stream, header=n == 0)
+        n += len(table["row"])
+    return n
+
+
+def write_csv(table: Table, stream: Any, *, header: bool = True) -> None:
+    """Numbers with six digits, empty where nothing is known."""
+    writer = csv.writer(stream, lineterminator="\n")
+    if header:
+        writer.writerow(table)
+    writer.writerows(zip(*(map(cell, column) for column in table.values()), strict=True))
+
+
+def write_json_lines(table: Table, stream: Any, *, header: bool = True) -> None:
+    """One object a row, which needs no header."""
+    names = list(table)
+    for values in zip(*(plain(np.asarray(c)) for c in table.values()), strict=True):
+        line = json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False)
+        stream.write(line + "\n")
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """A text file that appears when it is whole."""
+    from topicfocus.persistence.atomic import replacing
+
+    with replacing(path) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
+        yield text
+        text.detach()  # flushed; the file below is closed by whoever opened it

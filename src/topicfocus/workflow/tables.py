@@ -1,0 +1,30 @@
+"""Results as plain data: JSON, cells of a table."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """A result as JSON has it: Python's own numbers, None for what is not a number."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def cell(value: Any) -> str:
+    """A value in a CSV file: numbers with six digits, empty where nothing is known."""
+    if value is None:
+        return ""
+    if isinstance(value, (float, np.floating)):
+        return "" if np.isnan(value) else f"{value:.6g}"
+    return str(value)

@@ -1,0 +1,73 @@
+"""The regressions that models are measured against."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from topicfocus.metrics.baselines import Inputs, constant, linear, regression, ridge
+
+
+@pytest.fixture(scope="module")
+def words():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1.0, (120, 8)).astype(float)
+    return sparse.csr_array(counts), counts @ np.linspace(-1, 1, 8)
+
+
+@pytest.mark.parametrize("kind", ["real", "ordinal", "count", "binary", "classes"])
+def test_words_tell_more_than_a_constant(words, kind):
+    counts, score = words
+    y = {
+        "real": score,
+        "ordinal": np.round(score).clip(-2, 2),
+        "count": np.round(10 * np.exp(score / 8)),
+        "binary": (score > 0).astype(int),
+        "classes": np.digitize(score, [-1, 1]),
+    }[kind]
+    train, test = Inputs(words=counts[:90]), Inputs(words=counts[90:])
+    mine = regression(kind, train, y[:90], test)
+    nothing = constant(kind, train, y[:90], test, 30)
+    assert mine.name.endswith("on all words")
+    if kind in ("binary", "classes"):
+        assert np.mean(mine.values == y[90:]) > np.mean(nothing.values == y[90:])
+        assert mine.probabilities.sum(axis=1) == pytest.approx(np.ones(30))
+        assert nothing.probabilities[0] == pytest.approx(np.bincount(y[:90]) / 90)
+    else:
+        error = [np.mean((p.values - y[90:]) ** 2) for p in (mine, nothing)]
+        assert error[0] < 0.7 * error[1]
+
+
+def test_exposure_is_a_rate_and_a_weight(words):
+    counts, score = words
+    days = np.random.default_rng(1).integers(1, 30, 120).astype(float)
+    y = np.round(days * np.exp(score / 4))
+    train = Inputs(words=counts[:90], exposure=days[:90])
+    test = Inputs(words=counts[90:], exposure=days[90:])
+    twice = Inputs(words=counts[90:], exposure=2 * days[90:])
+    once = regression("count", train, y[:90], test).values
+    np.testing.assert_allclose(regression("count", train, y[:90], twice).values, 2 * once)
+    rate = constant("count", train, y[:90], test, 30).values / days[90:]
+    np.testing.assert_allclose(rate, y[:90].sum() / days[:90].sum())
+
+
+def test_covariates_beside_words_and_alone(words):
+    counts, score = words
+    year = np.random.default_rng(2).normal(2000, 10, (120, 1))
+    y = score + year[:, 0]
+    both = [
+        Inputs(words=counts[part], covariates=year[part]) for part in (slice(90), slice(90, 120))
+    ]
+    alone = [Inputs(covariates=inputs.covariates) for inputs in both]
+    first, second = (regression("real", a, y[:90], b) for a, b in (both, alone))
+    assert first.name == "ridge on all words and covariates"
+    assert second.name == "ridge on covariates alone"
+    assert np.std(first.values - y[90:]) < np.std(second.values - y[90:])
+
+
+def test_a_given_penalty_shrinks(words):
+    counts, score = words
+    loose, tight = (np.abs(linear(counts, score, False, p).coef_).sum() for p in (1.0, 1e4))
+    assert tight < loose
+    loose, tight = (np.abs(linear(counts, score > 0, True, p).coef_).sum() for p in (1.0, 1e4))
+    assert tight < loose
+    assert ridge(counts.toarray(), score).score(counts.toarray(), score) > 0.9

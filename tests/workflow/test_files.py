@@ -1,0 +1,196 @@
+"""The workflow from Python: the same as the command, returned instead of printed."""
+
+import csv
+import json
+import warnings
+
+import numpy as np
+import pytest
+from command_line import topicfocus, write_reviews
+
+import topicfocus as package
+from topicfocus import workflow
+
+COLUMNS = {"text": "text", "target": "stars"}
+OPTIONS = ("--text", "text", "--target", "stars")
+
+
+def same(found, expected):
+    """Equal but for the last digits: sums of BLAS depend on where arrays happen to lie."""
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        for key, value in expected.items():
+            same(found[key], value)
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for a, b in zip(found, expected, strict=True):
+            same(a, b)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    else:
+        assert found == expected and type(found) is type(expected)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return write_reviews(tmp_path_factory.mktemp("data") / "r.csv", 240)
+
+
+@pytest.fixture(scope="module")
+def heard():
+    return []
+
+
+@pytest.fixture(scope="module")
+def outcome(data, heard, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fitted") / "o"
+    return workflow.fit_file(data, **COLUMNS, topics=3, out=folder, remarks=heard.append)
+
+
+def test_it_returns_what_the_command_prints(data, outcome, heard, tmp_path, capfd):
+    done = topicfocus("fit", data, *OPTIONS, "--topics", 3, "--out", tmp_path / "o", "--json")
+    printed = json.loads(done.stdout)
+    mine = json.loads(json.dumps(outcome.result, allow_nan=False))
+    assert mine == outcome.result  # plain already
+    assert mine.pop("seconds") > 0 and printed.pop("seconds") > 0
+    same(mine, printed)
+    # Remarks are the command's, in words of Python.
+    said = [line.replace("--min-df", "min_df=") for line in done.stderr.splitlines()]
+    assert heard == said[:-1]
+    assert said[-1].startswith("Wrote ")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_folder_is_the_outcome(outcome):
+    assert outcome.folder.name == "o"
+    assert sorted(p.name for p in outcome.folder.iterdir()) == list(outcome.written)
+    assert [p.name for p in outcome.folder.parent.iterdir()] == ["o"]
+    written = json.loads((outcome.folder / "metrics.json").read_text(encoding="utf-8"))
+    assert written == outcome.result
+    with open(outcome.folder / "predictions.csv", encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert list(rows[0]) == list(outcome.predictions)
+    assert [row["part"] for row in rows] == list(outcome.predictions["part"])
+    model = package.load(outcome.folder / "model.topicfocus")
+    texts = ["a superb masterpiece", "awful and dreadful"]
+    np.testing.assert_array_equal(model.predict(texts), outcome.pipeline.predict(texts))
+
+
+def test_without_a_folder_nothing_is_written_or_said(data, outcome, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    found = workflow.fit_file(str(data), **COLUMNS, topics=3)
+    assert found.folder is None and found.written == ()
+    same(found.result["held_out"], outcome.result["held_out"])
+    assert not list(tmp_path.iterdir())
+    assert capfd.readouterr() == ("", "")
+
+
+def test_options_are_those_of_the_command(data, tmp_path):
+    found = workflow.fit_file(
+        data,
+        **COLUMNS,
+        kind="real",
+        model="slda",
+        topics=2,
+        seed=3,
+        test_share=0.3,
+        jobs=1,
+        counting=workflow.CountOptions(stop_words=["awful"], min_df=4, ngrams=(1, 2)),
+        reading=workflow.ReadOptions(format="csv", delimiter=","),
+    )
+    done = topicfocus(
+        *("fit", data, *OPTIONS, "--kind", "real", "--model", "slda", "--topics", 2),
+        *("--seed", 3, "--test-share", 0.3, "--jobs", 1, "--min-df", 4, "--ngrams", "1-2"),
+        *("--format", "csv", "--delimiter", ",", "--out", tmp_path / "o", "--json"),
+        *("--stop-words", "stop.txt"),
+        cwd=write_stop_words(tmp_path),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    del printed["seconds"], found.result["seconds"]
+    same(found.result, printed)
+    assert "awful" not in found.pipeline[0].vocabulary_
+
+
+def write_stop_words(folder):
+    (folder / "stop.txt").write_text("awful\n", encoding="utf-8")
+    return folder
+
+
+def test_predict_file_is_the_table_of_the_command(data, outcome):
+    table = workflow.predict_file(outcome.folder, data)
+    done = topicfocus("predict", outcome.folder, data, "--json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert list(table) == list(lines[0]) == ["row", "prediction", "std"]
+    np.testing.assert_allclose(table["prediction"], [line["prediction"] for line in lines])
+    saved = workflow.load_model(outcome.folder)
+    blocks = list(workflow.predict_blocks(saved, data))
+    assert sum(len(block["row"]) for block in blocks) == len(lines)
+
+
+def test_explain_text_is_what_the_command_prints(outcome):
+    text = "A superb film, but an awful plot."
+    found = workflow.explain_text(outcome.folder, text)
+    same(found, json.loads(topicfocus("explain", outcome.folder, "--text", text, "--json").stdout))
+    assert found["base"] + sum(found["words"].values()) == pytest.approx(found["total"])
+
+
+def test_report_file(data, outcome, tmp_path):
+    page = tmp_path / "page.html"
+    found = workflow.report_file(outcome.folder, data, out=page, docs=20)
+    assert found == {"page": str(page), "documents": 20}
+    assert "<title>Topics that predict stars</title>" in page.read_text(encoding="utf-8")
+    with pytest.raises(FileExistsError, match="replace it: overwrite=True"):
+        workflow.report_file(outcome.folder, data, out=page)
+    workflow.report_file(outcome.folder, data, out=page, docs=20, overwrite=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kind": "counts"}, "kind= is one of real, count, ordinal, classes, not 'counts'"),
+        ({"model": "lda"}, "model= is one of"),
+        ({"topics": 0}, "topics= must be at least 1, got 0"),
+        ({"test_share": 1}, "test_share= must lie between 0 and 1"),
+        ({"inclusion_prior": 2.0}, "inclusion_prior= must lie between"),
+        ({"model": "slda", "inclusion_prior": 0.1}, "is for focused and pf-slda, not slda"),
+        ({"model": "pf-slda", "inclusion_prior": "auto"}, 'inclusion_prior="auto" is for focused'),
+        ({"exposure": "days"}, 'exposure= is for counts: add kind="count".'),
+        ({"covariates": ["stars"]}, 'covariates="stars": this column is the target'),
+        ({"resume": True}, "resume=True is for a folder: name it with out="),
+        ({"target": None}, "say which column is the target: target="),
+    ],
+)
+def test_mistakes_are_said_in_words_of_python(data, settings, message):
+    with pytest.raises(workflow.SettingError) as error:
+        workflow.fit_file(data, **{**COLUMNS, **settings})
+    assert message in str(error.value)
+    assert "--" not in str(error.value)
+
+
+def test_a_taken_folder_and_a_wrong_column(data, outcome):
+    with pytest.raises(FileExistsError, match="with out=, or replace it with overwrite=True"):
+        workflow.fit_file(data, **COLUMNS, out=outcome.folder)
+    with pytest.raises(package.text.ReadError, match="Did you mean 'stars'"):
+        workflow.fit_file(data, text="text", target="star")
+    with pytest.raises(workflow.SettingError, match="no text to explain"):
+        workflow.explain_text(outcome.folder, " ")
+    with pytest.raises(workflow.SettingError, match="label= is for models of classes"):
+        workflow.explain_text(outcome.folder, "good", label="a")
+    with pytest.raises(workflow.SettingError, match="fitted without covariates"):
+        workflow.explain_text(outcome.folder, "good", covariates={"year": 2000.0})
+    with pytest.raises(ValueError, match="exposure= must be above 0"):
+        workflow.explain_text(outcome.folder, "good", exposure=0)
+
+
+def test_what_is_not_as_asked_is_a_warning_of_python(data, tmp_path, monkeypatch):
+    def refuse(self, path):
+        raise ValueError("no room for a page")
+
+    monkeypatch.setattr("topicfocus.report.Explorer.save", refuse)
+    with pytest.warns(UserWarning, match="no explorer page: no room for a page"):
+        found = workflow.fit_file(data, **COLUMNS, topics=2, out=tmp_path / "o")
+    assert found.written == ("metrics.json", "model.topicfocus", "predictions.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert workflow.predict_file(found.folder, data)["row"][0] == 1
