@@ -1,5 +1,6 @@
 """Small fitted models of every kind of target, with documents, for the tests of reports."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -87,14 +88,17 @@ def large(
     fitted = model(2, max_epochs=1, random_state=0).fit(tiny, rng.standard_normal(30))
     kept = np.zeros(n_words, dtype=bool)
     kept[rng.choice(n_words, int(share * n_words), replace=False)] = True
-    fitted.components_ = rng.dirichlet(np.full(n_words, 0.1), n_topics) * kept + 1e-12 * kept
-    fitted.components_ /= fitted.components_.sum(axis=1, keepdims=True)
-    fitted.coef_ = np.linspace(-3, 3, n_topics)
-    fitted.doc_topic_prior_ = np.full(n_topics, 1.0)
-    if hasattr(fitted, "inclusion_"):
-        fitted.inclusion_, fitted.selected_words_ = kept.astype(float), kept
-        fitted.topic_volume_ = np.ones(n_topics)
-        fitted.evidence_ = rng.exponential(5, n_words)
+    topics = rng.dirichlet(np.full(n_words, 0.1), n_topics) * kept + 1e-12 * kept
+    found = fitted.fitted_
+    state = replace(
+        found.state,
+        topic_word=np.ascontiguousarray((topics / topics.sum(axis=1, keepdims=True)).T),
+        coef=np.linspace(-3, 3, n_topics),
+        doc_topic_prior=np.full(n_topics, 1.0),
+        inclusion=kept.astype(float) if found.selects else np.ones(n_words),
+    )
+    evidence = rng.exponential(5, n_words) if found.selects else None
+    fitted.fitted_ = replace(found, state=state, evidence=evidence)
     words = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 8)) for _ in range(n_words)])
     zipf = 1 / np.arange(1, n_words + 1)
     texts = [" ".join(rng.choice(words, 400, p=zipf / zipf.sum())) for _ in range(n_docs)]
