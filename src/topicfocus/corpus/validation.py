@@ -197,6 +197,12 @@ def check_target(
     -------
     ndarray of float64, shape (n_docs,)
         Always a copy.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import check_target
+    >>> check_target([1, 2, 5], 3).tolist()
+    [1.0, 2.0, 5.0]
     """
     if kind not in ("real", "binary"):
         raise ValueError(f'kind must be "real" or "binary", got {kind!r}')
@@ -237,7 +243,20 @@ def check_target(
 
 
 def check_feature_count(n_words: int, expected: int, *, name: str = "X") -> None:
-    """Raise ValueError unless new documents have the columns that the model was fitted with."""
+    """Raise ValueError unless new documents have the columns that the model was fitted with.
+
+    Parameters
+    ----------
+    n_words, expected : int
+        Columns of new documents, and of those that a model was fitted to.
+    name : str, default="X"
+        What messages call the matrix.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import check_feature_count
+    >>> check_feature_count(3, 3)
+    """
     if n_words != expected:
         raise ValueError(
             f"{name} has {n_words} features, but the model was fitted with {expected}. Use the "

@@ -73,6 +73,21 @@ def register(
     check : callable, optional
         Called with the object before it is written and after it is read. It raises
         NotFittedError, or ValueError where attributes do not fit together.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from topicfocus.persistence import register
+    >>> class Halved(BaseEstimator):
+    ...     def fit(self, X, y=None):
+    ...         return self
+    >>> register(Halved, name="example.Halved").__name__
+    'Halved'
     """
     if not callable(getattr(cls, "get_params", None)):
         raise TypeError(f"{cls.__name__} has no get_params: its parameters cannot be stored.")
@@ -84,7 +99,29 @@ def register(
 
 
 def register_record(cls: type, *, name: str | None = None) -> type:
-    """Allow a NamedTuple or a dataclass as a value in model files, by its fields."""
+    """Allow a NamedTuple or a dataclass as a value in model files, by its fields.
+
+    Parameters
+    ----------
+    cls : type
+        A family of targets of your own, for example.
+    name : str, optional
+        Its name in files, which must never change; by default the package and the class.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> from topicfocus.persistence import register_record
+    >>> class Waiting(NamedTuple):
+    ...     rate: float = 1.0
+    >>> register_record(Waiting, name="example.Waiting").__name__
+    'Waiting'
+    """
     if not (is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))):
         raise TypeError(f"{cls.__name__} is neither a NamedTuple nor a dataclass.")
     name = name or f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
