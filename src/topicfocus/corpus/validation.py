@@ -373,9 +373,17 @@ def _raise_not_a_number(values: NDArray[Any], name: str, error: Exception) -> No
     raise TypeError(f"{name} must hold numbers: {error}") from error
 
 
+def index_dtype(largest: int) -> np.dtype:
+    """Type of a sparse matrix's indices: int32 where that is enough.
+
+    Older versions of SciPy keep their own function for this private.
+    """
+    return np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
+
+
 def _with_smallest_indices(matrix: sparse.csr_array) -> sparse.csr_array:
     """Indices of int32 where rows, columns and number of entries allow it, else of int64."""
-    dtype = sparse.get_index_dtype(maxval=max(matrix.nnz, *matrix.shape))
+    dtype = index_dtype(max(matrix.nnz, *matrix.shape))
     if matrix.indices.dtype == dtype and matrix.indptr.dtype == dtype:
         return matrix
     indices, indptr = matrix.indices.astype(dtype), matrix.indptr.astype(dtype)
