@@ -302,7 +302,11 @@ class Decoder:
         value = self.decode(node["value"], depth)
         if node["dtype"] == "str":
             return np.str_(value)
-        return _known_dtype(node["dtype"]).type(value)
+        dtype = _known_dtype(node["dtype"])
+        # NumPy itself refuses a number that is too large only since version 2.
+        if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+            raise OverflowError(f"{value} is no {dtype}")
+        return dtype.type(value)
 
     def _dtype(self, node: dict[str, Any], depth: int) -> np.dtype:
         return _known_dtype(node["name"])
