@@ -1,5 +1,6 @@
 """TokenCounter is CountVectorizer: the same vocabulary, the same counts, the same complaints."""
 
+import contextlib
 import sys
 import warnings
 
@@ -165,7 +166,7 @@ def test_arrow_columns_are_used_where_they_lie(monkeypatch):
         "chunks": pa.chunked_array([SENTENCES[:4], [], SENTENCES[4:]]),
         "blocks": iter([pa.array(SENTENCES[:4]), pa.array(SENTENCES[4:])]),
     }
-    if hasattr(pa, "string_view"):  # since pyarrow 16
+    with contextlib.suppress(pa.ArrowNotImplementedError):  # pyarrow 16 has views but makes none
         forms["view"] = whole[1:-1].cast(pa.string_view())
     for chunk in (1 << 23, 10):
         monkeypatch.setattr(buffers, "CHUNK_BYTES", chunk)
