@@ -67,7 +67,13 @@ def test_name_of_the_matrix_is_used():
         (np.ones(4), r"X has 1 dimension\(s\), shape \(4,\).*Reshape your data"),
         (np.ones((2, 2, 2)), r"X has 3 dimension\(s\), shape \(2, 2, 2\)"),
         (5, r"X has 0 dimension\(s\)"),
-        (sparse.coo_array(np.ones(4)), r"X has 1 dimension\(s\), shape \(4,\)"),
+        pytest.param(
+            sparse.coo_array(np.ones(4)),
+            r"X has 1 dimension\(s\), shape \(4,\)",
+            marks=pytest.mark.skipif(
+                sparse.coo_array(np.ones(4)).ndim == 2, reason="needs sparse vectors (SciPy 1.13)"
+            ),
+        ),
         (np.ones((0, 3)), r"X has no documents: 0 sample\(s\) \(shape=\(0, 3\)\)"),
         (sparse.csr_array((0, 3)), "X has no documents"),
         (np.ones((3, 0)), r"X has no words: 0 feature\(s\) \(shape=\(3, 0\)\)"),
@@ -139,7 +145,7 @@ def test_masked_array_is_not_silently_unmasked():
 def test_index_out_of_range_is_refused_before_compiled_code_sees_it(form):
     matrix = getattr(sparse, f"{form}_array")(np.eye(3))
     matrix.indices[1] = 7
-    with pytest.raises(ValueError, match=f"X is not a valid {form} matrix: indices must be < 3"):
+    with pytest.raises(ValueError, match=f"X is not a valid {form} matrix: .* must be < 3"):
         make_corpus(matrix)
 
 

@@ -1,4 +1,8 @@
-"""Local inference of one document and of many, against the plain NumPy twin."""
+"""Local inference of one document and of many, against the plain NumPy twin.
+
+Kernels are given a family as the package gives it, `common(family)`, so that they are compiled once
+for all families; the twin is given the family itself.
+"""
 
 import numpy as np
 import pytest
@@ -17,7 +21,7 @@ from kernel_cases import (
     random_rows,
 )
 
-from topicfocus.families import Gaussian, Poisson, Several
+from topicfocus.families import Gaussian, Poisson, Several, common
 from topicfocus.kernels import reference
 from topicfocus.kernels.local import (
     LocalBudget,
@@ -101,7 +105,7 @@ def test_target_gradient_is_the_numerical_one(group, data, n_topics, size, scale
     family = EXAMPLES[data.draw(st.sampled_from(group))]
     gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
     out = np.empty(n_topics)
-    target_gradient(family, target, gamma, moments, out)
+    target_gradient(common(family), target, gamma, moments, out)
 
     def value(at):
         return reference.expected_log_likelihood(family, target, at)
@@ -115,17 +119,17 @@ def test_target_gradient_is_the_numerical_one(group, data, n_topics, size, scale
 def test_target_gradients_equal_reference(group, data, n_topics, size, scale, weight, seed):
     family = EXAMPLES[data.draw(st.sampled_from(group))]
     gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
-    value = expected_target(family, target, gamma, moments)
+    value = expected_target(common(family), target, gamma, moments)
     exact = reference.expected_log_likelihood(family, target, gamma)
     assert value == pytest.approx(exact, rel=1e-11, abs=1e-12 * unit)
     mean, variance = reference.predictor_moments(target, gamma)
     np.testing.assert_allclose(moments[0], mean, rtol=1e-11, atol=1e-12 * (1 + scale))
     np.testing.assert_allclose(moments[1], variance, rtol=1e-9, atol=1e-12 * (1 + scale**2))
     out = np.empty(n_topics)
-    target_gradient(family, target, gamma, moments, out)
+    target_gradient(common(family), target, gamma, moments, out)
     expected = reference.target_gradient(family, target, gamma)
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12 * unit / gamma.sum())
-    target_natural_gradient(family, target, gamma, moments, out)
+    target_natural_gradient(common(family), target, gamma, moments, out)
     natural = reference.natural(expected, gamma)
     # F is nearly singular along γ: its condition number is of the order of γ₀ and 1/γ.
     loss = 1e-10 * (1.0 + gamma.sum()) * (1.0 + 1.0 / gamma.min())
@@ -139,7 +143,7 @@ def test_natural_gradient_of_one_topic_is_nothing(family):
         target = random_local_target(np.random.default_rng(seed), family, 1, 3.0, 1.0)
         out = np.full(1, np.nan)
         moments = np.empty((4, len(target.coef)))
-        target_natural_gradient(family, target, np.array([3.3]), moments, out)
+        target_natural_gradient(common(family), target, np.array([3.3]), moments, out)
         assert out[0] == 0.0
 
 
@@ -156,9 +160,9 @@ def test_coefficients_of_an_unknown_target_play_no_part(family):
     target = random_local_target(rng, family, 4, 1.0, 1.0)
     target.weight[:] = 0.0
     moments, out = np.empty((4, len(target.coef))), np.full(4, np.nan)
-    target_gradient(family, target, gamma, moments, out)
+    target_gradient(common(family), target, gamma, moments, out)
     assert not np.any(out)
-    assert expected_target(family, target, gamma, moments) == 0.0
+    assert expected_target(common(family), target, gamma, moments) == 0.0
 
 
 # ---- mixtures ---------------------------------------------------------------------------------
@@ -223,7 +227,7 @@ def kernel_objective(document: Document, gamma: np.ndarray, dtype=np.float64) ->
         document.n,
         document.prior,
         gamma,
-        document.family,
+        common(document.family),
         document.target,
         local_work(document.n_topics, document.n + 3, dtype, len(document.target.coef)),
     )
@@ -285,7 +289,7 @@ def infer(document: Document, steps: int, tolerance: float = 0.0, dtype=np.float
         weight,
         document.n,
         document.prior,
-        document.family,
+        common(document.family),
         document.target,
         gamma,
         LocalBudget(steps, tolerance),
@@ -483,7 +487,8 @@ def test_infer_documents_statistics(group, data, lengths, n_words, n_topics, lar
     stats = local_stats(n_words, n_topics)
     words = WordTable(case.table, case.multiplicity)
     budget = LocalBudget(6, 1e-6)
-    infer_documents(0, n_docs, corpus, words, case.prior, case.coef, family, gamma, budget, stats)
+    compiled = common(family)
+    infer_documents(0, n_docs, corpus, words, case.prior, case.coef, compiled, gamma, budget, stats)
     word_topic = np.zeros((n_words, n_topics))
     evidence = np.zeros(n_words)
     log_theta = np.zeros(n_topics)
@@ -531,7 +536,7 @@ def test_infer_documents_works_on_a_range_and_adds(first, length, seed):
     last = min(first + length, 6)
     words = WordTable(case.table, case.multiplicity)
     budget = LocalBudget(4, 0.0)
-    arguments = (case.corpus, words, case.prior, case.coef, case.family)
+    arguments = (case.corpus, words, case.prior, case.coef, common(case.family))
 
     def run(*ranges):
         gamma = case.start.copy()
@@ -557,12 +562,13 @@ def test_without_the_bound_the_rest_is_the_same(n_topics):
         np.random.default_rng(n_topics), [30, 0, 5, 1], 40, n_topics, Gaussian(1.0)
     )
     words = WordTable(case.table, case.multiplicity)
+    family = common(case.family)
     results = []
     for with_bound in (True, False):
         gamma, stats = case.start.copy(), local_stats(40, n_topics)
         budget = LocalBudget(4, 0.0, with_bound)
         infer_documents(
-            0, 4, case.corpus, words, case.prior, case.coef, case.family, gamma, budget, stats
+            0, 4, case.corpus, words, case.prior, case.coef, family, gamma, budget, stats
         )
         results.append((gamma, stats))
     (gamma, full), (same, less) = results
@@ -575,6 +581,7 @@ def test_without_the_bound_the_rest_is_the_same(n_topics):
 def test_infer_documents_in_single_precision():
     rng = np.random.default_rng(3)
     case = random_corpus(rng, [40, 0, 25, 1] * 5, 60, 5, Gaussian(1.0))
+    family = common(case.family)
     results = []
     for dtype in (np.float64, np.float32):
         gamma = case.start.copy()
@@ -582,7 +589,7 @@ def test_infer_documents_in_single_precision():
         words = WordTable(case.table.astype(dtype), case.multiplicity)
         budget = LocalBudget(10, 0.0)
         infer_documents(
-            0, 20, case.corpus, words, case.prior, case.coef, case.family, gamma, budget, stats
+            0, 20, case.corpus, words, case.prior, case.coef, family, gamma, budget, stats
         )
         results.append((gamma, stats))
     (gamma, stats), (gamma32, stats32) = results

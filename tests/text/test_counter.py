@@ -1,5 +1,6 @@
 """TokenCounter is CountVectorizer: the same vocabulary, the same counts, the same complaints."""
 
+import contextlib
 import sys
 import warnings
 
@@ -161,11 +162,12 @@ def test_arrow_columns_are_used_where_they_lie(monkeypatch):
     forms = {
         "slice": whole[1:-1],
         "large": whole[1:-1].cast(pa.large_string()),
-        "view": whole[1:-1].cast(pa.string_view()),
         "dictionary": whole[1:-1].dictionary_encode(),
         "chunks": pa.chunked_array([SENTENCES[:4], [], SENTENCES[4:]]),
         "blocks": iter([pa.array(SENTENCES[:4]), pa.array(SENTENCES[4:])]),
     }
+    with contextlib.suppress(pa.ArrowNotImplementedError):  # pyarrow 16 has views but makes none
+        forms["view"] = whole[1:-1].cast(pa.string_view())
     for chunk in (1 << 23, 10):
         monkeypatch.setattr(buffers, "CHUNK_BYTES", chunk)
         for name, form in forms.items():

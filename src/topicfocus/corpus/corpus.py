@@ -35,6 +35,12 @@ class Corpus:
         int32 unless the matrix is too large for that.
     vocabulary : tuple of str, or None
         The words of the columns.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import make_corpus
+    >>> make_corpus([[2, 0, 1], [0, 3, 0]])
+    Corpus(2 documents, 3 words, 6 tokens)
     """
 
     counts: sparse.csr_array
@@ -82,6 +88,12 @@ class Corpus:
         -------
         Corpus
             The chosen documents with the same columns.
+
+        Examples
+        --------
+        >>> from topicfocus.corpus import make_corpus
+        >>> make_corpus([[2, 0, 1], [0, 3, 0]]).rows([1, 1])
+        Corpus(2 documents, 3 words, 6 tokens)
         """
         if not isinstance(index, slice):
             index = np.atleast_1d(np.asarray(index))  # one number would give a vector
@@ -103,6 +115,12 @@ class Corpus:
         -------
         iterator of arrays of int
             Document indices, for :meth:`rows`.
+
+        Examples
+        --------
+        >>> from topicfocus.corpus import make_corpus
+        >>> [rows.tolist() for rows in make_corpus([[1], [2], [3]]).batches(2)]
+        [[0, 1], [2]]
         """
         try:
             size = operator.index(batch_size)
@@ -158,6 +176,13 @@ def make_corpus(
         If text or something else that is not numbers is given instead of counts.
     ValueError
         If the shape, a count or the vocabulary is wrong; the message names row, column and word.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import make_corpus
+    >>> corpus = make_corpus([[2, 0, 1], [0, 3, 0]], ["good", "bad", "film"])
+    >>> corpus.n_docs, corpus.n_words, corpus.n_tokens
+    (2, 3, 6.0)
     """
     if not tolerance >= 0:
         raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")

@@ -197,6 +197,12 @@ def check_target(
     -------
     ndarray of float64, shape (n_docs,)
         Always a copy.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import check_target
+    >>> check_target([1, 2, 5], 3).tolist()
+    [1.0, 2.0, 5.0]
     """
     if kind not in ("real", "binary"):
         raise ValueError(f'kind must be "real" or "binary", got {kind!r}')
@@ -237,7 +243,20 @@ def check_target(
 
 
 def check_feature_count(n_words: int, expected: int, *, name: str = "X") -> None:
-    """Raise ValueError unless new documents have the columns that the model was fitted with."""
+    """Raise ValueError unless new documents have the columns that the model was fitted with.
+
+    Parameters
+    ----------
+    n_words, expected : int
+        Columns of new documents, and of those that a model was fitted to.
+    name : str, default="X"
+        What messages call the matrix.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import check_feature_count
+    >>> check_feature_count(3, 3)
+    """
     if n_words != expected:
         raise ValueError(
             f"{name} has {n_words} features, but the model was fitted with {expected}. Use the "
@@ -354,9 +373,17 @@ def _raise_not_a_number(values: NDArray[Any], name: str, error: Exception) -> No
     raise TypeError(f"{name} must hold numbers: {error}") from error
 
 
+def index_dtype(largest: int) -> np.dtype:
+    """Type of a sparse matrix's indices: int32 where that is enough.
+
+    Older versions of SciPy keep their own function for this private.
+    """
+    return np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
+
+
 def _with_smallest_indices(matrix: sparse.csr_array) -> sparse.csr_array:
     """Indices of int32 where rows, columns and number of entries allow it, else of int64."""
-    dtype = sparse.get_index_dtype(maxval=max(matrix.nnz, *matrix.shape))
+    dtype = index_dtype(max(matrix.nnz, *matrix.shape))
     if matrix.indices.dtype == dtype and matrix.indptr.dtype == dtype:
         return matrix
     indices, indptr = matrix.indices.astype(dtype), matrix.indptr.astype(dtype)

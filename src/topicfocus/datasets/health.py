@@ -102,6 +102,13 @@ def load_eicu(split: int = 0, *, path: PathLike | None = None, download: bool = 
     -------
     Dataset
         ``groups`` has the patient of each stay.
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import load_eicu
+    >>> data = load_eicu(split=0)  # doctest: +SKIP
+    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
+    True
     """
     folder = find_data("eicu", path, download=download)
     codes: defaultdict[str, set[str]] = defaultdict(set)
@@ -153,6 +160,13 @@ def load_diabetes(
     -------
     Dataset
         ``groups`` has the patient of each encounter.
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import load_diabetes
+    >>> data = load_diabetes(split=0)  # doctest: +SKIP
+    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
+    True
     """
     if target not in ("any", "<30"):
         raise ValueError(f'target must be "any" or "<30", got {target!r}')

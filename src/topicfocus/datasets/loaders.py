@@ -52,6 +52,13 @@ def load_pang_lee(
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import load_pang_lee
+    >>> data = load_pang_lee(split=0)  # doctest: +SKIP
+    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
+    True
     """
     _check_choice("target", target, ("rating", "label3", "label4"))
     file = find_data("pang_lee", path, download=download) / "pang_lee.csv.gz"
@@ -94,6 +101,13 @@ def load_yelp(
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import load_yelp
+    >>> data = load_yelp(split=0)  # doctest: +SKIP
+    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
+    True
     """
     texts, stars = _read_texts(
         find_data("yelp", path, download=download) / "yelp.csv.gz", "text", "stars"
@@ -136,6 +150,13 @@ def load_imdb(
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import load_imdb
+    >>> data = load_imdb(split=0)  # doctest: +SKIP
+    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
+    True
     """
     _check_choice("target", target, ("label", "rating"))
     file = find_data("imdb", path, download=download) / "imdb50k.csv.gz"
@@ -180,6 +201,13 @@ def load_poliblog(
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import load_poliblog
+    >>> data = load_poliblog(split=0)  # doctest: +SKIP
+    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
+    True
     """
     file = find_data("poliblog", path, download=download) / "poliblog5k.csv.gz"
     bags, sides = _read_texts(file, "bag", "rating")
@@ -218,6 +246,13 @@ def load_newsgroups(
     Returns
     -------
     Dataset
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import load_newsgroups
+    >>> data = load_newsgroups(split=0)  # doctest: +SKIP
+    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
+    True
     """
     file = find_data("newsgroups", path, download=download) / "20newsgroups.csv.gz"
     texts, categories, own = _read_texts(file, "text", "category", "split")
@@ -250,6 +285,13 @@ def load_we8there(
     Dataset
         ``target`` has a column for each of ``target_names``: food, service, value, atmosphere,
         overall.
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import load_we8there
+    >>> data = load_we8there(split=0)  # doctest: +SKIP
+    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
+    True
     """
     folder = find_data("we8there", path, download=download) / "raw"
     counts = _read_csc(folder)

@@ -49,6 +49,11 @@ def download(name: str, *, force: bool = False, progress: bool | None = None) ->
     DownloadError
         If there is no connection, a file is not the expected one, or the cache cannot be written;
         the message says what to do.
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import download
+    >>> folder = download("pang_lee")  # doctest: +SKIP
     """
     if name not in SOURCES:
         raise ValueError(f"no data set is called {name!r}; there are {', '.join(SOURCES)}")

@@ -51,6 +51,16 @@ def paper_counts(
         One for each sequence of texts, in their order.
     vocabulary : tuple of str
         The word of each column, in alphabetical order.
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import paper_counts
+    >>> texts = ["a good film", "a bad film", "good music"]
+    >>> (train, test), vocabulary = paper_counts(texts, ["good good fun"], min_df=1, max_df=1.0)
+    >>> vocabulary
+    ('bad', 'film', 'good', 'music')
+    >>> test.toarray().astype(int).tolist()
+    [[0, 0, 2, 0]]
     """
     # Here, not above: reading a data set's description should not cost the import of scikit-learn.
     from sklearn.feature_extraction.text import CountVectorizer
@@ -90,6 +100,15 @@ def code_counts(
         One for each sequence of bags, in their order.
     vocabulary : tuple of str
         The code of each column, in alphabetical order.
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import code_counts
+    >>> (train, test), vocabulary = code_counts([["dx:a", "rx:b"], ["dx:a"]], [["rx:b"]], min_df=1)
+    >>> vocabulary
+    ('dx:a', 'rx:b')
+    >>> train.toarray().astype(int).tolist()
+    [[1, 1], [1, 0]]
     """
     frequency = Counter(code for bag in train_bags for code in set(bag))
     vocabulary = tuple(sorted(code for code, n in frequency.items() if n >= min_df))

@@ -142,6 +142,11 @@ def find_data(
     ------
     FileNotFoundError
         If no place has all files; the message says what was missing where.
+
+    Examples
+    --------
+    >>> from topicfocus.datasets import find_data
+    >>> folder = find_data("pang_lee", "where/it/is")  # doctest: +SKIP
     """
     if name not in SOURCES:
         raise ValueError(f"no data set is called {name!r}; there are {', '.join(SOURCES)}")

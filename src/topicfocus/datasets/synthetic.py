@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 
+from topicfocus.corpus.validation import index_dtype
+
 
 @dataclass(frozen=True, eq=False)
 class SyntheticCorpus:
@@ -224,7 +226,7 @@ def count_tokens(
     docs: NDArray[np.int64], words: NDArray[np.int64], shape: tuple[int, int]
 ) -> sparse.csr_array:
     """Count tokens into a canonical documents x words CSR of float64."""
-    index = sparse.get_index_dtype(maxval=max(len(docs), *shape))  # int32 where that is enough
+    index = index_dtype(max(len(docs), *shape))
     coords = (docs.astype(index), words.astype(index))
     tokens = sparse.coo_array((np.ones(len(docs)), coords), shape=shape)
     return tokens.tocsr()  # sums duplicates

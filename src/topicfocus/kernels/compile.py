@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import config, njit
+from numba import njit
 from numba.core import sigutils, types
 from numba.core.caching import FunctionCache
 
@@ -35,6 +35,9 @@ from topicfocus.families.operations import (
     row_log_likelihood,
 )
 from topicfocus.folders import cache_folder
+
+#: Numba sets its options when it is imported, so a type checker knows none of them.
+config: Any = numba.config
 
 #: fastmath: sums may be reordered, so that LLVM can use SIMD; NaN and infinity keep their meaning.
 #: error_model: Python's check for a zero divisor is an early exit, and no loop with one vectorises.
@@ -98,7 +101,7 @@ def outside_families(sig: Any) -> list[type]:
     package = __name__.partition(".")[0]
     found = []
     for kind in sigutils.normalize_signature(sig)[0]:
-        if isinstance(kind, types.BaseNamedTuple):
+        if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):
             cls = kind.instance_class
             if cls.__module__.partition(".")[0] != package:
                 found.append(cls)
@@ -139,12 +142,13 @@ class _KernelCache(FunctionCache):
             config.CACHE_DIR = before
 
     def _part(self, sig: Any) -> FunctionCache | None:
-        names = [family_hash(family) for family in outside_families(sig)]
-        if not names:
-            return self
-        if None in names:
-            return None  # compile in memory
-        return _KernelCache(self._py_func, self._directory.joinpath(*names))
+        directory = self._directory
+        for family in outside_families(sig):
+            name = family_hash(family)
+            if name is None:
+                return None  # compile in memory
+            directory = directory / name
+        return self if directory == self._directory else _KernelCache(self._py_func, directory)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         part = self._part(sig)

@@ -75,8 +75,9 @@ def mix_response(gradient, theta, work, out):
         out[k] = theta[k] * (work.step[k] - along / across * work.along[k])
 
 
+# long: its stages share eight arrays of scratch, made once for all documents of a call.
 @kernel
-def constrained_documents(
+def constrained_documents(  # noqa: C901
     first, last, corpus, words, prior, coef, family, theta, slope, budget, out
 ):
     """Find θ̂ of documents first..last-1 (warm-started, in place) and add to `out`.

@@ -221,6 +221,7 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
     return taken
 
 
+# long: the scratch of a document is made once, and the two kinds of statistics share it.
 @kernel
 def infer_documents(first, last, corpus, words, prior, coef, family, concentration, budget, out):
     """Infer documents first..last-1, update their γ in place and add their statistics to `out`.

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -111,7 +111,8 @@ def run_chunks(
         except IndexError:
             buffer = make()
         else:
-            reset(buffer)
+            if reset is not None:
+                reset(buffer)
         work(chunk[0], chunk[1], buffer)
         return buffer
 
@@ -131,10 +132,10 @@ def run_chunks(
     # A window of chunks is under way; the oldest is added before a new one is handed out.
     pool = _pool(threads)
     waiting = deque(pool.submit(run, chunk) for chunk in chunks[: threads + 1])
-    for chunk in [*chunks[threads + 1 :], *[None] * len(waiting)]:
+    later = iter(chunks[threads + 1 :])
+    while waiting:
         buffer = waiting.popleft().result()
-        if chunk is not None:
-            waiting.append(pool.submit(run, chunk))
+        waiting.extend(pool.submit(run, chunk) for chunk in islice(later, 1))
         total = put(total, buffer)
     return total
 

@@ -163,8 +163,9 @@ def fixed_point(rows, weight, n, prior, theta, work):
             break
 
 
+# long: one iteration with four ways to end; parts of it would have to return which one it was.
 @kernel
-def map_document(rows, weight, n, prior, theta, budget, work):
+def map_document(rows, weight, n, prior, theta, budget, work):  # noqa: C901
     """Newton with a line search from the θ given, in place. Returns the number of steps.
 
     Short steps are taken in full (`_SHORT`). Where the first step is long, θ is far from the

@@ -23,6 +23,29 @@ def target_agreement(
     Over the ``top_n`` words of all topics, the Pearson correlation of the topic's coefficient with
     m_v = c_v/(c_v + 5)·(mean target of the documents that contain v - overall mean), c_v their
     number. Use held-out documents. NaN when all coefficients are equal.
+
+    Parameters
+    ----------
+    components : array-like of shape (n_topics, n_words)
+        Topics, ``components_`` of a model.
+    coef : array-like of shape (n_topics,)
+        Their coefficients, ``coef_`` of a model.
+    counts : documents x words
+        Documents, best those that the model was not fitted to.
+    target : array-like of shape (n_docs,)
+    top_n : int, default=20
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import target_agreement
+    >>> counts = [[2, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 2], [0, 0, 1, 0]]
+    >>> topics = [[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]
+    >>> round(target_agreement(topics, [1.0, -1.0], counts, [5, 4, 1, 2]), 2)
+    0.99
     """
     topics = read_topics(components)
     coefficients = _read_coef(coef, len(topics))
@@ -62,6 +85,31 @@ def lexicon_agreement(
 
     ``lexicon`` maps words to numbers of which only the sign counts. A word of the topic with the
     highest coefficient is right when its sign is positive, of the lowest when negative.
+
+    Parameters
+    ----------
+    components : array-like of shape (n_topics, n_words)
+        Topics, ``components_`` of a model.
+    coef : array-like of shape (n_topics,)
+        Their coefficients, ``coef_`` of a model.
+    vocabulary : sequence of str
+        The word of each column.
+    lexicon : mapping of str to float
+        Words with an opinion; others are neither right nor wrong.
+    top_n : int, default=10
+
+    Returns
+    -------
+    LexiconAgreement
+        (right, wrong, total).
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import lexicon_agreement
+    >>> topics = [[0.6, 0.4, 0.0], [0.0, 0.3, 0.7]]
+    >>> lexicon = {"good": 2.0, "bad": -1.5}
+    >>> lexicon_agreement(topics, [1.0, -1.0], ["good", "film", "bad"], lexicon)
+    LexiconAgreement(right=2, wrong=0, total=4)
     """
     topics = read_topics(components)
     coefficients = _read_coef(coef, len(topics))

@@ -81,6 +81,10 @@ def coherence(
         forgotten when one copy leaves the window, until the next one enters: gensim counts like
         this, and with it most published figures.
 
+    Returns
+    -------
+    float, or ndarray of shape (n_topics,) with ``per_topic``
+
     Notes
     -----
     "uci" and "c_v" are gensim's c_uci and c_v, "umass" is its u_mass (``epsilon=1/M``, for M

@@ -39,6 +39,12 @@ def selection_scores(
     -------
     SelectionScores
         (precision, recall).
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import selection_scores
+    >>> selection_scores([1.0, 1.0, 0.2, 0.0], [True, False, True, False])
+    SelectionScores(precision=0.5, recall=0.5)
     """
     probability = np.asarray(inclusion, dtype=np.float64)
     truth = np.asarray(relevant)
@@ -80,6 +86,14 @@ def channel_overlap(components: ArrayLike, background: ArrayLike) -> float:
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import channel_overlap
+    >>> channel_overlap([[0.5, 0.5, 0.0]], [0.0, 0.0, 1.0])
+    0.0
+    >>> channel_overlap([[0.5, 0.5, 0.0]], [0.0, 0.5, 0.5])
+    0.25
     """
     topics = read_topics(components)
     irrelevant = np.asarray(background, dtype=np.float64)
@@ -113,6 +127,12 @@ def topic_diversity(components: ArrayLike, top_n: int = 25) -> float:
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import topic_diversity
+    >>> topic_diversity([[0.6, 0.4, 0.0], [0.0, 0.4, 0.6]], top_n=2)
+    0.75
     """
     tops = top_words(read_topics(components), top_n)
     every = np.concatenate(tops)

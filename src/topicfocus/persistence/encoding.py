@@ -73,26 +73,10 @@ class Encoder:
             return value
         if kind is float:
             return value if math.isfinite(value) else {"kind": "float", "value": repr(value)}
-        if kind is list:
-            return self._list(value, where, depth)
-        if kind is tuple:
-            return {"kind": "tuple", "values": self._list(list(value), where, depth)}
-        if kind is dict:
-            return {
-                "kind": "dict",
-                "keys": self._list(list(value), f"{where} (a key)", depth),
-                "values": self._list(list(value.values()), where, depth),
-            }
-        if kind in (set, frozenset):
-            values = [self.encode(v, where, depth + 1) for v in value]
-            # A set has no order of its own that two runs would share.
-            return {"kind": kind.__name__, "values": sorted(values, key=json.dumps)}
-        if kind is np.ndarray:
-            return self._array(value, where, depth)
-        if isinstance(value, np.generic):
-            return self._scalar(value, where)
-        if isinstance(value, (np.dtype, type)):
-            return self._type(value, where)
+        if kind in (list, tuple, dict, set, frozenset):
+            return self._container(value, where, depth)
+        if kind is np.ndarray or isinstance(value, (np.generic, np.dtype, type)):
+            return self._numpy(value, where, depth)
         if kind in (sparse.csr_array, sparse.csr_matrix):
             return {
                 "kind": kind.__name__,
@@ -119,6 +103,31 @@ class Encoder:
         if entry_of(kind) is not None:
             return self.encode_object(value, depth)
         raise TypeError(_refusal(value, where))
+
+    def _container(self, value: Any, where: str, depth: int) -> Any:
+        """A list is JSON's own; the others say what they are."""
+        kind = type(value)
+        if kind is list:
+            return self._list(value, where, depth)
+        if kind is tuple:
+            return {"kind": "tuple", "values": self._list(list(value), where, depth)}
+        if kind is dict:
+            return {
+                "kind": "dict",
+                "keys": self._list(list(value), f"{where} (a key)", depth),
+                "values": self._list(list(value.values()), where, depth),
+            }
+        values = [self.encode(v, where, depth + 1) for v in value]
+        # A set has no order of its own that two runs would share.
+        return {"kind": kind.__name__, "values": sorted(values, key=json.dumps)}
+
+    def _numpy(self, value: Any, where: str, depth: int) -> Any:
+        """An array, a number of NumPy, or a type."""
+        if type(value) is np.ndarray:
+            return self._array(value, where, depth)
+        if isinstance(value, np.generic):
+            return self._scalar(value, where)
+        return self._type(value, where)
 
     def encode_object(self, value: Any, depth: int = 0) -> dict[str, Any]:
         """An object of a registered class: its parameters, and what fitting has found."""
@@ -294,7 +303,11 @@ class Decoder:
         value = self.decode(node["value"], depth)
         if node["dtype"] == "str":
             return np.str_(value)
-        return _known_dtype(node["dtype"]).type(value)
+        dtype = _known_dtype(node["dtype"])
+        # NumPy itself refuses a number that is too large only since version 2.
+        if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+            raise OverflowError(f"{value} is no {dtype}")
+        return dtype.type(value)
 
     def _dtype(self, node: dict[str, Any], depth: int) -> np.dtype:
         return _known_dtype(node["name"])

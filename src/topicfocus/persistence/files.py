@@ -37,6 +37,16 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     Notes
     -----
     The file is a zip of arrays and JSON. The same model gives the same bytes.
+
+    Examples
+    --------
+    >>> import io
+    >>> import topicfocus
+    >>> model = topicfocus.LDA(n_topics=2, max_epochs=2, random_state=0).fit([[2, 0, 1], [0, 3, 1]])
+    >>> file = io.BytesIO()
+    >>> topicfocus.save(model, file)
+    >>> file.getvalue()[:2]  # a zip
+    b'PK'
     """
     encoder = Encoder()
     encoded = encoder.encode_object(model)
@@ -59,10 +69,29 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     Nothing in a file is executed and only classes of a fixed list are created, so a file from a
     stranger can make wrong predictions but do nothing else.
 
+    Parameters
+    ----------
+    path : str, path or binary file object
+
+    Returns
+    -------
+    estimator or Pipeline
+
     Raises
     ------
     topicfocus.persistence.ModelFileError
         A ValueError that says what is wrong with the file and what to do.
+
+    Examples
+    --------
+    >>> import io
+    >>> import topicfocus
+    >>> model = topicfocus.LDA(n_topics=2, max_epochs=2, random_state=0).fit([[2, 0, 1], [0, 3, 1]])
+    >>> file = io.BytesIO()
+    >>> topicfocus.save(model, file)
+    >>> again = topicfocus.load(io.BytesIO(file.getvalue()))
+    >>> bool((again.components_ == model.components_).all())
+    True
     """
     if not isinstance(path, (str, os.PathLike)):
         if not hasattr(path, "read"):

@@ -81,6 +81,21 @@ def register(
     upgrade : callable, optional
         Called with the fitted attributes of every file that is read; returns those of today. So a
         file of an older version still loads after attributes were renamed.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from topicfocus.persistence import register
+    >>> class Halved(BaseEstimator):
+    ...     def fit(self, X, y=None):
+    ...         return self
+    >>> register(Halved, name="example.Halved").__name__
+    'Halved'
     """
     if not callable(getattr(cls, "get_params", None)):
         raise TypeError(f"{cls.__name__} has no get_params: its parameters cannot be stored.")
@@ -99,8 +114,28 @@ def register_record(
 ) -> type:
     """Allow a NamedTuple or a dataclass as a value in model files, by its fields.
 
-    `upgrade` is called with the fields of every such record that is read, and returns those of
-    today.
+    Parameters
+    ----------
+    cls : type
+        A family of targets of your own, for example.
+    name : str, optional
+        Its name in files, which must never change; by default the package and the class.
+    upgrade : callable, optional
+        Called with the fields of every such record that is read; returns those of today.
+
+    Returns
+    -------
+    type
+        The class itself.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> from topicfocus.persistence import register_record
+    >>> class Waiting(NamedTuple):
+    ...     rate: float = 1.0
+    >>> register_record(Waiting, name="example.Waiting").__name__
+    'Waiting'
     """
     if not (is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))):
         raise TypeError(f"{cls.__name__} is neither a NamedTuple nor a dataclass.")

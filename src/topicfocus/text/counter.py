@@ -97,7 +97,24 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> TokenCounter:
-        """Learn the vocabulary. Of the texts only the frequencies of their terms are kept."""
+        """Learn the vocabulary. Of the texts only the frequencies of their terms are kept.
+
+        Parameters
+        ----------
+        X : iterable of str, or a table of `topicfocus.text.read_table`
+            The documents.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> TokenCounter(min_df=1).fit(["good film", "bad film"]).get_feature_names_out().tolist()
+        ['bad', 'film', 'good']
+        """
         self._fit(X, keep_pairs=False)
         return self
 
@@ -115,11 +132,34 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         -------
         scipy.sparse.csr_array of shape (n_documents, n_terms)
             Canonical: sorted indices, no zeros.
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> TokenCounter(min_df=1).fit_transform(["good film", "bad film"]).shape
+        (2, 3)
         """
         return self._fit(X, keep_pairs=True)
 
     def transform(self, X: Any) -> sparse.csr_array:
-        """Count the known terms of documents; others are left out."""
+        """Count the known terms of documents; others are left out.
+
+        Parameters
+        ----------
+        X : iterable of str, or a table of `topicfocus.text.read_table`
+            The documents.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_docs, n_terms)
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> counter = TokenCounter(min_df=1).fit(["good film", "bad film"])
+        >>> counter.transform(["good good music"]).toarray().astype(int).tolist()
+        [[0, 0, 2]]
+        """
         rule = self.rule()
         if not hasattr(self, "vocabulary_"):
             if self.vocabulary is None:
@@ -130,7 +170,22 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         return self._count_known(X, rule)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The terms, in the order of the columns."""
+        """The terms, in the order of the columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> TokenCounter(min_df=1).fit(["good film"]).get_feature_names_out().tolist()
+        ['film', 'good']
+        """
         if not hasattr(self, "vocabulary_"):
             raise NotFittedError("This TokenCounter has no vocabulary yet. Call fit first.")
         return np.array(self._terms(), dtype=object)
@@ -139,6 +194,20 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         """Where each word of a text is: (start, stop, the word as it is counted), for display.
 
         Stop words and words outside the vocabulary are included.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        list of tuples (start, stop, word)
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> TokenCounter(min_df=1).fit(["good film"]).spans("A Good film")
+        [(2, 6, 'good'), (7, 11, 'film')]
         """
         rule = self.rule()
         lower = text.lower() if rule.lowercase else text

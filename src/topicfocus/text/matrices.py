@@ -49,6 +49,25 @@ def read_counts(
         vocabulary.txt beside it.
     target : str, optional
         File of target values, one a line. By default reviews.target.txt, if it is there.
+    encoding : str, default="utf-8"
+        Of the two files beside the matrix.
+
+    Returns
+    -------
+    CountTable
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from scipy import sparse
+    >>> from topicfocus.text import read_counts
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sparse.save_npz(Path(folder, "reviews.npz"), sparse.csr_array([[2, 0], [1, 1]]))
+    ...     _ = Path(folder, "vocab.txt").write_text("good\\nbad\\n")
+    ...     table = read_counts(str(Path(folder, "reviews.npz")))
+    >>> table.corpus.counts.shape
+    (2, 2)
     """
     place = check_exists(path)
     matrix = _npz(path) if place.name.lower().endswith(".npz") else _mtx(path)

@@ -54,6 +54,19 @@ class Table:
         Rows left out as unreadable so far, and in `skipped` what was wrong with the first ten.
     names : list of str, or None
         Of a folder: the files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from topicfocus.text import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "reviews.csv")
+    ...     _ = path.write_text("text,stars\\ngood film,5\\nbad film,1\\n")
+    ...     table = read_table(path, text="text", target="stars")
+    ...     documents = [len(block) for block in table]
+    >>> documents, table.target
+    ([2], ['5', '1'])
     """
 
     def __init__(self, source: Any, format: str) -> None:
@@ -108,7 +121,25 @@ class Table:
             raise ReadError(f"{self.path} has a header but no rows.")
 
     def read(self) -> Block:
-        """All rows as one block, with texts as strings: for what fits into memory."""
+        """All rows as one block, with texts as strings: for what fits into memory.
+
+        Returns
+        -------
+        Block
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topicfocus.text import read_table
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "reviews.csv")
+        ...     _ = path.write_text("text,stars\\ngood film,5\\nbad film,1\\n")
+        ...     table = read_table(path, text="text", target="stars")
+        ...     block = table.read()
+        >>> block.texts
+        ['good film', 'bad film']
+        """
         texts = [text for block in self for text in block.strings]
         return Block(texts, self.target, self.rows, self.numbers)
 
@@ -163,11 +194,16 @@ def read_table(
 
     Examples
     --------
-    ::
-
-        table = read_table("reviews.csv", text="text", target="stars")
-        counts = TokenCounter(min_df=10).fit_transform(table)
-        target = detect_target(table.target)
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from topicfocus.text import TokenCounter, detect_target, read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "reviews.csv")
+    ...     _ = path.write_text("text,stars\\ngood film,5\\nbad film,1\\n")
+    ...     table = read_table(path, text="text", target="stars")
+    ...     counts = TokenCounter(min_df=1).fit_transform(table)
+    >>> counts.shape, detect_target(table.target).classes
+    ((2, 3), ('1', '5'))
     """
     name = os.fspath(path)
     bad = BadRows(skip_bad)

@@ -50,6 +50,12 @@ class Target:
     sentence : str
         What was chosen and why, for a person.
     n_missing : int
+
+    Examples
+    --------
+    >>> from topicfocus.text import detect_target
+    >>> detect_target(["no", "yes", "yes"]).classes
+    ('no', 'yes')
     """
 
     kind: Kind
@@ -59,7 +65,18 @@ class Target:
     n_missing: int = 0
 
     def labels(self) -> NDArray[np.object_]:
-        """The label of each document, None where missing; for "binary" and "classes"."""
+        """The label of each document, None where missing; for "binary" and "classes".
+
+        Returns
+        -------
+        array of object
+
+        Examples
+        --------
+        >>> from topicfocus.text import detect_target
+        >>> detect_target(["no", "yes", None]).labels().tolist()
+        ['no', 'yes', None]
+        """
         if self.classes is None:
             raise ValueError(f"a target of kind {self.kind!r} has no labels")
         names = np.array([*self.classes, None], dtype=object)
@@ -100,6 +117,13 @@ def detect_target(
     Raises
     ------
     ReadError
+
+    Examples
+    --------
+    >>> from topicfocus.text import detect_target
+    >>> target = detect_target(["yes", "no", "", "yes"])
+    >>> target.kind
+    'binary'
     """
     texts = [_clean(value) for value in values]
     known = Counter(text for text in texts if text is not None)

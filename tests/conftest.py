@@ -1,0 +1,56 @@
+"""The whole suite: the slow files begin first, and no kernel is compiled by two workers at once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import warm_kernels
+from hypothesis import settings
+
+# Workers share the processors: threads of BLAS on top of them only wait for one another. Read when
+# NumPy is imported, here and in the processes that tests start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Kernels compile on their first call, which no deadline of hypothesis survives.
+settings.register_profile("compiled", deadline=None)
+settings.load_profile("compiled")
+
+#: Files that take longest, the longest first: one of them begun last would be waited for alone.
+SLOW_FILES = (
+    "cli",
+    "reproduce/test_runs.py",
+    "solvers/test_sort_and_cut.py",
+    "report",
+    "solvers/test_stochastic.py",
+    "estimators/test_sklearn_checks.py",
+    "text/test_memory.py",
+    "families/test_extension.py",
+    "kernels",
+    "estimators",
+    "solvers",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before workers start, compile what the package uses, each half in a process of its own."""
+    workers = getattr(config.option, "numprocesses", None)
+    if hasattr(config, "workerinput") or not workers or config.option.collectonly:
+        return
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # xdist would begin with the file of most tests
+    warm_kernels.warm(processes=min(2, os.cpu_count() or 1))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+
+    def rank(item: pytest.Item) -> int:
+        name = item.path.relative_to(here).as_posix()
+        found = [
+            i for i, slow in enumerate(SLOW_FILES) if name == slow or name.startswith(slow + "/")
+        ]
+        return min(found, default=len(SLOW_FILES))
+
+    items.sort(key=rank)  # stable: the order inside a file is its own

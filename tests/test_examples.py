@@ -1,0 +1,73 @@
+"""Examples run: those of docstrings, and programs of the README and of docs/."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import topicfocus
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def modules_with_examples():
+    found = []
+    for module in pkgutil.walk_packages(topicfocus.__path__, "topicfocus."):
+        origin = module.module_finder.find_spec(module.name).origin
+        if origin.endswith(".py") and ">>>" in Path(origin).read_text(encoding="utf-8"):
+            found.append(module.name)
+    return found
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_docstrings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # an example may write a file
+    tests = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    said = []
+    for test in tests:
+        runner.run(test, out=said.append)
+    assert runner.failures == 0, "".join(said)
+
+
+def programs():
+    """Blocks of Python, by page and number."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)):
+            yield pytest.param(block, id=f"{page.name}-{number}")
+
+
+#: Fragments: what they need is said beside them on the page, or not to be had in a test.
+FRAGMENTS = {
+    "datasets.md-0": "needs data sets",
+    "datasets.md-1": "goes on with texts of the reader",
+    "estimators.md-0": "goes on with texts of the reader",
+    "estimators.md-1": "needs MAPIE, goes on with a model of the reader",
+    "explorer.md-0": "goes on with a model of the reader",
+    "explorer.md-1": "goes on with a model of the reader",
+    "explorer.md-2": "goes on with an explorer of the reader",
+    "metrics.md-0": "goes on with a model of the reader",
+    "persistence.md-0": "goes on with a model of the reader",
+    "streaming.md-0": "goes on with batches of the reader",
+    "text.md-0": "reads a file of the reader",
+}
+
+
+@pytest.mark.parametrize("block", list(programs()))
+def test_pages(block, request, tmp_path, monkeypatch):
+    compile(block, "page", "exec")  # a fragment is at least Python
+    name = request.node.callspec.id
+    if name in FRAGMENTS:
+        pytest.skip(FRAGMENTS[name])
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "page", "exec"), {"__name__": "example"})
+
+
+def test_no_fragment_is_forgotten():
+    assert {case.id for case in programs()} >= set(FRAGMENTS)
