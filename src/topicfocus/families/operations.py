@@ -117,9 +117,10 @@ def _implementation(operation: Any, family: Any, *, default: bool) -> Callable |
     """What a kernel compiles for an operation: its implementation for the family's numba type."""
     if not isinstance(family, types.BaseNamedTuple):
         return None
-    found = operation.dispatch(family.instance_class)
+    cls: Any = vars(family)["instance_class"]  # which numba's types do not declare
+    found = operation.dispatch(cls)
     if found is operation.dispatch(object) and not default:
-        raise _unregistered(operation.__name__, family.instance_class.__name__)
+        raise _unregistered(operation.__name__, cls.__name__)
     return found
 
 
