@@ -143,7 +143,23 @@ class FocusedTopicRegressor(TopicRegressor):
 
 
 class FocusedTopicClassifier(TopicClassifier):
-    """Focused topics for classes. As :class:`FocusedTopicRegressor`, with `classes_`.
+    """Focused topics for classes: two, more, or several targets of them.
+
+    Parameters
+    ----------
+    n_topics : int, default=5
+    inclusion_prior, doc_topic_prior, supervision_weight, keep_words, drop_words
+        As for :class:`FocusedTopicRegressor`.
+    max_epochs, early_stopping, validation_fraction, n_jobs, random_state, verbose
+        As for :class:`FocusedTopicRegressor`.
+
+    Attributes
+    ----------
+    classes_ : array, or a list of arrays for several targets
+    coef_ : array (topics,) or (classes, topics)
+        Log odds of the second class in a document of one topic; with more classes one row a class.
+    components_, inclusion_, selected_words_, background_, evidence_, rung_, explained_
+        As for :class:`FocusedTopicRegressor`.
 
     Examples
     --------

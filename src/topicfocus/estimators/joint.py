@@ -98,12 +98,10 @@ class JointTopicModel(TopicModel):
         >>> bool((model.log_likelihood(counts[:4], n_samples=50) < 0).all())
         True
         """
-        fitted, problem, gamma = self._posterior(X, y, **extras)
+        problem, gamma = self._infer(self._new_documents(X, y, **extras))
         if exact:
-            return exact_log_likelihood(problem, fitted.state, fitted.hyper)
-        n_samples = check_count("n_samples", n_samples)
-        rng = np.random.default_rng(random_state)
-        return importance_log_likelihood(problem, fitted.state, fitted.hyper, gamma, n_samples, rng)
+            return exact_log_likelihood(problem, self.fitted_.state, self._hyper)
+        return self._sampled(problem, gamma, n_samples, random_state)
 
     def perplexity(self, X: Any, *, n_samples: int = 500, random_state: Any = 0) -> float:
         """exp(-Σ_d log p(w_d) / number of tokens), of held-out documents; lower is better.

@@ -13,9 +13,24 @@ from topicfocus.estimators.regressor import TopicRegressor
 class PCSLDARegressor(TopicRegressor):
     """Prediction-constrained sLDA: the focused model with every word kept.
 
-    Parameters and attributes as for :class:`FocusedTopicRegressor`, without those that concern
-    selection; `max_epochs` is 60 by default, and `early_stopping` matters more, since all
-    words can overfit.
+    Parameters
+    ----------
+    n_topics : int, default=5
+    family : str, family, or a list of these, default="gaussian"
+        As for :class:`SLDARegressor`.
+    doc_topic_prior, supervision_weight
+        As for :class:`FocusedTopicRegressor`.
+    max_epochs : int, optional
+        L-BFGS steps at most; 60 by default.
+    early_stopping : bool, default=True
+        It matters more here, since all words can overfit.
+    validation_fraction, n_jobs, random_state, verbose
+        As for :class:`FocusedTopicRegressor`.
+
+    Attributes
+    ----------
+    components_, coef_, intercept_, evidence_, noise_variance_, explained_, history_, n_iter_
+        As for :class:`FocusedTopicRegressor`, without those that concern selection.
 
     Examples
     --------
@@ -63,6 +78,20 @@ class PCSLDARegressor(TopicRegressor):
 
 class PCSLDAClassifier(TopicClassifier):
     """Prediction-constrained sLDA for classes: the focused model with every word kept.
+
+    Parameters
+    ----------
+    n_topics : int, default=5
+    doc_topic_prior, supervision_weight, max_epochs, early_stopping
+        As for :class:`PCSLDARegressor`.
+    validation_fraction, n_jobs, random_state, verbose
+        As for :class:`PCSLDARegressor`.
+
+    Attributes
+    ----------
+    classes_ : array, or a list of arrays for several targets
+    components_, coef_, intercept_, evidence_, explained_, history_, n_iter_
+        As for :class:`PCSLDARegressor`; `coef_` has one row a class where there are more than two.
 
     Examples
     --------

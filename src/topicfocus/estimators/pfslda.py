@@ -135,8 +135,19 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
 class PFSLDAClassifier(JointTopicModel, TopicClassifier):
     """Prediction-focused supervised LDA for classes, as :class:`SLDAClassifier` has them.
 
-    Parameters and attributes are those of :class:`PFSLDARegressor`, with `classes_` and without
-    `noise_variance_`.
+    Parameters
+    ----------
+    n_topics : int, default=5
+    inclusion_prior, doc_topic_prior, supervision_weight, bound, solver, selection, max_epochs
+        As for :class:`PFSLDARegressor`.
+    tol, batch_size, learning_rate, warm_start, n_jobs, random_state, verbose
+        As for :class:`LDA`.
+
+    Attributes
+    ----------
+    classes_ : array, or a list of arrays for several targets
+    components_, coef_, inclusion_, selected_words_, background_, n_iter_, history_
+        As for :class:`PFSLDARegressor`.
 
     Examples
     --------

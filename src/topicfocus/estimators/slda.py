@@ -93,9 +93,25 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
 class SLDAClassifier(JointTopicModel, TopicClassifier):
     """Supervised LDA for classes: y ~ Bernoulli(σ(η·θ)), or softmax for more than two.
 
-    Parameters are those of :class:`SLDARegressor`, without `family`. `classes_` are the labels,
-    `coef_` the log odds of the second one in a document that is all of one topic; with more
-    classes, one row of it a class.
+    Parameters
+    ----------
+    n_topics : int, default=5
+    supervision_weight : float or "auto", default="auto"
+        As for :class:`SLDARegressor`.
+    doc_topic_prior, solver, max_epochs, tol, batch_size, learning_rate, warm_start, n_jobs
+        As for :class:`LDA`.
+    random_state, verbose
+        As for :class:`LDA`.
+
+    Attributes
+    ----------
+    classes_ : array, or a list of arrays for several targets
+        The labels.
+    coef_ : array (topics,) or (classes, topics)
+        The log odds of the second class in a document that is all of one topic; with more classes
+        one row a class.
+    components_, doc_topic_prior_, intercept_, n_iter_, converged_, history_
+        As for :class:`SLDARegressor`.
 
     Examples
     --------

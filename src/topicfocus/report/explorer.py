@@ -58,7 +58,14 @@ class Explorer:
 
     Examples
     --------
-    >>> Explorer(model, texts=texts, target=stars).save("model.html")  # doctest: +SKIP
+    >>> from topicfocus import FocusedTopicRegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> from topicfocus.report import Explorer
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target)
+    >>> page.html.startswith("<!doctype html>")
+    True
     """
 
     def __init__(
@@ -104,7 +111,30 @@ class Explorer:
         return render(self.summary)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page to a file; returns its path."""
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : str or path
+            An existing file is replaced.
+
+        Returns
+        -------
+        pathlib.Path
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> from topicfocus.report import Explorer
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Explorer(model).save(Path(folder) / "model.html").name
+        'model.html'
+        """
         with replacing(path) as stream:
             # Half a surrogate pair, which a damaged text may hold, is no character of a file.
             stream.write(self.html.encode("utf-8", "replace"))

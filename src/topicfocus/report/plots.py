@@ -65,6 +65,25 @@ def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 
     source : Explorer or its summary
     predictor : int, default=0
         Which linear predictor, where there are several (classes, targets).
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+    level : float, default=1.96
+        Standard errors to either side.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicRegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> from topicfocus.report import Explorer, plot_topics
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target)
+    >>> len(plot_topics(page).get_yticklabels())
+    3
     """
     summary = _summary(source)
     name = _predictor(summary, predictor)["name"]
@@ -96,8 +115,31 @@ def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 
 def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20) -> Any:
     """Words by association with the target (z) and evidence, or inclusion for models without.
 
-    Kept words are coloured by the sign of their association, dropped ones are grey; the outermost
-    `labels` kept words have their names.
+    Kept words are coloured by the sign of their association, dropped ones are grey.
+
+    Parameters
+    ----------
+    source : Explorer or its summary
+    predictor : int, default=0
+        Which linear predictor, where there are several (classes, targets).
+    ax : matplotlib axes, optional
+    labels : int, default=20
+        So many of the outermost kept words have their names.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicRegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> from topicfocus.report import Explorer, plot_words
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target)
+    >>> plot_words(page, labels=5).get_ylabel()
+    'evidence'
     """
     summary = _summary(source)
     name = _predictor(summary, predictor)["name"]
@@ -161,8 +203,23 @@ def _name_points(
 def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any:
     """A figure of merit over inclusion priors.
 
-    `source` is an Explorer made with `frontier`, or such rows themselves; `figure` the name of a
-    column, by default the first one.
+    Parameters
+    ----------
+    source : Explorer made with `frontier`, or such rows themselves
+    figure : str, optional
+        The name of a column, by default the first one.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from topicfocus.report import plot_frontier
+    >>> rows = [{"inclusion_prior": 0.1, "RMSE": 1.3}, {"inclusion_prior": 0.2, "RMSE": 1.2}]
+    >>> plot_frontier(rows).get_ylabel()
+    'RMSE'
     """
     explorer = hasattr(source, "summary")
     rows = source.summary["fit"]["frontier"] if explorer else read_frontier(source)
@@ -183,7 +240,29 @@ def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any
 def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax: Any = None) -> Any:
     """Mean target by tenths of the predictions, with 95% intervals; the dashed line is perfect.
 
-    `label` is the number of a class, by default the last.
+    Parameters
+    ----------
+    source : Explorer or its summary
+    target : int, default=0
+        Which target, where there are several.
+    label : int, optional
+        The number of a class, by default the last.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicRegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> from topicfocus.report import Explorer, plot_calibration
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target)
+    >>> plot_calibration(page).get_xlabel()
+    'mean prediction'
     """
     summary = _summary(source)
     found = summary["evaluation"][target]

@@ -69,7 +69,37 @@ def summarise(
     exact: bool = False,
     random_state: int | None = 0,
 ) -> dict[str, Any]:
-    """Everything the page shows, JSON-serialisable."""
+    """Everything the page shows, JSON-serialisable.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        The model and documents, as `read_inputs` has checked them.
+    labels : Labels, optional
+        What things are called.
+    extras : Extras, optional
+        What else there is to show.
+    max_documents : int, default=500
+    exact : bool, default=False
+        Keep every digit of the topics.
+    random_state : int, default=0
+        Of the sample of documents.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicRegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> from topicfocus.report import summarise
+    >>> from topicfocus.report.inputs import read_inputs
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+    >>> summarise(read_inputs(model, counts=reviews.counts))["model"]
+    'FocusedTopicRegressor'
+    """
     labels, extras = labels or Labels(), extras or Extras()
     model, fitted = inputs.model, inputs.fitted
     found = predict_all(inputs, extras.exposure, extras.covariates)

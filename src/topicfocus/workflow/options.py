@@ -69,6 +69,12 @@ class CountOptions:
     min_length : int, default=2
         Characters of the shortest word.
     lowercase : bool, default=True
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import CountOptions
+    >>> CountOptions(min_df=5, ngrams=(1, 2)).counter().ngram_range
+    (1, 2)
     """
 
     stop_words: str | Sequence[str] | None = "english"
@@ -80,7 +86,23 @@ class CountOptions:
     lowercase: bool = True
 
     def counter(self, **settings: Any) -> Any:
-        """A `TokenCounter` by these rules."""
+        """A counter by these rules.
+
+        Parameters
+        ----------
+        **settings
+            Other parameters of the counter.
+
+        Returns
+        -------
+        TokenCounter
+
+        Examples
+        --------
+        >>> from topicfocus.workflow import CountOptions
+        >>> CountOptions(min_length=3).counter(min_df=2).min_length
+        3
+        """
         from topicfocus.text import TokenCounter
 
         return TokenCounter(

@@ -169,7 +169,24 @@ def _target_name(roles: Roles) -> str:
 
 
 def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[str] | None:
-    """ "english" (also for None), None for "none", or the words of a file, one a line."""
+    """The stop words that a setting names.
+
+    Parameters
+    ----------
+    which : str or None
+        "english" (also for None), "none", or a file of words, one a line.
+    encoding : str, default="utf-8"
+
+    Returns
+    -------
+    "english", None, or a list of str
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import read_stop_words
+    >>> read_stop_words("none") is None
+    True
+    """
     if which in (None, "english"):
         return "english"
     if which == "none":
