@@ -46,7 +46,9 @@ def figures(
 
 def roc(positive: np.ndarray, score: np.ndarray) -> dict[str, Any]:
     """The curve, thinned to about a hundred points, and its area (½ of one class only)."""
-    fpr, tpr = metrics.roc_curve(positive, score)
+    fpr, tpr = np.array([0.0, 1.0]), np.array([0.0, 1.0])
+    if positive.any() and not positive.all():
+        fpr, tpr = metrics.roc_curve(positive, score)
     if len(fpr) > _CURVE:
         keep = np.unique(np.linspace(0, len(fpr) - 1, _CURVE).astype(int))
         fpr, tpr = fpr[keep], tpr[keep]
