@@ -260,8 +260,8 @@ def test_paths_of_every_kind(regressor, tmp_path):
 def test_the_arrays_can_be_read_without_topicfocus(regressor, tmp_path):
     regressor.save(tmp_path / "a.model")
     with np.load(tmp_path / "a.model") as arrays:
-        (name,) = (n for n in arrays.files if "components_" in n)
-        assert_array_equal(arrays[name], regressor.components_)
+        (name,) = (n for n in arrays.files if "topic_word" in n)
+        assert_array_equal(arrays[name], regressor.fitted_.state.topic_word)
 
 
 def test_loading_in_a_process_that_has_imported_nothing(regressor, tmp_path):
