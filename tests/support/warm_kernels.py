@@ -83,5 +83,15 @@ def warm(processes: int = 2) -> None:
             process.wait()
 
 
+def warm_once(part: int) -> None:
+    """A part, unless it was done for these sources and is still in the cache."""
+    from topicfocus.kernels.compile import cache_root, source_hash
+
+    done = cache_root() / source_hash() / f"warm.{part}"
+    if not done.exists():
+        PARTS[part]()
+        done.touch()
+
+
 if __name__ == "__main__":
-    PARTS[int(sys.argv[1])]()
+    warm_once(int(sys.argv[1]))
