@@ -318,10 +318,9 @@ def uncollapsed_terms(
     }
     if hyper.selects:
         p = hyper.inclusion_prior
-        # A word of documents of weight zero alone has no background, which nobody misses.
-        occurs = problem.doc_weights @ counts > 0
-        switched = np.where(occurs, xlogy(1 - phi, state.background), 0.0)
-        terms["log_p_w"] = terms["log_p_w"] + counts @ switched
+        terms["log_p_w"] = terms["log_p_w"] + xlogy(counts * (1 - phi), state.background).sum(
+            axis=1
+        )
         terms["log_p_xi"] = counts @ (phi * np.log(p) + (1 - phi) * np.log1p(-p))
         terms["log_q_xi"] = counts @ (xlogy(phi, phi) + xlogy(1 - phi, 1 - phi))
     return terms
