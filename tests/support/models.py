@@ -318,8 +318,9 @@ def uncollapsed_terms(
     }
     if hyper.selects:
         p = hyper.inclusion_prior
-        switched = np.where(counts.sum(axis=0) > 0, xlogy(1 - phi, state.background), 0.0)
-        terms["log_p_w"] = terms["log_p_w"] + counts @ switched
+        terms["log_p_w"] = terms["log_p_w"] + xlogy(counts * (1 - phi), state.background).sum(
+            axis=1
+        )
         terms["log_p_xi"] = counts @ (phi * np.log(p) + (1 - phi) * np.log1p(-p))
         terms["log_q_xi"] = counts @ (xlogy(phi, phi) + xlogy(1 - phi, 1 - phi))
     return terms
@@ -334,7 +335,9 @@ def uncollapsed_bound(
 ) -> float:
     """Their signed sum over all documents as often as they stand for, minus the penalty."""
     terms = uncollapsed_terms(problem, state, hyper, gamma, r)
-    value = sum(-v if name in NEGATIVE else v for name, v in terms.items()) @ problem.doc_weights
+    each = sum(-v if name in NEGATIVE else v for name, v in terms.items())
+    counts = problem.doc_weights > 0  # -∞ is possible for the others, and 0·∞ is not a number
+    value = each[counts] @ problem.doc_weights[counts]
     return float(value - penalty(state, hyper.coef_penalty))
 
 
