@@ -221,7 +221,44 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
     return taken
 
 
-# long: the scratch of a document is made once, and the two kinds of statistics share it.
+@kernel
+def local_work(n_topics, longest, n_predictors, table):
+    """Scratch for documents of up to `longest` words, in the precision of the word table."""
+    kind = table.dtype
+    return LocalWork(
+        np.empty(n_topics, dtype=kind),
+        np.empty(longest, dtype=kind),
+        np.empty(n_topics),
+        np.empty(longest),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(n_topics),
+        np.empty(longest, dtype=np.int64),
+        np.empty((4, n_predictors)),
+    )
+
+
+@kernel
+def add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out):
+    """Statistics at the final γ, and the bound's parts of words and mix, in double precision.
+
+    work.exact holds E[log θ]; `mix` is its part of the bound.
+    """
+    out.parts[1] += times * mix
+    for k in range(work.exact.shape[0]):
+        out.log_theta[k] += times * work.exact[k]
+        work.exact[k] = math.exp(work.exact[k])
+    mixture(rows, padded, work.exact, work.exact_norm)
+    add_responsibilities(
+        words_here, counts_here, times, table, rows, work.exact, work.exact_norm, out.word_topic
+    )
+    log_in_place(work.exact_norm, padded, work.bits)
+    for j in range(words_here.shape[0]):
+        value = times * work.exact_norm[j]
+        out.parts[0] += weight[j] * value
+        out.word_evidence[words_here[j]] += counts_here[j] * value
+
+
 @kernel
 def infer_documents(first, last, corpus, words, prior, coef, family, concentration, budget, out):
     """Infer documents first..last-1, update their γ in place and add their statistics to `out`.
@@ -240,25 +277,14 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
     longest = whole_vectors(longest)
     prior_normaliser = dirichlet_log_normaliser(prior)
-    kind = words.table.dtype
-    scratch = np.empty(n_topics * longest, dtype=kind)
-    weight = np.empty(longest, dtype=kind)
-    work = LocalWork(
-        np.empty(n_topics, dtype=kind),
-        np.empty(longest, dtype=kind),
-        np.empty(n_topics),
-        np.empty(longest),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(longest, dtype=np.int64),
-        np.empty((4, coef.shape[0])),
-    )
+    scratch = np.empty(n_topics * longest, dtype=words.table.dtype)
+    weight = np.empty(longest, dtype=words.table.dtype)
+    work = local_work(n_topics, longest, coef.shape[0], words.table)
     for d in range(first, last):
         lo = corpus.indptr[d]
         n = corpus.indptr[d + 1] - lo
-        times = corpus.doc_weight[d]
-        gamma = concentration[d]
+        words_here, counts_here = corpus.indices[lo : lo + n], corpus.counts[lo : lo + n]
+        times, gamma = corpus.doc_weight[d], concentration[d]
         # Packed, without gaps between topics: a document then fits the first-level cache. Padded
         # with words of weight zero, so that no loop has a remainder to do one by one.
         padded = whole_vectors(n)
@@ -268,20 +294,10 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
             for k in range(n_topics):
                 rows[k, j] = 1.0
         target = LocalTarget(corpus.target[d], corpus.target_weight[d], corpus.offset[d], coef)
-        gather_document(
-            corpus.indices[lo : lo + n],
-            corpus.counts[lo : lo + n],
-            words.table,
-            words.multiplicity,
-            rows,
-            weight,
-        )
+        gather_document(words_here, counts_here, words.table, words.multiplicity, rows, weight)
         out.parts[3] += infer_document(
             rows, weight, padded, prior, family, target, gamma, budget, work
         )
-        # Statistics at the final γ.
-        words_here = corpus.indices[lo : lo + n]
-        counts_here = corpus.counts[lo : lo + n]
         if not budget.with_bound:
             exp_digamma(gamma, work.e)  # responsibilities do not mind a common factor
             mixture(rows, padded, work.e, work.norm)
@@ -289,27 +305,8 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
                 words_here, counts_here, times, words.table, rows, work.e, work.norm, out.word_topic
             )
             continue
-        # The bound in double precision.
         mix = mix_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
-        out.parts[1] += times * mix
-        for k in range(n_topics):
-            out.log_theta[k] += times * work.exact[k]
-            work.exact[k] = math.exp(work.exact[k])
-        mixture(rows, padded, work.exact, work.exact_norm)
-        add_responsibilities(
-            words_here,
-            counts_here,
-            times,
-            words.table,
-            rows,
-            work.exact,
-            work.exact_norm,
-            out.word_topic,
-        )
-        log_in_place(work.exact_norm, padded, work.bits)
-        for j in range(n):
-            value = times * work.exact_norm[j]
-            out.parts[0] += weight[j] * value
-            out.word_evidence[words_here[j]] += counts_here[j] * value
+        table = words.table
+        add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out)
         if has_target(target.weight):
             out.parts[2] += times * expected_target(family, target, gamma, work.moments)

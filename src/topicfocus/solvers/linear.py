@@ -201,7 +201,9 @@ def _fit_classes(
             rate, before = 1.0, loss
             while rate > 1e-6:
                 loss, gradient = negative(x + rate * step)
-                if loss <= before:
+                # Near the optimum rounding decides which is larger. A step refused for that would
+                # be halved away, and √ε of the solution with it.
+                if loss <= before + 1e-12 * abs(before):
                     break
                 rate *= 0.5
             x = x + rate * step
