@@ -26,6 +26,7 @@ from topicfocus.solvers import (
     StochasticSolver,
     run,
 )
+from topicfocus.solvers.interrupts import is_interrupt
 from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
 from topicfocus.solvers.protocol import small_change
 
@@ -380,3 +381,23 @@ def test_ctrl_c_in_the_middle_of_a_fit_leaves_a_usable_model(name):
         process.stderr.close()
     assert out == "interrupted True\n", err
     assert process.returncode == 0 and "Traceback" not in err
+
+
+def test_an_interrupt_inside_compiled_code_is_one():
+    """It comes out of numba as a SystemError with the interrupt as its cause."""
+    wrapped = SystemError("returned a result with an exception set")
+    wrapped.__cause__ = KeyboardInterrupt()
+    assert is_interrupt(wrapped) and is_interrupt(KeyboardInterrupt())
+    assert not is_interrupt(SystemError("something else"))
+
+    class Interrupted(CoordinateSolver):
+        def step(self, state):
+            if state.epoch == 2:
+                raise wrapped
+            return super().step(state)
+
+    case = models.draw_case(0)
+    settings = {"max_epochs": 5, "tol": 0.0}
+    rng = np.random.default_rng(0)
+    found = run(Interrupted(), case.problem, case.hyper, case.state, rng, **settings)
+    assert found.interrupted and len(found.history) == 2

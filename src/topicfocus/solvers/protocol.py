@@ -18,6 +18,7 @@ import numpy as np
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.solvers.checkpoints import current_store
+from topicfocus.solvers.interrupts import is_interrupt
 
 
 @dataclass(frozen=True)
@@ -147,9 +148,11 @@ def run(
                 break
             if store is not None and store.due():
                 store.put("epochs", (packing.pack(state), tuple(history), best))
-    except KeyboardInterrupt:
-        if not history:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
             raise
+        if not history:
+            raise KeyboardInterrupt from error
         interrupted = True
     chosen = model if best is None else best[1]
     return FitResult(chosen, tuple(history), converged, interrupted, model)

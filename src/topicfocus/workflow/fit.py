@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.solvers.checkpoints import checkpointing
+from topicfocus.solvers.interrupts import is_interrupt
 from topicfocus.workflow.checkpoints import FolderStore, fingerprint
 from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.count import Counted
@@ -71,9 +72,9 @@ def keeping_finished(store: FolderStore | None) -> Iterator[None]:
     """On Ctrl-C what was finished stays, and it is said how to go on; after an error it goes."""
     try:
         yield
-    except KeyboardInterrupt:
-        raise _interrupted(store) from None
-    except BaseException:
+    except BaseException as error:
+        if is_interrupt(error):
+            raise _interrupted(store) from None
         # An error comes again with --resume, too: nothing is worth keeping.
         if store is not None:
             store.remove()

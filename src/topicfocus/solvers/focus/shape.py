@@ -22,6 +22,7 @@ from topicfocus.inference.channels import softmax_gradient
 from topicfocus.inference.focused.constrained import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.solvers.focus.stopping import Watch
+from topicfocus.solvers.interrupts import is_interrupt
 
 #: Curvature of J in a word's logits, a token: what `ShapeSettings.scaled` divides out. A tenth of
 #: what complete data would give, since most of a token's topic is unknown; 0.1 and 0.5 do alike.
@@ -91,9 +92,11 @@ def shape_topics(
             options={"maxiter": settings.max_steps, "maxcor": 10},
         )
         path.look_at_the_end()
-    except KeyboardInterrupt:
-        if path.last is None:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
             raise
+        if path.last is None:
+            raise KeyboardInterrupt from error
         interrupted = True
     x, steps = path.reached() if interrupted else path.kept()
     return Shaped(state=shaping.state(x), steps=steps, interrupted=interrupted)
