@@ -1,6 +1,7 @@
 """make_reviews: opinions depend on the rating, nothing else does, and the words are readable."""
 
 import dataclasses
+import hashlib
 
 import numpy as np
 import pytest
@@ -209,9 +210,86 @@ def test_doc_length_per_document_may_be_zero():
         ({"n_docs": 0}, ValueError, "n_docs must be at least 1"),
         ({"n_docs": "many"}, TypeError, "n_docs must be an integer, got 'many'"),
         ({"doc_length": -3}, ValueError, "doc_length must be at least 0, got -3"),
+        ({"n_themes": 0}, ValueError, "n_themes must be at least 1, got 0"),
+        ({"n_themes": 9}, ValueError, "n_themes must be at most 8, got 9"),
+        ({"n_themes": 2.5}, TypeError, "n_themes must be an integer"),
         ({"target": "stars"}, ValueError, 'target must be "rating" or "sentiment", got \'stars\''),
     ],
 )
 def test_bad_parameters(options, error, message):
     with pytest.raises(error, match=message):
         make_reviews(**{"n_docs": 5, **options})
+
+
+def test_film_reviews_are_what_they_were():
+    reviews = make_reviews(n_docs=200, random_state=0)
+    content = hashlib.sha256("\n".join(reviews.texts).encode())
+    content.update(reviews.target.tobytes())
+    assert content.hexdigest()[:16] == "dc39416a1238f9e4"
+    assert reviews.themes == () and reviews.doc_theme is None and reviews.direction is None
+
+
+# ---- planted themes ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def places():
+    return make_reviews(n_docs=6000, n_themes=8, random_state=0)
+
+
+def test_words_of_themes_are_unique_and_survive_a_vectorizer(places):
+    words = [word for group in places.groups.values() for word in group]
+    assert len(words) == len(set(words))
+    assert sorted(words) == list(places.vocabulary)
+    assert all(word.isascii() and word.isalpha() and word.islower() for word in words)
+    assert not set(words) & ENGLISH_STOP_WORDS
+    for theme in places.themes:
+        assert len(places.groups[theme]) >= 15
+        assert len(places.groups[f"{theme}_praise"]) >= 12
+        assert len(places.groups[f"{theme}_blame"]) >= 12
+    counts = CountVectorizer(vocabulary=places.vocabulary).fit_transform(places.texts)
+    np.testing.assert_array_equal(counts.toarray(), places.counts.toarray())
+
+
+def test_components_are_themes_by_directions(places):
+    np.testing.assert_allclose(places.components.sum(axis=1), 1)
+    names = [f"{theme}_{way}" for theme in places.themes for way in ("praise", "blame")]
+    for topic, name in zip(places.components, names, strict=True):
+        assert set(np.flatnonzero(topic)) == set(columns(places, name))
+    np.testing.assert_array_equal(places.relevant, places.components.max(axis=0) > 0)
+    np.testing.assert_array_equal(places.coef, np.tile([10.0, 1.0], 8))
+
+
+def test_documents_are_about_one_or_two_themes(places):
+    np.testing.assert_allclose(places.doc_theme.sum(axis=1), 1)
+    np.testing.assert_allclose(places.doc_topic.reshape(-1, 8, 2).sum(axis=2), places.doc_theme)
+    n = (places.doc_theme > 0).sum(axis=1)
+    assert set(n) == {1, 2} and 0.45 < np.mean(n == 2) < 0.55
+    np.testing.assert_array_equal(places.direction != 0, places.doc_theme > 0)
+    for d in range(50):
+        about = np.argsort(-places.doc_theme[d], kind="stable")[: n[d]]
+        assert places.genre[d] == tuple(places.themes[t] for t in about)
+    assert np.all(np.abs(places.doc_theme.mean(axis=0) - 1 / 8) < 0.02)
+
+
+def test_the_rating_adds_up_directions(places):
+    added = (places.doc_theme * places.direction).sum(axis=1)
+    # 92% of the opinions of a theme are of its direction, on a scale of 9.
+    residual = places.rating - (5.5 + 0.84 * 4.5 * added)
+    assert residual.std() == pytest.approx(np.sqrt(0.25 + 1 / 12), rel=0.1)
+    binary = make_reviews(300, n_themes=3, target="sentiment", random_state=1)
+    assert set(binary.target) == {0.0, 1.0}
+
+
+def test_opinions_depend_on_the_rating_and_themes_do_not(places):
+    correlation = correlations(places.counts.toarray(), places.rating)
+    for theme in places.themes:
+        assert correlation[columns(places, f"{theme}_praise")].mean() > 0.05
+        assert correlation[columns(places, f"{theme}_blame")].mean() < -0.05
+    bound = 4.5 / np.sqrt(len(places.rating))
+    assert np.abs(correlation[~places.relevant]).max() < bound
+
+
+def test_one_theme_is_possible():
+    reviews = make_reviews(50, n_themes=1, random_state=0)
+    assert np.all(reviews.doc_theme == 1) and reviews.components.shape[0] == 2

@@ -99,6 +99,7 @@ def found(node, *path):
         (("state",), None),
         (("targets",), None),
         (("evidence",), 1.0),
+        (("context",), 1.0),
         (("word_count",), None),
         (("n_samples_seen",), "many"),
         (("word_cost",), "much"),
@@ -114,6 +115,16 @@ def test_values_of_the_wrong_kind(focused, path, value):
         found(node, *way)[last] = value
 
     refused(file_by_hand(focused, alter), "does not hold together|cannot be")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda a: a[:-1], lambda a: a[:, :2], lambda a: a.astype(float), negative, nan]
+)
+def test_a_context_of_the_wrong_shape_type_or_range(focused, change):
+    def alter(node, arrays):
+        replace_array(arrays, "context", np.array(change(focused.fitted_.context)))
+
+    refused(file_by_hand(focused, alter), "does not hold together")
 
 
 @pytest.mark.parametrize(

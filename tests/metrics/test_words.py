@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from topicfocus.metrics import channel_overlap, selection_scores, topic_diversity
+from topicfocus.metrics import (
+    channel_overlap,
+    matched_topics,
+    selection_scores,
+    topic_diversity,
+)
 
 
 def test_selection_by_hand():
@@ -111,3 +116,20 @@ def test_bad_background_and_top_n():
         topic_diversity([[1.0]], top_n=0)
     with pytest.raises(TypeError, match=r"top_n must be an integer, got 1\.5"):
         topic_diversity([[1.0]], top_n=1.5)
+
+
+def test_matched_topics_are_one_to_one():
+    truth = np.eye(4)[:3]
+    found = np.array([[0, 0, 1, 0], [0.8, 0.6, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]], dtype=float)
+    np.testing.assert_allclose(matched_topics(found, truth), [1.0, 0.6, 1.0])
+    # Whatever the order, and the sizes of rows.
+    np.testing.assert_allclose(matched_topics(5 * found[::-1], truth), [1.0, 0.6, 1.0])
+    np.testing.assert_allclose(matched_topics(truth, truth), 1)
+
+
+def test_planted_topics_that_are_left_over_have_zero():
+    np.testing.assert_allclose(matched_topics([[1.0, 0, 0]], np.eye(3)), [1, 0, 0])
+    with pytest.raises(ValueError, match="components has 2 words but truth has 3"):
+        matched_topics([[0.5, 0.5]], np.eye(3))
+    with pytest.raises(ValueError, match="has no words"):
+        matched_topics([[0.0, 0.0]], [[0.5, 0.5]])

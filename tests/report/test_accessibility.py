@@ -46,10 +46,11 @@ def test_the_keyboard_reaches_everything(open_page):
     page.keyboard.press("Enter")
     assert page.locator("[data-topic='0']").get_attribute("aria-pressed") == "true"
     assert page.evaluate("document.activeElement.dataset.topic") == "0"  # drawn anew, focus kept
+    page.get_by_label("Words by").select_option("relevance")
     page.focus("#relevance")
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("document.activeElement.id") == "relevance"
-    assert page.evaluate("topicfocus.state.relevance") == 0.55
+    assert page.evaluate("topicfocus.state.relevance") == 0.35
 
 
 def test_a_screen_reader_is_told_what_is_there(open_page):

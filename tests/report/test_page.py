@@ -1,16 +1,24 @@
 """The page in a browser: every view draws, and what is chosen in one changes the others."""
 
+import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from report_cases import KINDS, case, large
 
 from topicfocus import FocusedTopicRegressor
+from topicfocus.estimators.word_order import DEFAULT_ORDER, ORDERS
 from topicfocus.report import Explorer
 
 VIEWS = ("topics", "words", "documents", "try", "fit")
 FRONTIER = [{"inclusion_prior": p, "rmse": 2 - p, "words": 100 * p} for p in (0.05, 0.1, 0.3)]
+
+
+def packed(shares):
+    """As the page has them, in steps of 1/65535."""
+    return np.round(shares * 65535)
 
 
 def explorer(kind, **options):
@@ -52,8 +60,9 @@ def test_topics_stand_in_the_order_of_their_effects(open_page):
 def test_the_relevance_slider_changes_the_words(open_page):
     page = open_page(explorer("graded").html)
     words = ".word-bar .name"
-    probable = page.locator("#relevance")
-    probable.fill("1")
+    assert page.locator("#relevance").count() == 0
+    page.get_by_label("Words by").select_option("relevance")
+    page.locator("#relevance").fill("1")
     first = page.locator(words).all_inner_texts()
     estimator = case("graded").model
     best = estimator[-1].top_words(20, estimator[0].get_feature_names_out())
@@ -62,6 +71,48 @@ def test_the_relevance_slider_changes_the_words(open_page):
     page.locator("#relevance").fill("0")
     assert page.locator(words).all_inner_texts() != first
     assert "relevance=0" in page.evaluate("location.hash")
+
+
+@pytest.mark.parametrize("kind", ["regression", "graded", "joint"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_words_stand_in_the_order_of_python(open_page, kind, order):
+    model = case(kind).model
+    best = model[-1].top_words(20, model[0].get_feature_names_out(), order)
+    page = open_page(explorer(kind).html, "" if order == DEFAULT_ORDER else f"#by={order}")
+    assert page.get_by_label("Words by").input_value() == order
+    for k in range(3):
+        page.click(f"[data-topic='{k}']")
+        assert page.locator(".word-bar .name").all_inner_texts() == best[k]
+    assert ("by=" in page.evaluate("location.hash")) == (order != DEFAULT_ORDER)
+
+
+def test_a_topic_stands_beside_the_dropped_words_it_goes_with(open_page):
+    model = case("regression").model
+    names = model[0].get_feature_names_out()
+    wanted = model[-1].context_words(12, names)
+    page = open_page(explorer("regression").html)
+    for k in range(3):
+        page.click(f"[data-topic='{k}']")
+        assert page.locator(".context .chip").all_inner_texts() == wanted[k]
+    page.locator(".context .chip").first.click()
+    assert page.locator("#panel-words .card").nth(1).locator("h2").inner_text() == wanted[2][0]
+    # A model that keeps every word, or that did not count them, has no such list.
+    assert open_page(explorer("joint").html).locator(".context").count() == 0
+    old = replace(model[-1].fitted_, context=None)
+    estimator = copy.copy(model[-1])
+    estimator.fitted_ = old
+    counts = model[0].transform(case("regression").texts[:20])
+    page = open_page(Explorer(estimator, counts=counts, vocabulary=names).html)
+    assert page.locator(".word-bar").count() > 0 and page.locator(".context").count() == 0
+
+
+def test_a_document_is_shown_by_its_composition(open_page):
+    model, texts, _ = case("regression")
+    made_of = model[-1].composition(model[:-1].transform(texts[:60]))[7]
+    page = open_page(explorer("regression").html, "#view=documents&doc=7")
+    shown = page.locator("#document .composition .number").all_inner_texts()
+    wanted = np.sort(made_of)[::-1]
+    np.testing.assert_allclose([float(s.strip("<>%")) for s in shown], 100 * wanted, atol=0.51)
 
 
 def test_a_topic_filters_words_and_documents(open_page):
@@ -76,8 +127,8 @@ def test_a_topic_filters_words_and_documents(open_page):
     page.click("#tab-documents")
     shown = page.locator(".docs [data-doc]").first.get_attribute("data-doc")
     model, texts, _ = case("regression")
-    mixes = model[-1].transform(model[:-1].transform(texts[:60]))
-    assert int(shown) == int(mixes[:, 2].argmax())
+    made_of = packed(model[-1].composition(model[:-1].transform(texts[:60])))
+    assert int(shown) == int(made_of[:, 2].argmax())
     page.click(".selection .chip")
     assert "topic=" not in page.evaluate("location.hash")
 
@@ -114,18 +165,18 @@ def test_a_word_narrows_the_topics_view(open_page):
     for k in range(3):
         shown = page.locator(f"[data-topic='{k}'] .share small").inner_text()
         assert float(shown.strip("<>%")) == pytest.approx(100 * wanted[k], abs=1)
-    mixes = estimator.transform(counts)[:, 1]
+    made_of = packed(estimator.composition(counts)[:, 1])
     with_it = np.flatnonzero(counts[:, [v]].toarray()[:, 0] > 0)
     listed = page.locator("#panel-topics [data-doc]").evaluate_all(
         "n => n.map(d => +d.dataset.doc)"
     )
-    assert listed == with_it[np.argsort(-mixes[with_it], kind="stable")][:5].tolist()
+    assert listed == with_it[np.argsort(-made_of[with_it], kind="stable")][:5].tolist()
     # Taken back, all documents return.
     page.locator(".selection .chip").nth(1).click()
     listed = page.locator("#panel-topics [data-doc]").evaluate_all(
         "n => n.map(d => +d.dataset.doc)"
     )
-    assert listed == np.argsort(-mixes, kind="stable")[:5].tolist()
+    assert listed == np.argsort(-made_of, kind="stable")[:5].tolist()
 
 
 def test_a_click_on_the_word_map_chooses_the_nearest_word(open_page):

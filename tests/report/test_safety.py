@@ -74,6 +74,8 @@ def test_no_field_can_run_anything(open_page, tmp_path):
     page.wait_for_timeout(100)
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("violations") == []
+    page.evaluate("topicfocus.update({view: 'topics', topic: 0})")
+    assert any("hacked" in word for word in page.locator(".context .chip").all_inner_texts())
     assert "<script>window.hacked" in page.locator("h1").inner_text()  # shown as it is written
     with page.expect_download() as download:
         page.click("#save")

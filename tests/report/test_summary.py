@@ -36,7 +36,16 @@ def test_it_is_plain_json(kind):
     )
     errors = np.array(summary["topics"]["error"], dtype=float)
     assert np.all(errors > 0)
-    assert sum(summary["topics"]["prevalence"]) == pytest.approx(1)
+    made_of = estimator.composition(model[:-1].transform(texts[:30]))
+    np.testing.assert_allclose(summary["topics"]["prevalence"], made_of.mean(axis=0))
+    context = summary["topics"]["context"]
+    if kind == "joint":
+        assert context is None
+    else:
+        vocabulary = model[0].get_feature_names_out()
+        assert [[vocabulary[v] for v in words] for words in context] == (
+            estimator.context_words(12, vocabulary)
+        )
 
 
 @pytest.mark.parametrize("kind", ["f8", "f4", "u4", "u2", "i2", "u1"])

@@ -98,7 +98,10 @@ def large(
         inclusion=kept.astype(float) if found.selects else np.ones(n_words),
     )
     evidence = rng.exponential(5, n_words) if found.selects else None
-    fitted.fitted_ = replace(found, state=state, evidence=evidence)
+    context = None
+    if found.selects:
+        context = (rng.poisson(5, (n_words, n_topics)) * ~kept[:, None]).astype(np.float32)
+    fitted.fitted_ = replace(found, state=state, evidence=evidence, context=context)
     words = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 8)) for _ in range(n_words)])
     zipf = 1 / np.arange(1, n_words + 1)
     texts = [" ".join(rng.choice(words, 400, p=zipf / zipf.sum())) for _ in range(n_docs)]

@@ -29,6 +29,14 @@ _SCALES = {
 
 #: With more topics than this each gets a line or two; metrics.json has all words.
 _MANY_TOPICS = 8
+#: Above words, by their order.
+_ORDERS = {
+    "probability": "words, most probable first",
+    "relevance": "words, most relevant first",
+    "frex": "words, most frequent and exclusive first",
+}
+#: Before the dropped words that a topic goes with.
+_WITH = "with: "
 #: Longest name of a class, twice that from _WIDE columns on.
 _CLASS_WIDTH, _WIDE = 24, 100
 
@@ -67,15 +75,19 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
         table.add_column("P", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("topic", justify="right", style="dim", no_wrap=True)
-    table.add_column("words, most probable first")
+    table.add_column(_ORDERS[result.get("word_order", "probability")])
     longest = _CLASS_WIDTH if console.width < _WIDE else 2 * _CLASS_WIDTH
     lines = [_topic_cells(row, effect, longest) for row in rows]
-    room = _room(console.width, effect, lines) if len(rows) > _MANY_TOPICS else None
+    many, line = len(rows) > _MANY_TOPICS, _room(console.width, effect, lines)
+    # Two lines, where one would hold two or three words.
+    room = (line if console.width >= _WIDE else 2 * line - 10) if many else None
+    if many and console.width < _WIDE:
+        line = 0
     for row, before, cells in zip(rows, [None, *rows], lines, strict=False):
         if before is not None and effect == "class" and row["class"] == before["class"]:
             cells = ["", *cells[1:]]  # the class is the one above
         words = row["words"] if room is None else _fitting(row["words"], room)
-        table.add_row(*map(Text, cells), Text(" ".join(words)))
+        table.add_row(*map(Text, cells), _words_cell(words, row.get("context"), line))
     console.print(Text(title, style="italic"))
     console.print(table)
     if effect == "class":
@@ -106,13 +118,11 @@ def _topics_title(result: dict[str, Any]) -> tuple[str, str]:
 
 
 def _room(width: int, effect: str, lines: list[list[str]]) -> int:
-    """Columns that are left for words, where each topic should take a line or two."""
+    """Columns that are left for words."""
     titles = (effect, "P", "share", "topic") if effect == "class" else (effect, "share", "topic")
     widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
     # Of its width a table takes two for every column, one between them, and its two ends.
-    room = width - sum(one + 3 for one in widths) - 4
-    # Two lines, where one would hold two or three words.
-    return 2 * room - 10 if width < _WIDE else room
+    return width - sum(one + 3 for one in widths) - 4
 
 
 def _topic_cells(row: dict[str, Any], effect: str, longest: int) -> list[str]:
@@ -125,6 +135,16 @@ def _topic_cells(row: dict[str, Any], effect: str, longest: int) -> list[str]:
     if "log_odds" in row:
         cells = [f"{row['log_odds']:+.1f}"]
     return [*cells, f"{row['share']:.0%}", str(row["topic"])]
+
+
+def _words_cell(words: list[str], context: list[str] | None, line: int) -> Any:
+    """A topic's own words and, dim on a line below, those that it goes with, as many as fit."""
+    from rich.text import Text
+
+    cell = Text(" ".join(words))
+    if context and line:
+        cell.append(f"\n{_WITH}{' '.join(_fitting(context, line - len(_WITH)))}", style="dim")
+    return cell
 
 
 def _fitting(words: list[str], room: int) -> list[str]:

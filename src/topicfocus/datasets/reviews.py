@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from topicfocus.datasets import themes
 from topicfocus.datasets.synthetic import (
     count_tokens,
     draw_tokens,
@@ -94,6 +95,15 @@ class ReviewCorpus:
         Mix of sentiment groups in each document.
     coef : ndarray of shape (5,)
         The rating that each sentiment group stands for.
+    themes : tuple of str
+        Planted themes, where they were asked for (`n_themes`); else empty. Then the relevant
+        topics are "food_praise", "food_blame", "service_praise", ..., 2 x themes of them in
+        ``components``, ``doc_topic`` and ``coef``, ``genre`` has the one or two themes of each
+        document, and ``plot`` is empty.
+    doc_theme : ndarray of shape (n_docs, n_themes) or None
+        Shares of the themes in each document.
+    direction : ndarray of int, shape (n_docs, n_themes), or None
+        1 where a theme is praised, -1 where it is blamed, 0 where the document is not about it.
     """
 
     counts: sparse.csr_array
@@ -108,6 +118,9 @@ class ReviewCorpus:
     components: NDArray[np.float64]
     doc_topic: NDArray[np.float64]
     coef: NDArray[np.float64]
+    themes: tuple[str, ...] = ()
+    doc_theme: NDArray[np.float64] | None = None
+    direction: NDArray[np.int64] | None = None
 
 
 def make_reviews(
@@ -115,6 +128,7 @@ def make_reviews(
     doc_length: int | ArrayLike = 60,
     target: Literal["rating", "sentiment"] = "rating",
     random_state: int | np.random.Generator | None = None,
+    n_themes: int | None = None,
 ) -> ReviewCorpus:
     """Make readable film reviews in which only some words have to do with the rating.
 
@@ -126,6 +140,14 @@ def make_reviews(
     everywhere. A topic model that does not see the target mixes genres, plots and opinions. Within
     a group, the r-th word (r = 1, 2, ...) has probability proportional to 1 / (r + 1).
 
+    With ``n_themes`` they are reviews of places in which themes (food, service, price, waiting,
+    room, cleanliness, drinks, location) are planted. A document is about one theme, or two in the
+    proportion 0.6 to 0.4. A quarter of its tokens are opinions, of each theme 92% in the direction
+    in which the document praises or blames it; 40% only say what the theme is; the rest is
+    everywhere. The rating is again η·θ + Normal(0, 0.5²), with η = 10 for praise and 1 for blame:
+    the directions of the themes added up by their shares. So themes do not go with the rating,
+    opinions do, and only words that say nothing about it tell which opinions belong together.
+
     Parameters
     ----------
     n_docs : int, default=2000
@@ -134,6 +156,8 @@ def make_reviews(
     target : {"rating", "sentiment"}, default="rating"
         A rating from 1 to 10, or 1 where the rating before rounding is above 5.5 and 0 elsewhere.
     random_state : int, numpy.random.Generator or None
+    n_themes : int, optional
+        Themes to plant, 1 to 8; by default none, and film reviews.
 
     Returns
     -------
@@ -145,12 +169,17 @@ def make_reviews(
     >>> reviews = make_reviews(n_docs=100, random_state=0)
     >>> reviews.groups["rave"][:3]
     ('masterpiece', 'brilliant', 'superb')
+    >>> places = make_reviews(n_docs=100, n_themes=4, random_state=0)
+    >>> places.themes, places.components.shape[0]
+    (('food', 'service', 'price', 'waiting'), 8)
     """
     n_docs = whole_number("n_docs", n_docs, minimum=1)
     lengths = read_doc_lengths(doc_length, n_docs)
     if target not in ("rating", "sentiment"):
         raise ValueError(f'target must be "rating" or "sentiment", got {target!r}')
     rng = np.random.default_rng(random_state)
+    if n_themes is not None:
+        return _themed_reviews(rng, n_docs, lengths, target, n_themes)
 
     groups = _word_groups()
     vocabulary = tuple(sorted(word for words in groups.values() for word in words))
@@ -185,12 +214,60 @@ def make_reviews(
         texts=_write_texts(rng, docs, words, lengths, vocabulary),
         relevant=np.array([word in opinion_words for word in vocabulary]),
         groups=groups,
-        genre=tuple(_genre_names(mix) for mix in genre_mix),
+        genre=tuple(_largest_first(mix, tuple(_GENRES)) for mix in genre_mix),
         plot=tuple(tuple(_PLOTS)[i] for i in plot),
         rating=rating,
         components=word_probs[:n_sentiment],
         doc_topic=doc_sentiment,
         coef=coef,
+    )
+
+
+def _themed_reviews(
+    rng: np.random.Generator,
+    n_docs: int,
+    lengths: NDArray[np.int64],
+    target: str,
+    n_themes: int,
+) -> ReviewCorpus:
+    """Reviews of places with planted themes."""
+    n_themes = whole_number("n_themes", n_themes, minimum=1)
+    if n_themes > len(themes.THEMES):
+        raise ValueError(f"n_themes must be at most {len(themes.THEMES)}, got {n_themes}")
+    groups = themes.theme_groups(n_themes)
+    names = tuple(themes.THEMES)[:n_themes]
+    vocabulary = tuple(sorted(word for words in groups.values() for word in words))
+    word_probs = _group_distributions(groups, vocabulary)
+    planted = themes.plant(rng, n_docs, n_themes)
+    coef = np.tile(themes.RATINGS, n_themes)
+    score = planted.doc_topic @ coef + rng.normal(0.0, 0.5, size=n_docs)
+    rating = np.clip(np.rint(score), 1.0, 10.0)
+    opinion, about, everywhere = themes.SHARES
+    group_mix = np.hstack(
+        [
+            opinion * planted.doc_topic,
+            about * planted.doc_theme,
+            np.full((n_docs, 1), everywhere),
+        ]
+    )
+    docs, words = draw_tokens(rng, rng.multinomial(lengths, group_mix), word_probs)
+    components = word_probs[: 2 * n_themes]
+    return ReviewCorpus(
+        counts=count_tokens(docs, words, (n_docs, len(vocabulary))),
+        target=rating if target == "rating" else (score > 5.5).astype(np.float64),
+        vocabulary=vocabulary,
+        texts=_write_texts(rng, docs, words, lengths, vocabulary),
+        relevant=components.max(axis=0) > 0,
+        groups=groups,
+        genre=tuple(_largest_first(mix, names) for mix in planted.doc_theme),
+        plot=(),
+        rating=rating,
+        components=components,
+        doc_topic=planted.doc_topic,
+        coef=coef,
+        themes=names,
+        doc_theme=planted.doc_theme,
+        direction=planted.direction,
     )
 
 
@@ -235,8 +312,7 @@ def _draw_genres(rng: np.random.Generator, n_docs: int) -> NDArray[np.float64]:
     return (1 - share) * one_hot[first] + share * one_hot[second]
 
 
-def _genre_names(mix: NDArray[np.float64]) -> tuple[str, ...]:
-    names = tuple(_GENRES)
+def _largest_first(mix: NDArray[np.float64], names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(names[i] for i in np.argsort(-mix, kind="stable") if mix[i] > 0)
 
 

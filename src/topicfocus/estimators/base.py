@@ -24,9 +24,16 @@ from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.explanation import Explanation, explain
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.html import topics_html
-from topicfocus.estimators.parameters import check_count
+from topicfocus.estimators.parameters import check_choice, check_count
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer
+from topicfocus.estimators.word_order import (
+    DEFAULT_ORDER,
+    ORDERS,
+    context_scores,
+    first_words,
+    word_scores,
+)
 from topicfocus.persistence.files import save
 
 
@@ -148,14 +155,76 @@ class TopicModel(TransformerMixin, BaseEstimator):
         corpus = self._read_counts(X, reset=False)
         return self.fitted_.mixes(corpus, self.n_jobs)
 
-    def top_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
-        """The n most probable words of each topic, best first.
+    def topic_tokens(self, X: Any) -> np.ndarray:
+        """How many of a document's relevant tokens each topic explains.
+
+        Σ_v c_v φ_v r_vk with r_vk = β_vk θ̂_k / Σ_j β_vj θ̂_j and θ̂ of `transform`; c are the counts
+        themselves, also in models that find θ̂ from their roots. A row sums to the number of tokens
+        of the document that topics contain.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+
+        Returns
+        -------
+        array (documents, topics)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> tokens = LDA(3, max_epochs=5, random_state=0).fit(counts).topic_tokens(counts)
+        >>> bool(np.allclose(tokens.sum(axis=1), counts.sum(axis=1)))
+        True
+        """
+        return self.fitted_.tokens(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
+
+    def composition(self, X: Any) -> np.ndarray:
+        """What documents are made of: the share of each topic in their relevant tokens.
+
+        `topic_tokens` divided by its row sums. Prediction uses `transform`, which the prior draws
+        towards α/Σα, most where words are few; what a document is about is better read from here.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+
+        Returns
+        -------
+        array (documents, topics), rows sum to one
+            α/Σα for documents without relevant words.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> made_of, mix = (f(reviews.counts) for f in (model.composition, model.transform))
+        >>> bool((made_of.std(axis=0) > mix.std(axis=0)).all())
+        True
+        """
+        return self.fitted_.composition(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
+
+    def top_words(
+        self, n: int = 10, vocabulary: Any = None, order: str = DEFAULT_ORDER
+    ) -> list[list[str]]:
+        """The n first words of each topic.
 
         Parameters
         ----------
         n : int, default=10
         vocabulary : list of str, optional
             Names of the columns; by default the feature names seen in fit, else column numbers.
+        order : {"probability", "relevance", "frex"}, default="probability"
+            By β_vk; by relevance, λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4 and p_v the
+            frequency of the word in training among the words of all topics (Sievert and Shirley,
+            2014); or by FREX, the harmonic mean of the ranks of β_vk and of β_vk / Σ_j β_vj among
+            the words of the topic (Bischof and Airoldi, 2012). The last two prefer words that
+            other topics do not have.
 
         Returns
         -------
@@ -168,25 +237,69 @@ class TopicModel(TransformerMixin, BaseEstimator):
         >>> from topicfocus.datasets import make_reviews
         >>> reviews = make_reviews(200, random_state=0)
         >>> model = LDA(2, max_epochs=5, random_state=0).fit(reviews.counts)
-        >>> [len(words) for words in model.top_words(4, reviews.vocabulary)]
+        >>> [len(words) for words in model.top_words(4, reviews.vocabulary, order="frex")]
         [4, 4]
         """
         check_is_fitted(self)
         n = check_count("n", n)
-        components = self.components_
+        check_choice("order", order, ORDERS)
+        scores = word_scores(self.components_, self.fitted_.word_share, order)
+        return first_words(scores, n, self._word_names(vocabulary), lambda s: s > -np.inf)
+
+    @available_if(lambda self: hasattr(type(self), "background_"))
+    def context_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
+        """Dropped words that documents of a topic use more than others: what it is about.
+
+        By √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts word v beside topic
+        k in the training documents (r_d is their `composition`, c_dv is √count in models that see
+        roots) and E_vk = C_v· C_·k / C_·· is what would be expected if the word went with no topic.
+        After `partial_fit`, of the documents that were at hand.
+
+        Parameters
+        ----------
+        n : int, default=10
+        vocabulary : list of str, optional
+            As for `top_words`.
+
+        Returns
+        -------
+        list of lists of str, one a topic
+            Only words that occur more often than expected.
+
+        Raises
+        ------
+        ValueError
+            If the model was saved by a version that did not count them.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> [len(words) for words in model.context_words(4, reviews.vocabulary)]
+        [4, 4, 4]
+        """
+        check_is_fitted(self)
+        n = check_count("n", n)
+        names = self._word_names(vocabulary)
+        if self.fitted_.context is None:
+            raise ValueError(
+                "This model does not know which dropped words its topics go with: it was saved by "
+                "a version that did not count them. Fit it again."
+            )
+        return first_words(context_scores(self.fitted_.context), n, names, lambda s: s > 0)
+
+    def _word_names(self, vocabulary: Any) -> Any:
+        """Names of the columns: those given, else those seen in fit, else their numbers."""
+        n_words = self.fitted_.state.n_words
         if vocabulary is None:
             vocabulary = getattr(self, "feature_names_in_", None)
         if vocabulary is None:
-            vocabulary = [str(v) for v in range(components.shape[1])]
-        if len(vocabulary) != components.shape[1]:
-            raise ValueError(
-                f"vocabulary has {len(vocabulary)} words but the model has {components.shape[1]}."
-            )
-        order = np.argsort(-components, axis=1, kind="stable")[:, :n]
-        return [
-            [str(vocabulary[v]) for v in words if components[k, v] > 0]
-            for k, words in enumerate(order)
-        ]
+            vocabulary = [str(v) for v in range(n_words)]
+        if len(vocabulary) != n_words:
+            raise ValueError(f"vocabulary has {len(vocabulary)} words but the model has {n_words}.")
+        return vocabulary
 
     @available_if(lambda self: self._supervised)
     def explain(self, X: Any, covariates: Any = None, exposure: Any = None) -> Explanation:

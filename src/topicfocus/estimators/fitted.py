@@ -17,6 +17,7 @@ import numpy as np
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.documents import Documents, read_covariates
 from topicfocus.estimators.targets import TargetModel, TargetPart
+from topicfocus.inference.composition import composition, context_counts, topic_tokens
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.solvers.focus import damp
@@ -58,6 +59,10 @@ class Fitted:
         How topics were shaped, "readable" or "predictive" (focused models).
     explained : tuple of float or None
         Share of the held-out deviance that each way of shaping explains.
+    context : array (words, topics) or None
+        How often each dropped word occurs beside the tokens of each topic, zero for kept words
+        (models that select words; None in older files). After `partial_fit`, of the documents
+        that were at hand.
     """
 
     state: ModelState
@@ -76,6 +81,7 @@ class Fitted:
     supervision_weight: float | None = None
     shaping: str | None = None
     explained: tuple[float, ...] | None = None
+    context: np.ndarray | None = None
 
     # ---- as a user sees it -----------------------------------------------------------------------
 
@@ -132,6 +138,22 @@ class Fitted:
         """Words that training saw."""
         return (self.state.topic_word.max(axis=1) > 0) | (self.state.background > 0)
 
+    @cached_property
+    def word_share(self) -> np.ndarray:
+        """p_v, the share of each word among all tokens that topics may explain.
+
+        By the words' frequencies in training. Where these are not known (files of an early format)
+        p is the prior's average of the topics.
+        """
+        contained = self.state.topic_word.max(axis=1) > 0
+        often = self.word_count
+        if often is None:
+            often = self.components.T @ self.state.doc_topic_prior
+        else:
+            often = np.maximum(often, 0.5)  # after a batch, topics may hold words it did not have
+        often = np.where(contained, often, 0.0)
+        return often / max(often.sum(), 1e-300)
+
     # ---- the targets ---------------------------------------------------------------------------
 
     @property
@@ -179,6 +201,34 @@ class Fitted:
     def mixes(self, corpus: Corpus, n_jobs: int | None = None) -> np.ndarray:
         """θ̂, documents x topics."""
         return topic_mixes(self.seen(corpus), self.state, n_jobs=n_jobs)
+
+    def tokens(
+        self, corpus: Corpus, mixes: np.ndarray | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """Relevant tokens that each topic explains, documents x topics."""
+        if mixes is None:
+            mixes = self.mixes(corpus, n_jobs)
+        return topic_tokens(corpus, self.state, mixes)
+
+    def composition(
+        self, corpus: Corpus, mixes: np.ndarray | None = None, n_jobs: int | None = None
+    ) -> np.ndarray:
+        """Shares of the topics in the relevant tokens, documents x topics."""
+        return composition(self.tokens(corpus, mixes, n_jobs), self.state.doc_topic_prior)
+
+    def context_of(
+        self, corpus: Corpus, weight: np.ndarray, n_jobs: int | None = None
+    ) -> np.ndarray | None:
+        """What `context` is for these documents, of a model that selects words.
+
+        Occurrences are counted as the topics see them: by roots, where a word's second occurrence
+        says less than its first.
+        """
+        if self.selected_words is None:
+            return None
+        beside = context_counts(self.seen(corpus), self.tokens(corpus, n_jobs=n_jobs), weight)
+        beside[self.selected_words] = 0.0
+        return beside.astype(np.float32)
 
     def predictor_variance(
         self, corpus: Corpus, mixes: np.ndarray, n_jobs: int | None = None

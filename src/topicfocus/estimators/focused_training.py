@@ -27,6 +27,7 @@ from topicfocus.estimators.training import (
     generator,
     in_fitting_units,
     one_more,
+    with_context,
 )
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
@@ -78,6 +79,7 @@ class FocusedTrainer:
             result = fit_focused(mine, theirs, family, self.settings, report)
         n_iter, history = len(result.history), _history(result)
         fitted = self._fitted(result, targets, n_iter, history, counted(seen))
+        fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs)
         return Training(fitted, result.interrupted)
 
     def _check_words(self, documents: Documents) -> None:
@@ -159,10 +161,12 @@ class FocusedTrainer:
             }
             n_iter, history = one_more(before, entry)
             fitted = self._fitted(found, targets, n_iter, history, seen)
+            kept = stream.reservoir.problem()
+            fitted = with_context(fitted, kept.corpus, kept.doc_weights, self.n_jobs)
             return stream, Training(fitted, found.interrupted)
         assert before is not None  # the first batch always shapes topics
-        kept = int(np.sum(before.state.topic_word.max(axis=1) > 0))
-        entry = {"objective": np.nan, "kept_words": kept, "validation": np.nan}
+        n_kept = int(np.sum(before.state.topic_word.max(axis=1) > 0))
+        entry = {"objective": np.nan, "kept_words": n_kept, "validation": np.nan}
         n_iter, history = one_more(before, entry)
         state = in_fitting_units(before) if found is None else found
         return stream, Training(

@@ -20,6 +20,7 @@ from topicfocus.estimators.training import (
     generator,
     in_fitting_units,
     one_more,
+    with_context,
 )
 from topicfocus.families import Gaussian
 from topicfocus.inference.state import Hyperparameters, ModelState
@@ -117,8 +118,14 @@ class JointTrainer:
                 watch=watch,
             )
         more = {"targets": targets, **counted(documents), **_history(result)}
-        last = None if held_out is None else self._fitted(result.last, result, more)
-        return Training(self._fitted(result.model, result, more), result.interrupted, last)
+        found = [result.model] if held_out is None else [result.model, result.last]
+        fitted, *last = (
+            with_context(
+                self._fitted(model, result, more), documents.corpus, documents.weights, self.n_jobs
+            )
+            for model in found
+        )
+        return Training(fitted, result.interrupted, last[0] if last else None)
 
     def _check_start(self, start: ModelState, n_words: int) -> None:
         shape = (self.hyper.n_topics, n_words)
@@ -197,6 +204,7 @@ class JointTrainer:
             converged=converged,
             **counted(documents, before),
         )
+        fitted = with_context(fitted, documents.corpus, documents.weights, self.n_jobs, before)
         return stream, Training(fitted)
 
 

@@ -146,6 +146,17 @@ def _check_found(fitted: Fitted, n_words: int) -> None:
             array is None or (_is_floats(array, 1) and array.shape == (n_words,)),
             f"{name} must be an array of numbers of shape {(n_words,)}",
         )
+    shape, context = fitted.state.topic_word.shape, fitted.context
+    _require(
+        context is None
+        or (
+            isinstance(context, np.ndarray)
+            and context.dtype == np.float32
+            and context.shape == shape
+            and np.all((context >= 0) & (context < np.inf))
+        ),
+        f"context must be an array of small floats, at least 0, of shape {shape}",
+    )
     _require(isinstance(fitted.history, dict), "history must be lists by name")
     for name in ("n_samples_seen", "word_cost", "inclusion_prior", "supervision_weight"):
         value = getattr(fitted, name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
@@ -87,3 +88,21 @@ def counted(documents: Documents, before: Fitted | None = None) -> dict[str, Any
         assert before.n_samples_seen is not None and before.word_count is not None
         size, words = size + before.n_samples_seen, words + before.word_count
     return {"n_samples_seen": size, "word_count": words}
+
+
+def with_context(
+    fitted: Fitted,
+    corpus: Corpus,
+    weight: np.ndarray,
+    n_jobs: int | None,
+    before: Fitted | None = None,
+) -> Fitted:
+    """With the dropped words beside each topic, counted in these documents.
+
+    They are added to what was counted `before`, for topics that go on from those.
+    """
+    context = fitted.context_of(corpus, weight, n_jobs)
+    if context is not None and before is not None and before.context is not None:
+        assert fitted.selected_words is not None
+        context = context + np.where(fitted.selected_words[:, None], 0, before.context)
+    return replace(fitted, context=context)

@@ -10,6 +10,7 @@ topic k is (c_v m_v / N) η_k (r_vk - ā_k); summed over words that is η_k (θ�
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,16 @@ class Contributions:
     topics: np.ndarray
 
 
+def document_blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Documents in a row, [first, last), whose responsibilities are held at a time."""
+    n_docs, first = len(indptr) - 1, 0
+    while first < n_docs:
+        last = int(np.searchsorted(indptr, indptr[first] + _BLOCK, side="right")) - 1
+        last = min(max(last, first + 1), n_docs)
+        yield first, last
+        first = last
+
+
 def contributions(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> Contributions:
     """Of every document, given its θ̂ (`mixes`)."""
     weights = mix_weights(state).table
@@ -49,10 +60,7 @@ def contributions(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> Contr
     base = average @ eta
     size = prior.sum() + counts @ weights.multiplicity
     words = np.zeros((counts.nnz, eta.shape[1]))
-    first = 0
-    while first < corpus.n_docs:
-        last = int(np.searchsorted(counts.indptr, counts.indptr[first] + _BLOCK, side="right")) - 1
-        last = min(max(last, first + 1), corpus.n_docs)
+    for first, last in document_blocks(counts.indptr):
         lo, hi = counts.indptr[first], counts.indptr[last]
         doc = np.repeat(np.arange(first, last), np.diff(counts.indptr[first : last + 1]))
         word = counts.indices[lo:hi]
@@ -60,5 +68,4 @@ def contributions(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> Contr
         r /= r.sum(axis=1, keepdims=True)
         amount = counts.data[lo:hi] * weights.multiplicity[word] / size[doc]
         words[lo:hi] = amount[:, None] * (r @ eta - base)
-        first = last
     return Contributions(base, words, (mixes - average)[:, :, None] * eta)

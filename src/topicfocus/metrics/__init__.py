@@ -16,6 +16,7 @@ from topicfocus.metrics.prediction import (
 from topicfocus.metrics.words import (
     SelectionScores,
     channel_overlap,
+    matched_topics,
     selection_scores,
     topic_diversity,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "coherence",
     "lexicon_agreement",
     "log_loss",
+    "matched_topics",
     "poisson_deviance",
     "r2",
     "rmse",

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
 
 from topicfocus.metrics.topics import read_topics, top_words
 
@@ -137,3 +138,38 @@ def topic_diversity(components: ArrayLike, top_n: int = 25) -> float:
     tops = top_words(read_topics(components), top_n)
     every = np.concatenate(tops)
     return len(np.unique(every)) / len(every)
+
+
+def matched_topics(components: ArrayLike, truth: ArrayLike) -> np.ndarray:
+    """How well planted topics were found: the cosine of each with the topic matched to it.
+
+    Topics and planted topics are matched one to one such that the cosines of their word
+    distributions add up to the most (the Hungarian method).
+
+    Parameters
+    ----------
+    components : array-like of shape (n_topics, n_words)
+        Topics, ``components_`` of a model.
+    truth : array-like of shape (n_planted, n_words)
+        Planted topics, ``components`` of a synthetic corpus.
+
+    Returns
+    -------
+    array (n_planted,)
+        Cosines in [0, 1]; 0 for planted topics without a topic of their own.
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import matched_topics
+    >>> matched_topics([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], [[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
+    array([1. , 0.8])
+    """
+    found, planted = read_topics(components), read_topics(truth)
+    if found.shape[1] != planted.shape[1]:
+        raise ValueError(f"components has {found.shape[1]} words but truth has {planted.shape[1]}")
+    sizes = [np.linalg.norm(topics, axis=1, keepdims=True) for topics in (planted, found)]
+    cosine = np.minimum((planted / sizes[0]) @ (found / sizes[1]).T, 1.0)
+    rows, columns = linear_sum_assignment(cosine, maximize=True)
+    out = np.zeros(len(planted))
+    out[rows] = cosine[rows, columns]
+    return out

@@ -28,7 +28,8 @@ class Predictions:
 
     Attributes
     ----------
-    mixes : array (documents, topics)
+    mixes, composition : arrays (documents, topics)
+        θ̂, which predictions come from, and shares of the relevant tokens.
     predictor, offset : arrays (documents, predictors)
         f, and what it has besides topics and covariates: b + log E.
     covariates : array (documents, covariates) or None
@@ -37,6 +38,7 @@ class Predictions:
     """
 
     mixes: np.ndarray
+    composition: np.ndarray
     predictor: np.ndarray
     offset: np.ndarray
     covariates: np.ndarray | None
@@ -66,7 +68,8 @@ def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) ->
         else:
             mean.append(coding.mean(own, predictor[:, where]))
             std.append(np.sqrt(coding.variance(own, predictor[:, where], spread[:, where])))
-    return Predictions(mixes, predictor, offset, documents.covariates, mean, std)
+    shares = fitted.composition(documents.corpus, mixes)
+    return Predictions(mixes, shares, predictor, offset, documents.covariates, mean, std)
 
 
 def _nothing(fitted: Fitted) -> Predictions:
@@ -77,7 +80,8 @@ def _nothing(fitted: Fitted) -> Predictions:
     for part in fitted.parts:
         coding = part.coding
         mean.append(np.zeros((0, coding.n_labels)) if coding.is_class else np.zeros(0))
-    return Predictions(np.zeros((0, state.n_topics)), bare, bare, None, mean, [None for _ in mean])
+    none = np.zeros((0, state.n_topics))
+    return Predictions(none, none, bare, bare, None, mean, [None for _ in mean])
 
 
 def read_baselines(inputs: Inputs, given: Any) -> dict[str, list[np.ndarray]]:
@@ -173,7 +177,7 @@ def document_summary(
         "length": whole(np.diff(counts.indptr).astype(float)),
         "step": whole(steps.astype(float)),
         "count": whole(counts.data),
-        "mix": pack(found.mixes[rows], "u2", 1 / 65535),
+        "composition": pack(found.composition[rows], "u2", 1 / 65535),
         "predictor": pack(found.predictor[rows], "f8"),
         "offset": pack(found.offset[rows], "f8"),
         "mean": [pack(m[rows], "f8") for m in found.mean],

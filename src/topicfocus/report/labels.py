@@ -16,7 +16,6 @@ from topicfocus.report.curves import link_curve
 from topicfocus.report.inputs import Inputs
 
 _NAME_WORDS = 3
-_RELEVANCE = 0.6
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,7 @@ def describe_predictors(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def topic_names(inputs: Inputs, given: Any) -> list[str]:
     """The user's names, else the most relevant words."""
-    components = inputs.model.components_
-    n_topics = len(components)
+    n_topics = inputs.fitted.state.n_topics
     if given is not None and not isinstance(given, Mapping):
         names = listed("names", given, n_topics)
         assert names is not None
@@ -150,16 +148,9 @@ def topic_names(inputs: Inputs, given: Any) -> list[str]:
     unknown = [k for k in own if not (isinstance(k, (int, np.integer)) and 0 <= k < n_topics)]
     if unknown:
         raise ValueError(f"names has {unknown[0]!r}, but topics are numbered 0 to {n_topics - 1}.")
-    overall = np.maximum(components.mean(axis=0), 1e-300)
-    with np.errstate(divide="ignore"):
-        log = np.log(components)
-    relevance = log - (1 - _RELEVANCE) * np.log(overall)
-    best = np.argsort(-relevance, axis=1, kind="stable")[:, :_NAME_WORDS]
-    out = []
-    for k in range(n_topics):
-        words = [brief(inputs.vocabulary[v]) for v in best[k] if components[k, v] > 0]
-        out.append(str(own.get(k, ", ".join(words))))
-    return out
+    # Names are to tell topics apart, whatever the order that their words are shown in.
+    words = inputs.model.top_words(_NAME_WORDS, inputs.vocabulary, order="relevance")
+    return [str(own.get(k, ", ".join(map(brief, words[k])))) for k in range(n_topics)]
 
 
 def brief(word: str, longest: int = 28) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
+from topicfocus.estimators.word_order import DEFAULT_ORDER, RELEVANCE
 from topicfocus.report.documents import (
     document_summary,
     evaluate,
@@ -34,10 +35,12 @@ from topicfocus.report.table import word_table
 from topicfocus.report.vocabulary import word_summary
 
 #: Of the summary's layout, for programs that read it.
-VERSION = 1
+VERSION = 2
 #: Characters of all data; the page's own code takes 0.12 MB more.
 PAGE_BUDGET = 1_360_000
 SMALLEST_TEXTS = 60_000
+#: Dropped words that each topic is shown with.
+CONTEXT_WORDS = 12
 
 
 @dataclass(frozen=True)
@@ -171,10 +174,22 @@ def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
         "names": topic_names(inputs, labels.topics),
         "coef": state.coef_rows.T,
         "error": errors,
-        "prevalence": found.mixes.mean(axis=0) if inputs.n_docs else prior / prior.sum(),
+        "prevalence": found.composition.mean(axis=0) if inputs.n_docs else prior / prior.sum(),
         "prior": prior,
+        "order": DEFAULT_ORDER,
+        "relevance": RELEVANCE,
+        "context": _context(inputs),
         "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
     }
+
+
+def _context(inputs: Inputs) -> list[list[int]] | None:
+    """Columns of the dropped words that each topic goes with; None where they are not known."""
+    if inputs.fitted.context is None:
+        return None
+    columns = np.arange(len(inputs.vocabulary))
+    names = inputs.model.context_words(CONTEXT_WORDS, columns)
+    return [[int(v) for v in words] for words in names]
 
 
 def _covariates(state: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:

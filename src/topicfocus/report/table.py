@@ -23,7 +23,7 @@ _ZERO = 65535
 def word_table(
     fitted: Fitted, counts: Any, exact: bool = False, n_jobs: int | None = None
 ) -> dict[str, Any]:
-    """Rows W_v (largest entry 1) and multiplicities of the words that topics contain.
+    """Rows W_v (largest entry 1), multiplicities and p_v of the words that topics contain.
 
     In doubles where they fit, then in floats, then as rounded logarithms; `error` is how far
     linear predictors of the documents move by the rounding.
@@ -35,6 +35,7 @@ def word_table(
     record: dict[str, Any] = {
         "words": whole(np.diff(kept, prepend=0).astype(float)),
         "scale": pack(state.topic_word.max(axis=1)[kept], "f4"),
+        "share": pack(fitted.word_share[kept], "f4"),
         "multiplicity": None,
     }
     if np.any(weights.multiplicity[kept] != 1.0):

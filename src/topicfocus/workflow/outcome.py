@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.word_order import DEFAULT_ORDER
 from topicfocus.workflow import summary
 from topicfocus.workflow.count import Counted
 from topicfocus.workflow.judge import Judged
@@ -89,7 +90,7 @@ def _result(
     train, test = parts
     target, counts = source.target, counted.counts[train]
     model.n_jobs = options.jobs
-    mixes = model.transform(counts)
+    composition = model.composition(counts)
     model.n_jobs = None
     result = {
         "model": type(model).__name__,
@@ -115,7 +116,8 @@ def _result(
         },
         "seconds": round(seconds, 3),
         "steps": model.n_iter_,
-        "topics": summary.topics(model, counted.words, mixes, _positive(model, target)),
+        "topics": summary.topics(model, counted.words, composition, _positive(model, target)),
+        "word_order": DEFAULT_ORDER,
         "covariates": summary.covariates(model, source.columns.names.covariates),
         "words": summary.selection(model, counted.words, counts),
         "held_out": judged.held_out,

@@ -9,10 +9,17 @@ import numpy as np
 from topicfocus.estimators.targets import TargetPart
 
 _LISTED = 12
+#: Words of a topic, and words that it goes with.
+_WORDS = 10
 
 
-def topics(model: Any, words: Any, mixes: np.ndarray, positive: Any = None) -> list[dict[str, Any]]:
+def topics(
+    model: Any, words: Any, composition: np.ndarray, positive: Any = None
+) -> list[dict[str, Any]]:
     """Topics from the highest to the lowest effect; of more classes, class by class.
+
+    The share is that of the relevant words of an average document (`composition`, documents x
+    topics). Topics of models that drop words have those that they go with, their "context".
 
     The effect is the expected target of a document of that topic alone, with average covariates
     and exposure 1: a number, or the probability of a class, the positive one of two and else the
@@ -23,12 +30,15 @@ def topics(model: Any, words: Any, mixes: np.ndarray, positive: Any = None) -> l
     predictors = coef.T + np.atleast_1d(model.intercept_)
     if model.n_covariates_:
         predictors = predictors + np.atleast_2d(model.covariate_coef_) @ targets.scaling.centre
-    share = mixes.mean(axis=0)
-    names = model.top_words(10, words)
+    share = composition.mean(axis=0)
+    names = model.top_words(_WORDS, words)
+    context = model.context_words(_WORDS, words) if hasattr(model, "context_words") else None
     found = []
     for k in range(coef.shape[1]):
         own = coef[0, k] if len(coef) == 1 else coef[:, k]
         row = {"topic": k, "share": share[k], "coef": own, "words": names[k]}
+        if context is not None:
+            row["context"] = context[k]
         effect, order = _effect(part, predictors[[k]], positive)
         found.append((order, row | effect))
     found.sort(key=lambda item: item[0])

@@ -59,7 +59,7 @@ function listedDocuments(model, l) {
   if (state.order !== "given") {
     const key = Object.fromEntries(out.map((d) => [d, state.order === "error" ? documentError(model, d, l) : (state.order === "low" ? -1 : 1) * documentPoint(model, d, l)[0]]));
     out.sort((a, b) => key[b] - key[a]);
-  } else if (state.topic !== null) out.sort((a, b) => data.documents.mix[b * model.K + state.topic] - data.documents.mix[a * model.K + state.topic]);
+  } else if (state.topic !== null) out.sort((a, b) => data.documents.composition[b * model.K + state.topic] - data.documents.composition[a * model.K + state.topic]);
   return out;
 }
 
@@ -202,7 +202,7 @@ function documentCard(model, d, l) {
     legend(model, explained),
     el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the document", "data-scroll": "text" }, words),
     data.documents.shortened && text !== null ? el("p", { class: "note" }, "Long texts are cut short in this page; predictions are of the whole.") : null,
-    waterfall(model, found, explained), mixView(model, found));
+    waterfall(model, found, explained), compositionView(model, found));
 }
 
 function curves(model, l, width) {

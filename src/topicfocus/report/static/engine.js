@@ -1,6 +1,6 @@
 // ---- the model itself: text to words, words to a topic mix, a topic mix to a prediction ----
-// The same computation as kernels/topic_mix.py, kernels/uncertainty.py and
-// inference/contributions.py; tests/report compares the two in a browser.
+// The same computation as kernels/topic_mix.py, kernels/uncertainty.py, inference/contributions.py and
+// inference/composition.py; tests/report compares the two in a browser.
 
 const Z80 = 1.2815515655446004;
 
@@ -259,15 +259,20 @@ function predictCounts(model, counts, given = {}) {
   const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta));
   const spread = coef.map((eta) => varianceAlong(factor, theta, eta));
   const size = model.total + doc.weight.reduce((a, b) => a + b, 0);
+  const tokens = new Float64Array(K);
   const words = doc.words.map((v, j) => {
     const at = doc.rows[j] * K;
     const r = normalise(Array.from(theta, (t, k) => model.W[at + k] * t));
+    // Of the words themselves, not their roots: inference/composition.py.
+    const relevant = counts.get(v) * (model.multiplicity ? model.multiplicity[doc.rows[j]] : 1);
+    for (let k = 0; k < K; k++) tokens[k] += relevant * r[k];
     const amounts = coef.map((eta, l) => (doc.weight[j] / size) * (dot(eta, r) - model.baseTopics[l]));
     return { v, count: counts.get(v), amounts };
   });
   const topics = Array.from(theta, (t, k) => coef.map((eta) => eta[k] * (t - average[k])));
   const targets = data.targets.map((target) => respond(model, target, predictor, spread, factor, theta));
-  return { theta, predictor, spread, base, covariates, given: given.covariates || [], words, topics, targets };
+  const composition = tokens.some((n) => n > 0) ? normalise(tokens) : Float64Array.from(average);
+  return { theta, tokens, composition, predictor, spread, base, covariates, given: given.covariates || [], words, topics, targets };
 }
 
 /** E[y | f], its standard deviation, probabilities and 80% interval, in the target's units. */

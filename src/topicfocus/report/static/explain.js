@@ -149,12 +149,14 @@ function responseView(model, target, response, actual, l) {
     actual !== null && actual !== undefined ? el("span", { class: "tag" }, `actual ${format(actual)}`) : null);
 }
 
-function mixView(model, found) {
+/** Which topics a document's words come from. */
+function compositionView(model, found) {
   const { data } = model;
-  const order = Array.from(found.theta, (_, k) => k).sort((a, b) => found.theta[b] - found.theta[a]);
-  return el("table", { class: "mix" }, el("caption", {}, "Topic mix"),
+  const shares = found.composition;
+  const order = Array.from(shares, (_, k) => k).sort((a, b) => shares[b] - shares[a]);
+  return el("table", { class: "mix composition" }, el("caption", {}, found.words.length ? "Composition: the topics that its words come from" : "Composition: none of its words is in a topic"),
     el("tbody", {}, order.slice(0, 8).map((k) => el("tr", {},
       el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, shorten(topicName(data, k), 34))),
-      el("td", { class: "track" }, bar(0, found.theta[k], [0, 1], "accent")),
-      el("td", { class: "number" }, percent(found.theta[k]))))));
+      el("td", { class: "track" }, bar(0, shares[k], [0, 1], "accent")),
+      el("td", { class: "number" }, percent(shares[k]))))));
 }

@@ -4,11 +4,17 @@ const VIEWS = ["topics", "words", "documents", "try", "fit"];
 
 const state = {
   view: "topics", topic: null, word: null, doc: null, predictor: null,
-  relevance: 0.6, x: null, y: null, query: "", box: null, order: "given", page: 0, parts: "words",
+  by: null, relevance: null, x: null, y: null, query: "", box: null, order: "given", page: 0, parts: "words",
   text: "", codes: [], exposure: null, covariates: null, figure: null, names: {},
 };
 
 const listeners = [];
+
+/** Orders of a topic's words; the first two are λ = 1 and another λ of the same formula. */
+const WORD_ORDERS = { probability: "probability", relevance: "relevance", frex: "frequency and exclusivity (FREX)" };
+
+/** What the page begins with: the order of words that Python's `top_words` has, too. */
+const usual = { by: null, relevance: null };
 
 /** The linear predictor that views are about: the one chosen, else the first. */
 function effectOn() {
@@ -28,7 +34,8 @@ function writeAddress(step) {
   const out = new URLSearchParams();
   out.set("view", state.view);
   for (const key of ["topic", "word", "doc", "predictor"]) if (state[key] !== null) out.set(key, state[key]);
-  if (state.relevance !== 0.6) out.set("relevance", state.relevance);
+  if (state.by !== usual.by) out.set("by", state.by);
+  if (state.by === "relevance" && state.relevance !== usual.relevance) out.set("relevance", state.relevance);
   for (const key of ["x", "y", "query", "exposure", "covariates", "figure"]) if (state[key]) out.set(key, state[key]);
   if (state.parts !== "words") out.set("parts", state.parts);
   if (state.order !== "given") out.set("order", state.order);
@@ -62,8 +69,12 @@ function readAddress(model) {
   state.word = whole(given.get("word"), data.words.names.length);
   state.doc = whole(given.get("doc"), data.documents.row.length);
   state.predictor = whole(given.get("predictor"), model.L);
-  const relevance = given.has("relevance") ? Number(given.get("relevance")) : 0.6;
-  state.relevance = relevance >= 0 && relevance <= 1 ? relevance : 0.6;
+  usual.by = data.topics.order;
+  usual.relevance = data.topics.relevance;
+  const relevance = given.get("relevance") === null ? NaN : Number(given.get("relevance"));
+  const valid = relevance >= 0 && relevance <= 1;
+  state.relevance = valid ? relevance : usual.relevance;
+  state.by = given.get("by") in WORD_ORDERS ? given.get("by") : valid ? "relevance" : usual.by;
   state.x = given.get("x");
   state.y = given.get("y");
   state.query = given.get("query") || "";

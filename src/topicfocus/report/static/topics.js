@@ -7,22 +7,41 @@ function probability(model, row, k) {
   return (model.W[row * model.K + k] * model.scale[row]) / model.data.topics.volume[k];
 }
 
-/** Kept words of topic k by relevance λ log β + (1-λ) log(β/p). */
-function relevantWords(model, k, lambda) {
+/** The first kept words of topic k: by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
+ * FREX, as estimators/word_order.py has them. */
+function topWords(model, k) {
   const { data, kept } = model;
-  if (!model.overall) {
-    // p_v: the share of the word among all tokens that topics explain.
-    let total = 0;
-    for (const v of kept) total += data.words.count[v];
-    const flat = total === 0;
-    model.overall = Float64Array.from(kept, (v) => (flat ? 1 / kept.length : (data.words.count[v] + 0.5) / (total + 0.5 * kept.length)));
-  }
-  const out = [];
+  const words = [];
   for (let row = 0; row < kept.length; row++) {
     const beta = probability(model, row, k);
-    if (beta > 0) out.push({ v: kept[row], row, beta, relevance: Math.log(beta) - (1 - lambda) * Math.log(model.overall[row]) });
+    if (beta > 0) words.push({ v: kept[row], row, beta });
   }
-  return out.sort((a, b) => b.relevance - a.relevance).slice(0, SHOWN_WORDS);
+  const lambda = state.by === "probability" ? 1 : state.relevance;
+  const scores = state.by === "frex" ? frex(model, words, k) : words.map((w) => Math.log(w.beta) - (1 - lambda) * Math.log(data.table.share[w.row]));
+  const order = words.map((_, i) => i).sort((a, b) => scores[b] - scores[a]);
+  return order.slice(0, SHOWN_WORDS).map((i) => words[i]);
+}
+
+/** The harmonic mean of the ranks of β and of β_k / Σ_j β_j among the words of a topic. */
+function frex(model, words, k) {
+  const often = ranks(words.map((w) => w.beta));
+  const own = ranks(words.map(({ row, beta }) => {
+    let total = 0;
+    for (let j = 0; j < model.K; j++) total += probability(model, row, j);
+    return Math.round(1e12 * (beta / total)); // words of one topic alone are ties
+  }));
+  return words.map((_, i) => 1 / (0.5 / own[i] + 0.5 / often[i]));
+}
+
+/** Ranks as shares, the smallest first, ties in the middle of their places. */
+function ranks(values) {
+  const order = values.map((_, i) => i).sort((a, b) => values[a] - values[b]);
+  const out = new Array(values.length);
+  for (let first = 0, last; first < order.length; first = last) {
+    for (last = first + 1; last < order.length && values[order[last]] === values[order[first]]; last++);
+    for (let i = first; i < last; i++) out[order[i]] = (first + 1 + last) / 2 / values.length;
+  }
+  return out;
 }
 
 /** b + η_k: the linear predictor of a document of topic k alone. */
@@ -79,8 +98,8 @@ function shownShares(model) {
 
 function shareNote(model) {
   const { names } = model.data.words;
-  if (state.word === null) return "Share: of the average document.";
-  return model.rowOf[state.word] < 0 ? `Share: of the average document; “${names[state.word]}” is in no topic.` : `Share: the topics that “${names[state.word]}” comes from.`;
+  if (state.word === null) return "Share: of the relevant words of the average document.";
+  return model.rowOf[state.word] < 0 ? `Share: of the relevant words of the average document; “${names[state.word]}” is in no topic.` : `Share: the topics that “${names[state.word]}” comes from.`;
 }
 
 function forest(model, order, chosen, l) {
@@ -133,7 +152,7 @@ function describedEffect(model, f, l) {
 
 function topicCard(model, k, l) {
   const { data } = model;
-  const words = relevantWords(model, k, state.relevance);
+  const words = topWords(model, k);
   const most = Math.max(...words.map((w) => w.beta), 1e-12);
   const error = topicError(model, k, l);
   const name = el("input", {
@@ -151,11 +170,24 @@ function topicCard(model, k, l) {
     el("p", {}, `A document of this topic alone: `, el("strong", {}, fixed(topicEffect(model, k, l), decimalsOf([error ?? topicEffect(model, k, l)], error ? 2 : 3))),
       error === null ? "" : ` ± ${fixed(1.96 * error, decimalsOf([error], 2))}`, describedEffect(model, topicEffect(model, k, l), l), `. Share of the average document: `,
       el("strong", {}, percent(data.topics.prevalence[k])), "."),
-    el("label", { class: "field wide", for: "relevance" }, el("span", {}, `Words: relevance λ = ${state.relevance}`), slider),
-    el("p", { class: "note", id: "relevance-note" }, "Right: the most probable words. Left: the words that are most peculiar to this topic. Bars: a word's probability in the topic."),
+    select("Words by", state.by, Object.entries(WORD_ORDERS), (by) => update({ by })),
+    state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", {}, `Relevance λ = ${state.relevance}`), slider) : null,
+    el("p", { class: "note", id: "relevance-note" }, state.by === "relevance" ? "Right: the most probable words. Left: the words that are most peculiar to this topic. " : "", "Bars: a word's probability in the topic."),
     el("ol", { class: "plain word-bars", role: "list", "--chars": Math.max(10, ...words.map((w) => Math.min(34, data.words.names[w.v].length))), "aria-label": `Words of topic ${k}` }, words.map((w) => el("li", {}, el("button", {
       type: "button", class: "word-bar", "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
-    }, el("span", { class: "name", title: data.words.names[w.v] }, brief(data.words.names[w.v], 34)), bar(0, w.beta, [0, most], "accent"), el("small", {}, share(w.beta)))))));
+    }, el("span", { class: "name", title: data.words.names[w.v] }, brief(data.words.names[w.v], 34)), bar(0, w.beta, [0, most], "accent"), el("small", {}, share(w.beta)))))),
+    contextView(model, k));
+}
+
+/** Dropped words that documents of the topic use more than others: what it is about. */
+function contextView(model, k) {
+  const { data } = model;
+  if (!data.topics.context || !data.topics.context[k].length) return null;
+  return el("div", { class: "context" }, el("h3", {}, "Goes with"),
+    el("p", { class: "note" }, "Words that are in no topic, but that documents of this one use more than others."),
+    el("ul", { class: "plain chips", role: "list", "aria-label": `Dropped words that topic ${k} goes with` }, data.topics.context[k].map((v) => el("li", {}, el("button", {
+      type: "button", class: "chip dropped", "data-key": `cw-${v}`, "data-context": v, title: data.words.names[v], onclick: () => update({ word: v, view: "words" }),
+    }, brief(data.words.names[v], 40))))));
 }
 
 function topicDocuments(model, k) {
@@ -163,10 +195,10 @@ function topicDocuments(model, k) {
   const n = data.documents.row.length;
   if (!n) return null;
   const { word } = state;
-  const order = Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)).sort((a, b) => data.documents.mix[b * model.K + k] - data.documents.mix[a * model.K + k]);
+  const order = Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)).sort((a, b) => data.documents.composition[b * model.K + k] - data.documents.composition[a * model.K + k]);
   return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}${word === null ? "" : `, with “${brief(data.words.names[word], 40)}”`}`),
     order.length ? null : el("p", { class: "muted" }, "No document of this page has it."),
-    el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.mix[d * model.K + k])} of it`)))),
+    el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of it`)))),
     el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents" }) }, "All documents by this topic")));
 }
 

@@ -127,6 +127,6 @@ function tryOutput(model) {
       found.words.length ? null : el("p", { class: "note" }, `${empty ? "Nothing is entered yet" : "None of this is in a topic"}: this is what a document without words gets.`),
       data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "To keep this file small, the topics are rounded in it." :
         `To keep this file small, the topics are rounded in it: linear predictors differ from Python's by up to ${format(data.table.error, 1)}.`) : null),
-    el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), mixView(model, found)),
+    el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), compositionView(model, found)),
   ];
 }

@@ -1,0 +1,81 @@
+"""Tokens that topics explain, beside a loop over documents and words."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
+from topicfocus.corpus import make_corpus
+from topicfocus.datasets import make_reviews
+from topicfocus.inference import contributions
+from topicfocus.inference.composition import composition, context_counts, topic_tokens
+
+REVIEWS = make_reviews(120, random_state=1)
+COUNTS = sparse.vstack([REVIEWS.counts[:60], REVIEWS.counts[:2] * 0]).tocsr()
+
+
+def fitted(model):
+    return model.fit(REVIEWS.counts, REVIEWS.target)
+
+
+@pytest.fixture(
+    scope="module", params=[FocusedTopicRegressor, PFSLDARegressor, SLDARegressor], ids=str
+)
+def model(request):
+    return fitted(request.param(3, max_epochs=5, random_state=0))
+
+
+def twin(model, counts):
+    """Word by word."""
+    state = model.fitted_.state
+    theta = model.transform(counts)
+    out = np.zeros((counts.shape[0], state.n_topics))
+    for d, row in enumerate(counts.toarray()):
+        for v in np.flatnonzero(row):
+            beta, phi = state.topic_word[v], state.inclusion[v]
+            if beta.max() > 0 and phi > 1e-8:
+                out[d] += row[v] * phi * beta * theta[d] / (beta @ theta[d])
+    return out
+
+
+def test_tokens_equal_a_loop(model):
+    wanted = twin(model, COUNTS)
+    np.testing.assert_allclose(model.topic_tokens(COUNTS), wanted, rtol=1e-10, atol=1e-12)
+    prior = model.doc_topic_prior_
+    made_of = model.composition(COUNTS)
+    np.testing.assert_allclose(made_of.sum(axis=1), 1)
+    np.testing.assert_allclose(made_of[-1], prior / prior.sum())
+    some = wanted.sum(axis=1) > 0
+    np.testing.assert_allclose(
+        made_of[some], wanted[some] / wanted[some].sum(axis=1, keepdims=True)
+    )
+
+
+def test_blocks_do_not_matter(model, monkeypatch):
+    whole = model.topic_tokens(COUNTS)
+    monkeypatch.setattr(contributions, "_BLOCK", 7)
+    np.testing.assert_array_equal(model.topic_tokens(COUNTS), whole)
+    assert list(contributions.document_blocks(np.array([0, 5, 9, 30, 30]))) == [
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (3, 4),
+    ]
+
+
+def test_documents_differ_more_than_in_their_mixes(model):
+    assert np.all(model.composition(COUNTS).std(axis=0) > model.transform(COUNTS).std(axis=0))
+
+
+def test_context_counts_equal_a_loop():
+    model = fitted(FocusedTopicRegressor(3, max_epochs=5, random_state=0))
+    corpus = make_corpus(REVIEWS.counts[:40])
+    tokens = topic_tokens(corpus, model.fitted_.state, model.transform(REVIEWS.counts[:40]))
+    tokens[3] = 0.0  # says nothing
+    weight = np.arange(40.0)
+    wanted = np.zeros((corpus.n_words, 3))
+    shares = composition(tokens, np.ones(3))
+    for d in range(40):
+        if tokens[d].sum() > 0:
+            wanted += weight[d] * np.outer(REVIEWS.counts[[d]].toarray()[0], shares[d])
+    np.testing.assert_allclose(context_counts(corpus, tokens, weight), wanted)
