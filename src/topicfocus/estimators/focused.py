@@ -9,7 +9,7 @@ import numpy as np
 from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
-from topicfocus.estimators.parameters import check_share, is_auto, read_columns
+from topicfocus.estimators.parameters import check_flag, check_share, is_auto, read_columns
 from topicfocus.estimators.regressor import TopicRegressor
 
 
@@ -25,7 +25,8 @@ def _focused_trainer(model: Any, n_words: int) -> FocusedTrainer:
         both = int(np.intersect1d(keep, drop)[0])
         word = both if names is None else repr(str(names[both]))
         raise ValueError(f"{word} is both in keep_words and in drop_words.")
-    return focused_trainer(model, inclusion_prior=share, keep=keep, drop=drop)
+    themes = check_flag("themes", model.themes)
+    return focused_trainer(model, inclusion_prior=share, keep=keep, drop=drop, themes=themes)
 
 
 class FocusedTopicRegressor(TopicRegressor):
@@ -119,6 +120,7 @@ class FocusedTopicRegressor(TopicRegressor):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
+        themes: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -133,6 +135,7 @@ class FocusedTopicRegressor(TopicRegressor):
         self.drop_words = drop_words
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
+        self.themes = themes
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -192,6 +195,7 @@ class FocusedTopicClassifier(TopicClassifier):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
+        themes: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -205,6 +209,7 @@ class FocusedTopicClassifier(TopicClassifier):
         self.drop_words = drop_words
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
+        self.themes = themes
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
         self.random_state = random_state

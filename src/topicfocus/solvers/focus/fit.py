@@ -126,6 +126,7 @@ def fit_plan(
             shrinkage=verdict.shrinkage,
             noise=verdict.noise,
             steps=shaped.steps,
+            themes=start.themes,
         )
     return Candidate(
         explained=verdict.explained,

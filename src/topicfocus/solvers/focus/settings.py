@@ -39,6 +39,12 @@ class ShapingPlan:
         Whether these work in logits scaled by the words' frequencies (`shape`).
     stopping_slack : float
         Share of the best held-out score that shaping may give up before it is stopped.
+    theme_sharpness : float or None
+        g, the power of a word's lift in a theme (`themes`); None starts without themes.
+    polarity : float
+        ρ, how far words go to the direction they lean to.
+    start_mix : float
+        Share of the start without themes that is mixed into the one with them.
     """
 
     inclusion_factor: float = 1.0
@@ -54,8 +60,24 @@ class ShapingPlan:
     max_steps: int
     scaled: bool = False
     stopping_slack: float = 0.0
+    theme_sharpness: float | None = None
+    polarity: float = 1.0
+    start_mix: float = 0.02
 
 
+#: Topics that are about something, each with a direction.
+THEMED = ShapingPlan(
+    supervision_per_token=0.3,
+    prior_precision=6.0,
+    start_spread=3.0,
+    ridge_share=0.5,
+    coef_bound=1.0,
+    graded=True,
+    max_steps=21,
+    scaled=True,
+    stopping_slack=0.05,
+    theme_sharpness=2.0,
+)
 #: Few words, and topics in an order that can be told.
 READABLE = ShapingPlan(
     supervision_per_token=0.3,
@@ -97,7 +119,9 @@ class FocusSettings:
     """What the user may decide; None is automatic.
 
     `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
-    what was chosen is fitted again to all documents. `plans` go from readable to predictive.
+    what was chosen is fitted again to all documents. `themes`: whether topics are themes with
+    directions, or places among the predictors alone; `plans` of the latter go from readable to
+    predictive.
     """
 
     n_topics: int
@@ -110,11 +134,15 @@ class FocusSettings:
     drop: np.ndarray | None = None
     refit: bool = True
     early_stopping: bool = True
+    themes: bool = True
+    themed: ShapingPlan = THEMED
     plans: tuple[ShapingPlan, ...] = (READABLE, PREDICTIVE)
 
     @property
     def plans_tried(self) -> tuple[ShapingPlan, ...]:
-        return self.plans if self.select else (UNFOCUSED,)
+        if not self.select:
+            return (UNFOCUSED,)
+        return (self.themed,) if self.themes else self.plans
 
     def steps(self, plan: ShapingPlan) -> int:
         """L-BFGS iterations of a plan, at most."""

@@ -1,0 +1,124 @@
+"""Themes: what documents are about, from all their words; and topics, a theme with a direction each.
+
+The kept words alone cannot tell what a document is about; the dropped ones can. LDA of all words
+gives T themes, θ_dt, and how much more documents of a theme use a word than others do,
+
+    lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t),
+
+s documents' worth of P(t) added. A topic is a cell (t, e): a theme, and one of the directions e
+in which words may lean (up or down for one linear predictor, each class for classes). Its words are
+
+    β_v,te ∝ n_v · lift_vt^g · exp(½ρ u_v·e) / Σ_e' exp(½ρ u_v·e'),
+
+u_v being the leaning of the word: additive in logits, frequency + theme + direction. For one
+predictor the last factor is σ(±ρ u_v).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+
+from topicfocus.families import Gaussian
+from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
+from topicfocus.solvers.checkpoints import checkpointing
+from topicfocus.solvers.joint.coordinate import CoordinateSolver
+from topicfocus.solvers.joint.starts import perturbed_start
+from topicfocus.solvers.protocol import run
+
+#: α of the themes: a document has few of them.
+THEME_PRIOR = 0.1
+#: Documents that themes are found from, at most, and passes over these.
+MOST_DOCUMENTS, MOST_EPOCHS = 10_000, 40
+#: s, how many documents' worth of no theme in particular is added to a word's.
+SMOOTHING = 5.0
+#: |u| at most, so that no rare word is a topic by itself.
+LARGEST_LEAN = 3.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Themes:
+    """What documents are about.
+
+    Attributes
+    ----------
+    lift : array (words, themes)
+        P(t | v) / P(t).
+    share : array (themes,)
+        P(t), the mean mix of the documents.
+    """
+
+    lift: np.ndarray
+    share: np.ndarray
+
+    @property
+    def n_themes(self) -> int:
+        return len(self.share)
+
+
+def find_themes(problem: Problem, n_themes: int) -> Themes:
+    """LDA of all words of the documents, or of an even sample of them if they are very many.
+
+    The start is seeded by a constant: the same documents have the same themes.
+    """
+    n_words = problem.corpus.n_words
+    if n_themes < 2:
+        return Themes(lift=np.ones((n_words, 1)), share=np.ones(1))
+    if problem.n_docs > MOST_DOCUMENTS:
+        chosen = np.linspace(0, problem.n_docs - 1, MOST_DOCUMENTS).round().astype(int)
+        problem = problem.rows(chosen)
+    corpus, weight = problem.corpus, problem.doc_weight
+    words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
+    state = _lda(words, n_themes)
+    mixes = topic_mixes(corpus, state, tolerance=1e-6, n_jobs=problem.n_jobs)
+    share = np.average(mixes, axis=0, weights=problem.doc_weights)
+    weighted = mixes * problem.doc_weights[:, None]
+    uses = np.asarray(corpus.counts.sqrt().T @ weighted) + SMOOTHING * share
+    return Themes(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
+
+
+def _lda(problem: Problem, n_themes: int) -> ModelState:
+    hyper = Hyperparameters(n_topics=n_themes, selects=False)
+    prior = np.full(n_themes, THEME_PRIOR)
+    rng = np.random.default_rng(0)
+    start = perturbed_start(problem, hyper, Gaussian(1.0), prior, rng)
+    with checkpointing(None):  # a stage of a fit is kept as a whole
+        found = run(
+            CoordinateSolver(), problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=1e-4
+        )
+    return found.model
+
+
+def n_themes_of(n_topics: int, n_directions: int) -> int:
+    """As few themes as have room for the topics, each theme in every direction."""
+    return max(1, math.ceil(n_topics / n_directions))
+
+
+def cell_words(
+    word_count: np.ndarray,
+    lift: np.ndarray,
+    lean: np.ndarray,
+    directions: Sequence[np.ndarray],
+    sharpness: float,
+    polarity: float,
+) -> np.ndarray:
+    """Weights of words in every cell, words x directions x themes, not normalised."""
+    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array(directions).T
+    toward = softmax(0.5 * polarity * push, axis=1)
+    return word_count[:, None, None] * toward[:, :, None] * lift[:, None, :] ** sharpness
+
+
+def fullest_cells(cells: np.ndarray, word_count: np.ndarray, n_topics: int) -> np.ndarray:
+    """The `n_topics` cells with most tokens, Σ_v n_v P(cell | v), words x topics.
+
+    Columns are distributions, ordered by direction and by theme within.
+    """
+    flat = cells.reshape(len(cells), -1)
+    of_cell = flat / np.maximum(flat.sum(axis=1, keepdims=True), 1e-300)
+    chosen = np.sort(np.argsort(-(word_count @ of_cell), kind="stable")[:n_topics])
+    return flat[:, chosen] / flat[:, chosen].sum(axis=0)
