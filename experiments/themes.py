@@ -1,4 +1,4 @@
-"""The bar of themes: topics that are about something, each with a direction, beside what was before.
+"""The bar of themes: topics about something, each with a direction, beside what was before.
 
     TOPICFOCUS_DATA=... python experiments/themes.py yelp --splits 1       # one data set, quickly
     TOPICFOCUS_DATA=... python experiments/themes.py                       # everything, 5 splits

@@ -1,9 +1,9 @@
 """The focused model, stage by stage.
 
-`fit` reads top to bottom: `evidence` of every word, `cut` of the vocabulary, `themes` of the documents, `start` of the topics,
-`shape` (stopped early by `stopping`), `refit` of the coefficients, `judge` on documents not
-trained on, `choose` between the plans of `settings`. `data` is what they work on, `result` what
-they come to.
+`fit` reads top to bottom: `evidence` of every word, `cut` of the vocabulary, `themes` of the
+documents, `start` of the topics, `shape` (stopped early by `stopping`), `refit` of the
+coefficients, `judge` on documents not trained on, `choose` between the plans of `settings`. `data`
+is what they work on, `result` what they come to.
 """
 
 from topicfocus.inference.focused.evidence import Evidence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ class ShapingPlan:
     ----------
     inclusion_factor : float
         Factor on the automatic inclusion prior (an explicit one is taken as it is).
+    largest_share : float
+        What the automatic one is at most.
     marginal_share : float
         Weight of the marginal view in the evidence.
     smallest_vocabulary : float
@@ -48,6 +50,7 @@ class ShapingPlan:
     """
 
     inclusion_factor: float = 1.0
+    largest_share: float = 0.95
     marginal_share: float = 2 / 3
     smallest_vocabulary: float = 0.25
     supervision_per_token: float
@@ -61,23 +64,26 @@ class ShapingPlan:
     scaled: bool = False
     stopping_slack: float = 0.0
     theme_sharpness: float | None = None
-    polarity: float = 1.0
+    polarity: float = 2.0
     start_mix: float = 0.02
 
 
 #: Topics that are about something, each with a direction.
 THEMED = ShapingPlan(
+    largest_share=0.6,
     supervision_per_token=0.3,
     prior_precision=6.0,
     start_spread=3.0,
     ridge_share=0.5,
     coef_bound=1.0,
     graded=True,
-    max_steps=21,
+    max_steps=30,
     scaled=True,
-    stopping_slack=0.05,
+    stopping_slack=0.3,
     theme_sharpness=2.0,
 )
+#: The same with more words, where the few leave much of the target to be explained.
+THEMED_WIDER = replace(THEMED, inclusion_factor=6.0)
 #: Few words, and topics in an order that can be told.
 READABLE = ShapingPlan(
     supervision_per_token=0.3,
@@ -120,8 +126,8 @@ class FocusSettings:
 
     `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
     what was chosen is fitted again to all documents. `themes`: whether topics are themes with
-    directions, or places among the predictors alone; `plans` of the latter go from readable to
-    predictive.
+    directions, by one of the plans `themed`, of few words or of more, or places among the
+    predictors alone, by one of `plans`, readable or predictive.
     """
 
     n_topics: int
@@ -135,14 +141,22 @@ class FocusSettings:
     refit: bool = True
     early_stopping: bool = True
     themes: bool = True
-    themed: ShapingPlan = THEMED
+    themed: tuple[ShapingPlan, ...] = (THEMED, THEMED_WIDER)
     plans: tuple[ShapingPlan, ...] = (READABLE, PREDICTIVE)
 
     @property
     def plans_tried(self) -> tuple[ShapingPlan, ...]:
         if not self.select:
             return (UNFOCUSED,)
-        return (self.themed,) if self.themes else self.plans
+        if not self.themes:
+            return self.plans
+        # The plans with themes differ in the share of words alone.
+        return self.themed[:1] if self.inclusion_prior is not None else self.themed
+
+    @property
+    def retained(self) -> float:
+        """An earlier plan is taken if it explains at least this share of what the best does."""
+        return 0.95 if self.themes else 0.9
 
     def steps(self, plan: ShapingPlan) -> int:
         """L-BFGS iterations of a plan, at most."""

@@ -29,8 +29,8 @@ from topicfocus.solvers.focus.themes import (
     LARGEST_LEAN,
     Themes,
     cell_words,
+    choose_cells,
     find_themes,
-    fullest_cells,
     n_themes_of,
 )
 from topicfocus.solvers.linear import Column
@@ -248,7 +248,7 @@ def themed_start(
     """
     assert plan.theme_sharpness is not None
     cells = cell_words(word_count, lift, lean, directions, plan.theme_sharpness, plan.polarity)
-    topics = fullest_cells(cells, word_count, n_topics)
+    topics = choose_cells(cells, n_topics)
     mean = topics.T @ np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN)
     mean = mean / max(np.abs(mean).max(), 1e-300)
     plain = np.exp(starting_logits(word_count, lean, mean, plan.start_spread, False))

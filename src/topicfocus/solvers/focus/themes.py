@@ -1,4 +1,4 @@
-"""Themes: what documents are about, from all their words; and topics, a theme with a direction each.
+"""Themes: what documents are about, from all words; and topics, a theme with a direction each.
 
 The kept words alone cannot tell what a document is about; the dropped ones can. LDA of all words
 gives T themes, θ_dt, and how much more documents of a theme use a word than others do,
@@ -6,12 +6,12 @@ gives T themes, θ_dt, and how much more documents of a theme use a word than ot
     lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t),
 
 s documents' worth of P(t) added. A topic is a cell (t, e): a theme, and one of the directions e
-in which words may lean (up or down for one linear predictor, each class for classes). Its words are
+in which words may lean (up or down for one linear predictor, each class for classes), or none,
+e = 0. Words are shared out to the cells,
 
-    β_v,te ∝ n_v · lift_vt^g · exp(½ρ u_v·e) / Σ_e' exp(½ρ u_v·e'),
+    β_v,te ∝ n_v · P(t | v) · P(e | v),   P(t | v) ∝ lift_vt^g,   P(e | v) ∝ exp(½ρ u_v·e),
 
-u_v being the leaning of the word: additive in logits, frequency + theme + direction. For one
-predictor the last factor is σ(±ρ u_v).
+u_v being the leaning of the word. In logits this is additive: frequency + theme + direction.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def _lda(problem: Problem, n_themes: int) -> ModelState:
 
 
 def n_themes_of(n_topics: int, n_directions: int) -> int:
-    """As few themes as have room for the topics, each theme in every direction."""
-    return max(1, math.ceil(n_topics / n_directions))
+    """As few themes as have room for the topics: each in every direction, and in none."""
+    return max(1, math.ceil(n_topics / (n_directions + 1)))
 
 
 def cell_words(
@@ -107,18 +107,25 @@ def cell_words(
     sharpness: float,
     polarity: float,
 ) -> np.ndarray:
-    """Weights of words in every cell, words x directions x themes, not normalised."""
-    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array(directions).T
+    """n_v P(t, e | v), words x directions x themes; the last direction is none."""
+    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array([*directions, 0 * directions[0]]).T
     toward = softmax(0.5 * polarity * push, axis=1)
-    return word_count[:, None, None] * toward[:, :, None] * lift[:, None, :] ** sharpness
+    about = lift**sharpness
+    about = about / about.sum(axis=1, keepdims=True)
+    return word_count[:, None, None] * toward[:, :, None] * about[:, None, :]
 
 
-def fullest_cells(cells: np.ndarray, word_count: np.ndarray, n_topics: int) -> np.ndarray:
-    """The `n_topics` cells with most tokens, Σ_v n_v P(cell | v), words x topics.
+def choose_cells(cells: np.ndarray, n_topics: int) -> np.ndarray:
+    """The cells that become topics, words x topics, each a distribution.
 
-    Columns are distributions, ordered by direction and by theme within.
+    Cells with most tokens come first, but every direction gets a topic before any gets a second
+    one, and cells of no direction come last. Topics are ordered by direction, then by theme.
     """
-    flat = cells.reshape(len(cells), -1)
-    of_cell = flat / np.maximum(flat.sum(axis=1, keepdims=True), 1e-300)
-    chosen = np.sort(np.argsort(-(word_count @ of_cell), kind="stable")[:n_topics])
-    return flat[:, chosen] / flat[:, chosen].sum(axis=0)
+    n_words, _, n_themes = cells.shape
+    tokens = cells.sum(axis=0)
+    rank = np.argsort(np.argsort(-tokens, axis=1, kind="stable"), axis=1)
+    rank[-1] += n_themes
+    order = np.lexsort([-tokens.ravel(), rank.ravel()])
+    chosen = np.sort(order[:n_topics])
+    topics = cells.reshape(n_words, -1)[:, chosen]
+    return topics / topics.sum(axis=0)
