@@ -82,8 +82,9 @@ THEMED = ShapingPlan(
     stopping_slack=0.3,
     theme_sharpness=2.0,
 )
-#: The same with more words, where the few leave much of the target to be explained.
-THEMED_WIDER = replace(THEMED, inclusion_factor=6.0)
+#: The same with more words, where the few leave much of the target to be explained. Many words
+#: need more shaping until topics are distinct.
+THEMED_WIDER = replace(THEMED, inclusion_factor=6.0, prior_precision=2.0, max_steps=40)
 #: Few words, and topics in an order that can be told.
 READABLE = ShapingPlan(
     supervision_per_token=0.3,

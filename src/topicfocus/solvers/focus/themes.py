@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 
 from topicfocus.families import Gaussian
@@ -35,6 +36,8 @@ from topicfocus.solvers.protocol import run
 THEME_PRIOR = 0.1
 #: Documents that themes are found from, at most, and passes over these.
 MOST_DOCUMENTS, MOST_EPOCHS = 10_000, 40
+#: Steps of the clustering that they start from.
+CLUSTER_STEPS = 10
 #: s, how many documents' worth of no theme in particular is added to a word's.
 SMOOTHING = 5.0
 #: |u| at most, so that no rare word is a topic by itself.
@@ -87,11 +90,46 @@ def _lda(problem: Problem, n_themes: int) -> ModelState:
     prior = np.full(n_themes, THEME_PRIOR)
     rng = np.random.default_rng(0)
     start = perturbed_start(problem, hyper, Gaussian(1.0), prior, rng)
+    start = replace(start, topic_word=clustered_topics(problem, n_themes, rng))
     with checkpointing(None):  # a stage of a fit is kept as a whole
         found = run(
             CoordinateSolver(), problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=1e-4
         )
     return found.model
+
+
+def clustered_topics(problem: Problem, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Words of documents that are alike, words x clusters: a start from which no theme is missed.
+
+    Spherical k-means of √(c_dv/n_v), from documents far apart (k-means++), in a few steps; half of
+    each topic is the words' frequencies.
+    """
+    counts, word_count = problem.corpus.counts, np.maximum(problem.word_counts, 1e-300)
+    rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
+    size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
+    rows = sparse.csr_array(sparse.diags_array(1 / np.maximum(size, 1e-300)) @ rows)
+    centres = _far_apart(rows, n, rng)
+    for _ in range(CLUSTER_STEPS):
+        nearest = np.argmax(rows @ centres.T, axis=1)
+        member = sparse.csr_array(
+            (np.ones(len(nearest)), (nearest, np.arange(len(nearest)))), shape=(n, len(nearest))
+        )
+        centres = (member @ rows).toarray()
+        centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-300)
+    topics = np.asarray((member @ counts).todense()).T + 1e-12
+    topics = topics / topics.sum(axis=0)
+    return 0.5 * topics + 0.5 * (word_count / word_count.sum())[:, None]
+
+
+def _far_apart(rows: sparse.csr_array, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows drawn in turn with probabilities 1 - cosine to the nearest one drawn before."""
+    chosen = [int(rng.integers(rows.shape[0]))]
+    near = np.zeros(rows.shape[0])
+    while len(chosen) < n:
+        near = np.maximum(near, (rows @ rows[[chosen[-1]]].T).toarray().ravel())
+        far = np.maximum(1 - near, 1e-12) ** 2
+        chosen.append(int(rng.choice(len(far), p=far / far.sum())))
+    return rows[chosen].toarray()
 
 
 def n_themes_of(n_topics: int, n_directions: int) -> int:
