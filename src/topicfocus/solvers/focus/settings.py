@@ -70,21 +70,21 @@ class ShapingPlan:
 
 #: Topics that are about something, each with a direction.
 THEMED = ShapingPlan(
-    largest_share=0.6,
+    largest_share=0.5,
     supervision_per_token=0.3,
     prior_precision=6.0,
     start_spread=3.0,
     ridge_share=0.5,
     coef_bound=1.0,
     graded=True,
-    max_steps=30,
+    max_steps=40,
     scaled=True,
     stopping_slack=0.3,
     theme_sharpness=2.0,
 )
 #: The same with more words, where the few leave much of the target to be explained. Many words
 #: need more shaping until topics are distinct.
-THEMED_WIDER = replace(THEMED, inclusion_factor=6.0, prior_precision=2.0, max_steps=40)
+THEMED_WIDER = replace(THEMED, inclusion_factor=6.0, prior_precision=2.0, max_steps=60)
 #: Few words, and topics in an order that can be told.
 READABLE = ShapingPlan(
     supervision_per_token=0.3,
