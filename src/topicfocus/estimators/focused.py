@@ -34,9 +34,9 @@ class FocusedTopicRegressor(TopicRegressor):
 
     A topic is a theme, what documents are about by all their words, with a direction: the kept
     words that go with the theme and pull the target up, or down, or neither. Words are kept by the
-    evidence they give about the target, up to a share of the tokens; topics are shaped on the kept words by the constrained objective, in which the topic mix of a document
-    comes from its words alone, in training as in prediction. β and the background have exactly
-    disjoint supports.
+    evidence they give about the target, up to a share of the tokens; topics are shaped on the kept
+    words by the constrained objective, in which the topic mix of a document comes from its words
+    alone, in training as in prediction. β and the background have exactly disjoint supports.
 
     Parameters
     ----------
