@@ -9,7 +9,7 @@ import numpy as np
 from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
-from topicfocus.estimators.parameters import check_share, is_auto, read_columns
+from topicfocus.estimators.parameters import check_flag, check_share, is_auto, read_columns
 from topicfocus.estimators.regressor import TopicRegressor
 
 
@@ -25,16 +25,18 @@ def _focused_trainer(model: Any, n_words: int) -> FocusedTrainer:
         both = int(np.intersect1d(keep, drop)[0])
         word = both if names is None else repr(str(names[both]))
         raise ValueError(f"{word} is both in keep_words and in drop_words.")
-    return focused_trainer(model, inclusion_prior=share, keep=keep, drop=drop)
+    themes = check_flag("themes", model.themes)
+    return focused_trainer(model, inclusion_prior=share, keep=keep, drop=drop, themes=themes)
 
 
 class FocusedTopicRegressor(TopicRegressor):
     """Focused topics for a real target, or another family: few, readable, and predictive.
 
-    Words are kept by the evidence they give about the target, up to a share of the tokens; topics
-    are shaped on the kept words by the constrained objective, in which the topic mix of a document
-    comes from its words alone, in training as in prediction. β and the background have exactly
-    disjoint supports.
+    A topic is a theme, what documents are about by all their words, with a direction: the kept
+    words that go with the theme and pull the target up, or down, or neither. Words are kept by the
+    evidence they give about the target, up to a share of the tokens; topics are shaped on the kept
+    words by the constrained objective, in which the topic mix of a document comes from its words
+    alone, in training as in prediction. β and the background have exactly disjoint supports.
 
     Parameters
     ----------
@@ -43,21 +45,27 @@ class FocusedTopicRegressor(TopicRegressor):
         Expected share of tokens that are relevant. Words are kept up to it by what they say about
         the target; where that runs out earlier, words that vary with the kept ones, as words of
         the same topics do, fill it up. "auto": about ten tokens of an average document, but between
-        5% and 80%, as a limit that is not filled up.
+        5% and 50%, or six times as many where that explains a twentieth more of the held-out
+        target, as a limit that is not filled up. The share is what to move along the frontier
+        from clear topics (less) to prediction (more).
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
         a, the weight of the prior of a topic mix. "auto": together as much as the relevant
         words of an average document.
     supervision_weight : float or "auto", default="auto"
-        λ. "auto": 0.3 (readable) or 1.5 (predictive) a relevant token of an average document.
+        λ. "auto": 0.3 a relevant token of an average document (1.5 on the predictive rung).
     keep_words, drop_words : list of words or column numbers, optional
         Words that are kept or dropped whatever the evidence. Names need named columns.
     max_epochs : int, optional
-        L-BFGS steps of each of the two rungs, at most; 21 and 40 by default.
+        L-BFGS steps with each share of words, at most; 40 and 60 by default.
     early_stopping : bool, default=True
         Whether shaping ends when the documents set aside are explained worse, significantly (two
-        paired standard errors) and, on the readable rung, by over a twentieth of the best.
+        paired standard errors) and by over three tenths of the best.
+    themes : bool, default=True
+        Whether topics are themes with directions. Without, topics of one target are places on the
+        line from low to high, on the "readable" rung, or the "predictive" one where that explains
+        a tenth more; it may predict better, with topics that need not be distinct.
     validation_fraction : float, default=0.1
         Share of documents that choices are made on (unless `fit` is given X_val and y_val).
     n_jobs, random_state, verbose
@@ -74,10 +82,10 @@ class FocusedTopicRegressor(TopicRegressor):
         What each word says about the target, on the scale of a squared z score.
     noise_variance_ : float
         δ, from documents not trained on.
-    rung_ : {"readable", "predictive"}
-        Which way of shaping was taken: the readable one unless the other explains a tenth more.
+    rung_ : {"themes", "readable", "predictive"}
+        How topics were shaped; the latter two without themes.
     explained_ : tuple of float
-        Share of the held-out target's deviance that each rung explains.
+        Share of the held-out target's deviance that each share of words, or rung, explains.
     topic_volume_ : array (topics,)
         How many relevant words a topic produces, relative to the busiest; ones unless "predictive".
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
@@ -119,6 +127,7 @@ class FocusedTopicRegressor(TopicRegressor):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
+        themes: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -133,6 +142,7 @@ class FocusedTopicRegressor(TopicRegressor):
         self.drop_words = drop_words
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
+        self.themes = themes
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -150,7 +160,7 @@ class FocusedTopicClassifier(TopicClassifier):
     n_topics : int, default=5
     inclusion_prior, doc_topic_prior, supervision_weight, keep_words, drop_words
         As for :class:`FocusedTopicRegressor`.
-    max_epochs, early_stopping, validation_fraction, n_jobs, random_state, verbose
+    max_epochs, early_stopping, themes, validation_fraction, n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
 
     Attributes
@@ -192,6 +202,7 @@ class FocusedTopicClassifier(TopicClassifier):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
+        themes: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -205,6 +216,7 @@ class FocusedTopicClassifier(TopicClassifier):
         self.drop_words = drop_words
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
+        self.themes = themes
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
         self.random_state = random_state

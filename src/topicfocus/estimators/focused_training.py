@@ -35,7 +35,7 @@ from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
 from topicfocus.solvers.stream import focus_stream
 from topicfocus.solvers.stream.reservoir import Reservoir
 
-#: What the ways of shaping topics are called, in the order in which they are tried.
+#: What the ways of shaping topics without themes are called, in the order in which they are tried.
 SHAPING = ("readable", "predictive")
 
 
@@ -112,10 +112,13 @@ class FocusedTrainer:
             word_cost=result.word_cost,
             inclusion_prior=result.inclusion_prior if selects else None,
             supervision_weight=result.supervision_weight,
-            shaping=SHAPING[result.plan] if selects else None,
+            shaping=self._shaping(result) if selects else None,
             explained=result.explained,
             **seen,
         )
+
+    def _shaping(self, result: FocusResult) -> str:
+        return "themes" if self.settings.themes else SHAPING[result.plan]
 
     # ---- batches ---------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-#: A more readable plan is taken when it explains at least this share of what the best one does.
+#: A plan leaves no more to gain when it explains this share of what a regression on all words does.
 RETAINED = 0.9
 
 
@@ -16,10 +16,10 @@ def is_enough(explained: float, potential: float) -> bool:
     return explained >= RETAINED * potential > 0
 
 
-def choose(explained: Sequence[float]) -> int:
+def choose(explained: Sequence[float], retained: float = RETAINED) -> int:
     """The first plan, from readable to predictive, that explains nearly as much as the best.
 
-    R_i >= R* - (1 - RETAINED)·|R*|, also where even the best explains less than nothing.
+    R_i >= R* - (1 - retained)·|R*|, also where even the best explains less than nothing.
     """
     best = max(explained)
-    return next(i for i, e in enumerate(explained) if e >= best - (1 - RETAINED) * abs(best))
+    return next(i for i, e in enumerate(explained) if e >= best - (1 - retained) * abs(best))

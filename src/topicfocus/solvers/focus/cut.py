@@ -19,8 +19,6 @@ from topicfocus.solvers.focus.settings import FocusSettings, ShapingPlan
 
 #: Relevant tokens of an average document that the automatic inclusion prior aims at.
 RELEVANT_TOKENS = 10.0
-#: The automatic share is at most this, whatever the plan's factor makes of it.
-LARGEST_SHARE = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +42,7 @@ def inclusion_share(data: FocusData, settings: FocusSettings, plan: ShapingPlan)
     """The share of tokens to keep: the user's, or the automatic one times the plan's factor."""
     if settings.inclusion_prior is not None:
         return float(settings.inclusion_prior)
-    return min(automatic_inclusion(data.train) * plan.inclusion_factor, LARGEST_SHARE)
+    return min(automatic_inclusion(data.train) * plan.inclusion_factor, plan.largest_share)
 
 
 def cut_vocabulary(

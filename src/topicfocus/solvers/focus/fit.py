@@ -15,7 +15,7 @@ from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.focus.choose import choose, is_enough
-from topicfocus.solvers.focus.cut import cut_vocabulary
+from topicfocus.solvers.focus.cut import cut_vocabulary, inclusion_share
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.judge import judge
@@ -49,7 +49,7 @@ def fit_focused(
     evidence = stage("evidence", lambda: gather_evidence(data))
     candidates = _try_plans(data, evidence, settings, steps)
     explained = tuple(candidate.explained for candidate in candidates)
-    index = choose(explained)
+    index = choose(explained, settings.retained)
     chosen, interrupted = candidates[index], candidates[-1].interrupted
     if settings.refit and not interrupted:
         first, penalties = chosen, evidence.penalties
@@ -126,6 +126,7 @@ def fit_plan(
             shrinkage=verdict.shrinkage,
             noise=verdict.noise,
             steps=shaped.steps,
+            themes=start.themes,
         )
     return Candidate(
         explained=verdict.explained,
@@ -167,7 +168,9 @@ def _try_plans(
 ) -> list[Candidate]:
     """A model for each plan, until one leaves no more to gain."""
     candidates: list[Candidate] = []
-    for index in range(len(settings.plans_tried)):
+    for index, plan in enumerate(settings.plans_tried):
+        if index and settings.themes and _same_share(data, settings, plan, candidates[-1]):
+            break
 
         def work(index: int = index) -> Candidate:
             return fit_plan(data, evidence, settings, index, steps)
@@ -178,6 +181,13 @@ def _try_plans(
         if latest.interrupted or is_enough(latest.explained, evidence.potential):
             break
     return candidates
+
+
+def _same_share(
+    data: FocusData, settings: FocusSettings, plan: ShapingPlan, before: Candidate
+) -> bool:
+    """Whether a plan would keep no more words: plans with themes differ in nothing else."""
+    return inclusion_share(data, settings, plan) <= before.cut.share
 
 
 def _most_steps(settings: FocusSettings, plan: ShapingPlan, choices: Choices | None) -> int:

@@ -12,6 +12,7 @@ from topicfocus.families import rejoined, with_noise_variance
 from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import ModelState
 from topicfocus.solvers.focus.cut import Cut
+from topicfocus.solvers.focus.themes import Themes
 from topicfocus.solvers.linear import Linear
 from topicfocus.solvers.protocol import StepInfo
 
@@ -30,6 +31,8 @@ class Choices:
         δ, one a target (1 where it has none).
     steps : int
         L-BFGS iterations after which the topics were kept.
+    themes : Themes or None
+        What documents are about, of a plan with themes.
     """
 
     penalties: tuple[float, ...]
@@ -37,6 +40,7 @@ class Choices:
     shrinkage: tuple[tuple[np.ndarray, float], ...]
     noise: tuple[float, ...]
     steps: int
+    themes: Themes | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

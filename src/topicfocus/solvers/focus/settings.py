@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ class ShapingPlan:
     ----------
     inclusion_factor : float
         Factor on the automatic inclusion prior (an explicit one is taken as it is).
+    largest_share : float
+        What the automatic one is at most.
     marginal_share : float
         Weight of the marginal view in the evidence.
     smallest_vocabulary : float
@@ -39,9 +41,16 @@ class ShapingPlan:
         Whether these work in logits scaled by the words' frequencies (`shape`).
     stopping_slack : float
         Share of the best held-out score that shaping may give up before it is stopped.
+    theme_sharpness : float or None
+        g, the power of a word's lift in a theme (`themes`); None starts without themes.
+    polarity : float
+        ρ, how far words go to the direction they lean to.
+    start_mix : float
+        Share of the start without themes that is mixed into the one with them.
     """
 
     inclusion_factor: float = 1.0
+    largest_share: float = 0.95
     marginal_share: float = 2 / 3
     smallest_vocabulary: float = 0.25
     supervision_per_token: float
@@ -54,8 +63,28 @@ class ShapingPlan:
     max_steps: int
     scaled: bool = False
     stopping_slack: float = 0.0
+    theme_sharpness: float | None = None
+    polarity: float = 2.0
+    start_mix: float = 0.02
 
 
+#: Topics that are about something, each with a direction.
+THEMED = ShapingPlan(
+    largest_share=0.5,
+    supervision_per_token=0.3,
+    prior_precision=6.0,
+    start_spread=3.0,
+    ridge_share=0.5,
+    coef_bound=1.0,
+    graded=True,
+    max_steps=40,
+    scaled=True,
+    stopping_slack=0.3,
+    theme_sharpness=2.0,
+)
+#: The same with more words, where the few leave much of the target to be explained. Many words
+#: need more shaping until topics are distinct.
+THEMED_WIDER = replace(THEMED, inclusion_factor=6.0, prior_precision=2.0, max_steps=60)
 #: Few words, and topics in an order that can be told.
 READABLE = ShapingPlan(
     supervision_per_token=0.3,
@@ -97,7 +126,9 @@ class FocusSettings:
     """What the user may decide; None is automatic.
 
     `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
-    what was chosen is fitted again to all documents. `plans` go from readable to predictive.
+    what was chosen is fitted again to all documents. `themes`: whether topics are themes with
+    directions, by one of the plans `themed`, of few words or of more, or places among the
+    predictors alone, by one of `plans`, readable or predictive.
     """
 
     n_topics: int
@@ -110,11 +141,23 @@ class FocusSettings:
     drop: np.ndarray | None = None
     refit: bool = True
     early_stopping: bool = True
+    themes: bool = True
+    themed: tuple[ShapingPlan, ...] = (THEMED, THEMED_WIDER)
     plans: tuple[ShapingPlan, ...] = (READABLE, PREDICTIVE)
 
     @property
     def plans_tried(self) -> tuple[ShapingPlan, ...]:
-        return self.plans if self.select else (UNFOCUSED,)
+        if not self.select:
+            return (UNFOCUSED,)
+        if not self.themes:
+            return self.plans
+        # The plans with themes differ in the share of words alone.
+        return self.themed[:1] if self.inclusion_prior is not None else self.themed
+
+    @property
+    def retained(self) -> float:
+        """An earlier plan is taken if it explains at least this share of what the best does."""
+        return 0.95 if self.themes else 0.9
 
     def steps(self, plan: ShapingPlan) -> int:
         """L-BFGS iterations of a plan, at most."""

@@ -19,11 +19,20 @@ from topicfocus.corpus import Corpus
 from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.inference.focused.evidence import RidgeFit
 from topicfocus.inference.state import ModelState, Problem
+from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.focus.cut import Cut
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import WordEvidence, ridge_fits
-from topicfocus.solvers.focus.result import Candidate, with_families
+from topicfocus.solvers.focus.result import Candidate, Choices, with_families
 from topicfocus.solvers.focus.settings import FocusSettings, ShapingPlan
+from topicfocus.solvers.focus.themes import (
+    LARGEST_LEAN,
+    Themes,
+    cell_words,
+    choose_cells,
+    find_themes,
+    n_themes_of,
+)
 from topicfocus.solvers.linear import Column
 
 #: λ is at least this, however few relevant tokens a document has.
@@ -50,6 +59,8 @@ class Start:
         λ.
     penalties, mean_squares : tuples of float
         Of the ridge regressions on the kept words, one a signal.
+    themes : Themes or None
+        What documents are about, where the plan has themes.
     """
 
     train: Problem
@@ -61,6 +72,7 @@ class Start:
     supervision_weight: float
     penalties: tuple[float, ...]
     mean_squares: tuple[float, ...]
+    themes: Themes | None = None
 
     @property
     def weighted(self) -> Problem:
@@ -89,10 +101,20 @@ def start_topics(
     if choices is not None:
         mean_squares = choices.mean_squares
     lean = word_leanings(evidence.slopes[kept], ridges, count, plan)
+    themes = _themes(data, settings, plan, choices)
     place = topic_places(data.columns, lean, count, settings.n_topics)
     spread = [predictor_spread(c.family, c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     logits = starting_logits(count, lean, place, plan.start_spread, plan.free_volume)
+    if themes is not None:
+        place, logits = themed_start(
+            count,
+            themes.lift[kept],
+            lean,
+            topic_directions(data.columns, lean, count, settings.n_topics),
+            settings.n_topics,
+            plan,
+        )
     relevant = float(count.sum() / data.size)
     return Start(
         train=data.train.with_corpus(_on_words(data.words, kept, plan.free_volume)),
@@ -106,7 +128,21 @@ def start_topics(
         supervision_weight=supervision(settings, plan, relevant),
         penalties=tuple(r.penalty for r in ridges),
         mean_squares=mean_squares,
+        themes=themes,
     )
+
+
+def _themes(
+    data: FocusData, settings: FocusSettings, plan: ShapingPlan, choices: Choices | None
+) -> Themes | None:
+    """Those found before, or those of the documents; one topic needs none."""
+    if plan.theme_sharpness is None or settings.n_topics == 1:
+        return None
+    if choices is not None and choices.themes is not None:
+        return choices.themes
+    n_directions = len(_directions(data.columns, data.columns[-1].where.stop))
+    n_themes = n_themes_of(settings.n_topics, n_directions)
+    return stage("themes", lambda: find_themes(data.train, n_themes))
 
 
 def supervision(settings: FocusSettings, plan: ShapingPlan, relevant: float) -> float:
@@ -197,6 +233,29 @@ def carry_over(earlier: Candidate, kept: np.ndarray, logits: np.ndarray) -> np.n
     return begin
 
 
+def themed_start(
+    word_count: np.ndarray,
+    lift: np.ndarray,
+    lean: np.ndarray,
+    directions: Sequence[np.ndarray],
+    n_topics: int,
+    plan: ShapingPlan,
+) -> tuple[np.ndarray, np.ndarray]:
+    """e and W⁰ of topics that are a theme with a direction each (`themes`).
+
+    The place of a topic is the mean leaning of its words, the largest entry scaled to one. A little
+    of the start without themes is mixed in.
+    """
+    assert plan.theme_sharpness is not None
+    cells = cell_words(word_count, lift, lean, directions, plan.theme_sharpness, plan.polarity)
+    topics = choose_cells(cells, n_topics)
+    mean = topics.T @ np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN)
+    mean = mean / max(np.abs(mean).max(), 1e-300)
+    plain = np.exp(starting_logits(word_count, lean, mean, plan.start_spread, False))
+    mixed = (1 - plan.start_mix) * topics + plan.start_mix * plain
+    return mean, np.log(mixed / mixed.sum(axis=0))
+
+
 # ---- places of topics ---------------------------------------------------------------------------
 
 
@@ -209,9 +268,7 @@ def topic_places(
         return np.zeros((1, n_predictors))
     if n_predictors == 1:
         return np.linspace(-1.0, 1.0, n_topics)[:, None]
-    directions = _directions(columns, n_predictors)
-    if n_topics < len(directions):
-        directions = _main_directions(lean, word_count, n_topics)
+    directions = topic_directions(columns, lean, word_count, n_topics)
     rounds = -(-n_topics // len(directions))
     out = np.empty((n_topics, n_predictors))
     for k in range(n_topics):
@@ -219,6 +276,16 @@ def topic_places(
         size = 1.0 - (k // len(directions)) / rounds
         out[k] = size * directions[k % len(directions)]
     return out
+
+
+def topic_directions(
+    columns: Sequence[Column], lean: np.ndarray, word_count: np.ndarray, n_topics: int
+) -> list[np.ndarray]:
+    """All directions in which words may lean, or the leading ones if topics are fewer."""
+    directions = _directions(columns, lean.shape[1])
+    if n_topics < len(directions):
+        directions = _main_directions(lean, word_count, n_topics)
+    return directions
 
 
 def _directions(columns: Sequence[Column], n_predictors: int) -> list[np.ndarray]:

@@ -1,0 +1,169 @@
+"""Themes: what documents are about, from all words; and topics, a theme with a direction each.
+
+The kept words alone cannot tell what a document is about; the dropped ones can. LDA of all words
+gives T themes, θ_dt, and how much more documents of a theme use a word than others do,
+
+    lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t),
+
+s documents' worth of P(t) added. A topic is a cell (t, e): a theme, and one of the directions e
+in which words may lean (up or down for one linear predictor, each class for classes), or none,
+e = 0. Words are shared out to the cells,
+
+    β_v,te ∝ n_v · P(t | v) · P(e | v),   P(t | v) ∝ lift_vt^g,   P(e | v) ∝ exp(½ρ u_v·e),
+
+u_v being the leaning of the word. In logits this is additive: frequency + theme + direction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from scipy.special import softmax
+
+from topicfocus.families import Gaussian
+from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
+from topicfocus.solvers.checkpoints import checkpointing
+from topicfocus.solvers.joint.coordinate import CoordinateSolver
+from topicfocus.solvers.joint.starts import perturbed_start
+from topicfocus.solvers.protocol import run
+
+#: α of the themes: a document has few of them.
+THEME_PRIOR = 0.1
+#: Documents that themes are found from, at most, and passes over these.
+MOST_DOCUMENTS, MOST_EPOCHS = 10_000, 40
+#: Steps of the clustering that they start from.
+CLUSTER_STEPS = 10
+#: s, how many documents' worth of no theme in particular is added to a word's.
+SMOOTHING = 5.0
+#: |u| at most, so that no rare word is a topic by itself.
+LARGEST_LEAN = 3.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Themes:
+    """What documents are about.
+
+    Attributes
+    ----------
+    lift : array (words, themes)
+        P(t | v) / P(t).
+    share : array (themes,)
+        P(t), the mean mix of the documents.
+    """
+
+    lift: np.ndarray
+    share: np.ndarray
+
+    @property
+    def n_themes(self) -> int:
+        return len(self.share)
+
+
+def find_themes(problem: Problem, n_themes: int) -> Themes:
+    """LDA of all words of the documents, or of an even sample of them if they are very many.
+
+    The start is seeded by a constant: the same documents have the same themes.
+    """
+    n_words = problem.corpus.n_words
+    if n_themes < 2:
+        return Themes(lift=np.ones((n_words, 1)), share=np.ones(1))
+    if problem.n_docs > MOST_DOCUMENTS:
+        chosen = np.linspace(0, problem.n_docs - 1, MOST_DOCUMENTS).round().astype(int)
+        problem = problem.rows(chosen)
+    corpus, weight = problem.corpus, problem.doc_weight
+    words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
+    state = _lda(words, n_themes)
+    mixes = topic_mixes(corpus, state, tolerance=1e-6, n_jobs=problem.n_jobs)
+    share = np.average(mixes, axis=0, weights=problem.doc_weights)
+    weighted = mixes * problem.doc_weights[:, None]
+    uses = np.asarray(corpus.counts.sqrt().T @ weighted) + SMOOTHING * share
+    return Themes(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
+
+
+def _lda(problem: Problem, n_themes: int) -> ModelState:
+    hyper = Hyperparameters(n_topics=n_themes, selects=False)
+    prior = np.full(n_themes, THEME_PRIOR)
+    rng = np.random.default_rng(0)
+    start = perturbed_start(problem, hyper, Gaussian(1.0), prior, rng)
+    start = replace(start, topic_word=clustered_topics(problem, n_themes, rng))
+    with checkpointing(None):  # a stage of a fit is kept as a whole
+        found = run(
+            CoordinateSolver(), problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=1e-4
+        )
+    return found.model
+
+
+def clustered_topics(problem: Problem, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Words of documents that are alike, words x clusters: a start from which no theme is missed.
+
+    Spherical k-means of √(c_dv/n_v), from documents far apart (k-means++), in a few steps; half of
+    each topic is the words' frequencies.
+    """
+    counts, word_count = problem.corpus.counts, np.maximum(problem.word_counts, 1e-300)
+    rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
+    size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
+    rows = sparse.csr_array(sparse.diags_array(1 / np.maximum(size, 1e-300)) @ rows)
+    centres = _far_apart(rows, n, rng)
+    for _ in range(CLUSTER_STEPS):
+        nearest = np.argmax(rows @ centres.T, axis=1)
+        member = sparse.csr_array(
+            (np.ones(len(nearest)), (nearest, np.arange(len(nearest)))), shape=(n, len(nearest))
+        )
+        centres = (member @ rows).toarray()
+        centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-300)
+    topics = np.asarray((member @ counts).todense()).T + 1e-12
+    topics = topics / topics.sum(axis=0)
+    return 0.5 * topics + 0.5 * (word_count / word_count.sum())[:, None]
+
+
+def _far_apart(rows: sparse.csr_array, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows drawn in turn with probabilities 1 - cosine to the nearest one drawn before."""
+    chosen = [int(rng.integers(rows.shape[0]))]
+    near = np.zeros(rows.shape[0])
+    while len(chosen) < n:
+        near = np.maximum(near, (rows @ rows[[chosen[-1]]].T).toarray().ravel())
+        far = np.maximum(1 - near, 1e-12) ** 2
+        chosen.append(int(rng.choice(len(far), p=far / far.sum())))
+    return rows[chosen].toarray()
+
+
+def n_themes_of(n_topics: int, n_directions: int) -> int:
+    """As few themes as have room for the topics: each in every direction, and in none."""
+    return max(1, math.ceil(n_topics / (n_directions + 1)))
+
+
+def cell_words(
+    word_count: np.ndarray,
+    lift: np.ndarray,
+    lean: np.ndarray,
+    directions: Sequence[np.ndarray],
+    sharpness: float,
+    polarity: float,
+) -> np.ndarray:
+    """n_v P(t, e | v), words x directions x themes; the last direction is none."""
+    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array([*directions, 0 * directions[0]]).T
+    toward = softmax(0.5 * polarity * push, axis=1)
+    about = lift**sharpness
+    about = about / about.sum(axis=1, keepdims=True)
+    return word_count[:, None, None] * toward[:, :, None] * about[:, None, :]
+
+
+def choose_cells(cells: np.ndarray, n_topics: int) -> np.ndarray:
+    """The cells that become topics, words x topics, each a distribution.
+
+    Cells with most tokens come first, but every direction gets a topic before any gets a second
+    one, and cells of no direction come last. Topics are ordered by direction, then by theme.
+    """
+    n_words, _, n_themes = cells.shape
+    tokens = cells.sum(axis=0)
+    rank = np.argsort(np.argsort(-tokens, axis=1, kind="stable"), axis=1)
+    rank[-1] += n_themes
+    order = np.lexsort([-tokens.ravel(), rank.ravel()])
+    chosen = np.sort(order[:n_topics])
+    topics = cells.reshape(n_words, -1)[:, chosen]
+    return topics / topics.sum(axis=0)
