@@ -253,8 +253,8 @@ def test_a_plan_is_enough_where_a_regression_explains_no_more():
 
 
 def test_settings_say_how_many_steps_there_may_be():
-    assert replace(SETTINGS, themes=False).total_steps == 21 + 40 + 40
-    assert SETTINGS.total_steps == 40 + 60 + 60
+    assert SETTINGS.total_steps == 21 + 40 + 40
+    assert replace(SETTINGS, themes=True).total_steps == 40 + 60 + 60
     assert replace(SETTINGS, max_steps=5, refit=False).total_steps == 10
     assert replace(SETTINGS, select=False).plans_tried == (UNFOCUSED,)
     with pytest.raises(TypeError):

@@ -150,7 +150,7 @@ def test_the_start_is_a_distribution_with_places_up_to_one(n_topics):
 
 def test_planted_themes_and_directions_are_recovered(four):
     counts, target, truth = four
-    model = FocusedTopicRegressor(12, random_state=0).fit(counts, target)
+    model = FocusedTopicRegressor(12, themes=True, random_state=0).fit(counts, target)
     assert np.mean(cosines(truth, model.components_) >= 0.9) >= 0.75
     assert model.rung_ == "themes"
     best = np.argmax(truth @ model.components_.T, axis=1)
@@ -159,7 +159,7 @@ def test_planted_themes_and_directions_are_recovered(four):
 
 @pytest.mark.parametrize("n_topics", [1, 2, 3, 7, 40])
 def test_any_number_of_topics(reviews, n_topics):
-    model = FocusedTopicRegressor(n_topics, random_state=0, max_epochs=4)
+    model = FocusedTopicRegressor(n_topics, themes=True, random_state=0, max_epochs=4)
     model.fit(reviews.counts, reviews.target)
     assert model.components_.shape == (n_topics, reviews.counts.shape[1])
     np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
@@ -170,7 +170,7 @@ def test_any_number_of_topics(reviews, n_topics):
 
 def test_the_same_documents_have_the_same_topics(reviews):
     fits = [
-        FocusedTopicRegressor(6, random_state=0, max_epochs=5, n_jobs=n).fit(
+        FocusedTopicRegressor(6, themes=True, random_state=0, max_epochs=5, n_jobs=n).fit(
             reviews.counts, reviews.target
         )
         for n in (1, 2)
@@ -182,7 +182,7 @@ def test_the_same_documents_have_the_same_topics(reviews):
 @pytest.mark.parametrize("kind", ["classes", "counts", "ratings", "three classes", "two targets"])
 def test_every_kind_of_target(reviews, kind):
     counts, rating = reviews.counts, reviews.target
-    settings = {"max_epochs": 4, "random_state": 0}
+    settings = {"max_epochs": 4, "random_state": 0, "themes": True}
     if kind == "classes":
         model = FocusedTopicClassifier(5, **settings).fit(counts, rating > 5)
     elif kind == "three classes":
@@ -197,10 +197,8 @@ def test_every_kind_of_target(reviews, kind):
     assert np.all(np.isfinite(model.components_))
 
 
-def test_the_way_without_themes_stays(reviews):
-    model = FocusedTopicRegressor(4, themes=False, random_state=0).fit(
-        reviews.counts, reviews.target
-    )
+def test_themes_are_for_those_who_ask(reviews):
+    model = FocusedTopicRegressor(4, random_state=0).fit(reviews.counts, reviews.target)
     assert model.rung_ in ("readable", "predictive")
     assert rmse(reviews.target, model.predict(reviews.counts)) < np.std(reviews.target)
     with pytest.raises(TypeError, match="themes"):

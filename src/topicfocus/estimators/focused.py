@@ -32,11 +32,10 @@ def _focused_trainer(model: Any, n_words: int) -> FocusedTrainer:
 class FocusedTopicRegressor(TopicRegressor):
     """Focused topics for a real target, or another family: few, readable, and predictive.
 
-    A topic is a theme, what documents are about by all their words, with a direction: the kept
-    words that go with the theme and pull the target up, or down, or neither. Words are kept by the
-    evidence they give about the target, up to a share of the tokens; topics are shaped on the kept
-    words by the constrained objective, in which the topic mix of a document comes from its words
-    alone, in training as in prediction. β and the background have exactly disjoint supports.
+    Words are kept by the evidence they give about the target, up to a share of the tokens; topics
+    are shaped on the kept words by the constrained objective, in which the topic mix of a document
+    comes from its words alone, in training as in prediction. β and the background have exactly
+    disjoint supports.
 
     Parameters
     ----------
@@ -45,27 +44,25 @@ class FocusedTopicRegressor(TopicRegressor):
         Expected share of tokens that are relevant. Words are kept up to it by what they say about
         the target; where that runs out earlier, words that vary with the kept ones, as words of
         the same topics do, fill it up. "auto": about ten tokens of an average document, but between
-        5% and 50%, or six times as many where that explains a twentieth more of the held-out
-        target, as a limit that is not filled up. The share is what to move along the frontier
-        from clear topics (less) to prediction (more).
+        5% and 80%, as a limit that is not filled up.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
         a, the weight of the prior of a topic mix. "auto": together as much as the relevant
         words of an average document.
     supervision_weight : float or "auto", default="auto"
-        λ. "auto": 0.3 a relevant token of an average document (1.5 on the predictive rung).
+        λ. "auto": 0.3 (readable) or 1.5 (predictive) a relevant token of an average document.
     keep_words, drop_words : list of words or column numbers, optional
         Words that are kept or dropped whatever the evidence. Names need named columns.
     max_epochs : int, optional
-        L-BFGS steps with each share of words, at most; 40 and 60 by default.
+        L-BFGS steps of each of the two rungs, at most; 21 and 40 by default.
     early_stopping : bool, default=True
         Whether shaping ends when the documents set aside are explained worse, significantly (two
-        paired standard errors) and by over three tenths of the best.
-    themes : bool, default=True
-        Whether topics are themes with directions. Without, topics of one target are places on the
-        line from low to high, on the "readable" rung, or the "predictive" one where that explains
-        a tenth more; it may predict better, with topics that need not be distinct.
+        paired standard errors) and, on the readable rung, by over a twentieth of the best.
+    themes : bool, default=False
+        Whether topics are themes with directions: what documents are about, from all words, and
+        which way they lean. Topics are then more distinct and predictions worse (docs/focused.md);
+        without, topics of one target are places on the line from low to high.
     validation_fraction : float, default=0.1
         Share of documents that choices are made on (unless `fit` is given X_val and y_val).
     n_jobs, random_state, verbose
@@ -82,10 +79,11 @@ class FocusedTopicRegressor(TopicRegressor):
         What each word says about the target, on the scale of a squared z score.
     noise_variance_ : float
         δ, from documents not trained on.
-    rung_ : {"themes", "readable", "predictive"}
-        How topics were shaped; the latter two without themes.
+    rung_ : {"readable", "predictive", "themes"}
+        Which way of shaping was taken: the readable one unless the other explains a tenth more, or
+        themes where they are asked for.
     explained_ : tuple of float
-        Share of the held-out target's deviance that each share of words, or rung, explains.
+        Share of the held-out target's deviance that each rung explains.
     topic_volume_ : array (topics,)
         How many relevant words a topic produces, relative to the busiest; ones unless "predictive".
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
@@ -127,7 +125,7 @@ class FocusedTopicRegressor(TopicRegressor):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
-        themes: bool = True,
+        themes: bool = False,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -202,7 +200,7 @@ class FocusedTopicClassifier(TopicClassifier):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
-        themes: bool = True,
+        themes: bool = False,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -141,7 +141,7 @@ class FocusSettings:
     drop: np.ndarray | None = None
     refit: bool = True
     early_stopping: bool = True
-    themes: bool = True
+    themes: bool = False
     themed: tuple[ShapingPlan, ...] = (THEMED, THEMED_WIDER)
     plans: tuple[ShapingPlan, ...] = (READABLE, PREDICTIVE)
 
