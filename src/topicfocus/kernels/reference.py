@@ -142,6 +142,12 @@ def mix_response(rows, weight, prior, theta, push) -> np.ndarray:
     return np.linalg.solve(system, np.append(push, 0.0))[:size]
 
 
+def class_rows(target, predictor) -> tuple[np.ndarray, np.ndarray]:
+    """(log p(y_d | f_d), p) for classes, p_dc ∝ e^{f_dc}."""
+    log_p = log_softmax(predictor, axis=1)
+    return log_p[np.arange(len(target)), target.astype(int)], np.exp(log_p)
+
+
 def uncollapsed_gradients(
     words, counts, inclusion, log_topics, prior, gamma, logits, family, target: LocalTarget
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
