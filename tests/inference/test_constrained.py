@@ -99,6 +99,21 @@ def test_every_block_of_the_gradient(family, seed):
     assert np.abs(found.push).max() > 1e-3  # the target is felt through the words
 
 
+def test_more_topics_than_words():
+    """Where the curvature is factorised over the words of a document."""
+    problem, state = case("gaussian", 3, n_topics=14)
+    found = evaluate(problem, state)
+    for v, k in [(0, 0), (3, 13), (8, 7)]:
+
+        def scaled(h, v=v, k=k):
+            topics = state.topic_word.copy()
+            topics[v, k] *= np.exp(h)
+            return replace(state, topic_word=topics)
+
+        expected = central(problem, scaled)
+        assert found.log_topic_gradient[v, k] == pytest.approx(expected, abs=1e-6, rel=1e-6)
+
+
 @pytest.mark.parametrize("family", models.FAMILIES)
 def test_weights_are_copies_of_documents(family):
     problem, state = case(family, 2)
@@ -133,8 +148,10 @@ def test_the_value_is_its_definition():
     assert found.target == pytest.approx(target)
 
 
-def test_same_result_for_every_number_of_threads():
-    problem, state = case("gaussian", 1, n_docs=4000, n_words=40, beside=False)
+@pytest.mark.parametrize("n_topics", [3, 40])
+def test_same_result_for_every_number_of_threads(n_topics):
+    size = {"n_docs": 4000, "n_words": 40, "n_topics": n_topics}
+    problem, state = case("gaussian", 1, beside=False, **size)
     results = []
     for n_jobs in (1, 2, 3):
         theta = np.full((problem.n_docs, state.n_topics), 1 / state.n_topics)

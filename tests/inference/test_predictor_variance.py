@@ -22,7 +22,7 @@ def dense_variance(counts, state, theta):
 
 
 @pytest.mark.parametrize("n_predictors", [1, 3])
-@pytest.mark.parametrize("n_topics", [2, 3, 6])
+@pytest.mark.parametrize("n_topics", [2, 3, 6, 20])
 def test_agrees_with_the_dense_inverse(n_topics, n_predictors):
     case = draw_case(n_topics, n_topics=n_topics, n_docs=8, n_words=12, mean_count=2.0)
     old = case.state

@@ -5,19 +5,19 @@ import pytest
 import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import Document, documents, mix_work, numerical_gradient, random_rows
+from kernel_cases import Document, documents, numerical_gradient, random_rows
 from scipy.special import softmax
 
 from topicfocus.kernels import reference
-from topicfocus.kernels.local import LocalBudget, WordTable
-from topicfocus.kernels.topic_mix import (
+from topicfocus.kernels.curvature import (
     factorise,
-    map_document,
-    map_documents,
-    mix_value,
+    mix_work,
     scaled_curvature,
     solve_factorised,
+    words_to_solve,
 )
+from topicfocus.kernels.local import LocalBudget, WordTable
+from topicfocus.kernels.topic_mix import map_document, map_documents, mix_value
 
 BUDGET = LocalBudget(50, 1e-8)
 
@@ -28,7 +28,8 @@ def solve(document: Document, start=None, budget=BUDGET):
     rows, weight = document.kernel_rows()
     theta = document.prior / document.prior.sum() if start is None else start.copy()
     work = mix_work(document.n_topics, document.n + 3)
-    steps = map_document(rows, weight, document.n, document.prior, theta, budget, work)
+    over = words_to_solve(rows, weight, document.n, document.prior, work.by_word)
+    steps = map_document(rows, weight, document.n, document.prior, theta, budget, over, work)
     return theta, steps
 
 
@@ -52,7 +53,8 @@ def test_value_and_derivatives(document: Document):
     value = mix_value(rows, weight, document.n, document.prior, theta, work)
     expected = reference.mix_value(document.rows, document.weight, document.prior, theta)
     assert abs(value - expected) <= 1e-12 * size
-    scaled_curvature(rows, weight, document.n, document.prior, theta, work)
+    scratch = (work.norm, work.bend, work.gradient, work.matrix)
+    scaled_curvature(rows, weight, document.n, document.prior, theta, *scratch)
 
     def function(x):
         return reference.mix_value(document.rows, document.weight, document.prior, theta * (1 + x))
@@ -84,10 +86,10 @@ def test_cholesky(size, seed):
     right = rng.normal(size=size)
     x = right.copy()
     factor = matrix.copy()
-    factorise(factor)
+    factorise(factor, size)
     lower = np.tril(factor, -1) + np.diag(1 / np.diag(factor))
     np.testing.assert_allclose(lower, np.linalg.cholesky(matrix), atol=1e-11)
-    solve_factorised(factor, x)
+    solve_factorised(factor, size, x)
     np.testing.assert_allclose(matrix @ x, right, rtol=1e-8, atol=1e-8)
 
 
@@ -136,6 +138,18 @@ def test_a_mix_that_satisfies_kkt(document: Document):
     assert np.all(theta > 0.0)
     assert theta.sum() == pytest.approx(1.0, abs=1e-12)
     assert kkt_residual(document, theta) <= 1e-10
+
+
+many_topics = documents(supervised=False, largest_count=100.0, least_topics=12, most_topics=40)
+
+
+@given(many_topics)
+def test_many_topics(document: Document):
+    """More topics than words: curvature is factorised over the words."""
+    theta, steps = solve(document)
+    assert theta.sum() == pytest.approx(1.0, abs=1e-12)
+    assert kkt_residual(document, theta) <= 1e-10
+    assert 1 <= steps <= 25
 
 
 @given(mix_documents, st.integers(0, 2**32 - 1))

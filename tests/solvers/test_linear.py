@@ -200,3 +200,22 @@ def test_several_targets_one_by_one():
     assert [c.where for c in columns] == [slice(0, 1), slice(1, 4), slice(4, 5)]
     assert [len(c.target) for c in columns] == [N, N - 50, N]
     assert columns[0].family == Gaussian(1.0)  # δ does not change where the optimum is
+
+
+@pytest.mark.parametrize("n_columns", [10, 35])
+def test_many_classes_reach_the_optimum(n_columns):
+    """By Newton's method with 20 x 11 parameters, by L-BFGS (less exactly) with 20 x 36."""
+    rng = np.random.default_rng(3)
+    design = rng.normal(size=(3000, n_columns))  # more than one block of documents
+    f = design @ rng.normal(size=(n_columns, 20)) * 0.3
+    y = np.argmax(f + rng.gumbel(size=f.shape), axis=1).astype(float)
+    weight = rng.uniform(0.5, 2.0, len(y))
+    column = column_of(y, Categorical(20), weight)
+    fit = fit_linear(column, design)
+    p = softmax(fit.predictor(design, column.offset), axis=1)
+    centred = design - np.average(design, axis=0, weights=weight)
+    slope = centred.T @ (weight[:, None] * (np.eye(20)[y.astype(int)] - p)) - 1e-2 * fit.coef
+    assert np.abs(slope).max() < (1e-6 if n_columns == 10 else 2.0)
+    np.testing.assert_allclose(fit.coef.sum(axis=1), 0.0, atol=1e-9)
+    again = fit_linear(column, design, start=fit)
+    np.testing.assert_allclose(again.coef, fit.coef, atol=1e-6 if n_columns == 10 else 0.05)

@@ -25,7 +25,6 @@ from topicfocus.families import (
 )
 from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalWork
 from topicfocus.kernels.target_terms import LocalTarget
-from topicfocus.kernels.topic_mix import MixWork
 
 #: The directory that `import topicfocus` finds the package in.
 SOURCE_ROOT = Path(topicfocus.__file__).resolve().parents[1]
@@ -124,6 +123,7 @@ def documents(
     draw,
     families: tuple[str, ...] = FAMILY_NAMES,
     most_topics: int = 9,
+    least_topics: int = 1,
     most_words: int = 12,
     largest_count: float = 1e4,
     coef_scale: float = 3.0,
@@ -132,7 +132,7 @@ def documents(
     supervised: bool | None = None,
 ) -> Document:
     """Documents of 0 or more words, 1 or more topics, counts from 1 to large, m_v in (0, 1]."""
-    n_topics = draw(st.integers(1, most_topics), label="topics")
+    n_topics = draw(st.integers(least_topics, most_topics), label="topics")
     counts = draw(
         st.lists(
             st.one_of(
@@ -235,16 +235,6 @@ def local_work(n_topics: int, longest: int, dtype=np.float64, n_predictors: int 
 def local_stats(n_words: int, n_topics: int) -> LocalStats:
     return LocalStats(
         np.zeros((n_words, n_topics)), np.zeros(n_words), np.zeros(n_topics), np.zeros(4)
-    )
-
-
-def mix_work(n_topics: int, longest: int) -> MixWork:
-    return MixWork(
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest, dtype=np.int64),
-        *(np.empty(n_topics) for _ in range(4)),
-        np.empty((n_topics, n_topics)),
     )
 
 

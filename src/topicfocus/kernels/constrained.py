@@ -24,17 +24,18 @@ import numpy as np
 
 from topicfocus.families.operations import row_gradient, row_log_likelihood
 from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.curvature import (
+    MIX_VECTOR,
+    OVER_TOPICS,
+    factorise_curvature,
+    mix_work,
+    solve_factorised,
+    solve_over_words,
+    words_to_solve,
+)
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.target_terms import has_target
-from topicfocus.kernels.topic_mix import (
-    MIX_VECTOR,
-    factorise,
-    map_document,
-    mix_work,
-    pad_document,
-    scaled_curvature,
-    solve_factorised,
-)
+from topicfocus.kernels.topic_mix import map_document, pad_document
 from topicfocus.kernels.word_sums import gather_document, mixture
 
 #: Relative change of θ̂ up to which its curvature counts as the same. The gradient's error is a
@@ -56,23 +57,39 @@ class ConstrainedStats(NamedTuple):
 
 
 @kernel
-def mix_response(gradient, theta, work, out):
-    """out = u: how θ̂ answers to a push `gradient`, from the factor of the scaled curvature.
-
-    In the scaled variable u = θ∘x the system is (D H D) x = D g - μθ with Σ_k θ_k x_k = 0.
-    """
-    along = 0.0
+def project(theta, along, step, out):
+    """out = θ∘x, x = step - along (θ·step)/(θ·along): the part with Σ_k θ_k x_k = 0."""
+    far = 0.0
     across = 0.0
     for k in range(theta.shape[0]):
-        work.step[k] = theta[k] * gradient[k]
+        far += theta[k] * step[k]
+        across += theta[k] * along[k]
+    for k in range(theta.shape[0]):
+        out[k] = theta[k] * (step[k] - far / across * along[k])
+
+
+@kernel
+def mix_response(pushes, rows, n, theta, prior, over, work, out):
+    """out_l = u: how θ̂ answers to the push g = pushes_l, from the factor of the scaled curvature M.
+
+    In the scaled variable u = θ∘x the system is M x = θ∘g - μθ with Σ_k θ_k x_k = 0, so that x is
+    M⁻¹(θ∘g) less its part along M⁻¹θ, which is the same for all pushes.
+    """
+    n_topics = theta.shape[0]
+    for k in range(n_topics):
         work.along[k] = theta[k]
-    solve_factorised(work.matrix, work.step)
-    solve_factorised(work.matrix, work.along)
-    for k in range(theta.shape[0]):
-        along += theta[k] * work.step[k]
-        across += theta[k] * work.along[k]
-    for k in range(theta.shape[0]):
-        out[k] = theta[k] * (work.step[k] - along / across * work.along[k])
+    if over == OVER_TOPICS:
+        solve_factorised(work.matrix, n_topics, work.along)
+    else:
+        solve_over_words(rows, n, prior, over, work, work.along)
+    for l in range(pushes.shape[0]):
+        for k in range(n_topics):
+            work.step[k] = theta[k] * pushes[l, k]
+        if over == OVER_TOPICS:
+            solve_factorised(work.matrix, n_topics, work.step)
+        else:
+            solve_over_words(rows, n, prior, over, work, work.step)
+        project(theta, work.along, work.step, out[l])
 
 
 # long: its stages share eight arrays of scratch, made once for all documents of a call.
@@ -93,8 +110,8 @@ def constrained_documents(  # noqa: C901
     rows = np.empty((n_topics, longest))
     weight = np.empty(longest)
     push = np.empty(longest)
-    pull = np.empty(n_topics)
-    answer = np.empty(n_topics)
+    pull = np.empty((1, n_topics))
+    answer = np.empty((1, n_topics))
     work = mix_work(n_topics, longest)
     predictor = np.empty(coef.shape[0])
     for d in range(first, last):
@@ -111,10 +128,11 @@ def constrained_documents(  # noqa: C901
             weight,
         )
         padded = pad_document(rows, weight, n)
-        map_document(rows, weight, padded, prior, mix, budget, work)
+        over = words_to_solve(rows, weight, padded, prior, work.by_word)
+        map_document(rows, weight, padded, prior, mix, budget, over, work)
         for k in range(n_topics):
             out.parts[1] += times * prior[k] * math.log(mix[k])
-            answer[k] = 0.0
+            answer[0, k] = 0.0
         for l in range(coef.shape[0]):
             slope[d, l] = 0.0
         if has_target(corpus.target_weight[d]):
@@ -126,26 +144,25 @@ def constrained_documents(  # noqa: C901
             out.parts[2] += times * row_log_likelihood(family, target, importance, predictor)
             row_gradient(family, target, importance, predictor, slope[d])
             for k in range(n_topics):
-                pull[k] = 0.0
+                pull[0, k] = 0.0
                 for l in range(coef.shape[0]):
-                    pull[k] += slope[d, l] * coef[l, k]
+                    pull[0, k] += slope[d, l] * coef[l, k]
             moved = 0.0
             for k in range(n_topics):
                 moved = max(moved, abs(work.step[k]))
             # Where Newton ended with a tiny step, the curvature before that step will do.
             if n_topics == 1 or moved > _TINY_STEP:
-                scaled_curvature(rows, weight, padded, prior, mix, work)
-                factorise(work.matrix)
-            mix_response(pull, mix, work, answer)
+                factorise_curvature(rows, weight, padded, prior, mix, over, work)
+            mix_response(pull, rows, padded, mix, prior, over, work, answer)
         mixture(rows, padded, mix, work.norm)
-        mixture(rows, padded, answer, push)
+        mixture(rows, padded, answer[0], push)
         for j in range(n):
             v = corpus.indices[lo + j]
             z = push[j] / work.norm[j]
             scale = times * weight[j] / work.norm[j]
             out.word_push[v] += times * corpus.counts[lo + j] * z
             for k in range(n_topics):
-                out.word_topic[v, k] += scale * rows[k, j] * (mix[k] + answer[k] - z * mix[k])
+                out.word_topic[v, k] += scale * rows[k, j] * (mix[k] + answer[0, k] - z * mix[k])
         log_in_place(work.norm, padded, work.bits)
         for j in range(n):
             v = corpus.indices[lo + j]

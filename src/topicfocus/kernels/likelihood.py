@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from topicfocus.families.operations import (
@@ -13,6 +15,7 @@ from topicfocus.families.operations import (
     row_log_likelihood,
 )
 from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.special import exp_in_place
 
 
 @kernel
@@ -56,3 +59,31 @@ def expectation_rows(family, target, weight, mean, variance):
             family, target[d], weight[d], mean[d], variance[d], by_mean[d], by_variance[d]
         )
     return value, by_mean, by_variance
+
+
+@kernel
+def class_rows(target, predictor):
+    """(log p(y_d | f_d), p) for classes: p_dc ∝ e^{f_dc}, documents x classes.
+
+    One exponential a class, where log-likelihood and gradient apart need two, and several at once.
+    """
+    n_docs, n_classes = predictor.shape
+    value = np.empty(n_docs)
+    p = np.empty((n_docs, n_classes))
+    bits = np.empty(n_classes, dtype=np.int64)
+    for d in range(n_docs):
+        row = p[d]
+        largest = predictor[d, 0]
+        for c in range(1, n_classes):
+            largest = max(largest, predictor[d, c])
+        for c in range(n_classes):
+            row[c] = predictor[d, c] - largest
+        mine = row[int(target[d])]
+        exp_in_place(row, n_classes, bits)
+        total = 0.0
+        for c in range(n_classes):
+            total += row[c]
+        value[d] = mine - math.log(total)
+        for c in range(n_classes):
+            row[c] /= total
+    return value, p

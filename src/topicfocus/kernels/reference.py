@@ -127,6 +127,27 @@ def map_document(rows, weight, prior, steps=20_000, tolerance=1e-13) -> np.ndarr
     return theta
 
 
+def mix_curvature(rows, weight, prior, theta) -> np.ndarray:
+    """-θθᵀ∘∇²f = Σ_v c m r_v r_vᵀ + diag(a), topics x topics."""
+    r = responsibilities(rows, theta)
+    return r.T @ (weight[:, None] * r) + np.diag(prior)
+
+
+def mix_response(rows, weight, prior, theta, push) -> np.ndarray:
+    """u of [H 1; 1ᵀ 0][u; μ] = [g; 0], H = -∇²f: how θ̂ answers to a push g."""
+    size = len(prior)
+    system = np.ones((size + 1, size + 1))
+    system[:size, :size] = mix_curvature(rows, weight, prior, theta) / np.outer(theta, theta)
+    system[size, size] = 0.0
+    return np.linalg.solve(system, np.append(push, 0.0))[:size]
+
+
+def class_rows(target, predictor) -> tuple[np.ndarray, np.ndarray]:
+    """(log p(y_d | f_d), p) for classes, p_dc ∝ e^{f_dc}."""
+    log_p = log_softmax(predictor, axis=1)
+    return log_p[np.arange(len(target)), target.astype(int)], np.exp(log_p)
+
+
 def uncollapsed_gradients(
     words, counts, inclusion, log_topics, prior, gamma, logits, family, target: LocalTarget
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,19 +4,29 @@
 
 The exponent of θ_k is a_k, not a_k - 1: this is the posterior mode in the softmax basis, as in the
 paper's code, and it keeps θ̂ off the boundary. Newton runs in the scaled step x, θ ← θ∘(1 + t x)
-(θ/(1 - t x) where x < 0: the same to first order, and always positive). Its matrix
-R diag(c m) Rᵀ + diag(a), r the responsibilities, stays well conditioned when a θ_k is tiny. At
-the optimum θ̂_k = (a_k + Σ_v c m r_vk) / (Σ_k a_k + Σ_v c m).
+(θ/(1 - t x) where x < 0: the same to first order, and always positive); its matrix is that of
+`kernels.curvature`. At the optimum θ̂_k = (a_k + Σ_v c m r_vk) / (Σ_k a_k + Σ_v c m).
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.curvature import (
+    MIX_VECTOR,
+    OVER_TOPICS,
+    factorise,
+    mix_work,
+    scaled_curvature,
+    solve_factorised,
+    solve_over_words,
+    whole,
+    word_curvature,
+    words_to_solve,
+)
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.word_sums import gather_document, mixture
 
@@ -29,38 +39,6 @@ _NEAR = 0.01
 _SHORT = 0.1
 #: Newton decrement, relative to the document's size, below which rounding may be all that is left.
 _ROUNDING = 1e-7
-
-
-#: Words that LLVM's loops over a document take at a time (4 registers of 4).
-MIX_VECTOR = 16
-
-
-class MixWork(NamedTuple):
-    """Scratch of one thread."""
-
-    norm: np.ndarray
-    bend: np.ndarray
-    bits: np.ndarray
-    gradient: np.ndarray
-    step: np.ndarray
-    trial: np.ndarray
-    along: np.ndarray
-    matrix: np.ndarray
-
-
-@kernel
-def mix_work(n_topics, longest):
-    """Scratch for documents of up to `longest` words."""
-    return MixWork(
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest, dtype=np.int64),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty((n_topics, n_topics)),
-    )
 
 
 @kernel
@@ -76,151 +54,146 @@ def mix_value(rows, weight, n, prior, theta, work):
     return value
 
 
-@kernel
-def factorise(matrix):
-    """Cholesky factor of a positive definite matrix, in place (lower triangle).
-
-    Its diagonal is left inverted, so that neither this nor solving divides more than once a row.
-    """
-    size = matrix.shape[0]
-    for j in range(size):
-        total = matrix[j, j]
-        for l in range(j):
-            total -= matrix[j, l] * matrix[j, l]
-        inverse = 1.0 / math.sqrt(max(total, 1e-300))
-        matrix[j, j] = inverse
-        for i in range(j + 1, size):
-            total = matrix[i, j]
-            for l in range(j):
-                total -= matrix[i, l] * matrix[j, l]
-            matrix[i, j] = total * inverse
+# What runs at every step takes arrays, not `work`: a tuple of arrays is handed over one by one with
+# their reference counts, and for five topics that cost as much as the arithmetic.
 
 
 @kernel
-def solve_factorised(factor, x):
-    """x ← (L Lᵀ)⁻¹ x, with 1/L_ii on the diagonal of `factor`."""
-    size = factor.shape[0]
-    for i in range(size):
-        total = x[i]
-        for l in range(i):
-            total -= factor[i, l] * x[l]
-        x[i] = total * factor[i, i]
-    for i in range(size - 1, -1, -1):
-        total = x[i]
-        for l in range(i + 1, size):
-            total -= factor[l, i] * x[l]
-        x[i] = total * factor[i, i]
-
-
-@kernel
-def fixed_point_gradient(rows, weight, n, prior, theta, work):
-    """work.gradient = θ∘∇f = a + Σ_v c m r_v; leaves c m / (W_v·θ) in work.norm."""
-    mixture(rows, n, theta, work.norm)
+def fixed_point_gradient(rows, weight, n, prior, theta, norm, gradient):
+    """gradient = θ∘∇f = a + Σ_v c m r_v; leaves c m / (W_v·θ) in norm."""
+    mixture(rows, n, theta, norm)
     for j in range(n):
-        work.norm[j] = weight[j] / work.norm[j]
+        norm[j] = weight[j] / norm[j]
     for k in range(prior.shape[0]):
         total = 0.0
         for j in range(n):
-            total += rows[k, j] * work.norm[j]
-        work.gradient[k] = prior[k] + total * theta[k]
+            total += rows[k, j] * norm[j]
+        gradient[k] = prior[k] + total * theta[k]
 
 
 @kernel
-def scaled_curvature(rows, weight, n, prior, theta, work):
-    """work.gradient = θ∘∇f and work.matrix = -θθᵀ∘∇²f = R diag(c m) Rᵀ + diag(a)."""
-    n_topics = prior.shape[0]
-    mixture(rows, n, theta, work.norm)
-    for j in range(n):
-        inverse = 1.0 / work.norm[j]
-        work.norm[j] = weight[j] * inverse
-        work.bend[j] = weight[j] * inverse * inverse
-    for k in range(n_topics):
-        total = 0.0
-        for j in range(n):
-            total += rows[k, j] * work.norm[j]
-        work.gradient[k] = prior[k] + total * theta[k]
-        for l in range(k + 1):
-            total = 0.0
-            for j in range(n):
-                total += rows[k, j] * rows[l, j] * work.bend[j]
-            work.matrix[k, l] = total * theta[k] * theta[l]
-        work.matrix[k, k] += prior[k]
-
-
-@kernel
-def fixed_point(rows, weight, n, prior, theta, work):
+def fixed_point(rows, weight, n, prior, theta, norm, gradient):
     """Up to two rounds of θ ← (a + Σ_v c m r_v)/(Σ a + Σ c m)."""
     for _ in range(_FIXED_POINT_ROUNDS):
-        fixed_point_gradient(rows, weight, n, prior, theta, work)
+        fixed_point_gradient(rows, weight, n, prior, theta, norm, gradient)
         total = 0.0
         for k in range(prior.shape[0]):
-            total += work.gradient[k]
+            total += gradient[k]
         change = 0.0
         for k in range(prior.shape[0]):
-            change = max(change, abs(work.gradient[k] / total - theta[k]))
-            theta[k] = work.gradient[k] / total
+            change = max(change, abs(gradient[k] / total - theta[k]))
+            theta[k] = gradient[k] / total
         if change < _NEAR:
             break
 
 
-# long: one iteration with four ways to end; parts of it would have to return which one it was.
 @kernel
-def map_document(rows, weight, n, prior, theta, budget, work):  # noqa: C901
+def along_simplex(theta, gradient, step):
+    """gradient = step = ρ = g - θ Σ_k g_k, what is left of g = θ∘∇f at the optimum: nothing."""
+    total = 0.0
+    for k in range(theta.shape[0]):
+        total += gradient[k]
+    for k in range(theta.shape[0]):
+        gradient[k] -= total * theta[k]
+        step[k] = gradient[k]
+
+
+@kernel
+def newton_step(theta, gradient, step):
+    """step = x, given s = M⁻¹ρ; returns (decrement, longest |x_k|).
+
+    On the plane Σ_k θ_k x_k = 0 it is x = s - t (θ·s)/(θ·t) with t ∝ M⁻¹θ. Since M 1 = g, which is
+    ρ + θ Σ_k g_k (`kernels.curvature`), t = 1 - s: one solution, whose rounding vanishes with ρ.
+    """
+    along = 0.0
+    across = 0.0
+    for k in range(theta.shape[0]):
+        along += theta[k] * step[k]
+        across += theta[k] * (1.0 - step[k])
+    decrement = 0.0
+    longest = 0.0
+    ratio = along / across
+    for k in range(theta.shape[0]):
+        step[k] -= ratio * (1.0 - step[k])
+        decrement += step[k] * gradient[k]
+        longest = max(longest, abs(step[k]))
+    return decrement, longest
+
+
+@kernel
+def whole_step(theta, step):
+    """θ ← θ∘(1 + x), back on the simplex."""
+    total = 0.0
+    for k in range(theta.shape[0]):
+        theta[k] *= 1.0 + step[k]
+        total += theta[k]
+    for k in range(theta.shape[0]):
+        theta[k] /= total
+
+
+@kernel
+def line_search(rows, weight, n, prior, theta, value, work):
+    """Halve the step until f rises above `value`; returns f there, or `value` and θ as it is."""
+    rate = 1.0
+    for _ in range(40):
+        total = 0.0
+        for k in range(theta.shape[0]):
+            x = rate * work.step[k]
+            work.trial[k] = theta[k] * (1.0 + x) if x > 0.0 else theta[k] / (1.0 - x)
+            total += work.trial[k]
+        for k in range(theta.shape[0]):
+            work.trial[k] /= total
+        after = mix_value(rows, weight, n, prior, work.trial, work)
+        if after > value:
+            for k in range(theta.shape[0]):
+                theta[k] = work.trial[k]
+            return after
+        rate *= 0.5
+    return value
+
+
+@kernel
+def map_document(rows, weight, n, prior, theta, budget, over, work):
     """Newton with a line search from the θ given, in place. Returns the number of steps.
 
     Short steps are taken in full (`_SHORT`). Where the first step is long, θ is far from the
     optimum, and up to two rounds of the fixed point are made instead: they cost less than a Newton
     step and are nearly as good there. A long step is halved until f rises. Stops when the Newton
     decrement (twice the rise still to be had) was below tolerance² relative to the document's
-    size, after a last step; work.matrix then holds the factor of the curvature just before it.
+    size, after a last step; `work` then holds the factor of the curvature just before it, over
+    `over` words or over topics (`words_to_solve`).
     """
-    n_topics = prior.shape[0]
-    if n_topics == 1:
+    if prior.shape[0] == 1:
         theta[0] = 1.0
         return 1
     size = 0.0
     for j in range(n):
         size += weight[j]
-    for k in range(n_topics):
+    for k in range(prior.shape[0]):
         size += prior[k]
     taken = 0
-    moved = False
     last = math.inf
     value = math.nan  # f(θ), when a line search first needs it
-    for _ in range(budget.max_steps):
-        scaled_curvature(rows, weight, n, prior, theta, work)
-        factorise(work.matrix)
-        # Newton's step on the tangent plane Σ_k θ_k x_k = 0.
-        along = 0.0
-        across = 0.0
-        for k in range(n_topics):
-            work.step[k] = work.gradient[k]
-            work.along[k] = theta[k]
-        solve_factorised(work.matrix, work.step)
-        solve_factorised(work.matrix, work.along)
-        for k in range(n_topics):
-            along += theta[k] * work.step[k]
-            across += theta[k] * work.along[k]
-        decrement = 0.0
-        longest = 0.0
-        for k in range(n_topics):
-            work.step[k] -= along / across * work.along[k]
-            # The gradient along the plane: size·θ would add Σ_k θ_k x_k = 0, but not in floats.
-            decrement += work.step[k] * (work.gradient[k] - size * theta[k])
-            longest = max(longest, abs(work.step[k]))
-        if longest > _SHORT and not moved:
-            moved = True
-            fixed_point(rows, weight, n, prior, theta, work)
+    for tried in range(budget.max_steps):
+        if over == OVER_TOPICS:
+            scaled_curvature(
+                rows, weight, n, prior, theta, work.norm, work.bend, work.gradient, work.matrix
+            )
+            factorise(work.matrix, prior.shape[0])
+            along_simplex(theta, work.gradient, work.step)
+            solve_factorised(work.matrix, prior.shape[0], work.step)
+        else:
+            word_curvature(rows, weight, n, prior, theta, over, work)
+            factorise(work.matrix, over)
+            along_simplex(theta, work.gradient, work.step)
+            solve_over_words(rows, n, prior, over, work, work.step)
+        decrement, longest = newton_step(theta, work.gradient, work.step)
+        if longest > _SHORT and tried == 0:
+            fixed_point(rows, weight, n, prior, theta, work.norm, work.gradient)
             continue
-        moved = True
         taken += 1
         if longest <= _SHORT:
-            total = 0.0
-            for k in range(n_topics):
-                theta[k] *= 1.0 + work.step[k]
-                total += theta[k]
-            for k in range(n_topics):
-                theta[k] /= total
+            whole_step(theta, work.step)
             stalled = decrement <= _ROUNDING * size and decrement > 0.1 * last
             if decrement <= budget.tolerance * budget.tolerance * size or stalled:
                 break  # done, or down to rounding
@@ -229,26 +202,10 @@ def map_document(rows, weight, n, prior, theta, budget, work):  # noqa: C901
             continue
         if math.isnan(value):
             value = mix_value(rows, weight, n, prior, theta, work)
-        rate = 1.0
-        rose = False
-        for _ in range(40):
-            total = 0.0
-            for k in range(n_topics):
-                x = rate * work.step[k]
-                work.trial[k] = theta[k] * (1.0 + x) if x > 0.0 else theta[k] / (1.0 - x)
-                total += work.trial[k]
-            for k in range(n_topics):
-                work.trial[k] /= total
-            after = mix_value(rows, weight, n, prior, work.trial, work)
-            if after > value:
-                value = after
-                rose = True
-                break
-            rate *= 0.5
-        if not rose:
+        before = value
+        value = line_search(rows, weight, n, prior, theta, before, work)
+        if value == before:
             break
-        for k in range(n_topics):
-            theta[k] = work.trial[k]
     return taken
 
 
@@ -258,7 +215,7 @@ def pad_document(rows, weight, n):
 
     Without them every loop over the words of a document has a remainder to do one by one.
     """
-    padded = (n + MIX_VECTOR - 1) // MIX_VECTOR * MIX_VECTOR
+    padded = whole(n)
     for j in range(n, padded):
         weight[j] = 0.0
         for k in range(rows.shape[0]):
@@ -301,4 +258,5 @@ def map_documents(first, last, indptr, indices, counts, words, prior, theta, bud
         )
         gather_document(here[:n], often[:n], words.table, words.multiplicity, rows, weight)
         n = pad_document(rows, weight, n)
-        steps[0] += map_document(rows, weight, n, prior, theta[d], budget, work)
+        over = words_to_solve(rows, weight, n, prior, work.by_word)
+        steps[0] += map_document(rows, weight, n, prior, theta[d], budget, over, work)

@@ -11,14 +11,13 @@ import numpy as np
 
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.constrained import mix_response
-from topicfocus.kernels.topic_mix import (
+from topicfocus.kernels.curvature import (
     MIX_VECTOR,
-    factorise,
-    included_words,
+    factorise_curvature,
     mix_work,
-    pad_document,
-    scaled_curvature,
+    words_to_solve,
 )
+from topicfocus.kernels.topic_mix import included_words, pad_document
 from topicfocus.kernels.word_sums import gather_document
 
 
@@ -32,7 +31,7 @@ def predictor_variances(first, last, indptr, indices, counts, words, prior, coef
     longest += MIX_VECTOR
     rows = np.empty((n_topics, longest))
     weight = np.empty(longest)
-    answer = np.empty(n_topics)
+    answer = np.empty(coef.shape)
     work = mix_work(n_topics, longest)
     here = np.empty(longest, dtype=indices.dtype)
     often = np.empty(longest)
@@ -46,11 +45,11 @@ def predictor_variances(first, last, indptr, indices, counts, words, prior, coef
         )
         gather_document(here[:n], often[:n], words.table, words.multiplicity, rows, weight)
         n = pad_document(rows, weight, n)
-        scaled_curvature(rows, weight, n, prior, theta[d], work)
-        factorise(work.matrix)
+        over = words_to_solve(rows, weight, n, prior, work.by_word)
+        factorise_curvature(rows, weight, n, prior, theta[d], over, work)
+        mix_response(coef, rows, n, theta[d], prior, over, work, answer)
         for l in range(coef.shape[0]):
-            mix_response(coef[l], theta[d], work, answer)
             total = 0.0
             for k in range(n_topics):
-                total += coef[l, k] * answer[k]
+                total += coef[l, k] * answer[l, k]
             out[d, l] = max(total, 0.0)

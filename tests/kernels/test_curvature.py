@@ -1,0 +1,121 @@
+"""The curvature of a topic mix, factorised over words and over topics, beside the matrix itself."""
+
+import numpy as np
+import pytest
+from kernel_cases import random_rows
+
+from topicfocus.kernels import reference
+from topicfocus.kernels.constrained import mix_response
+from topicfocus.kernels.curvature import (
+    OVER_TOPICS,
+    copy_words,
+    factorise_curvature,
+    mix_work,
+    solve_factorised,
+    solve_over_words,
+    words_to_solve,
+)
+from topicfocus.kernels.local import LocalBudget
+from topicfocus.kernels.topic_mix import map_document, pad_document
+
+BUDGET = LocalBudget(50, 1e-8)
+#: (words, topics, smallest prior): none and one, as many as topics, tiny priors.
+CASES = [(0, 12, 1.0), (1, 12, 0.2), (5, 5, 1.0), (7, 20, 0.05), (11, 50, 1e-3), (1, 1, 0.5)]
+
+
+class Case:
+    """A document with zeros in its rows, and its first word twice."""
+
+    def __init__(self, n, n_topics, prior, seed=0):
+        rng = np.random.default_rng(seed)
+        self.n, self.n_topics = n, n_topics
+        self.by_word = random_rows(rng, n, n_topics, 0.3)
+        if n > 2:
+            self.by_word[-1] = self.by_word[0]
+        self.counts = rng.uniform(0.5, 4.0, n)
+        self.prior = prior * rng.uniform(1.0, 3.0, n_topics)
+        self.theta = rng.dirichlet(np.ones(n_topics)) + 1e-6
+        self.theta /= self.theta.sum()
+        self.pushes = rng.normal(size=(3, n_topics))
+        self.rows = np.zeros((n_topics, n + 16))
+        self.rows[:, :n] = self.by_word.T
+        self.weight = np.zeros(n + 16)
+        self.weight[:n] = self.counts
+        self.padded = pad_document(self.rows, self.weight, n)
+        self.work = mix_work(n_topics, n + 16)
+        if n <= n_topics:
+            copy_words(self.rows, n, n_topics, self.work.by_word)
+
+    def document(self):
+        return self.rows, self.weight, self.padded, self.prior
+
+    def factorise(self, over):
+        factorise_curvature(*self.document(), self.theta, over, self.work)
+
+    def solve(self, over, right):
+        x = right.copy()
+        if over == OVER_TOPICS:
+            solve_factorised(self.work.matrix, self.n_topics, x)
+        else:
+            solve_over_words(self.rows, self.padded, self.prior, over, self.work, x)
+        return x
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("words", [True, False], ids=["over words", "over topics"])
+def test_solutions(case, seed, words):
+    case = Case(*case, seed)
+    over = case.n if words else OVER_TOPICS
+    case.factorise(over)
+    matrix = reference.mix_curvature(case.by_word, case.counts, case.prior, case.theta)
+    # M 1 = θ∘∇f, which Newton's method relies on.
+    np.testing.assert_allclose(case.work.gradient, matrix.sum(axis=1), rtol=1e-13)
+    for right in (case.theta, *(case.theta * case.pushes)):
+        expected = np.linalg.solve(matrix, right)
+        found = case.solve(over, right)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("words", [True, False], ids=["over words", "over topics"])
+def test_responses(case, words):
+    case = Case(*case)
+    over = case.n if words else OVER_TOPICS
+    case.factorise(over)
+    out = np.empty_like(case.pushes)
+    theta, prior = case.theta, case.prior
+    mix_response(case.pushes, case.rows, case.padded, theta, prior, over, case.work, out)
+    for push, found in zip(case.pushes, out, strict=True):
+        expected = reference.mix_response(case.by_word, case.counts, prior, theta, push)
+        atol = 1e-9 * max(
+            np.abs(expected).max(), 1e-6
+        )  # the system written out is worse conditioned
+        np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_mix_both_ways(case, seed):
+    case = Case(*case, seed)
+    found = []
+    for over in (case.n, OVER_TOPICS):
+        theta = np.full(case.n_topics, 1 / case.n_topics)
+        map_document(*case.document(), theta, BUDGET, over, case.work)
+        found.append(theta)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-10)
+
+
+def test_which_way():
+    """Over words when they are fewer, unless the prior is too small beside them."""
+
+    def chosen(n, n_topics, prior=1.0):
+        case = Case(n, n_topics, prior)
+        rows, weight, padded, prior = case.document()
+        return words_to_solve(rows, weight, padded, prior, case.work.by_word)
+
+    assert chosen(3, 5) == chosen(16, 20) == chosen(60, 50) == OVER_TOPICS
+    assert chosen(0, 20) == 0
+    assert chosen(15, 20) == 15
+    assert chosen(30, 50) == 30
+    assert chosen(30, 50, 1e-9) == OVER_TOPICS
