@@ -92,9 +92,44 @@ def mix_response(pushes, rows, n, theta, prior, over, work, out):
         project(theta, work.along, work.step, out[l])
 
 
-# long: its stages share eight arrays of scratch, made once for all documents of a call.
 @kernel
-def constrained_documents(  # noqa: C901
+def target_pull(family, target, importance, offset, coef, mix, predictor, slope, pull):
+    """log p(y | f), f = o + η·θ̂; writes its derivatives in f to `slope` and in θ̂ to `pull`."""
+    for l in range(coef.shape[0]):
+        predictor[l] = offset[l]
+        for k in range(mix.shape[0]):
+            predictor[l] += coef[l, k] * mix[k]
+    row_gradient(family, target, importance, predictor, slope)
+    for k in range(mix.shape[0]):
+        pull[k] = 0.0
+        for l in range(coef.shape[0]):
+            pull[k] += slope[l] * coef[l, k]
+    return row_log_likelihood(family, target, importance, predictor)
+
+
+@kernel
+def add_words(words_here, counts_here, times, rows, weight, padded, mix, answer, push, work, out):
+    """What a document's words add to J and to its gradients in log β and φ.
+
+    ∂J/∂log β_vk += c β_vk (θ̂_k + u_k - z θ̂_k)/(β_v·θ̂),  z = β_v·u / β_v·θ̂,  u = `answer`.
+    """
+    mixture(rows, padded, mix, work.norm)
+    mixture(rows, padded, answer, push)
+    for j in range(words_here.shape[0]):
+        v = words_here[j]
+        z = push[j] / work.norm[j]
+        scale = times * weight[j] / work.norm[j]
+        out.word_push[v] += times * counts_here[j] * z
+        for k in range(mix.shape[0]):
+            out.word_topic[v, k] += scale * rows[k, j] * (mix[k] + answer[k] - z * mix[k])
+    log_in_place(work.norm, padded, work.bits)
+    for j in range(words_here.shape[0]):
+        out.parts[0] += times * weight[j] * work.norm[j]
+        out.word_evidence[words_here[j]] += times * counts_here[j] * work.norm[j]
+
+
+@kernel
+def constrained_documents(
     first, last, corpus, words, prior, coef, family, theta, slope, budget, out
 ):
     """Find θ̂ of documents first..last-1 (warm-started, in place) and add to `out`.
@@ -115,56 +150,38 @@ def constrained_documents(  # noqa: C901
     work = mix_work(n_topics, longest)
     predictor = np.empty(coef.shape[0])
     for d in range(first, last):
-        lo = corpus.indptr[d]
-        n = corpus.indptr[d + 1] - lo
-        times = corpus.doc_weight[d]
-        mix = theta[d]
-        gather_document(
-            corpus.indices[lo : lo + n],
-            corpus.counts[lo : lo + n],
-            words.table,
-            words.multiplicity,
-            rows,
-            weight,
-        )
-        padded = pad_document(rows, weight, n)
+        lo, hi = corpus.indptr[d], corpus.indptr[d + 1]
+        words_here, counts_here = corpus.indices[lo:hi], corpus.counts[lo:hi]
+        times, mix = corpus.doc_weight[d], theta[d]
+        gather_document(words_here, counts_here, words.table, words.multiplicity, rows, weight)
+        padded = pad_document(rows, weight, hi - lo)
         over = words_to_solve(rows, weight, padded, prior, work.by_word)
         map_document(rows, weight, padded, prior, mix, budget, over, work)
+        moved = 0.0
         for k in range(n_topics):
             out.parts[1] += times * prior[k] * math.log(mix[k])
             answer[0, k] = 0.0
+            moved = max(moved, abs(work.step[k]))
         for l in range(coef.shape[0]):
             slope[d, l] = 0.0
-        if has_target(corpus.target_weight[d]):
-            for l in range(coef.shape[0]):
-                predictor[l] = corpus.offset[d, l]
-                for k in range(n_topics):
-                    predictor[l] += coef[l, k] * mix[k]
-            target, importance = corpus.target[d], corpus.target_weight[d]
-            out.parts[2] += times * row_log_likelihood(family, target, importance, predictor)
-            row_gradient(family, target, importance, predictor, slope[d])
-            for k in range(n_topics):
-                pull[0, k] = 0.0
-                for l in range(coef.shape[0]):
-                    pull[0, k] += slope[d, l] * coef[l, k]
-            moved = 0.0
-            for k in range(n_topics):
-                moved = max(moved, abs(work.step[k]))
+        target, importance = corpus.target[d], corpus.target_weight[d]
+        if has_target(importance):
+            value = target_pull(
+                family,
+                target,
+                importance,
+                corpus.offset[d],
+                coef,
+                mix,
+                predictor,
+                slope[d],
+                pull[0],
+            )
+            out.parts[2] += times * value
             # Where Newton ended with a tiny step, the curvature before that step will do.
             if n_topics == 1 or moved > _TINY_STEP:
                 factorise_curvature(rows, weight, padded, prior, mix, over, work)
             mix_response(pull, rows, padded, mix, prior, over, work, answer)
-        mixture(rows, padded, mix, work.norm)
-        mixture(rows, padded, answer[0], push)
-        for j in range(n):
-            v = corpus.indices[lo + j]
-            z = push[j] / work.norm[j]
-            scale = times * weight[j] / work.norm[j]
-            out.word_push[v] += times * corpus.counts[lo + j] * z
-            for k in range(n_topics):
-                out.word_topic[v, k] += scale * rows[k, j] * (mix[k] + answer[0, k] - z * mix[k])
-        log_in_place(work.norm, padded, work.bits)
-        for j in range(n):
-            v = corpus.indices[lo + j]
-            out.parts[0] += times * weight[j] * work.norm[j]
-            out.word_evidence[v] += times * corpus.counts[lo + j] * work.norm[j]
+        add_words(
+            words_here, counts_here, times, rows, weight, padded, mix, answer[0], push, work, out
+        )
