@@ -89,7 +89,7 @@ def test_errors_are_those_of_drawing_other_documents(kind):
     rng = np.random.default_rng(1)
     model, _, _ = case(kind)
     estimator = model[-1]
-    n, rounds = 400, 100
+    n, rounds = 400, 200
     mixes = rng.dirichlet(np.full(3, 0.7), n)
     effect = np.array([-0.8, 0.3, 1.0])
     f = mixes @ effect
