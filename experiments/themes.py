@@ -199,7 +199,7 @@ def finished() -> dict[tuple, dict[str, Any]]:
 def _of_base(name: str, split: int, part: str) -> dict[str, Any]:
     base = os.environ.get("TOPICFOCUS_BASE")
     if not base:
-        raise SystemExit("TOPICFOCUS_BASE must name a checkout of commit f571341, for today's model.")
+        raise SystemExit("TOPICFOCUS_BASE must name a checkout of commit f571341.")
     env = {**os.environ, "PYTHONPATH": str(Path(base) / "src")}
     command = [sys.executable, __file__, name, "--one", str(split), "--part", part]
     out = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
