@@ -9,9 +9,12 @@ import pytest
 import warm_kernels
 from hypothesis import settings
 
-# Workers share the processors: threads of BLAS on top of them only wait for one another. Read when
-# NumPy is imported, here and in the processes that tests start.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Workers share the processors: threads of BLAS, or ours, on top of them only wait for one another.
+# Read when NumPy is imported, here and in the processes that tests start. Tests of threads ask for
+# two of them.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Kernels compile on their first call, which no deadline of hypothesis survives.
 settings.register_profile("compiled", deadline=None)

@@ -1,14 +1,13 @@
 """The command as a process: what a user sees, in a pipe and in a terminal."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from command_line import read_terminal, start_in_terminal, topicfocus
+from command_line import in_terminal, read_terminal, topicfocus
 
 SMALL = ["demo", "--data", "synthetic", "--docs", "400"]
 
@@ -77,10 +76,9 @@ def test_help_imports_nothing_heavy():
 
 
 def test_progress_bar_in_a_terminal():
-    master, process = start_in_terminal(*SMALL)
-    seen = read_terminal(master, process, 120)
-    assert process.wait(30) == 0
-    os.close(master)
+    with in_terminal(*SMALL) as (master, process):
+        seen = read_terminal(master, process, 120)
+        assert process.wait(30) == 0
     assert b"PFSLDARegressor (coordinate)" in seen
     assert b"bound/token" in seen
     assert b"\x1b[" in seen
@@ -88,13 +86,11 @@ def test_progress_bar_in_a_terminal():
 
 def test_ctrl_c_ends_quietly():
     # Many documents, so that there is time to interrupt while they are being made or fitted.
-    master, process = start_in_terminal("demo", "--data", "synthetic", "--docs", "60000")
-    read_terminal(master, process, 60, until=b"synthetic reviews")
-    time.sleep(2.0)
-    process.send_signal(signal.SIGINT)
-    seen = read_terminal(master, process, 60)
-    code = process.wait(60)
-    os.close(master)
-    assert code == 130
+    with in_terminal("demo", "--data", "synthetic", "--docs", "20000") as (master, process):
+        read_terminal(master, process, 60, until=b"synthetic reviews")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        seen = read_terminal(master, process, 60)
+        assert process.wait(60) == 130
     assert b"Traceback" not in seen
     assert b"topicfocus: interrupted" in seen

@@ -1,13 +1,12 @@
 """Bad input: one line that says what to do, no traceback, nothing left behind."""
 
 import gzip
-import resource
 import shutil
 import subprocess
 import sys
 
 import pytest
-from command_line import COMMAND, environment, topicfocus, topicfocus_process, write_reviews
+from command_line import COMMAND, environment, topicfocus, topicfocus_forked, write_reviews
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -152,11 +151,7 @@ def test_a_disk_that_takes_no_more(fitted, reviews, tmp_path, room):
 
     `fitted` has compiled the kernels, whose cache could not be written here.
     """
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-
-    done = topicfocus_process("fit", reviews, *COLUMNS, "--out", tmp_path / "o", preexec_fn=limit)
+    done = topicfocus_forked("fit", reviews, *COLUMNS, "--out", tmp_path / "o", file_size=room)
     assert "File too large" in one_line(done)
     # Checkpoints are smaller than the model. With room for them the fit is not lost; without, it
     # still went on to its end.
@@ -170,28 +165,17 @@ def test_a_disk_that_takes_no_more(fitted, reviews, tmp_path, room):
 
 
 def test_predictions_into_a_file_that_cannot_grow(fitted, reviews, tmp_path):
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
-
     out = tmp_path / "p.csv"
-    done = topicfocus_process("predict", fitted[1], reviews, "--out", out, preexec_fn=limit)
+    done = topicfocus_forked("predict", fitted[1], reviews, "--out", out, file_size=2_000)
     assert "File too large" in one_line(done)
     assert not list(tmp_path.iterdir())
 
 
 def test_standard_output_that_is_full_or_closed(fitted, reviews):
     _, folder = fitted
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [*COMMAND, "predict", str(folder), str(reviews)],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-            check=False,
-        )
+    done = topicfocus_forked("predict", folder, reviews, file_size=2_000)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "topicfocus: error: No space left on device."
+    assert done.stderr.splitlines()[-1] == "topicfocus: error: File too large."
     process = subprocess.Popen(
         [*COMMAND, "predict", str(folder), str(reviews)],
         stdout=subprocess.PIPE,

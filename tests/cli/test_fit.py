@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from command_line import read_terminal, start_in_terminal, topicfocus, write_reviews
+from command_line import in_terminal, read_terminal, topicfocus, write_reviews
 from scipy import sparse
 
 import topicfocus as package
@@ -82,10 +82,9 @@ def test_json_is_the_whole_of_standard_output(reviews, tmp_path):
 
 
 def test_a_terminal_gets_a_progress_bar(reviews, tmp_path):
-    master, process = start_in_terminal("fit", reviews, *COLUMNS, cwd=tmp_path)
-    seen = read_terminal(master, process, 200).decode()
-    assert process.wait(60) == 0
-    os.close(master)
+    with in_terminal("fit", reviews, *COLUMNS, cwd=tmp_path) as (master, process):
+        seen = read_terminal(master, process, 200).decode()
+        assert process.wait(60) == 0
     for expected in ("FocusedTopicRegressor", "objective/doc", "validation", "kept", "left"):
         assert expected in seen
     assert "\x1b[" in seen

@@ -5,18 +5,17 @@ Where bits are compared both fits are processes: sums of BLAS depend on where ar
 
 import json
 import signal
-import subprocess
 import time
 
 import numpy as np
 import pytest
 from command_line import (
-    COMMAND,
-    environment,
+    run_command,
     topicfocus,
-    topicfocus_process,
+    topicfocus_forked,
     write_reviews,
 )
+from forked import Forked
 
 import topicfocus as package
 
@@ -28,13 +27,7 @@ def fit_arguments(data, out, *more):
 
 def interrupt(arguments, stage, partial):
     """Start a fit, and send Ctrl-C when a stage is finished and the fit goes on."""
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    )
+    process = Forked(run_command, arguments)
     end = time.time() + 200
     while not (partial / f"{stage}.stage").exists():
         assert process.poll() is None, process.communicate()[1]
@@ -60,7 +53,7 @@ def data(tmp_path_factory):
 def whole(data, tmp_path_factory):
     """The folder of a fit that nobody interrupted."""
     folder = tmp_path_factory.mktemp("whole") / "whole"
-    done = topicfocus_process(*fit_arguments(data, folder))
+    done = topicfocus_forked(*fit_arguments(data, folder))
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -75,7 +68,7 @@ def test_focused_model_goes_on_to_the_same_bytes(data, whole, tmp_path, stage):
     assert err.splitlines()[-1].startswith("topicfocus: interrupted. What was finished is in")
     assert "--resume" in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["parts.partial"]
-    done = topicfocus_process(*fit_arguments(data, parts, "--resume"))
+    done = topicfocus_forked(*fit_arguments(data, parts, "--resume"))
     assert done.returncode == 0, done.stderr
     assert f"Going on from {partial}" in done.stderr and stage in done.stderr
     for name in ("model.topicfocus", "predictions.csv"):
@@ -88,13 +81,13 @@ def test_joint_model_goes_on_from_its_last_epoch(tmp_path):
     data = write_reviews(tmp_path / "small.csv", 500, target="sentiment")
     more = ("--model", "pf-slda", "--topics", "3")
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    assert topicfocus_process(*fit_arguments(data, whole, *more)).returncode == 0
+    assert topicfocus_forked(*fit_arguments(data, whole, *more)).returncode == 0
     code, _, err = interrupt(
         fit_arguments(data, parts, *more), "epochs", tmp_path / "parts.partial"
     )
     assert code == 130
     assert "warm_start" not in err  # advice for Python has no place here
-    done = topicfocus_process(*fit_arguments(data, parts, *more, "--resume"))
+    done = topicfocus_forked(*fit_arguments(data, parts, *more, "--resume"))
     assert done.returncode == 0, done.stderr
     a, b = (package.load(f / "model.topicfocus")[-1] for f in (whole, parts))
     for name in ("components_", "inclusion_", "coef_", "background_"):
@@ -114,7 +107,7 @@ def test_resume_is_refused_for_another_fit_and_harmless_without_one(data, whole,
     # A damaged checkpoint is computed again.
     stage = partial / "evidence.stage"
     stage.write_bytes(stage.read_bytes()[:-1000])
-    done = topicfocus_process(*fit_arguments(data, out, "--resume"))
+    done = topicfocus_forked(*fit_arguments(data, out, "--resume"))
     assert done.returncode == 0, done.stderr
     assert "computed again" in done.stderr
     assert figures(out) == figures(whole)

@@ -2,14 +2,13 @@
 
 import csv
 import json
-import os
 
 import numpy as np
 import pytest
 from command_line import (
     environment,
+    in_terminal,
     read_terminal,
-    start_in_terminal,
     topicfocus,
     topicfocus_process,
 )
@@ -70,10 +69,10 @@ def test_explain_adds_up(fitted):
 
 def test_explain_colours_words_in_a_terminal(fitted):
     _, folder = fitted
-    master, process = start_in_terminal("explain", folder, "--text", "superb but awful [red]x[/]")
-    seen = read_terminal(master, process, 100).decode()
-    assert process.wait(30) == 0
-    os.close(master)
+    text = "superb but awful [red]x[/]"
+    with in_terminal("explain", folder, "--text", text) as (master, process):
+        seen = read_terminal(master, process, 100).decode()
+        assert process.wait(30) == 0
     assert "32msuperb\x1b[0m" in seen
     assert "31mawful\x1b[0m" in seen
     assert "[red]x[/]" in seen  # what a stranger wrote is not markup
@@ -110,14 +109,15 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path):
     assert (tmp_path / "o" / "model.topicfocus").is_file()
 
 
-def test_datasets(tmp_path):
+def test_datasets(tmp_path, monkeypatch):
     place = tmp_path / "yelp"
     place.mkdir()
     (place / "yelp.csv.gz").write_bytes(b"")
-    env = environment(TOPICFOCUS_DATA=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "none"))
-    done = topicfocus_process("datasets", "--json", env=env)
+    monkeypatch.setenv("TOPICFOCUS_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "none"))
+    done = topicfocus("datasets", "--json")
     found = {row["name"]: row for row in json.loads(done.stdout)}
     assert found["yelp"]["found"] == str(place)
     assert found["imdb"]["found"] is None
     assert all(row["licence"] for row in found.values())
-    assert "topicfocus[demo]" in topicfocus_process("datasets", env=env).stdout  # no markup
+    assert "topicfocus[demo]" in topicfocus("datasets").stdout  # no markup

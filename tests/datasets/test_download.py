@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from command_line import environment, topicfocus_process
+from command_line import environment, topicfocus
 from file_server import FileServer
 
 from topicfocus import datasets
@@ -406,19 +406,18 @@ def test_loading_needs_no_network_code():
 # The command
 
 
-def test_the_command(tmp_path):
-    env = environment(XDG_CACHE_HOME=str(tmp_path), TOPICFOCUS_DATA=str(tmp_path / "none"))
-    done = topicfocus_process("datasets", "--download", "reuters", env=env)
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("TOPICFOCUS_DATA", str(tmp_path / "none"))
+    done = topicfocus("datasets", "--download", "reuters")
     assert done.returncode == 2
     assert "no data set is called 'reuters'" in done.stderr
-    done = topicfocus_process("datasets", "--download", "yelp", env=env)
+    done = topicfocus("datasets", "--download", "yelp")
     assert done.returncode == 1
     assert "may not be downloaded" in done.stderr
     place = tmp_path / "topicfocus" / "data" / "yelp"
     place.mkdir(parents=True)
     (place / "yelp.csv.gz").write_bytes(b"")
-    done = topicfocus_process(
-        "datasets", "--download", "yelp", "--json", env=env
-    )  # found: nothing to do
+    done = topicfocus("datasets", "--download", "yelp", "--json")  # found: nothing to do
     assert done.returncode == 0, done.stderr
     assert str(place) in done.stdout

@@ -67,7 +67,8 @@ def test_a_large_corpus_has_all_chunks():
 # ---- threads ----------------------------------------------------------------------------------
 
 
-def test_n_threads():
+def test_n_threads(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     cores = n_threads(None)
     assert cores >= 1
     if hasattr(os, "sched_getaffinity"):
@@ -76,6 +77,10 @@ def test_n_threads():
     assert n_threads(-2) == max(1, cores - 1)
     assert n_threads(-1000) == 1
     assert n_threads(1) == 1
+    assert n_threads(7) == 7
+    for limit, found in {"1": 1, "1,4": 1, "1000": cores, "0": cores, "no": cores}.items():
+        monkeypatch.setenv("OMP_NUM_THREADS", limit)
+        assert n_threads(None) == n_threads(-1) == found
     assert n_threads(7) == 7
 
 

@@ -38,6 +38,23 @@ def topicfocus_process(*args, **kwargs):
     )
 
 
+def run_command(arguments):
+    """The work of a forked process: the command."""
+    from topicfocus.cli.main import main
+
+    return main(arguments)
+
+
+def topicfocus_forked(*args, **settings):
+    """A process begun after its imports (`forked`): for signals and limits."""
+    from forked import Forked
+
+    arguments = [str(a) for a in args]
+    process = Forked(run_command, arguments, **settings)
+    out, err = process.communicate(timeout=300)
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
 def topicfocus(*args, cwd=None, input=None):
     """The command in this process, which spares a start of Python and its imports.
 
@@ -110,19 +127,21 @@ def read_terminal(master, process, seconds, until=None):
     return seen
 
 
-def start_in_terminal(*args, **kwargs):
+@contextmanager
+def in_terminal(*args, **settings):
+    """The command in a process begun after its imports, in a pseudo-terminal of 120 columns."""
+    from forked import Forked
+
     master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *map(str, args)],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        close_fds=True,
-        env=environment(TERM="xterm-256color", COLUMNS="120"),
-        **kwargs,
+    env = {"TERM": "xterm-256color", "COLUMNS": "120"}
+    process = Forked(
+        run_command, [str(a) for a in args], terminal=os.ttyname(slave), env=env, **settings
     )
-    os.close(slave)
-    return master, process
+    try:
+        yield master, process
+    finally:
+        os.close(master)
+        os.close(slave)  # open until now: a terminal nobody has open is at its end
 
 
 def write_reviews(path, n_docs=600, target="rating", seed=0, **options):

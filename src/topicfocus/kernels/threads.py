@@ -32,16 +32,26 @@ _lock = threading.Lock()
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Threads to use: None or -1 is every core this process may run on, -2 all but one, ..."""
+    """Threads to use: None or -1 is every core this process may use, -2 all but one, ..."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning: give a positive number, or None for all cores.")
+    if n_jobs is not None and n_jobs > 0:
+        return n_jobs
+    return max(1, _cores() + 1 + (-1 if n_jobs is None else n_jobs))
+
+
+def _cores() -> int:
+    """Cores this process may run on, at most $OMP_NUM_THREADS.
+
+    Programs that start many processes on one machine (Dask's workers, joblib's, a batch system)
+    say by that variable how many threads each of them may have.
+    """
     try:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows
         cores = os.cpu_count() or 1
-    if n_jobs is None:
-        return cores
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 has no meaning: give a positive number, or None for all cores.")
-    return max(1, cores + 1 + n_jobs) if n_jobs < 0 else n_jobs
+    limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # one a nested level
+    return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
 
 
 def chunk_bounds(indptr: np.ndarray, n_words: int) -> np.ndarray:
