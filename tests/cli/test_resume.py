@@ -78,7 +78,7 @@ def test_focused_model_goes_on_to_the_same_bytes(data, whole, tmp_path, stage):
 
 
 def test_joint_model_goes_on_from_its_last_epoch(tmp_path):
-    data = write_reviews(tmp_path / "small.csv", 500, target="sentiment")
+    data = write_reviews(tmp_path / "small.csv", 250, target="sentiment")
     more = ("--model", "pf-slda", "--topics", "3")
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     assert topicfocus_forked(*fit_arguments(data, whole, *more)).returncode == 0

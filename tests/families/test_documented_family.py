@@ -83,12 +83,6 @@ def test_it_predicts(model, counts):
     assert model.score(REVIEWS.counts, counts) > 0
 
 
-def test_joint_models_take_it_too(bursts, counts):
-    model = topicfocus.SLDARegressor(3, family=bursts, max_epochs=10, random_state=0)
-    mean = model.fit(REVIEWS.counts, counts).predict(REVIEWS.counts)
-    assert np.corrcoef(mean, counts)[0, 1] > 0.3
-
-
 def test_it_is_explained(model):
     found = model.explain(REVIEWS.counts[:6])
     mean = model.predict(REVIEWS.counts[:6])

@@ -11,6 +11,8 @@ import pytest
 from kernel_cases import EXAMPLES, SOURCE_ROOT, local_stats, random_corpus, run_script
 from outside_family import NegativeBinomial
 
+from topicfocus import SLDARegressor
+from topicfocus.datasets import make_reviews
 from topicfocus.families import Gaussian, common
 from topicfocus.kernels import reference
 from topicfocus.kernels.constrained import ConstrainedStats, constrained_documents
@@ -58,6 +60,15 @@ def test_infer_documents_with_an_outside_family():
         )
     assert stats.parts[2] == pytest.approx(expected_target, rel=1e-9)
     np.testing.assert_allclose(stats.word_topic, word_topic, rtol=1e-8, atol=1e-12)
+
+
+def test_joint_models_take_an_outside_family():
+    reviews = make_reviews(300, random_state=0)
+    rate = np.exp((reviews.target - 5) / 3)
+    counts = np.random.default_rng(0).negative_binomial(2.0, 2.0 / (2.0 + rate)).astype(float)
+    model = SLDARegressor(3, family=NegativeBinomial(2.0), max_epochs=10, random_state=0)
+    mean = model.fit(reviews.counts, counts).predict(reviews.counts)
+    assert np.corrcoef(mean, counts)[0, 1] > 0.3
 
 
 #: Also imported by the process that runs without a compiler.

@@ -84,14 +84,23 @@ def warm(processes: int = 2) -> None:
 
 
 def warm_once(part: int) -> None:
-    """A part, unless it was done for these sources and is still in the cache."""
+    """A part, unless it was done for these sources and is still in the cache.
+
+    Where another process is at it (CI begins before the tests are installed), wait for its end.
+    """
+    from filelock import FileLock
+
     from topicfocus.kernels.compile import cache_root, source_hash
 
     done = cache_root() / source_hash() / f"warm.{part}"
-    if not done.exists():
-        PARTS[part]()
-        done.touch()
+    with FileLock(f"{done}.lock"):
+        if not done.exists():
+            PARTS[part]()
+            done.touch()
 
 
 if __name__ == "__main__":
-    warm_once(int(sys.argv[1]))
+    if len(sys.argv) > 1:
+        warm_once(int(sys.argv[1]))
+    else:
+        warm()

@@ -28,7 +28,9 @@ def topic_mixes(
     α/Σα. Newton's method takes about five steps a document, fewer from a `start` nearby.
     """
     weights = mix_weights(state)
-    prior = state.doc_topic_prior
+    # A copy: for an array that may not be written, as in a model that joblib maps into memory, the
+    # kernels would be compiled a second time.
+    prior = np.array(state.doc_topic_prior)
     theta = np.tile(prior / prior.sum(), (corpus.n_docs, 1)) if start is None else start.copy()
     counts = corpus.counts
     budget = LocalBudget(int(max_steps), float(tolerance))
@@ -60,7 +62,7 @@ def predictor_variance(
     """Var(η_l·θ) of every document and predictor, by the Laplace approximation at θ̂ = `mixes`."""
     weights = mix_weights(state)
     counts = corpus.counts
-    coef = state.coef_rows
+    coef, prior = np.array(state.coef_rows), np.array(state.doc_topic_prior)
     out = np.empty((corpus.n_docs, len(coef)))
 
     def work(first: int, last: int, nothing: np.ndarray) -> None:
@@ -71,7 +73,7 @@ def predictor_variance(
             counts.indices,
             counts.data,
             weights.table,
-            state.doc_topic_prior,
+            prior,
             coef,
             mixes,
             out,

@@ -51,7 +51,7 @@ class Plan:
 
     @property
     def synthetic_docs(self) -> int | None:
-        return 500 if self.quick else None
+        return 200 if self.quick else None
 
     @property
     def curve_priors(self) -> tuple[float, ...]:
