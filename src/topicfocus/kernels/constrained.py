@@ -33,6 +33,7 @@ from topicfocus.kernels.curvature import (
     solve_over_words,
     words_to_solve,
 )
+from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.target_terms import has_target
 from topicfocus.kernels.topic_mix import map_document, pad_document
@@ -143,12 +144,12 @@ def constrained_documents(
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
     longest += MIX_VECTOR
     rows = np.empty((n_topics, longest))
-    weight = np.empty(longest)
-    push = np.empty(longest)
-    pull = np.empty((1, n_topics))
-    answer = np.empty((1, n_topics))
+    weight = apart(np.empty(longest + ROOM))
+    push = apart(np.empty(longest + ROOM))
+    pull = apart(np.empty(n_topics + ROOM)).reshape((1, n_topics))
+    answer = apart(np.empty(n_topics + ROOM)).reshape((1, n_topics))
     work = mix_work(n_topics, longest)
-    predictor = np.empty(coef.shape[0])
+    predictor = apart(np.empty(coef.shape[0] + ROOM))
     for d in range(first, last):
         lo, hi = corpus.indptr[d], corpus.indptr[d + 1]
         words_here, counts_here = corpus.indices[lo:hi], corpus.counts[lo:hi]

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.word_sums import mixture
 
 #: Words that LLVM's loops over a document take at a time (4 registers of 4).
@@ -60,18 +61,18 @@ class MixWork(NamedTuple):
 def mix_work(n_topics, longest):
     """Scratch for documents of up to `longest` words."""
     return MixWork(
-        np.empty(longest),
-        np.empty(longest),
-        np.empty(longest, dtype=np.int64),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty((n_topics, n_topics)),
-        np.zeros(whole(n_topics)),
-        np.zeros((n_topics, whole(n_topics))),
-        np.empty(longest),
+        apart(np.empty(longest + ROOM)),
+        apart(np.empty(longest + ROOM)),
+        apart(np.empty(longest + ROOM, dtype=np.int64)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(n_topics * n_topics + ROOM)).reshape((n_topics, n_topics)),
+        apart(np.zeros(whole(n_topics) + ROOM)),
+        apart(np.zeros(n_topics * whole(n_topics) + ROOM)).reshape((n_topics, whole(n_topics))),
+        apart(np.empty(longest + ROOM)),
     )
 
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.special import (
     digamma,
     dirichlet_log_normaliser,
@@ -226,15 +227,15 @@ def local_work(n_topics, longest, n_predictors, table):
     """Scratch for documents of up to `longest` words, in the precision of the word table."""
     kind = table.dtype
     return LocalWork(
-        np.empty(n_topics, dtype=kind),
-        np.empty(longest, dtype=kind),
-        np.empty(n_topics),
-        np.empty(longest),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(longest, dtype=np.int64),
-        np.empty((4, n_predictors)),
+        apart(np.empty(n_topics + ROOM, dtype=kind)),
+        apart(np.empty(longest + ROOM, dtype=kind)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(longest + ROOM)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(n_topics + ROOM)),
+        apart(np.empty(longest + ROOM, dtype=np.int64)),
+        apart(np.empty(4 * n_predictors + ROOM)).reshape((4, n_predictors)),
     )
 
 
@@ -277,8 +278,8 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
     longest = whole_vectors(longest)
     prior_normaliser = dirichlet_log_normaliser(prior)
-    scratch = np.empty(n_topics * longest, dtype=words.table.dtype)
-    weight = np.empty(longest, dtype=words.table.dtype)
+    scratch = apart(np.empty(n_topics * longest + ROOM, dtype=words.table.dtype))
+    weight = apart(np.empty(longest + ROOM, dtype=words.table.dtype))
     work = local_work(n_topics, longest, coef.shape[0], words.table)
     for d in range(first, last):
         lo = corpus.indptr[d]

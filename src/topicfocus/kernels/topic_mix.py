@@ -27,6 +27,7 @@ from topicfocus.kernels.curvature import (
     word_curvature,
     words_to_solve,
 )
+from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.word_sums import gather_document, mixture
 
@@ -244,10 +245,10 @@ def map_documents(first, last, indptr, indices, counts, words, prior, theta, bud
         longest = max(longest, indptr[d + 1] - indptr[d])
     longest += MIX_VECTOR
     rows = np.empty((n_topics, longest))
-    weight = np.empty(longest)
+    weight = apart(np.empty(longest + ROOM))
     work = mix_work(n_topics, longest)
     here = np.empty(longest, dtype=indices.dtype)
-    often = np.empty(longest)
+    often = apart(np.empty(longest + ROOM))
     for d in range(first, last):
         n = included_words(
             indices[indptr[d] : indptr[d + 1]],

@@ -17,6 +17,7 @@ from topicfocus.kernels.curvature import (
     mix_work,
     words_to_solve,
 )
+from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.topic_mix import included_words, pad_document
 from topicfocus.kernels.word_sums import gather_document
 
@@ -30,11 +31,11 @@ def predictor_variances(first, last, indptr, indices, counts, words, prior, coef
         longest = max(longest, indptr[d + 1] - indptr[d])
     longest += MIX_VECTOR
     rows = np.empty((n_topics, longest))
-    weight = np.empty(longest)
-    answer = np.empty(coef.shape)
+    weight = apart(np.empty(longest + ROOM))
+    answer = apart(np.empty(coef.size + ROOM)).reshape(coef.shape)
     work = mix_work(n_topics, longest)
     here = np.empty(longest, dtype=indices.dtype)
-    often = np.empty(longest)
+    often = apart(np.empty(longest + ROOM))
     for d in range(first, last):
         n = included_words(
             indices[indptr[d] : indptr[d + 1]],

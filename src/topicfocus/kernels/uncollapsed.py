@@ -22,6 +22,7 @@ import numpy as np
 
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import mix_objective_less_prior
+from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.special import (
     dirichlet_log_normaliser,
     exp_in_place,
@@ -194,18 +195,18 @@ def step_documents(
     of the bound that depends on documents. `coef` is predictors x topics.
     """
     n_topics = prior.shape[0]
-    log_theta = np.empty(n_topics)
-    sums = np.empty(n_topics)
-    gradient = np.empty(n_topics)
-    moments = np.empty((4, coef.shape[0]))
+    log_theta = apart(np.empty(n_topics + ROOM))
+    sums = apart(np.empty(n_topics + ROOM))
+    gradient = apart(np.empty(n_topics + ROOM))
+    moments = apart(np.empty(4 * coef.shape[0] + ROOM)).reshape((4, coef.shape[0]))
     longest = 0
     for i in range(first, last):
         longest = max(longest, corpus.indptr[docs[i] + 1] - corpus.indptr[docs[i]])
-    pull = np.empty(n_topics)
+    pull = apart(np.empty(n_topics + ROOM))
     slopes = np.empty((longest, n_topics), dtype=local.logits.dtype)
     r = np.empty((longest, n_topics))
-    log_norm = np.empty(longest)
-    bits = np.empty(longest * n_topics, dtype=np.int64)
+    log_norm = apart(np.empty(longest + ROOM))
+    bits = apart(np.empty(longest * n_topics + ROOM, dtype=np.int64))
     prior_normaliser = dirichlet_log_normaliser(prior)
     for i in range(first, last):
         d = docs[i]
