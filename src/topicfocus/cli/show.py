@@ -45,11 +45,10 @@ def show(result: dict[str, Any]) -> None:
     """Topics, words, held-out figures."""
     console = result_console()
     documents, words = result["documents"], result["words"]
-    how = f", {result['rung']} topics" if "rung" in result else ""
     console.print()
     console.print(
         f"[bold]{result['model']}[/] on {documents['train']:,} documents, {words['words']:,} words"
-        f": {result['steps']} steps in {result['seconds']:.1f} s{how}\n"
+        f": {result['steps']} steps in {result['seconds']:.1f} s\n"
     )
     _topics(console, result)
     _covariates(console, result)

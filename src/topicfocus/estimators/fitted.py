@@ -56,9 +56,13 @@ class Fitted:
         The share of tokens that words were kept up to (focused models).
     supervision_weight : float or None
     shaping : str or None
-        How topics were shaped, "readable" or "predictive" (focused models).
+        How topics were shaped, "themes" or "graded"; in older files "readable" or "predictive".
     explained : tuple of float or None
-        Share of the held-out deviance that each way of shaping explains.
+        Share of the held-out deviance that the model explains, before its second pass (of each way
+        of shaping, in older files).
+    shares : tuple of (share, explained, error) or None
+        Inclusion priors that were tried, the share of the held-out deviance that each explains, and
+        the standard error of its difference to the best (focused models).
     context : array (words, topics) or None
         How often each dropped word occurs beside the tokens of each topic, zero for kept words
         (models that select words; None in older files). After `partial_fit`, of the documents
@@ -81,6 +85,7 @@ class Fitted:
     supervision_weight: float | None = None
     shaping: str | None = None
     explained: tuple[float, ...] | None = None
+    shares: tuple[tuple[float, float, float], ...] | None = None
     context: np.ndarray | None = None
 
     # ---- as a user sees it -----------------------------------------------------------------------
@@ -123,7 +128,9 @@ class Fitted:
 
     @cached_property
     def selected_words(self) -> np.ndarray | None:
-        return self.state.inclusion > 0.5 if self.selects else None
+        """Words that are kept: of a joint model, those that are relevant rather than not."""
+        least = 0.0 if self.hyper is None else 0.5
+        return self.state.inclusion > least if self.selects else None
 
     @property
     def inclusion(self) -> np.ndarray | None:

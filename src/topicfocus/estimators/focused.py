@@ -32,37 +32,39 @@ def _focused_trainer(model: Any, n_words: int) -> FocusedTrainer:
 class FocusedTopicRegressor(TopicRegressor):
     """Focused topics for a real target, or another family: few, readable, and predictive.
 
-    Words are kept by the evidence they give about the target, up to a share of the tokens; topics
-    are shaped on the kept words by the constrained objective, in which the topic mix of a document
-    comes from its words alone, in training as in prediction. β and the background have exactly
-    disjoint supports.
+    Words are kept by the evidence they give about the target, up to a share of the tokens, and
+    count by how much they say. A topic is a theme, what documents are about, with a direction,
+    which way they lean. Topics are shaped on the kept words by the constrained objective, in which the
+    topic mix of a document comes from its words alone, in training as in prediction. β and the
+    background have exactly disjoint supports.
 
     Parameters
     ----------
     n_topics : int, default=5
+        Fewer are found, with a warning, where too few words say anything about the target.
     inclusion_prior : float in (0, 1) or "auto", default="auto"
         Expected share of tokens that are relevant. Words are kept up to it by what they say about
         the target; where that runs out earlier, words that vary with the kept ones, as words of
-        the same topics do, fill it up. "auto": about ten tokens of an average document, but between
-        5% and 80%, as a limit that is not filled up.
+        the same topics do, fill it up. "auto": ten tokens of an average document, or twice or four
+        times that, but between 5% and 50%: the least that predicts the documents set aside as well
+        as the best, to a standard error. That is a limit, and not filled up.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
         a, the weight of the prior of a topic mix. "auto": together as much as the relevant
         words of an average document.
     supervision_weight : float or "auto", default="auto"
-        λ. "auto": 0.3 (readable) or 1.5 (predictive) a relevant token of an average document.
+        λ. "auto": 0.3 for each relevant token of an average document.
     keep_words, drop_words : list of words or column numbers, optional
         Words that are kept or dropped whatever the evidence. Names need named columns.
     max_epochs : int, optional
-        L-BFGS steps of each of the two rungs, at most; 21 and 40 by default.
+        L-BFGS steps, at most; 40 by default, 21 without themes.
     early_stopping : bool, default=True
         Whether shaping ends when the documents set aside are explained worse, significantly (two
-        paired standard errors) and, on the readable rung, by over a twentieth of the best.
-    themes : bool, default=False
-        Whether topics are themes with directions: what documents are about, from all words, and
-        which way they lean. Topics are then more distinct and predictions worse (docs/focused.md);
-        without, topics of one target are places on the line from low to high.
+        paired standard errors) and by over a tenth of the best (a twentieth without themes).
+    themes : bool, default=True
+        Whether topics are themes with directions. Without, topics of one target are places on the
+        line from low to high, and all kept words count alike (docs/focused.md).
     validation_fraction : float, default=0.1
         Share of documents that choices are made on (unless `fit` is given X_val and y_val).
     n_jobs, random_state, verbose
@@ -72,20 +74,21 @@ class FocusedTopicRegressor(TopicRegressor):
     ----------
     components_ : array (topics, words), rows sum to one, zero on dropped words
     coef_, intercept_ : η and b; the expected target of a document of one topic is their sum
-    inclusion_ : array (words,), exactly 0 or 1
+    inclusion_ : array (words,)
+        How much a token of the word counts, up to 1; exactly 0 for words that are dropped.
     selected_words_ : array of bool (words,)
     background_ : array (words,), zero on kept words
     evidence_ : array (words,)
         What each word says about the target, on the scale of a squared z score.
     noise_variance_ : float
         δ, from documents not trained on.
-    rung_ : {"readable", "predictive", "themes"}
-        Which way of shaping was taken: the readable one unless the other explains a tenth more, or
-        themes where they are asked for.
+    shaping_ : {"themes", "graded"}
+        How topics were shaped.
     explained_ : tuple of float
-        Share of the held-out target's deviance that each rung explains.
-    topic_volume_ : array (topics,)
-        How many relevant words a topic produces, relative to the busiest; ones unless "predictive".
+        Share of the held-out target's deviance that the model explains.
+    inclusion_path_ : tuple of (share, explained, error)
+        The shares that "auto" tried, what each explains before topics are shaped, and the standard
+        error of its difference to the best.
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists
@@ -103,13 +106,13 @@ class FocusedTopicRegressor(TopicRegressor):
     (3,)
     """
 
-    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "How much a token of the word counts.")
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
     background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
     evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
-    rung_ = FittedAttribute(lambda f: f.shaping, "How topics were shaped.")
-    explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that each way explains.")
-    topic_volume_ = FittedAttribute(lambda f: f.volume, "Relevant words that a topic produces.")
+    shaping_ = FittedAttribute(lambda f: f.shaping, "How topics were shaped.")
+    explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that is explained.")
+    inclusion_path_ = FittedAttribute(lambda f: f.shares, "The shares that were tried.")
     inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "The share used.")
     supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
@@ -125,7 +128,7 @@ class FocusedTopicRegressor(TopicRegressor):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
-        themes: bool = False,
+        themes: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -166,7 +169,8 @@ class FocusedTopicClassifier(TopicClassifier):
     classes_ : array, or a list of arrays for several targets
     coef_ : array (topics,) or (classes, topics)
         Log odds of the second class in a document of one topic; with more classes one row a class.
-    components_, inclusion_, selected_words_, background_, evidence_, rung_, explained_
+    components_, inclusion_, selected_words_, background_, evidence_, shaping_, explained_,
+    inclusion_path_
         As for :class:`FocusedTopicRegressor`.
 
     Examples
@@ -179,13 +183,13 @@ class FocusedTopicClassifier(TopicClassifier):
     (3,)
     """
 
-    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "How much a token of the word counts.")
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
     background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
     evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
-    rung_ = FittedAttribute(lambda f: f.shaping, "How topics were shaped.")
-    explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that each way explains.")
-    topic_volume_ = FittedAttribute(lambda f: f.volume, "Relevant words that a topic produces.")
+    shaping_ = FittedAttribute(lambda f: f.shaping, "How topics were shaped.")
+    explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that is explained.")
+    inclusion_path_ = FittedAttribute(lambda f: f.shares, "The shares that were tried.")
     inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "The share used.")
     supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
@@ -200,7 +204,7 @@ class FocusedTopicClassifier(TopicClassifier):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
-        themes: bool = False,
+        themes: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,

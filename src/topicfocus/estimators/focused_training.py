@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,9 +35,6 @@ from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
 from topicfocus.solvers.stream import focus_stream
 from topicfocus.solvers.stream.reservoir import Reservoir
-
-#: What the ways of shaping topics without themes are called, in the order in which they are tried.
-SHAPING = ("readable", "predictive")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +78,20 @@ class FocusedTrainer:
         n_iter, history = len(result.history), _history(result)
         fitted = self._fitted(result, targets, n_iter, history, counted(seen))
         fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs)
+        self._say_what_is_missing(result)
         return Training(fitted, result.interrupted)
+
+    def _say_what_is_missing(self, result: FocusResult) -> None:
+        """Topics that the words which are kept could not fill."""
+        found, wanted = result.state.n_topics, self.settings.n_topics
+        if found < wanted:
+            warnings.warn(
+                f"{found} topics instead of {wanted}: only {len(result.chosen.cut.kept)} words say "
+                "something about the target. Ask for fewer topics, or keep more words "
+                "(inclusion_prior, keep_words).",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def _check_words(self, documents: Documents) -> None:
         if documents.corpus.n_words < 2:
@@ -112,13 +123,11 @@ class FocusedTrainer:
             word_cost=result.word_cost,
             inclusion_prior=result.inclusion_prior if selects else None,
             supervision_weight=result.supervision_weight,
-            shaping=self._shaping(result) if selects else None,
-            explained=result.explained,
+            shaping=("themes" if self.settings.themes else "graded") if selects else None,
+            explained=(result.explained,),
+            shares=tuple((t.share, t.explained, t.error) for t in result.shares) or None,
             **seen,
         )
-
-    def _shaping(self, result: FocusResult) -> str:
-        return "themes" if self.settings.themes else SHAPING[result.plan]
 
     # ---- batches ---------------------------------------------------------------------------------
 
@@ -160,7 +169,7 @@ class FocusedTrainer:
             entry = {
                 "objective": float(found.history[-1].objective) if found.history else np.nan,
                 "kept_words": int(np.sum(found.state.topic_word.max(axis=1) > 0)),
-                "validation": float(found.explained[found.plan]),
+                "validation": found.explained,
             }
             n_iter, history = one_more(before, entry)
             fitted = self._fitted(found, targets, n_iter, history, seen)

@@ -44,7 +44,6 @@ class PCSLDARegressor(TopicRegressor):
 
     evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
     explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that each way explains.")
-    topic_volume_ = FittedAttribute(lambda f: f.volume, "Relevant words that a topic produces.")
     supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
     def __init__(
@@ -105,7 +104,6 @@ class PCSLDAClassifier(TopicClassifier):
 
     evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
     explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that each way explains.")
-    topic_volume_ = FittedAttribute(lambda f: f.volume, "Relevant words that a topic produces.")
     supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
     def __init__(

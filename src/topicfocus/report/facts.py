@@ -13,7 +13,7 @@ from topicfocus.report.inputs import Inputs
 _FOUND = {
     "n_iter_": "steps",
     "converged_": "converged",
-    "rung_": "rung",
+    "shaping_": "shaping",
     "inclusion_prior_": "inclusion prior",
     "supervision_weight_": "supervision weight",
     "doc_topic_prior_": "document-topic prior",

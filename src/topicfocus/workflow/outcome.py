@@ -122,7 +122,7 @@ def _result(
         "words": summary.selection(model, counted.words, counts),
         "held_out": judged.held_out,
     }
-    for name in ("rung_", "inclusion_prior_"):
+    for name in ("shaping_", "inclusion_prior_"):
         if hasattr(model, name):
             result[name.rstrip("_")] = getattr(model, name)
     return result

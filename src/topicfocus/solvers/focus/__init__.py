@@ -1,9 +1,9 @@
 """The focused model, stage by stage.
 
-`fit` reads top to bottom: `evidence` of every word, `cut` of the vocabulary, `themes` of the
-documents, `start` of the topics, `shape` (stopped early by `stopping`), `refit` of the
-coefficients, `judge` on documents not trained on, `choose` between the plans of `settings`. `data`
-is what they work on, `result` what they come to.
+`fit` reads top to bottom: `evidence` of every word, `themes` of the documents, the `share` of words
+to keep, each with its `cut` of the vocabulary and `start` of the topics, `shape` (stopped early by
+`stopping`), `refit` of the coefficients, `judge` on documents not trained on. `data` is what they
+work on, `settings` what is asked for, `result` what they come to.
 """
 
 from topicfocus.inference.focused.evidence import Evidence
@@ -12,7 +12,7 @@ from topicfocus.solvers.focus.cut import Cut
 from topicfocus.solvers.focus.data import damp
 from topicfocus.solvers.focus.evidence import Residuals, WordEvidence
 from topicfocus.solvers.focus.fit import fit_focused, refit_focused
-from topicfocus.solvers.focus.result import Candidate, Choices, FocusResult
+from topicfocus.solvers.focus.result import Candidate, Choices, FocusResult, ShareTrial
 from topicfocus.solvers.focus.settings import FocusSettings, ShapingPlan
 from topicfocus.solvers.focus.themes import Themes
 from topicfocus.solvers.linear import Linear
@@ -27,6 +27,7 @@ CHECKPOINT_RECORDS = (
     Linear,
     ModelState,
     Residuals,
+    ShareTrial,
     StepInfo,
     Themes,
     WordEvidence,

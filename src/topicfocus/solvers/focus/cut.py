@@ -15,7 +15,7 @@ from topicfocus.inference.focused.factors import complete_by_factors
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import WordEvidence
-from topicfocus.solvers.focus.settings import FocusSettings, ShapingPlan
+from topicfocus.solvers.focus.settings import FocusSettings
 
 #: Relevant tokens of an average document that the automatic inclusion prior aims at.
 RELEVANT_TOKENS = 10.0
@@ -38,20 +38,21 @@ def automatic_inclusion(problem: Problem) -> float:
     return float(np.clip(RELEVANT_TOKENS / max(problem.mean_length(), 1e-300), 0.05, 0.8))
 
 
-def inclusion_share(data: FocusData, settings: FocusSettings, plan: ShapingPlan) -> float:
-    """The share of tokens to keep: the user's, or the automatic one times the plan's factor."""
+def possible_shares(data: FocusData, settings: FocusSettings) -> tuple[float, ...]:
+    """The shares of tokens that may be kept, rising: the user's alone, or those of the plan."""
     if settings.inclusion_prior is not None:
-        return float(settings.inclusion_prior)
-    return min(automatic_inclusion(data.train) * plan.inclusion_factor, plan.largest_share)
+        return (float(settings.inclusion_prior),)
+    plan, least = settings.plan, automatic_inclusion(data.train)
+    return tuple(sorted({min(least * step, plan.largest_share) for step in plan.share_steps}))
 
 
 def cut_vocabulary(
-    data: FocusData, evidence: WordEvidence, settings: FocusSettings, plan: ShapingPlan
+    data: FocusData, evidence: WordEvidence, settings: FocusSettings, share: float
 ) -> Cut:
-    """The words that topics will be shaped on."""
+    """The words that topics will be shaped on: up to a share of the tokens."""
     if not settings.select:
         return Cut(kept=np.flatnonzero(data.word_counts > 0), share=1.0, word_cost=None)
-    share = inclusion_share(data, settings, plan)
+    plan = settings.plan
     amount = evidence.evidence.combined(plan.marginal_share)
     kept = cut(
         amount,

@@ -1,8 +1,7 @@
-"""The focused model: evidence, cut, start, shape, refit, judge, choose.
+"""The focused model: evidence, themes, share, cut, start, shape, refit, judge.
 
-Each stage is a file of its own. The stages from cut to judge are gone through for each plan, from
-readable to predictive; what is chosen is then fitted to all documents. pc-sLDA is the same with all
-words kept.
+Each stage is a file of its own. They are gone through twice: with documents set aside, for all that
+has to be chosen, and then with all documents. pc-sLDA is the same with all words kept.
 """
 
 from __future__ import annotations
@@ -14,20 +13,30 @@ from typing import Any
 from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.checkpoints import stage
-from topicfocus.solvers.focus.choose import choose, is_enough
-from topicfocus.solvers.focus.cut import cut_vocabulary, inclusion_share
+from topicfocus.solvers.focus.cut import Cut, cut_vocabulary
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.judge import judge
 from topicfocus.solvers.focus.refit import refit_targets
-from topicfocus.solvers.focus.result import Candidate, Choices, FocusResult, expand, final_state
-from topicfocus.solvers.focus.settings import FocusSettings, ShapingPlan
+from topicfocus.solvers.focus.result import (
+    Candidate,
+    Choices,
+    FocusResult,
+    ShareTrial,
+    expand,
+    final_state,
+)
+from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.shape import ShapeSettings, shape_topics
+from topicfocus.solvers.focus.share import choose_share
 from topicfocus.solvers.focus.start import Start, start_topics
 from topicfocus.solvers.focus.stopping import StoppingRule, Watch
+from topicfocus.solvers.focus.themes import Themes, themes_of
 from topicfocus.solvers.protocol import StepInfo
 
 Report = Callable[[StepInfo, int], None]
+#: A model, and the shares that were tried for it.
+Pass = tuple[Candidate, tuple[ShareTrial, ...]]
 
 
 def fit_focused(
@@ -40,27 +49,31 @@ def fit_focused(
 ) -> FocusResult:
     """Fit on `train`, choose on `held_out`, then fit what was chosen on both.
 
-    The first pass shapes nothing by the held-out documents: the plan, penalties, the shrinkage of η
-    and δ come from it. The second pass, words and topics of that plan from all documents, takes
-    them as they are, so δ stays honest and the words kept do not depend on who was held out.
+    The first pass shapes nothing by the held-out documents: the share of words, penalties, the
+    shrinkage of η and δ come from it. The second pass, words and topics of that share from all
+    documents, takes them as they are, so δ stays honest and the words kept do not depend on who was
+    held out.
     """
     data = FocusData.of(train, held_out, family, past)
     steps = Steps(report, settings.total_steps)
     evidence = stage("evidence", lambda: gather_evidence(data))
-    candidates = _try_plans(data, evidence, settings, steps)
-    explained = tuple(candidate.explained for candidate in candidates)
-    index = choose(explained, settings.retained)
-    chosen, interrupted = candidates[index], candidates[-1].interrupted
-    if settings.refit and not interrupted:
-        first, penalties = chosen, evidence.penalties
-        data = data.joined()
+    themes = themes_of(data, settings)
+
+    def first_pass() -> Pass:
+        share = choose_share(data, evidence, themes, settings)
+        return _fit_words(data, share.cut, share.start, settings, steps), share.trials
+
+    chosen, trials = steps.stage("first pass", first_pass)
+    explained, penalties = chosen.explained, evidence.penalties
+    if settings.refit and not chosen.interrupted:
+        data, first = data.joined(), chosen
         evidence = stage("all evidence", lambda: gather_evidence(data, penalties))
-        chosen = steps.stage(
-            "all documents",
-            lambda: fit_plan(data, evidence, settings, index, steps, first),
-        )
-        interrupted = chosen.interrupted
-    return _result(data, evidence, settings, chosen, index, explained, steps, interrupted)
+
+        def second_pass() -> Pass:
+            return _fit_again(data, evidence, themes, settings, steps, first), ()
+
+        chosen, _ = steps.stage("all documents", second_pass)
+    return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
 
 
 def refit_focused(
@@ -71,38 +84,49 @@ def refit_focused(
     previous: FocusResult,
     past: Past | None = None,
 ) -> FocusResult:
-    """The second pass alone: more `documents`, the choices of a `previous` fit.
+    """The second pass alone: more `documents`, the choices and themes of a `previous` fit.
 
     Words are cut by the evidence there is now. Topics of a graded plan go on from the previous
     ones. `held_out` is part of the documents, and decides nothing here.
     """
     data = FocusData.of(documents, held_out, family, past)
-    steps, index = Steps(None, settings.total_steps), previous.plan
+    steps, themes = Steps(None, settings.total_steps), previous.themes
     evidence = gather_evidence(data, previous.penalties)
-    chosen = fit_plan(data, evidence, settings, index, steps, previous.chosen)
-    explained, interrupted = previous.explained, chosen.interrupted
-    return _result(data, evidence, settings, chosen, index, explained, steps, interrupted)
+    chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
+    explained, trials = previous.explained, previous.shares
+    return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
 
 
-def fit_plan(
+def _fit_again(
     data: FocusData,
     evidence: WordEvidence,
+    themes: Themes | None,
     settings: FocusSettings,
-    index: int,
     steps: Steps,
-    earlier: Candidate | None = None,
+    earlier: Candidate,
 ) -> Candidate:
-    """Words, topics and coefficients of one plan: the stages from cut to judge.
+    """Words and topics of more documents, with the choices of an `earlier` fit."""
+    cut = cut_vocabulary(data, evidence, settings, earlier.cut.share)
+    start = start_topics(data, evidence, cut, themes, settings, earlier)
+    return _fit_words(data, cut, start, settings, steps, earlier.choices)
 
-    The first pass is stopped early by the held-out documents. A second pass is given the `earlier`
-    one and makes the same choices, the number of steps among them. Where η is graded it also starts
-    from the earlier topics, and half of the steps is enough. Where η is free, stopping early is
-    part of the fit: it starts anew.
+
+def _fit_words(
+    data: FocusData,
+    cut: Cut,
+    start: Start,
+    settings: FocusSettings,
+    steps: Steps,
+    choices: Choices | None = None,
+) -> Candidate:
+    """Topics and coefficients on the words kept: the stages from shape to judge.
+
+    A first pass is stopped early by the held-out documents. A second one is given the `choices` of
+    the first, the number of steps among them. Where η is graded it also starts from the topics of
+    the first, and half of the steps is enough. Where η is free, stopping early is part of the fit:
+    it starts anew.
     """
-    plan = settings.plans_tried[index]
-    choices = None if earlier is None else earlier.choices
-    cut = cut_vocabulary(data, evidence, settings, plan)
-    start = start_topics(data, evidence, cut, settings, plan, earlier)
+    plan = settings.plan
     shaped = shape_topics(
         start.weighted,
         start.state,
@@ -110,12 +134,12 @@ def fit_plan(
         ShapeSettings(
             prior_precision=plan.prior_precision,
             coef_bound=start.coef_bound,
-            max_steps=_most_steps(settings, plan, choices),
+            max_steps=_most_steps(settings, choices),
             scaled=plan.scaled,
         ),
         lambda value, validation: steps.add(value, len(cut.kept), validation),
         start.begin,
-        _watch(data, start, settings, plan) if choices is None else None,
+        _watch(data, start, settings) if choices is None else None,
     )
     refit = refit_targets(data, start, shaped.state)
     verdict = judge(data, start, shaped.state, refit, choices)
@@ -126,12 +150,12 @@ def fit_plan(
             shrinkage=verdict.shrinkage,
             noise=verdict.noise,
             steps=shaped.steps,
-            themes=start.themes,
         )
     return Candidate(
         explained=verdict.explained,
         cut=cut,
-        state=final_state(shaped.state, len(cut.kept), data.family, refit.fits, choices),
+        word_weight=start.word_weight,
+        state=final_state(shaped.state, data.family, refit.fits, choices),
         supervision_weight=start.supervision_weight,
         choices=choices,
         interrupted=shaped.interrupted,
@@ -151,81 +175,52 @@ class Steps:
         if self._report is not None:
             self._report(self.history[-1], self._total)
 
-    def stage(self, name: str, work: Callable[[], Candidate]) -> Candidate:
+    def stage(self, name: str, work: Callable[[], Pass]) -> Pass:
         """`work`, or what a checkpoint has of it, with the steps it took."""
         before = len(self.history)
 
-        def with_steps() -> tuple[Candidate, tuple[StepInfo, ...]]:
-            return work(), tuple(self.history[before:])
+        def with_steps() -> tuple[Candidate, tuple[ShareTrial, ...], tuple[StepInfo, ...]]:
+            return *work(), tuple(self.history[before:])
 
-        candidate, taken = stage(name, with_steps, lambda found: not found[0].interrupted)
+        candidate, trials, taken = stage(name, with_steps, lambda found: not found[0].interrupted)
         self.history[before:] = taken
-        return candidate
+        return candidate, trials
 
 
-def _try_plans(
-    data: FocusData, evidence: WordEvidence, settings: FocusSettings, steps: Steps
-) -> list[Candidate]:
-    """A model for each plan, until one leaves no more to gain."""
-    candidates: list[Candidate] = []
-    for index, plan in enumerate(settings.plans_tried):
-        if index and settings.themes and _same_share(data, settings, plan, candidates[-1]):
-            break
-
-        def work(index: int = index) -> Candidate:
-            return fit_plan(data, evidence, settings, index, steps)
-
-        # Checkpoints on disk go by the public name of a plan, `rung_`.
-        candidates.append(steps.stage(f"rung {index + 1}", work))
-        latest = candidates[-1]
-        if latest.interrupted or is_enough(latest.explained, evidence.potential):
-            break
-    return candidates
-
-
-def _same_share(
-    data: FocusData, settings: FocusSettings, plan: ShapingPlan, before: Candidate
-) -> bool:
-    """Whether a plan would keep no more words: plans with themes differ in nothing else."""
-    return inclusion_share(data, settings, plan) <= before.cut.share
-
-
-def _most_steps(settings: FocusSettings, plan: ShapingPlan, choices: Choices | None) -> int:
+def _most_steps(settings: FocusSettings, choices: Choices | None) -> int:
     if choices is None:
-        return settings.steps(plan)
-    return max(1, math.ceil(choices.steps / 2) if plan.graded else choices.steps)
+        return settings.steps
+    return max(1, math.ceil(choices.steps / 2) if settings.plan.graded else choices.steps)
 
 
-def _watch(
-    data: FocusData, start: Start, settings: FocusSettings, plan: ShapingPlan
-) -> Watch | None:
+def _watch(data: FocusData, start: Start, settings: FocusSettings) -> Watch | None:
     if not settings.early_stopping:
         return None
-    rule = StoppingRule(slack=plan.stopping_slack)
+    rule = StoppingRule(slack=settings.plan.stopping_slack)
     return Watch(start.held_out, start.train, data.family, rule)
 
 
 def _result(
     data: FocusData,
     evidence: WordEvidence,
+    themes: Themes | None,
     settings: FocusSettings,
     chosen: Candidate,
-    index: int,
-    explained: tuple[float, ...],
+    explained: float,
+    trials: tuple[ShareTrial, ...],
     steps: Steps,
-    interrupted: bool,
 ) -> FocusResult:
-    plan = settings.plans_tried[index]
     return FocusResult(
-        state=expand(chosen.state, chosen.cut.kept, data.word_counts),
+        state=expand(chosen, data.word_counts),
         inclusion_prior=chosen.cut.share,
         word_cost=chosen.cut.word_cost,
         supervision_weight=chosen.supervision_weight,
-        evidence=evidence.evidence.combined(plan.marginal_share),
-        plan=index,
+        evidence=evidence.evidence.combined(settings.plan.marginal_share),
         explained=explained,
+        shares=trials,
+        themes=themes,
         history=tuple(steps.history),
-        interrupted=interrupted,
+        interrupted=chosen.interrupted,
         chosen=chosen,
         penalties=evidence.penalties,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,6 @@ class Choices:
         δ, one a target (1 where it has none).
     steps : int
         L-BFGS iterations after which the topics were kept.
-    themes : Themes or None
-        What documents are about, of a plan with themes.
     """
 
     penalties: tuple[float, ...]
@@ -40,15 +38,30 @@ class Choices:
     shrinkage: tuple[tuple[np.ndarray, float], ...]
     noise: tuple[float, ...]
     steps: int
-    themes: Themes | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareTrial:
+    """An inclusion prior that was tried, and the share of the held-out target it explains.
+
+    `error` is the standard error of the difference to the best one.
+    """
+
+    share: float
+    explained: float
+    error: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A plan's model on its kept words, and the share of the held-out target it explains."""
+    """A model on its kept words, and the share of the held-out target it explains.
+
+    `word_weight`: how much a token of each kept word counts.
+    """
 
     explained: float
     cut: Cut
+    word_weight: np.ndarray
     state: ModelState
     supervision_weight: float
     choices: Choices
@@ -62,7 +75,7 @@ class FocusResult:
     Attributes
     ----------
     state : ModelState
-        Columns of `topic_word` sum to `volume` (one, unless the plan leaves volumes free).
+        `inclusion` is how much a token of each word counts, zero for those that are dropped.
     inclusion_prior : float
         The share of tokens that the final cut used.
     word_cost : float or None
@@ -70,10 +83,12 @@ class FocusResult:
     supervision_weight : float
         λ.
     evidence : array (words,)
-    plan : int
-        Which plan was taken.
-    explained : tuple of float
-        Share of the held-out target that each plan tried explains.
+    explained : float
+        Share of the held-out target that the first pass explains.
+    shares : tuple of ShareTrial
+        The inclusion priors that were tried (`share`).
+    themes : Themes or None
+        What documents are about.
     history : tuple of StepInfo
     interrupted : bool
     chosen, penalties
@@ -85,16 +100,13 @@ class FocusResult:
     word_cost: float | None
     supervision_weight: float
     evidence: np.ndarray
-    plan: int
-    explained: tuple[float, ...]
+    explained: float
+    shares: tuple[ShareTrial, ...]
+    themes: Themes | None
     history: tuple[StepInfo, ...]
     interrupted: bool
     chosen: Candidate
     penalties: tuple[float, ...]
-
-    @property
-    def volume(self) -> np.ndarray:
-        return self.state.topic_word.sum(axis=0)
 
 
 def with_families(family: Any, fitted: Sequence[Any], noise: Sequence[float]) -> Any:
@@ -107,7 +119,7 @@ def with_families(family: Any, fitted: Sequence[Any], noise: Sequence[float]) ->
 
 
 def final_state(
-    state: ModelState, n_kept: int, family: Any, fits: Sequence[Linear], choices: Choices
+    state: ModelState, family: Any, fits: Sequence[Linear], choices: Choices
 ) -> ModelState:
     """The shaped topics with coefficients as they were refitted and shrunken."""
     factors = [factor for _, factor in choices.shrinkage]
@@ -118,9 +130,9 @@ def final_state(
         [s + t * f.intercept for (s, t), f in zip(choices.shrinkage, fits, strict=True)]
     )
     return ModelState(
-        topic_word=state.topic_word[:n_kept],
-        inclusion=np.ones(n_kept),
-        background=np.zeros(n_kept),
+        topic_word=state.topic_word,
+        inclusion=state.inclusion,
+        background=state.background,
         coef=coef.reshape(state.coef.shape),
         family=with_families(family, [fit.family for fit in fits], choices.noise),
         doc_topic_prior=state.doc_topic_prior,
@@ -129,23 +141,14 @@ def final_state(
     )
 
 
-def expand(small: ModelState, kept: np.ndarray, word_count: np.ndarray) -> ModelState:
-    """The state over all words: φ exactly 0 or 1, β and π on disjoint words."""
-    n_words = len(word_count)
+def expand(chosen: Candidate, word_count: np.ndarray) -> ModelState:
+    """The state over all words: φ is zero for a dropped word, β and π are on disjoint words."""
+    n_words, small, kept = len(word_count), chosen.state, chosen.cut.kept
     topics = np.zeros((n_words, small.n_topics))
     topics[kept] = small.topic_word
-    inclusion = np.zeros(n_words)
-    inclusion[kept] = 1.0
+    inclusion, relevant = np.zeros(n_words), np.zeros(n_words)
+    inclusion[kept], relevant[kept] = chosen.word_weight, 1.0
     background = np.zeros(n_words)
-    if np.any((inclusion == 0) & (word_count > 0)):
-        background = update_background(word_count, inclusion)
-    return ModelState(
-        topic_word=topics,
-        inclusion=inclusion,
-        background=background,
-        coef=small.coef,
-        family=small.family,
-        doc_topic_prior=small.doc_topic_prior,
-        intercept=small.intercept,
-        covariate_coef=small.covariate_coef,
-    )
+    if np.any((relevant == 0) & (word_count > 0)):
+        background = update_background(word_count, relevant)
+    return replace(small, topic_word=topics, inclusion=inclusion, background=background)

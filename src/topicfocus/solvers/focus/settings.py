@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,10 +13,10 @@ class ShapingPlan:
 
     Attributes
     ----------
-    inclusion_factor : float
-        Factor on the automatic inclusion prior (an explicit one is taken as it is).
     largest_share : float
-        What the automatic one is at most.
+        What the automatic inclusion prior is at most (an explicit one is taken as it is).
+    share_steps : tuple of float
+        Factors on the smallest automatic inclusion prior that are tried (`share`).
     marginal_share : float
         Weight of the marginal view in the evidence.
     smallest_vocabulary : float
@@ -33,8 +33,6 @@ class ShapingPlan:
         |η| in standard deviations of the target while shaping.
     graded : bool
         η stays evenly graded between ∓coef_bound while shaping, so that topics keep an order.
-    free_volume : bool
-        Whether topics may differ in how many relevant words they produce at all.
     max_steps : int
         L-BFGS iterations, at most.
     scaled : bool
@@ -47,10 +45,12 @@ class ShapingPlan:
         ρ, how far words go to the direction they lean to.
     start_mix : float
         Share of the start without themes that is mixed into the one with them.
+    weighted : bool
+        Whether a token counts by how strongly its word leans (`start.word_weights`).
     """
 
-    inclusion_factor: float = 1.0
-    largest_share: float = 0.95
+    largest_share: float = 0.8
+    share_steps: tuple[float, ...] = (1.0,)
     marginal_share: float = 2 / 3
     smallest_vocabulary: float = 0.25
     supervision_per_token: float
@@ -59,34 +59,33 @@ class ShapingPlan:
     ridge_share: float
     coef_bound: float
     graded: bool = False
-    free_volume: bool = False
     max_steps: int
     scaled: bool = False
     stopping_slack: float = 0.0
     theme_sharpness: float | None = None
-    polarity: float = 2.0
+    polarity: float = 6.0
     start_mix: float = 0.02
+    weighted: bool = False
 
 
-#: Topics that are about something, each with a direction.
+#: Topics that are about something, each with a direction, of words that count by their strength.
 THEMED = ShapingPlan(
     largest_share=0.5,
+    share_steps=(1.0, 2.0, 4.0),
     supervision_per_token=0.3,
-    prior_precision=6.0,
+    prior_precision=3.0,
     start_spread=3.0,
     ridge_share=0.5,
     coef_bound=1.0,
     graded=True,
     max_steps=40,
     scaled=True,
-    stopping_slack=0.3,
-    theme_sharpness=2.0,
+    stopping_slack=0.1,
+    theme_sharpness=3.0,
+    weighted=True,
 )
-#: The same with more words, where the few leave much of the target to be explained. Many words
-#: need more shaping until topics are distinct.
-THEMED_WIDER = replace(THEMED, inclusion_factor=6.0, prior_precision=2.0, max_steps=60)
-#: Few words, and topics in an order that can be told.
-READABLE = ShapingPlan(
+#: Topics as places on the line from low to high, in an order that can be told.
+GRADED = ShapingPlan(
     supervision_per_token=0.3,
     prior_precision=6.0,
     start_spread=3.0,
@@ -96,19 +95,6 @@ READABLE = ShapingPlan(
     max_steps=21,
     scaled=True,
     stopping_slack=0.05,
-)
-#: More words, held to the regression's weights, in topics that differ in volume.
-PREDICTIVE = ShapingPlan(
-    inclusion_factor=2.0,
-    marginal_share=1 / 3,
-    smallest_vocabulary=0.5,
-    supervision_per_token=1.5,
-    prior_precision=300.0,
-    start_spread=0.3,
-    ridge_share=1.0,
-    coef_bound=3.0,
-    free_volume=True,
-    max_steps=40,
 )
 #: pc-sLDA: all words, topics free to follow words and target.
 UNFOCUSED = ShapingPlan(
@@ -127,8 +113,7 @@ class FocusSettings:
 
     `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
     what was chosen is fitted again to all documents. `themes`: whether topics are themes with
-    directions, by one of the plans `themed`, of few words or of more, or places among the
-    predictors alone, by one of `plans`, readable or predictive.
+    directions, or places among the predictors alone.
     """
 
     n_topics: int
@@ -141,30 +126,24 @@ class FocusSettings:
     drop: np.ndarray | None = None
     refit: bool = True
     early_stopping: bool = True
-    themes: bool = False
-    themed: tuple[ShapingPlan, ...] = (THEMED, THEMED_WIDER)
-    plans: tuple[ShapingPlan, ...] = (READABLE, PREDICTIVE)
+    themes: bool = True
+    themed: ShapingPlan = THEMED
+    graded: ShapingPlan = GRADED
+    unfocused: ShapingPlan = UNFOCUSED
 
     @property
-    def plans_tried(self) -> tuple[ShapingPlan, ...]:
+    def plan(self) -> ShapingPlan:
+        """How topics are shaped."""
         if not self.select:
-            return (UNFOCUSED,)
-        if not self.themes:
-            return self.plans
-        # The plans with themes differ in the share of words alone.
-        return self.themed[:1] if self.inclusion_prior is not None else self.themed
+            return self.unfocused
+        return self.themed if self.themes else self.graded
 
     @property
-    def retained(self) -> float:
-        """An earlier plan is taken if it explains at least this share of what the best does."""
-        return 0.95 if self.themes else 0.9
-
-    def steps(self, plan: ShapingPlan) -> int:
-        """L-BFGS iterations of a plan, at most."""
-        return self.max_steps or plan.max_steps
+    def steps(self) -> int:
+        """L-BFGS iterations of a pass, at most."""
+        return self.max_steps or self.plan.max_steps
 
     @property
     def total_steps(self) -> int:
-        """Of all plans and the second pass, at most."""
-        steps = [self.steps(plan) for plan in self.plans_tried]
-        return sum(steps) + (max(steps) if self.refit else 0)
+        """Of both passes, at most."""
+        return self.steps * (2 if self.refit else 1)

@@ -4,39 +4,43 @@
 
 u_v being what word v says about each predictor (its ridge weight and its slope), e_k the place of
 topic k. One predictor: topics are graded from -1 to 1. Several: a topic leans towards one of the
-directions that matter (up or down for a number, each class for classes), in turn.
+directions that matter (up or down for a number, each class for classes), in turn. With themes
+(`themes`) a topic is a theme with such a direction instead.
+
+A kept word counts by its strength (`word_weights`). Without that, a word that says little could
+only say less by being in topics of both directions, and topics could not be distinct and predict
+at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
+from scipy.special import softmax
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.inference.focused.evidence import RidgeFit
 from topicfocus.inference.state import ModelState, Problem
-from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.focus.cut import Cut
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import WordEvidence, ridge_fits
-from topicfocus.solvers.focus.result import Candidate, Choices, with_families
+from topicfocus.solvers.focus.result import Candidate, with_families
 from topicfocus.solvers.focus.settings import FocusSettings, ShapingPlan
-from topicfocus.solvers.focus.themes import (
-    LARGEST_LEAN,
-    Themes,
-    cell_words,
-    choose_cells,
-    find_themes,
-    n_themes_of,
-)
+from topicfocus.solvers.focus.themes import LARGEST_LEAN, Themes, cell_words, choose_cells
 from topicfocus.solvers.linear import Column
 
 #: λ is at least this, however few relevant tokens a document has.
 SMALLEST_SUPERVISION = 3.0
+#: And a, a topic, in tokens of an average weight.
+SMALLEST_PRIOR = 0.1
+#: A word counts in full from this strength on (its leaning, of root mean square one over tokens).
+FULL_STRENGTH = 3.0
+#: What a kept word counts at least, and one that the user wants to be kept.
+SMALLEST_WEIGHT, FORCED_WEIGHT = 0.01, 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +50,9 @@ class Start:
     Attributes
     ----------
     train, held_out : Problem
-        √counts of the kept words; with a last word that never occurs if volumes are free.
+        √counts of the kept words, times their weights.
+    word_weight : array (words,)
+        m, how much a token of each kept word counts.
     state : ModelState
         Coefficients, intercepts, family and prior, without topics: these come from `begin`.
     logits : array (words, topics)
@@ -59,12 +65,11 @@ class Start:
         λ.
     penalties, mean_squares : tuples of float
         Of the ridge regressions on the kept words, one a signal.
-    themes : Themes or None
-        What documents are about, where the plan has themes.
     """
 
     train: Problem
     held_out: Problem
+    word_weight: np.ndarray
     state: ModelState
     logits: np.ndarray
     begin: np.ndarray
@@ -72,7 +77,11 @@ class Start:
     supervision_weight: float
     penalties: tuple[float, ...]
     mean_squares: tuple[float, ...]
-    themes: Themes | None = None
+
+    @property
+    def first_state(self) -> ModelState:
+        """The model before any shaping."""
+        return replace(self.state, topic_word=softmax(self.begin, axis=0))
 
     @property
     def weighted(self) -> Problem:
@@ -85,13 +94,14 @@ def start_topics(
     data: FocusData,
     evidence: WordEvidence,
     cut: Cut,
+    themes: Themes | None,
     settings: FocusSettings,
-    plan: ShapingPlan,
     earlier: Candidate | None,
 ) -> Start:
     """What shaping begins with; from the topics of an `earlier` pass where η is graded."""
-    kept, count = cut.kept, data.word_counts[cut.kept]
+    plan, kept = settings.plan, cut.kept
     choices = None if earlier is None else earlier.choices
+    n_topics = possible_topics(settings, len(kept)) if earlier is None else earlier.state.n_topics
     ridges = ridge_fits(
         evidence.signals_of(data.words, kept),
         evidence.held_signals_of(data.held_words, kept),
@@ -100,56 +110,59 @@ def start_topics(
     mean_squares = tuple(r.mean_square for r in ridges)
     if choices is not None:
         mean_squares = choices.mean_squares
-    lean = word_leanings(evidence.slopes[kept], ridges, count, plan)
-    themes = _themes(data, settings, plan, choices)
-    place = topic_places(data.columns, lean, count, settings.n_topics)
+    lean = word_leanings(evidence.slopes[kept], ridges, data.word_counts[kept], plan)
+    weight = word_weights(lean, data.word_counts[kept], forced(settings, kept), plan)
+    count = weight * data.word_counts[kept]
+    place, logits = _places_and_logits(data, lean, count, themes, cut, n_topics, plan)
     spread = [predictor_spread(c.family, c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
-    logits = starting_logits(count, lean, place, plan.start_spread, plan.free_volume)
-    if themes is not None:
-        place, logits = themed_start(
-            count,
-            themes.lift[kept],
-            lean,
-            topic_directions(data.columns, lean, count, settings.n_topics),
-            settings.n_topics,
-            plan,
-        )
     relevant = float(count.sum() / data.size)
     return Start(
-        train=data.train.with_corpus(_on_words(data.words, kept, plan.free_volume)),
-        held_out=data.held_out.with_corpus(_on_words(data.held_words, kept, plan.free_volume)),
-        state=_starting_state(
-            data, evidence, settings, place * size, len(logits), relevant, mean_squares
-        ),
+        train=data.train.with_corpus(_on_words(data.words, kept, weight)),
+        held_out=data.held_out.with_corpus(_on_words(data.held_words, kept, weight)),
+        word_weight=weight,
+        state=_starting_state(data, evidence, settings, place * size, relevant, mean_squares, kept),
         logits=logits,
         begin=logits if earlier is None or not plan.graded else carry_over(earlier, kept, logits),
         coef_bound=None if plan.graded else np.broadcast_to(size, place.shape),
-        supervision_weight=supervision(settings, plan, relevant),
+        supervision_weight=supervision(settings, relevant),
         penalties=tuple(r.penalty for r in ridges),
         mean_squares=mean_squares,
-        themes=themes,
     )
 
 
-def _themes(
-    data: FocusData, settings: FocusSettings, plan: ShapingPlan, choices: Choices | None
-) -> Themes | None:
-    """Those found before, or those of the documents; one topic needs none."""
-    if plan.theme_sharpness is None or settings.n_topics == 1:
-        return None
-    if choices is not None and choices.themes is not None:
-        return choices.themes
-    n_directions = len(_directions(data.columns, data.columns[-1].where.stop))
-    n_themes = n_themes_of(settings.n_topics, n_directions)
-    return stage("themes", lambda: find_themes(data.train, n_themes))
+def possible_topics(settings: FocusSettings, n_kept: int) -> int:
+    """As many topics as were asked for, or as the kept words can fill: two words each, at least.
+
+    A user who gives a prior for each topic gets them all.
+    """
+    if not settings.select or settings.doc_topic_prior is not None:
+        return settings.n_topics
+    return min(settings.n_topics, max(n_kept // 2, 1))
 
 
-def supervision(settings: FocusSettings, plan: ShapingPlan, relevant: float) -> float:
+def _places_and_logits(
+    data: FocusData,
+    lean: np.ndarray,
+    count: np.ndarray,
+    themes: Themes | None,
+    cut: Cut,
+    n_topics: int,
+    plan: ShapingPlan,
+) -> tuple[np.ndarray, np.ndarray]:
+    """e and W⁰, of themes with directions or of places among the predictors."""
+    if themes is None:
+        place = topic_places(data.columns, lean, count, n_topics)
+        return place, starting_logits(count, lean, place, plan.start_spread)
+    directions = topic_directions(data.columns, lean, count, n_topics)
+    return themed_start(count, themes.lift[cut.kept], lean, directions, n_topics, plan)
+
+
+def supervision(settings: FocusSettings, relevant: float) -> float:
     """λ: the user's, or so much for each relevant token of an average document."""
     if settings.supervision_weight is not None:
         return float(settings.supervision_weight)
-    return float(max(plan.supervision_per_token * relevant, SMALLEST_SUPERVISION))
+    return float(max(settings.plan.supervision_per_token * relevant, SMALLEST_SUPERVISION))
 
 
 def _starting_state(
@@ -157,16 +170,17 @@ def _starting_state(
     evidence: WordEvidence,
     settings: FocusSettings,
     coef: np.ndarray,
-    n_words: int,
     relevant: float,
     mean_squares: tuple[float, ...],
+    kept: np.ndarray,
 ) -> ModelState:
     """The null models with topics' coefficients; δ is an error on documents not trained on."""
-    nulls, n_topics = evidence.nulls, settings.n_topics
+    nulls, n_topics, n_words = evidence.nulls, len(coef), len(kept)
     prior = settings.doc_topic_prior
     if prior is None:
         # The prior weighs as much as the relevant words of an average document.
-        prior = np.full(n_topics, max(relevant / n_topics, 0.1))
+        least = SMALLEST_PRIOR * (1 / FULL_STRENGTH if settings.plan.weighted else 1.0)
+        prior = np.full(n_topics, max(relevant / n_topics, least))
     noise = tuple(mean_squares[column.where.start] for column in data.columns)
     return ModelState(
         topic_word=np.zeros((n_words, n_topics)),
@@ -182,16 +196,11 @@ def _starting_state(
     )
 
 
-def _on_words(words: sparse.csr_array, kept: np.ndarray, free_volume: bool) -> Corpus:
-    """A corpus of some words; for free volumes with a last one that never occurs.
-
-    A topic that gives it probability produces fewer of the others.
-    """
-    counts = words[:, kept]
-    if free_volume:
-        empty = sparse.csr_array((words.shape[0], 1))
-        counts = sparse.csr_array(sparse.hstack([counts, empty], format="csr"))
-    return Corpus(sparse.csr_array(counts))
+def _on_words(words: sparse.csr_array, kept: np.ndarray, weight: np.ndarray) -> Corpus:
+    """A corpus of some words, each counted by its weight."""
+    chosen = sparse.csr_array(words[:, kept])
+    counts = (chosen.data * weight[chosen.indices], chosen.indices, chosen.indptr)
+    return Corpus(sparse.csr_array(counts, shape=chosen.shape))
 
 
 # ---- words --------------------------------------------------------------------------------------
@@ -213,15 +222,32 @@ def word_leanings(
     return unit_columns(lean, word_count)
 
 
-def starting_logits(
-    word_count: np.ndarray, lean: np.ndarray, place: np.ndarray, spread: float, free_volume: bool
+def word_weights(
+    lean: np.ndarray, word_count: np.ndarray, wanted: np.ndarray, plan: ShapingPlan
 ) -> np.ndarray:
-    """W⁰ = log n_v + clip(spread·u_v)·e_k, normalised over words; free volumes have a row more."""
+    """m_v = min(s_v/3, 1), s_v = |u_v| of root mean square one over tokens; or ones.
+
+    A token of a word that says three times as much about the target as the average relevant token
+    counts in full. `wanted` words are those that the user keeps whatever they say.
+    """
+    if not plan.weighted:
+        return np.ones(len(lean))
+    strength = unit_columns(np.sqrt((lean**2).sum(axis=1, keepdims=True)), word_count)[:, 0]
+    least = np.where(wanted, FORCED_WEIGHT, SMALLEST_WEIGHT)
+    return np.clip(strength / FULL_STRENGTH, least, 1.0)
+
+
+def forced(settings: FocusSettings, kept: np.ndarray) -> np.ndarray:
+    """Which of the kept words the user wants to be kept."""
+    return np.isin(kept, np.zeros(0, dtype=int) if settings.keep is None else settings.keep)
+
+
+def starting_logits(
+    word_count: np.ndarray, lean: np.ndarray, place: np.ndarray, spread: float
+) -> np.ndarray:
+    """W⁰ = log n_v + clip(spread·u_v)·e_k, normalised over words."""
     push = np.clip(spread * lean, -3 * spread, 3 * spread) @ place.T
     weights = word_count[:, None] * np.exp(push)
-    if free_volume:
-        weights = weights / (1.001 * weights.sum(axis=0).max())
-        weights = np.vstack([weights, 1.0 - weights.sum(axis=0)])
     return np.log(weights / weights.sum(axis=0))
 
 
@@ -251,7 +277,7 @@ def themed_start(
     topics = choose_cells(cells, n_topics)
     mean = topics.T @ np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN)
     mean = mean / max(np.abs(mean).max(), 1e-300)
-    plain = np.exp(starting_logits(word_count, lean, mean, plan.start_spread, False))
+    plain = np.exp(starting_logits(word_count, lean, mean, plan.start_spread))
     mixed = (1 - plan.start_mix) * topics + plan.start_mix * plain
     return mean, np.log(mixed / mixed.sum(axis=0))
 

@@ -94,6 +94,11 @@ class Watch:
             shares.append(1.0 - float(np.average(loss, weights=theirs.weight)))
         return np.concatenate(losses), float(np.mean(shares))
 
+    def look(self, state: ModelState) -> tuple[np.ndarray, float]:
+        """`losses` of topics whose mixes are not at hand."""
+        corpus, n_jobs = self._train.corpus, self._train.n_jobs
+        return self.losses(state, topic_mixes(corpus, state, tolerance=1e-4, n_jobs=n_jobs))
+
     def check(self, state: ModelState, mixes: np.ndarray) -> tuple[float, bool]:
         """The explained share of the held-out target, and whether the topics are worse by it."""
         loss, share = self.losses(state, mixes)
@@ -116,13 +121,20 @@ class Watch:
 def significantly_more(
     loss: np.ndarray, other: np.ndarray, weight: np.ndarray, tolerance: float
 ) -> bool:
-    """Whether `loss` is above `other` by more than `tolerance` paired standard errors.
+    """Whether `loss` is above `other` by more than `tolerance` paired standard errors."""
+    more, error = excess(loss, other, weight)
+    return more > tolerance * error
 
-    A document of weight 2 is two copies, so n is the sum of the weights.
+
+def excess(loss: np.ndarray, other: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """By how much `loss` is above `other` on average, and the standard error of that.
+
+    A document of weight 2 is two copies, so n is the sum of the weights. The error of a single
+    document is not known, and called zero.
     """
     more, size = loss - other, float(weight.sum())
     mean = float(weight @ more) / size
     if size < 2:
-        return mean > 0
+        return mean, 0.0
     variance = float(weight @ (more - mean) ** 2) / (size - 1)
-    return mean > tolerance * math.sqrt(variance / size)
+    return mean, math.sqrt(variance / size)

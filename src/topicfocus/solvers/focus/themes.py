@@ -6,12 +6,13 @@ gives T themes, θ_dt, and how much more documents of a theme use a word than ot
     lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t),
 
 s documents' worth of P(t) added. A topic is a cell (t, e): a theme, and one of the directions e
-in which words may lean (up or down for one linear predictor, each class for classes), or none,
-e = 0. Words are shared out to the cells,
+in which words may lean (up or down for one linear predictor, each class for classes). Words are
+shared out to the cells,
 
     β_v,te ∝ n_v · P(t | v) · P(e | v),   P(t | v) ∝ lift_vt^g,   P(e | v) ∝ exp(½ρ u_v·e),
 
-u_v being the leaning of the word. In logits this is additive: frequency + theme + direction.
+n_v being the word's weighted count, u_v its leaning. In logits this is additive: frequency + theme
++ direction.
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ from scipy.special import softmax
 from topicfocus.families import Gaussian
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
-from topicfocus.solvers.checkpoints import checkpointing
+from topicfocus.solvers.checkpoints import checkpointing, stage
+from topicfocus.solvers.focus.data import FocusData
+from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.joint.coordinate import CoordinateSolver
 from topicfocus.solvers.joint.starts import perturbed_start
+from topicfocus.solvers.linear import Column
 from topicfocus.solvers.protocol import run
 
 #: α of the themes: a document has few of them.
@@ -39,7 +43,7 @@ MOST_DOCUMENTS, MOST_EPOCHS = 10_000, 40
 #: Steps of the clustering that they start from.
 CLUSTER_STEPS = 10
 #: s, how many documents' worth of no theme in particular is added to a word's.
-SMOOTHING = 5.0
+SMOOTHING = 20.0
 #: |u| at most, so that no rare word is a topic by itself.
 LARGEST_LEAN = 3.0
 
@@ -62,6 +66,19 @@ class Themes:
     @property
     def n_themes(self) -> int:
         return len(self.share)
+
+
+def themes_of(data: FocusData, settings: FocusSettings) -> Themes | None:
+    """The themes of the documents, as many as the topics ask for; one topic needs none."""
+    if settings.plan.theme_sharpness is None or settings.n_topics == 1:
+        return None
+    n_themes = n_themes_of(settings.n_topics, n_directions(data.columns))
+    return stage("themes", lambda: find_themes(data.train, n_themes))
+
+
+def n_directions(columns: Sequence[Column]) -> int:
+    """Directions in which words may lean: one a class, up and down for any other target."""
+    return sum(column.width if column.width > 1 else 2 for column in columns)
 
 
 def find_themes(problem: Problem, n_themes: int) -> Themes:
@@ -133,8 +150,8 @@ def _far_apart(rows: sparse.csr_array, n: int, rng: np.random.Generator) -> np.n
 
 
 def n_themes_of(n_topics: int, n_directions: int) -> int:
-    """As few themes as have room for the topics: each in every direction, and in none."""
-    return max(1, math.ceil(n_topics / (n_directions + 1)))
+    """As few themes as have room for the topics, each in every direction."""
+    return max(1, math.ceil(n_topics / n_directions))
 
 
 def cell_words(
@@ -145,8 +162,8 @@ def cell_words(
     sharpness: float,
     polarity: float,
 ) -> np.ndarray:
-    """n_v P(t, e | v), words x directions x themes; the last direction is none."""
-    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array([*directions, 0 * directions[0]]).T
+    """n_v P(t, e | v), words x directions x themes."""
+    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array(directions).T
     toward = softmax(0.5 * polarity * push, axis=1)
     about = lift**sharpness
     about = about / about.sum(axis=1, keepdims=True)
@@ -157,12 +174,11 @@ def choose_cells(cells: np.ndarray, n_topics: int) -> np.ndarray:
     """The cells that become topics, words x topics, each a distribution.
 
     Cells with most tokens come first, but every direction gets a topic before any gets a second
-    one, and cells of no direction come last. Topics are ordered by direction, then by theme.
+    one. Topics are ordered by direction, then by theme.
     """
-    n_words, _, n_themes = cells.shape
+    n_words = len(cells)
     tokens = cells.sum(axis=0)
     rank = np.argsort(np.argsort(-tokens, axis=1, kind="stable"), axis=1)
-    rank[-1] += n_themes
     order = np.lexsort([-tokens.ravel(), rank.ravel()])
     chosen = np.sort(order[:n_topics])
     topics = cells.reshape(n_words, -1)[:, chosen]

@@ -1,0 +1,61 @@
+"""Share: how much of the documents to keep, by what is set aside, before any topic is shaped.
+
+The more words are kept, the more they explain, to a point; the fewer, the clearer the topics. Along
+a path of shares words are cut and topics started, each target is regressed on the topic mixes of
+those starting topics, and the documents set aside are predicted. Shaping changes the words of
+topics and hardly what they predict, so what is compared here is what will be compared in the end,
+for a small part of its cost. Taken is the smallest share whose loss is not above that of the best
+by more than one standard error of the difference between the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topicfocus.solvers.focus.cut import Cut, cut_vocabulary, possible_shares
+from topicfocus.solvers.focus.data import FocusData
+from topicfocus.solvers.focus.evidence import WordEvidence
+from topicfocus.solvers.focus.result import ShareTrial
+from topicfocus.solvers.focus.settings import FocusSettings
+from topicfocus.solvers.focus.start import Start, start_topics
+from topicfocus.solvers.focus.stopping import StoppingRule, Watch, excess
+from topicfocus.solvers.focus.themes import Themes
+
+#: Standard errors by which a smaller share may be worse than the best.
+TOLERANCE = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenShare:
+    """The share that was taken: its words, its start, and all that were tried."""
+
+    cut: Cut
+    start: Start
+    trials: tuple[ShareTrial, ...] = ()
+
+
+def choose_share(
+    data: FocusData, evidence: WordEvidence, themes: Themes | None, settings: FocusSettings
+) -> ChosenShare:
+    """The words to keep and the topics to start from."""
+    tried: list[tuple[Cut, Start, np.ndarray, float]] = []
+    shares = possible_shares(data, settings) if settings.select else (1.0,)
+    for share in shares:
+        cut = cut_vocabulary(data, evidence, settings, share)
+        start = start_topics(data, evidence, cut, themes, settings, None)
+        if len(shares) == 1:
+            return ChosenShare(cut=cut, start=start)
+        watch = Watch(start.held_out, start.train, data.family, StoppingRule())
+        tried.append((cut, start, *watch.look(start.first_state)))
+    weight = np.concatenate([column.weight for column in data.held_columns])
+    best = tried[int(np.argmax([explained for _, _, _, explained in tried]))][2]
+    differences = [excess(losses, best, weight) for _, _, losses, _ in tried]
+    index = next(i for i, (more, error) in enumerate(differences) if more <= TOLERANCE * error)
+    trials = tuple(
+        ShareTrial(share=cut.share, explained=explained, error=error)
+        for (cut, _, _, explained), (_, error) in zip(tried, differences, strict=True)
+    )
+    cut, start = tried[index][:2]
+    return ChosenShare(cut=cut, start=start, trials=trials)
