@@ -58,7 +58,7 @@ def whole(data, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("stage", ["evidence", "rung-1"])
+@pytest.mark.parametrize("stage", ["evidence", "first-pass"])
 def test_focused_model_goes_on_to_the_same_bytes(data, whole, tmp_path, stage):
     parts, partial = tmp_path / "parts", tmp_path / "parts.partial"
     code, out, err = interrupt(fit_arguments(data, parts), stage, partial)

@@ -1,6 +1,7 @@
-"""The stages of the focused fit by themselves: cut, start, judge, choose."""
+"""The stages of the focused fit by themselves: cut, share, start, judge."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,23 +12,30 @@ from topicfocus.families import Bernoulli, Categorical, Gaussian, Poisson, sever
 from topicfocus.inference.focused.evidence import description_cost
 from topicfocus.inference.state import make_problem
 from topicfocus.solvers.focus import FocusSettings, fit_focused, refit_focused
-from topicfocus.solvers.focus.choose import choose, is_enough
-from topicfocus.solvers.focus.cut import automatic_inclusion, cut_vocabulary, inclusion_share
+from topicfocus.solvers.focus.cut import automatic_inclusion, cut_vocabulary, possible_shares
 from topicfocus.solvers.focus.data import FocusData, damp
 from topicfocus.solvers.focus.evidence import gather_evidence
 from topicfocus.solvers.focus.judge import honest_noise, shrunken
-from topicfocus.solvers.focus.settings import PREDICTIVE, READABLE, UNFOCUSED
+from topicfocus.solvers.focus.result import ShareTrial
+from topicfocus.solvers.focus.settings import THEMED, UNFOCUSED
+from topicfocus.solvers.focus.share import choose_share, smallest_good
 from topicfocus.solvers.focus.start import (
+    FORCED_WEIGHT,
+    FULL_STRENGTH,
     carry_over,
+    possible_topics,
     start_topics,
     starting_logits,
     supervision,
     topic_places,
     unit_columns,
+    word_weights,
 )
+from topicfocus.solvers.focus.themes import themes_of
 from topicfocus.solvers.linear import Linear, target_columns
 
 SETTINGS = FocusSettings(n_topics=3)
+GRADED = replace(SETTINGS, themes=False)
 
 
 @pytest.fixture(scope="module")
@@ -71,27 +79,35 @@ def test_evidence_again_with_its_own_penalties_is_the_same(data, evidence):
 # ---- cut ----------------------------------------------------------------------------------------
 
 
-def test_the_share_is_the_users_or_the_plans(data):
+def test_the_shares_are_the_users_or_the_plans(data):
     auto = automatic_inclusion(data.train)
-    assert inclusion_share(data, SETTINGS, READABLE) == auto
-    assert inclusion_share(data, SETTINGS, PREDICTIVE) == min(2 * auto, 0.95)
-    given = replace(SETTINGS, inclusion_prior=0.07)
-    assert inclusion_share(data, given, PREDICTIVE) == 0.07
+    assert possible_shares(data, GRADED) == (auto,)
+    shares = possible_shares(data, SETTINGS)
+    assert shares[0] == min(auto, 0.5) and list(shares) == sorted(set(shares))
+    assert set(shares) <= {min(step * auto, THEMED.largest_share) for step in THEMED.share_steps}
+    assert possible_shares(data, replace(SETTINGS, inclusion_prior=0.07)) == (0.07,)
 
 
-@pytest.mark.parametrize("plan", [READABLE, PREDICTIVE])
-def test_a_cut_says_its_share_and_cost(data, evidence, plan):
-    cut = cut_vocabulary(data, evidence, SETTINGS, plan)
-    amount = evidence.evidence.combined(plan.marginal_share)
-    assert cut.share == inclusion_share(data, SETTINGS, plan)
-    assert cut.word_cost == description_cost(amount, cut.share, plan.smallest_vocabulary)
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.6])
+def test_a_cut_says_its_share_and_cost(data, evidence, share):
+    cut = cut_vocabulary(data, evidence, SETTINGS, share)
+    amount = evidence.evidence.combined(THEMED.marginal_share)
+    assert cut.share == share
+    assert cut.word_cost == description_cost(amount, cut.share, THEMED.smallest_vocabulary)
     assert np.all(amount[cut.kept] > cut.word_cost)
     kept = data.word_counts[cut.kept].sum() / data.word_counts.sum()
-    assert kept <= cut.share
+    assert kept <= cut.share or len(cut.kept) == 10
+
+
+def test_a_larger_share_keeps_a_superset(data, evidence):
+    shares = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8)
+    kept = [set(cut_vocabulary(data, evidence, SETTINGS, share).kept) for share in shares]
+    assert all(small <= large for small, large in pairwise(kept))
+    assert len(kept[0]) < len(kept[-1])
 
 
 def test_without_selection_all_words_are_kept_at_no_cost(data, evidence):
-    cut = cut_vocabulary(data, evidence, replace(SETTINGS, select=False), UNFOCUSED)
+    cut = cut_vocabulary(data, evidence, replace(SETTINGS, select=False), 1.0)
     np.testing.assert_array_equal(cut.kept, np.flatnonzero(data.word_counts > 0))
     assert (cut.share, cut.word_cost) == (1.0, None)
 
@@ -99,34 +115,60 @@ def test_without_selection_all_words_are_kept_at_no_cost(data, evidence):
 def test_no_word_left_is_said(data, evidence):
     nothing = replace(SETTINGS, drop=np.arange(data.train.corpus.n_words))
     with pytest.raises(ValueError, match="none is kept"):
-        cut_vocabulary(data, evidence, nothing, READABLE)
+        cut_vocabulary(data, evidence, nothing, 0.1)
 
 
 @pytest.mark.parametrize("refit", [False, True])
 def test_a_result_has_the_share_and_cost_of_its_last_cut(data, refit):
     settings = replace(SETTINGS, refit=refit, max_steps=3)
     result = fit_focused(data.train, data.held_out, data.family, settings)
-    plan = settings.plans_tried[result.plan]
-    used = data.joined() if refit else data
-    assert result.inclusion_prior == inclusion_share(used, settings, plan)
-    cost = description_cost(result.evidence, result.inclusion_prior, plan.smallest_vocabulary)
-    assert result.word_cost == cost
+    assert result.inclusion_prior in [trial.share for trial in result.shares]
+    used = settings.plan.smallest_vocabulary
+    assert result.word_cost == description_cost(result.evidence, result.inclusion_prior, used)
     kept = np.flatnonzero(result.state.inclusion)
     assert np.all(result.evidence[kept] > result.word_cost)
 
 
-def test_a_refit_has_the_share_of_its_own_documents(data, problem):
+def test_a_refit_keeps_the_choices(data, problem):
     settings = replace(SETTINGS, max_steps=3)
     first = fit_focused(data.train, data.held_out, data.family, settings)
     more = refit_focused(problem, data.held_out, data.family, settings, first)
-    plan = settings.plans_tried[first.plan]
-    assert more.plan == first.plan and more.explained == first.explained
-    used = FocusData.of(problem, data.held_out, data.family)
-    assert more.inclusion_prior == inclusion_share(used, settings, plan)
+    assert more.explained == first.explained and more.shares == first.shares
+    assert more.inclusion_prior == first.inclusion_prior
     none = fit_focused(
         data.train, data.held_out, data.family, replace(settings, select=False, refit=False)
     )
-    assert (none.inclusion_prior, none.word_cost) == (1.0, None)
+    assert (none.inclusion_prior, none.word_cost, none.shares) == (1.0, None, ())
+
+
+# ---- share --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("explained", "error", "taken"),
+    [
+        ([0.5], 0.1, 0),
+        ([0.4, 0.5, 0.52], 0.03, 1),
+        ([0.4, 0.5, 0.52], 0.01, 2),
+        ([0.5, 0.4], 0.0, 0),
+    ],
+)
+def test_the_smallest_share_within_a_standard_error_of_the_best(explained, error, taken):
+    trials = [ShareTrial(share=0.1 + i, explained=e, error=error) for i, e in enumerate(explained)]
+    assert smallest_good(trials) == taken
+
+
+def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
+    chosen = choose_share(data, evidence, themes_of(data, SETTINGS), SETTINGS)
+    assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))
+    index = smallest_good(chosen.trials)
+    assert chosen.cut.share == chosen.trials[index].share
+    np.testing.assert_array_equal(
+        chosen.cut.kept, cut_vocabulary(data, evidence, SETTINGS, chosen.cut.share).kept
+    )
+    assert 0 < chosen.trials[index].explained < 1
+    given = choose_share(data, evidence, None, replace(SETTINGS, inclusion_prior=0.1))
+    assert given.trials == () and given.cut.share == 0.1
 
 
 # ---- start --------------------------------------------------------------------------------------
@@ -162,22 +204,20 @@ def test_several_targets_go_up_first_and_then_down(problem):
     np.testing.assert_allclose(few, [[1, 1], [-1, -1]], atol=1e-6)
 
 
-@pytest.mark.parametrize("free", [False, True])
-def test_starting_topics_lean_by_their_place(free):
+def test_starting_topics_lean_by_their_place():
     count = np.array([10.0, 20.0, 30.0])
     lean = unit_columns(np.array([[1.0], [0.0], [-1.0]]), count)
     assert (count @ lean**2)[0] == pytest.approx(count.sum())
-    logits = starting_logits(count, lean, np.array([[-1.0], [1.0]]), 0.5, free)
+    logits = starting_logits(count, lean, np.array([[-1.0], [1.0]]), 0.5)
     topics = np.exp(logits)
     np.testing.assert_allclose(topics.sum(axis=0), 1.0)
-    assert len(logits) == 3 + free
-    ratio = logits[:3, 1] - logits[:3, 0]
+    ratio = logits[:, 1] - logits[:, 0]
     np.testing.assert_allclose(ratio - ratio[1], lean[:, 0], atol=1e-9)
 
 
 def test_a_start_is_the_null_model_with_topics(data, evidence):
-    cut = cut_vocabulary(data, evidence, SETTINGS, READABLE)
-    start = start_topics(data, evidence, cut, SETTINGS, READABLE, None)
+    cut = cut_vocabulary(data, evidence, GRADED, 0.1)
+    start = start_topics(data, evidence, cut, None, GRADED, None)
     spread = data.train.target.std()
     np.testing.assert_allclose(start.state.coef, [-spread, 0.0, spread], atol=1e-12)
     np.testing.assert_allclose(start.state.intercept, data.train.target.mean())
@@ -185,18 +225,52 @@ def test_a_start_is_the_null_model_with_topics(data, evidence):
     assert start.begin is start.logits
     relevant = data.word_counts[cut.kept].sum() / data.size
     np.testing.assert_allclose(start.state.doc_topic_prior.sum(), relevant)
-    assert start.supervision_weight == supervision(SETTINGS, READABLE, relevant)
+    assert start.supervision_weight == supervision(GRADED, relevant)
     np.testing.assert_allclose(start.weighted.target_weight, start.supervision_weight)
-    free = start_topics(data, evidence, cut, SETTINGS, PREDICTIVE, None)
+    np.testing.assert_array_equal(start.word_weight, 1.0)
+    np.testing.assert_allclose(start.first_state.topic_word, np.exp(start.logits))
+    unfocused = replace(SETTINGS, select=False)
+    every = cut_vocabulary(data, evidence, unfocused, 1.0)
+    free = start_topics(data, evidence, every, None, unfocused, None)
     np.testing.assert_allclose(free.coef_bound, 3 * spread)
-    assert free.train.corpus.n_words == len(cut.kept) + 1
-    assert free.train.word_counts[-1] == 0
+
+
+def test_documents_are_seen_by_the_weights_of_their_words(data, evidence):
+    cut = cut_vocabulary(data, evidence, SETTINGS, 0.1)
+    start = start_topics(data, evidence, cut, themes_of(data, SETTINGS), SETTINGS, None)
+    assert 0 < start.word_weight.min() < start.word_weight.max() <= 1
+    for seen, words in ((start.train, data.words), (start.held_out, data.held_words)):
+        np.testing.assert_allclose(
+            seen.corpus.counts.toarray(), words[:, cut.kept].toarray() * start.word_weight
+        )
+
+
+def test_words_count_by_how_strongly_they_lean():
+    count = np.array([10.0, 10.0, 10.0, 70.0])
+    lean = np.array([[9.0], [-2.0], [0.0], [0.1]])
+    wanted = np.array([False, False, True, False])
+    weight = word_weights(lean, count, wanted, THEMED)
+    strength = np.abs(unit_columns(lean, count)[:, 0])
+    np.testing.assert_allclose(
+        weight[[0, 1, 3]], np.minimum(strength / FULL_STRENGTH, 1)[[0, 1, 3]]
+    )
+    assert weight[2] == FORCED_WEIGHT
+    several_predictors = word_weights(np.hstack([lean, lean]), count, wanted, THEMED)
+    np.testing.assert_allclose(several_predictors, weight)
+    np.testing.assert_array_equal(word_weights(lean, count, wanted, UNFOCUSED), 1.0)
+
+
+def test_topics_need_words():
+    assert possible_topics(replace(SETTINGS, n_topics=10), 12) == 6
+    assert possible_topics(replace(SETTINGS, n_topics=10), 1) == 1
+    assert possible_topics(replace(SETTINGS, n_topics=10, doc_topic_prior=np.ones(10)), 12) == 10
+    assert possible_topics(replace(SETTINGS, n_topics=10, select=False), 12) == 10
 
 
 def test_supervision_has_a_floor_and_gives_way_to_the_user():
-    assert supervision(SETTINGS, READABLE, 1.0) == 3.0
-    assert supervision(SETTINGS, READABLE, 100.0) == pytest.approx(30.0)
-    assert supervision(replace(SETTINGS, supervision_weight=0.5), READABLE, 100.0) == 0.5
+    assert supervision(SETTINGS, 1.0) == 3.0
+    assert supervision(SETTINGS, 100.0) == pytest.approx(30.0)
+    assert supervision(replace(SETTINGS, supervision_weight=0.5), 100.0) == 0.5
 
 
 def test_a_second_pass_goes_on_from_the_words_it_shares(data):
@@ -210,7 +284,7 @@ def test_a_second_pass_goes_on_from_the_words_it_shares(data):
     np.testing.assert_array_equal(begin[-1], 0.0)
 
 
-# ---- judge and choose ---------------------------------------------------------------------------
+# ---- judge --------------------------------------------------------------------------------------
 
 
 def test_predictors_that_are_too_sure_are_shrunken():
@@ -237,26 +311,11 @@ def test_noise_is_the_error_less_what_prediction_adds():
     assert honest_noise(replace(column, family=Bernoulli()), at_mean, np.zeros(2)) == 1.0
 
 
-@pytest.mark.parametrize(
-    ("explained", "taken"),
-    [((0.5,), 0), ((0.46, 0.5), 0), ((0.44, 0.5), 1), ((0.5, 0.4), 0), ((-0.3, -0.1), 1)],
-)
-def test_the_most_readable_of_about_the_best_is_chosen(explained, taken):
-    assert choose(explained) == taken
-
-
-def test_a_plan_is_enough_where_a_regression_explains_no_more():
-    assert is_enough(0.45, 0.5)
-    assert not is_enough(0.44, 0.5)
-    assert not is_enough(0.1, 0.0)
-    assert not is_enough(-0.1, -0.5)
-
-
 def test_settings_say_how_many_steps_there_may_be():
-    assert SETTINGS.total_steps == 21 + 40 + 40
-    assert replace(SETTINGS, themes=True).total_steps == 40 + 60 + 60
-    assert replace(SETTINGS, max_steps=5, refit=False).total_steps == 10
-    assert replace(SETTINGS, select=False).plans_tried == (UNFOCUSED,)
+    assert SETTINGS.total_steps == 40 + 40
+    assert GRADED.total_steps == 21 + 21
+    assert replace(SETTINGS, max_steps=5, refit=False).total_steps == 5
+    assert replace(SETTINGS, select=False).plan == UNFOCUSED
     with pytest.raises(TypeError):
         FocusSettings(3)
 

@@ -62,7 +62,7 @@ class Fitted:
         of shaping, in older files).
     shares : tuple of (share, explained, error) or None
         Inclusion priors that were tried, the share of the held-out deviance that each explains, and
-        the standard error of its difference to the best (focused models).
+        the standard error of that (focused models).
     context : array (words, topics) or None
         How often each dropped word occurs beside the tokens of each topic, zero for kept words
         (models that select words; None in older files). After `partial_fit`, of the documents

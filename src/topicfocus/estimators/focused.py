@@ -34,8 +34,8 @@ class FocusedTopicRegressor(TopicRegressor):
 
     Words are kept by the evidence they give about the target, up to a share of the tokens, and
     count by how much they say. A topic is a theme, what documents are about, with a direction,
-    which way they lean. Topics are shaped on the kept words by the constrained objective, in which the
-    topic mix of a document comes from its words alone, in training as in prediction. β and the
+    which way they lean. Topics are shaped on the kept words by the constrained objective, in which
+    the topic mix of a document comes from its words alone, in training as in prediction. β and the
     background have exactly disjoint supports.
 
     Parameters
@@ -47,7 +47,7 @@ class FocusedTopicRegressor(TopicRegressor):
         the target; where that runs out earlier, words that vary with the kept ones, as words of
         the same topics do, fill it up. "auto": ten tokens of an average document, or twice or four
         times that, but between 5% and 50%: the least that predicts the documents set aside as well
-        as the best, to a standard error. That is a limit, and not filled up.
+        as the best of them, to one standard error. That is a limit, and not filled up.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
@@ -88,7 +88,7 @@ class FocusedTopicRegressor(TopicRegressor):
         Share of the held-out target's deviance that the model explains.
     inclusion_path_ : tuple of (share, explained, error)
         The shares that "auto" tried, what each explains before topics are shaped, and the standard
-        error of its difference to the best.
+        error of that.
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists

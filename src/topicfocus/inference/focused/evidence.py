@@ -244,14 +244,23 @@ def cut(
 
     A word's score is (E_v - c)/n_v. c is its description length: the evidence that pure noise is
     expected to show in the best of V words, 2 log V, or less when that would leave fewer than
-    `vocabulary` (or `share`, if larger) of the words to choose from. Sorted by score and cut
-    where the kept tokens reach `share`, so more words are kept the larger it is. `keep` and `drop`
-    are columns decided by the user.
+    `vocabulary` of the words to choose from. A `share` above that goes on with words of less
+    evidence, as many of all words, after those. Sorted by score and cut where the kept tokens
+    reach `share`, so that a larger share keeps a superset. `keep` and `drop` are columns decided by
+    the user.
     """
     n_words = len(evidence)
     seen = word_count > 0
-    cost = description_cost(evidence, share, vocabulary)
-    score = np.where(seen & (evidence > cost), (evidence - cost) / np.maximum(word_count, 1), -1.0)
+    often = np.maximum(word_count, 1)
+    cost = description_cost(evidence, 0.0, vocabulary)
+    first = np.where(seen & (evidence > cost), (evidence - cost) / often, -1.0)
+    less = seen & (evidence > description_cost(evidence, share, vocabulary)) & (first <= 0)
+    # Those of less evidence come after all others, in the same order whatever the share.
+    smallest_score = first[first > 0].min(initial=np.inf)
+    lowest = 0.5 * (smallest_score if np.isfinite(smallest_score) else 1.0)
+    rank = evidence / often
+    second = lowest * rank / max(float(rank.max()), 1e-300)
+    score = np.where(less, np.maximum(second, 1e-300), first)
     forced = np.zeros(n_words, dtype=bool)
     if drop is not None:
         score[drop] = -1.0

@@ -67,9 +67,12 @@ def cut_vocabulary(
             "No word says anything about the target beyond noise, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
-    if settings.inclusion_prior is not None:
+    cost = description_cost(amount, share, plan.smallest_vocabulary)
+    evident = np.flatnonzero((amount > cost) & (data.word_counts > 0))
+    if settings.drop is not None:
+        evident = np.setdiff1d(evident, settings.drop)
+    if settings.inclusion_prior is not None and np.isin(evident, kept).all():
         # The user knows how much is relevant: words without evidence of their own fill the rest.
         # "auto" is a limit and no such knowledge.
         kept = complete_by_factors(kept, data.train, share, settings.n_topics, drop=settings.drop)
-    cost = description_cost(amount, share, plan.smallest_vocabulary)
     return Cut(kept=kept, share=share, word_cost=cost)

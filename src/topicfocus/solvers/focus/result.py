@@ -44,7 +44,7 @@ class Choices:
 class ShareTrial:
     """An inclusion prior that was tried, and the share of the held-out target it explains.
 
-    `error` is the standard error of the difference to the best one.
+    `error` is the standard error of that share, over documents.
     """
 
     share: float

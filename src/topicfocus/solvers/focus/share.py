@@ -5,11 +5,12 @@ a path of shares words are cut and topics started, each target is regressed on t
 those starting topics, and the documents set aside are predicted. Shaping changes the words of
 topics and hardly what they predict, so what is compared here is what will be compared in the end,
 for a small part of its cost. Taken is the smallest share whose loss is not above that of the best
-by more than one standard error of the difference between the two.
+by more than one standard error of the latter (the rule of Breiman and others for trees).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +21,8 @@ from topicfocus.solvers.focus.evidence import WordEvidence
 from topicfocus.solvers.focus.result import ShareTrial
 from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.start import Start, start_topics
-from topicfocus.solvers.focus.stopping import StoppingRule, Watch, excess
+from topicfocus.solvers.focus.stopping import StoppingRule, Watch, mean_and_error
 from topicfocus.solvers.focus.themes import Themes
-
-#: Standard errors by which a smaller share may be worse than the best.
-TOLERANCE = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +48,15 @@ def choose_share(
         watch = Watch(start.held_out, start.train, data.family, StoppingRule())
         tried.append((cut, start, *watch.look(start.first_state)))
     weight = np.concatenate([column.weight for column in data.held_columns])
-    best = tried[int(np.argmax([explained for _, _, _, explained in tried]))][2]
-    differences = [excess(losses, best, weight) for _, _, losses, _ in tried]
-    index = next(i for i, (more, error) in enumerate(differences) if more <= TOLERANCE * error)
     trials = tuple(
-        ShareTrial(share=cut.share, explained=explained, error=error)
-        for (cut, _, _, explained), (_, error) in zip(tried, differences, strict=True)
+        ShareTrial(share=cut.share, explained=explained, error=mean_and_error(losses, weight)[1])
+        for cut, _, losses, explained in tried
     )
-    cut, start = tried[index][:2]
+    cut, start = tried[smallest_good(trials)][:2]
     return ChosenShare(cut=cut, start=start, trials=trials)
+
+
+def smallest_good(trials: Sequence[ShareTrial]) -> int:
+    """The first that explains as much as the best less one standard error of that."""
+    best = max(trials, key=lambda trial: trial.explained)
+    return next(i for i, t in enumerate(trials) if t.explained >= best.explained - best.error)

@@ -122,19 +122,19 @@ def significantly_more(
     loss: np.ndarray, other: np.ndarray, weight: np.ndarray, tolerance: float
 ) -> bool:
     """Whether `loss` is above `other` by more than `tolerance` paired standard errors."""
-    more, error = excess(loss, other, weight)
+    more, error = mean_and_error(loss - other, weight)
     return more > tolerance * error
 
 
-def excess(loss: np.ndarray, other: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """By how much `loss` is above `other` on average, and the standard error of that.
+def mean_and_error(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """The mean of some documents' values, and its standard error.
 
     A document of weight 2 is two copies, so n is the sum of the weights. The error of a single
     document is not known, and called zero.
     """
-    more, size = loss - other, float(weight.sum())
-    mean = float(weight @ more) / size
+    size = float(weight.sum())
+    mean = float(weight @ values) / size
     if size < 2:
         return mean, 0.0
-    variance = float(weight @ (more - mean) ** 2) / (size - 1)
+    variance = float(weight @ (values - mean) ** 2) / (size - 1)
     return mean, math.sqrt(variance / size)
