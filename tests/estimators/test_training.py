@@ -68,7 +68,7 @@ def test_a_focused_trainer_is_what_the_estimator_does():
     model = FocusedTopicRegressor(3, random_state=0).fit(REVIEWS.counts, REVIEWS.target)
     np.testing.assert_array_equal(mine.state.topic_word, model.fitted_.state.topic_word)
     np.testing.assert_array_equal(mine.selected_words, model.selected_words_)
-    assert mine.sees_roots and mine.shaping == "readable"
+    assert mine.sees_roots and mine.shaping == "themes"
 
 
 @pytest.mark.parametrize(

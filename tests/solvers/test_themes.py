@@ -182,8 +182,10 @@ def test_fewer_topics_are_found_where_words_are_few(reviews):
 def test_dropped_words_count_for_nothing_and_kept_ones_by_their_strength(reviews):
     model = FocusedTopicRegressor(4, random_state=0).fit(reviews.counts, reviews.target)
     kept = model.selected_words_
-    assert np.all(model.inclusion_[~kept] == 0) and np.all(model.inclusion_[kept] > 0)
-    assert model.inclusion_.max() <= 1 and len(np.unique(model.inclusion_)) > 5
+    weight = model.word_weight_
+    assert np.all(weight[~kept] == 0) and np.all(weight[kept] > 0)
+    assert weight.max() <= 1 and len(np.unique(weight)) > 5
+    np.testing.assert_array_equal(model.inclusion_, kept)
     assert np.all(model.components_[:, ~kept] == 0) and np.all(model.background_[kept] == 0)
     other = reviews.counts.copy().tolil()
     other[:, np.flatnonzero(~kept)] = 0
@@ -236,7 +238,7 @@ def test_topics_may_be_places_on_a_line(reviews):
     model = FocusedTopicRegressor(4, themes=False, random_state=0)
     model.fit(reviews.counts, reviews.target)
     assert model.shaping_ == "graded"
-    assert set(np.unique(model.inclusion_)) == {0.0, 1.0}
+    assert set(np.unique(model.word_weight_)) == {0.0, 1.0}
     assert rmse(reviews.target, model.predict(reviews.counts)) < np.std(reviews.target)
     with pytest.raises(TypeError, match="themes"):
         FocusedTopicRegressor(4, themes="yes").fit(reviews.counts, reviews.target)

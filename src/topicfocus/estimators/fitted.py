@@ -134,6 +134,20 @@ class Fitted:
 
     @property
     def inclusion(self) -> np.ndarray | None:
+        """φ of a joint model; of a focused one 1 for words that are kept, 0 for the others."""
+        if self.hyper is None and self.selected_words is not None:
+            return self.selected_words.astype(float)
+        return self.state.inclusion if self.selects else None
+
+    @property
+    def lacks_words(self) -> bool:
+        """Whether there are as many topics as the kept words can fill, or more."""
+        kept = self.selected_words
+        return self.hyper is None and kept is not None and kept.sum() // 2 <= self.state.n_topics
+
+    @property
+    def word_weight(self) -> np.ndarray | None:
+        """How much a token of each word counts in topic mixes (models that select words)."""
         return self.state.inclusion if self.selects else None
 
     @property

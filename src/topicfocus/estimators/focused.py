@@ -74,8 +74,9 @@ class FocusedTopicRegressor(TopicRegressor):
     ----------
     components_ : array (topics, words), rows sum to one, zero on dropped words
     coef_, intercept_ : η and b; the expected target of a document of one topic is their sum
-    inclusion_ : array (words,)
-        How much a token of the word counts, up to 1; exactly 0 for words that are dropped.
+    inclusion_ : array (words,), exactly 0 or 1
+    word_weight_ : array (words,)
+        How much a token of the word counts in topic mixes, up to 1; 0 for words that are dropped.
     selected_words_ : array of bool (words,)
     background_ : array (words,), zero on kept words
     evidence_ : array (words,)
@@ -106,7 +107,8 @@ class FocusedTopicRegressor(TopicRegressor):
     (3,)
     """
 
-    inclusion_ = FittedAttribute(lambda f: f.inclusion, "How much a token of the word counts.")
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
+    word_weight_ = FittedAttribute(lambda f: f.word_weight, "How much a token of a word counts.")
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
     background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
     evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
@@ -169,8 +171,9 @@ class FocusedTopicClassifier(TopicClassifier):
     classes_ : array, or a list of arrays for several targets
     coef_ : array (topics,) or (classes, topics)
         Log odds of the second class in a document of one topic; with more classes one row a class.
-    components_, inclusion_, selected_words_, background_, evidence_, shaping_, explained_,
-    inclusion_path_
+    components_, inclusion_, word_weight_, selected_words_, background_, evidence_
+        As for :class:`FocusedTopicRegressor`.
+    shaping_, explained_, inclusion_path_
         As for :class:`FocusedTopicRegressor`.
 
     Examples
@@ -183,7 +186,8 @@ class FocusedTopicClassifier(TopicClassifier):
     (3,)
     """
 
-    inclusion_ = FittedAttribute(lambda f: f.inclusion, "How much a token of the word counts.")
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
+    word_weight_ = FittedAttribute(lambda f: f.word_weight, "How much a token of a word counts.")
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
     background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
     evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")

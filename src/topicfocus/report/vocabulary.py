@@ -28,7 +28,7 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     present = counts.copy()
     present.data = np.ones_like(present.data)
     frequency = np.asarray(counts.sum(axis=0)).ravel()
-    inclusion = fitted.state.inclusion
+    inclusion = fitted.state.inclusion if fitted.inclusion is None else fitted.inclusion
     out: dict[str, Any] = {
         "names": pack_texts(inputs.vocabulary),
         "count": whole(np.round(frequency)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from topicfocus.inference.focused.moments import Past
@@ -126,10 +127,10 @@ def _fit_words(
     the first, and half of the steps is enough. Where η is free, stopping early is part of the fit:
     it starts anew.
     """
-    plan = settings.plan
+    plan, prior = settings.plan, start.state.doc_topic_prior
     shaped = shape_topics(
         start.weighted,
-        start.state,
+        replace(start.state, doc_topic_prior=plan.shaping_prior * prior),
         start.logits,
         ShapeSettings(
             prior_precision=plan.prior_precision,
@@ -141,8 +142,9 @@ def _fit_words(
         start.begin,
         _watch(data, start, settings) if choices is None else None,
     )
-    refit = refit_targets(data, start, shaped.state)
-    verdict = judge(data, start, shaped.state, refit, choices)
+    state = replace(shaped.state, doc_topic_prior=prior)
+    refit = refit_targets(data, start, state)
+    verdict = judge(data, start, state, refit, choices)
     if choices is None:
         choices = Choices(
             penalties=start.penalties,
@@ -155,7 +157,7 @@ def _fit_words(
         explained=verdict.explained,
         cut=cut,
         word_weight=start.word_weight,
-        state=final_state(shaped.state, data.family, refit.fits, choices),
+        state=final_state(state, data.family, refit.fits, choices),
         supervision_weight=start.supervision_weight,
         choices=choices,
         interrupted=shaped.interrupted,

@@ -47,6 +47,9 @@ class ShapingPlan:
         Share of the start without themes that is mixed into the one with them.
     weighted : bool
         Whether a token counts by how strongly its word leans (`start.word_weights`).
+    shaping_prior : float
+        Factor on a, the prior of topic mixes, while topics are shaped. As heavy as prediction wants
+        it, it keeps all mixes alike, and topics then do not follow what occurs together.
     """
 
     largest_share: float = 0.8
@@ -66,6 +69,7 @@ class ShapingPlan:
     polarity: float = 6.0
     start_mix: float = 0.02
     weighted: bool = False
+    shaping_prior: float = 1.0
 
 
 #: Topics that are about something, each with a direction, of words that count by their strength.
@@ -83,6 +87,7 @@ THEMED = ShapingPlan(
     stopping_slack=0.1,
     theme_sharpness=3.0,
     weighted=True,
+    shaping_prior=0.3,
 )
 #: Topics as places on the line from low to high, in an order that can be told.
 GRADED = ShapingPlan(

@@ -5,7 +5,8 @@ a path of shares words are cut and topics started, each target is regressed on t
 those starting topics, and the documents set aside are predicted. Shaping changes the words of
 topics and hardly what they predict, so what is compared here is what will be compared in the end,
 for a small part of its cost. Taken is the smallest share whose loss is not above that of the best
-by more than one standard error of the latter (the rule of Breiman and others for trees).
+by more than one standard error of the latter (the rule of Breiman and others for trees), of those
+that have words enough to tell the topics apart.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.start import Start, start_topics
 from topicfocus.solvers.focus.stopping import StoppingRule, Watch, mean_and_error
 from topicfocus.solvers.focus.themes import Themes
+
+#: Words that a topic has to choose from, at least: its ten first words are then hardly another's.
+#: But an eighth of the vocabulary is enough in any case.
+WORDS_A_TOPIC = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +57,17 @@ def choose_share(
         ShareTrial(share=cut.share, explained=explained, error=mean_and_error(losses, weight)[1])
         for cut, _, losses, explained in tried
     )
-    cut, start = tried[smallest_good(trials)][:2]
+    n_words = min(WORDS_A_TOPIC * settings.n_topics, len(data.word_counts) // 8)
+    enough = [len(cut.kept) >= n_words for cut, *_ in tried]
+    cut, start = tried[smallest_good(trials, enough)][:2]
     return ChosenShare(cut=cut, start=start, trials=trials)
 
 
-def smallest_good(trials: Sequence[ShareTrial]) -> int:
-    """The first that explains as much as the best less one standard error of that."""
+def smallest_good(trials: Sequence[ShareTrial], enough: Sequence[bool]) -> int:
+    """The first that explains as much as the best less one standard error of that.
+
+    Those that have not words `enough` are passed over, if there are others.
+    """
     best = max(trials, key=lambda trial: trial.explained)
-    return next(i for i, t in enumerate(trials) if t.explained >= best.explained - best.error)
+    good = [i for i, t in enumerate(trials) if t.explained >= best.explained - best.error]
+    return next((i for i in good if enough[i]), good[-1])

@@ -132,13 +132,13 @@ def start_topics(
 
 
 def possible_topics(settings: FocusSettings, n_kept: int) -> int:
-    """As many topics as were asked for, or as the kept words can fill: two words each, at least.
+    """As many topics as were asked for, or two, or as the kept words can fill with two each.
 
     A user who gives a prior for each topic gets them all.
     """
     if not settings.select or settings.doc_topic_prior is not None:
         return settings.n_topics
-    return min(settings.n_topics, max(n_kept // 2, 1))
+    return min(settings.n_topics, max(n_kept // 2, 2))
 
 
 def _places_and_logits(

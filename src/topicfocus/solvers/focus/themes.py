@@ -40,8 +40,8 @@ from topicfocus.solvers.protocol import run
 THEME_PRIOR = 0.1
 #: Documents that themes are found from, at most, and passes over these.
 MOST_DOCUMENTS, MOST_EPOCHS = 10_000, 40
-#: Steps of the clustering that they start from.
-CLUSTER_STEPS = 10
+#: Steps of the clustering that they start from, and documents compared for each centre of it.
+CLUSTER_STEPS, CANDIDATES = 10, 8
 #: s, how many documents' worth of no theme in particular is added to a word's.
 SMOOTHING = 20.0
 #: |u| at most, so that no rare word is a topic by itself.
@@ -82,19 +82,21 @@ def n_directions(columns: Sequence[Column]) -> int:
 
 
 def find_themes(problem: Problem, n_themes: int) -> Themes:
-    """LDA of all words of the documents, or of an even sample of them if they are very many.
+    """LDA of all words of the documents, or of a sample of them if they are very many.
 
-    The start is seeded by a constant: the same documents have the same themes.
+    Documents are drawn by their content and numbers that are always the same, so that the same
+    documents have the same themes, whatever their order, and two copies are one of weight two.
     """
     n_words = problem.corpus.n_words
     if n_themes < 2:
         return Themes(lift=np.ones((n_words, 1)), share=np.ones(1))
-    if problem.n_docs > MOST_DOCUMENTS:
-        chosen = np.linspace(0, problem.n_docs - 1, MOST_DOCUMENTS).round().astype(int)
-        problem = problem.rows(chosen)
+    rng = np.random.default_rng(0)
+    if problem.size > MOST_DOCUMENTS:
+        luck = _drawn(problem, rng.standard_normal(n_words))
+        problem = problem.rows(np.flatnonzero(luck < MOST_DOCUMENTS / problem.size))
     corpus, weight = problem.corpus, problem.doc_weight
     words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
-    state = _lda(words, n_themes)
+    state = _lda(words, n_themes, rng)
     mixes = topic_mixes(corpus, state, tolerance=1e-6, n_jobs=problem.n_jobs)
     share = np.average(mixes, axis=0, weights=problem.doc_weights)
     weighted = mixes * problem.doc_weights[:, None]
@@ -102,11 +104,15 @@ def find_themes(problem: Problem, n_themes: int) -> Themes:
     return Themes(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
 
 
-def _lda(problem: Problem, n_themes: int) -> ModelState:
+def _drawn(problem: Problem, key: np.ndarray) -> np.ndarray:
+    """A number between 0 and 1 for each document, as if at random, by its words alone."""
+    return np.clip(np.modf(1e3 * np.abs(problem.corpus.counts @ key))[0], 1e-12, 1.0)
+
+
+def _lda(problem: Problem, n_themes: int, rng: np.random.Generator) -> ModelState:
     hyper = Hyperparameters(n_topics=n_themes, selects=False)
     prior = np.full(n_themes, THEME_PRIOR)
-    rng = np.random.default_rng(0)
-    start = perturbed_start(problem, hyper, Gaussian(1.0), prior, rng)
+    start = perturbed_start(problem, hyper, Gaussian(1.0), prior, np.random.default_rng(0))
     start = replace(start, topic_word=clustered_topics(problem, n_themes, rng))
     with checkpointing(None):  # a stage of a fit is kept as a whole
         found = run(
@@ -125,11 +131,12 @@ def clustered_topics(problem: Problem, n: int, rng: np.random.Generator) -> np.n
     rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
     size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
     rows = sparse.csr_array(sparse.diags_array(1 / np.maximum(size, 1e-300)) @ rows)
-    centres = _far_apart(rows, n, rng)
+    centres = _far_apart(problem, rows, n, rng)
+    everyone = np.arange(problem.n_docs)
     for _ in range(CLUSTER_STEPS):
         nearest = np.argmax(rows @ centres.T, axis=1)
         member = sparse.csr_array(
-            (np.ones(len(nearest)), (nearest, np.arange(len(nearest)))), shape=(n, len(nearest))
+            (problem.doc_weights, (nearest, everyone)), shape=(n, problem.n_docs)
         )
         centres = (member @ rows).toarray()
         centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-300)
@@ -138,14 +145,24 @@ def clustered_topics(problem: Problem, n: int, rng: np.random.Generator) -> np.n
     return 0.5 * topics + 0.5 * (word_count / word_count.sum())[:, None]
 
 
-def _far_apart(rows: sparse.csr_array, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows drawn in turn with probabilities 1 - cosine to the nearest one drawn before."""
-    chosen = [int(rng.integers(rows.shape[0]))]
-    near = np.zeros(rows.shape[0])
-    while len(chosen) < n:
-        near = np.maximum(near, (rows @ rows[[chosen[-1]]].T).toarray().ravel())
-        far = np.maximum(1 - near, 1e-12) ** 2
-        chosen.append(int(rng.choice(len(far), p=far / far.sum())))
+def _far_apart(
+    problem: Problem, rows: sparse.csr_array, n: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Rows drawn in turn with probabilities f_d = (1 - cosine to the nearest one drawn before)².
+
+    Of some that are drawn each time the one is taken that leaves the least Σ_d w_d f_d (greedy
+    k-means++), or two of four planted themes became one.
+    """
+    far, chosen = np.ones(rows.shape[0]), []
+    for _ in range(n):
+        luck = _drawn(problem, rng.standard_normal(rows.shape[1]))
+        # The first of exponential clocks of these rates; those of copies go off at once.
+        drawn = np.unique(-np.log(luck) / far, return_index=True)[1][:CANDIDATES]
+        near = (rows @ rows[drawn].T).toarray()
+        left = np.minimum(far[:, None], np.maximum(1 - near, 1e-6) ** 2)
+        best = int(np.argmin(problem.doc_weights @ left))
+        chosen.append(int(drawn[best]))
+        far = left[:, best]
     return rows[chosen].toarray()
 
 
