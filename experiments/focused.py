@@ -107,7 +107,7 @@ def topic_model(data, name: str, binary: bool, split: int, lexicon: Any) -> dict
         "npmi10": metrics.coherence(topics, train.counts, "npmi", 10),
         "log_ratio10": metrics.coherence(topics, train.counts, "log_ratio", 10),
         "pmi50": metrics.coherence(topics, train.counts, "pmi", 50),
-        "rung": getattr(model, "rung_", None),
+        "shaping": getattr(model, "shaping_", None),
     }
     if hasattr(model, "inclusion_"):
         kept = model.inclusion_ > 0.5
@@ -206,8 +206,7 @@ def table() -> str:
             lines.append("| " + " | ".join(cells) + " |")
         first = next((r for r in rows if r["model"] == "focused" and r["split"] == 0), None)
         if first:
-            rungs = [r["rung"] for r in rows if r["model"] == "focused"]
-            lines += ["", f"Focused topics, split 0 ({', '.join(rungs)} over the splits):", ""]
+            lines += ["", "Focused topics, split 0:", ""]
             lines += [f"    {coef:7.2f}  {words}" for coef, words in first["topics"]]
     return "\n".join(lines) + "\n"
 

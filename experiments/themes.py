@@ -164,8 +164,6 @@ def fit(data: Data, name: str, split: int, n_topics: int, part: str, **settings:
     scored = data.valid if part == "valid" else data.test
     regression = data.task == "regression"
     cls = topicfocus.FocusedTopicRegressor if regression else topicfocus.FocusedTopicClassifier
-    if name == "themes":  # a parameter that the code of "today" does not have
-        settings = {"themes": True, **settings}
     model = cls(n_topics, random_state=split, **settings)
     extra = {} if part == "valid" else {"X_val": data.valid[0], "y_val": data.valid[1]}
     model.fit(*data.train, **extra)
