@@ -444,7 +444,9 @@ def test_a_row_without_its_number(tmp_path, monkeypatch, large, bad):
     monkeypatch.setattr(jsonlines, "LARGE", large)
     rows = [("good", "1", "5", "2"), ("bad", "2", "1", bad), ("film", "3", "2", "4")]
     for path in number_files(tmp_path, rows):
-        with pytest.raises(ReadError, match=r"row 2.*'price' is (missing|'.*', not a number)"):
+        with pytest.raises(
+            ReadError, match=r"row 2.*'price' is (missing|'.*', not (a number|finite))"
+        ):
             read_table(path, "text", "stars", numbers=["year", "price"]).read()
         table = read_table(path, "text", "stars", numbers=["year", "price"], skip_bad=True)
         block = table.read()

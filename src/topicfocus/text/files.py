@@ -131,13 +131,31 @@ def check_text(head: bytes, path: str, encoding: str) -> None:
         )
     if not splits_at_newlines(encoding):
         return
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ReadError(f'{path} is UTF-16. Pass encoding="utf-16" (--encoding utf-16).')
+    wide = _wide_encoding(head)
+    if wide:
+        name = wide.upper().removesuffix("-LE").removesuffix("-BE")
+        raise ReadError(f'{path} is {name}. Pass encoding="{wide}" (--encoding {wide}).')
     if b"\0" in head:
         raise ReadError(
             f"{path} is not text: it holds NUL bytes. Check what kind of file it is; if it is "
             'UTF-16, pass encoding="utf-16" (--encoding utf-16).'
         )
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """UTF-32 or UTF-16, by the mark at the beginning or by the zeros of a first letter."""
+    # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
+    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "utf-32"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    zeros = tuple(byte == 0 for byte in head[:4])
+    return {
+        (False, True, True, True): "utf-32-le",
+        (True, True, True, False): "utf-32-be",
+        (False, True, False, True): "utf-16-le",
+        (True, False, True, False): "utf-16-be",
+    }.get(zeros)
 
 
 def splits_at_newlines(encoding: str) -> bool:

@@ -204,6 +204,8 @@ def _read(line: str) -> dict[str, Any]:
         raise _Bad(f"not JSON: {error.msg} at column {error.colno}. Correct it.") from None
     except RecursionError:
         raise _Bad("JSON nested too deeply. Correct it.") from None
+    except ValueError:  # Python reads no integers of more than 4,300 digits
+        raise _Bad("a whole number of thousands of digits. Correct it.") from None
     if not isinstance(record, dict):
         raise _Bad(f"a JSON {type(record).__name__}, not an object. Write one object a line.")
     return record

@@ -30,6 +30,26 @@ class CountTable:
     corpus: Corpus
     target: list[str] | None
 
+    def where(self, i: int) -> str:
+        """What messages call a document.
+
+        Parameters
+        ----------
+        i : int
+            Its number, from 0 on.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from topicfocus.text import CountTable
+        >>> CountTable("reviews.npz", None, None).where(16)
+        'row 17'
+        """
+        return f"row {i + 1}"
+
 
 def read_counts(
     path: str,

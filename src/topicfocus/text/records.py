@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,10 +11,18 @@ from numpy.typing import NDArray
 
 from topicfocus.text.errors import BadRows, ReadError
 from topicfocus.text.files import nearest
+from topicfocus.text.numbers import (
+    LARGEST,
+    NO_NUMBER,
+    is_missing,
+    parse_number,
+    shown,
+    why_no_number,
+)
 
 _SHOWN_COLUMNS = 20
-#: What files write where a value is not known, in lower case.
-MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", ".", "<na>", "#n/a"))
+#: Longer names of columns are cut in messages; they are documents, mostly.
+_LONG_NAME = 30
 #: A block is handed on when its texts have this many characters, however few rows that is.
 BLOCK_CHARACTERS = 1 << 23
 
@@ -69,17 +76,33 @@ class Block:
 
 def find_column(name: str | None, columns: list[str], what: str, path: str) -> int:
     """The place of a column; if it is not there, an error that lists those there are."""
-    shown = ", ".join(columns[:_SHOWN_COLUMNS]) + (", ..." if len(columns) > _SHOWN_COLUMNS else "")
+    listed = [
+        column if len(column) <= _LONG_NAME else f"{column[:_LONG_NAME]}..." for column in columns
+    ]
+    listed = listed[:_SHOWN_COLUMNS] + ["..."] * (len(columns) > _SHOWN_COLUMNS)
+    found = f"Columns: {', '.join(listed)}."
+    if _no_header(columns):
+        found += (
+            " These do not look like names: if the file has no line of names, write one above its "
+            "first row."
+        )
     option = f"{what}= (--{what})"
     if name is None:
-        raise ReadError(f"{path}: say which column is the {what}, {option}. Columns: {shown}.")
+        raise ReadError(f"{path}: say which column is the {what}, {option}. {found}")
     places = [i for i, column in enumerate(columns) if column == name]
     if not places:
         near = nearest(name, columns)
-        raise ReadError(f"{path} has no column {name!r}.{near} Columns: {shown}.")
+        raise ReadError(f"{path} has no column {name!r}.{near} {found}")
     if len(places) > 1:
         raise ReadError(f"{path} has {len(places)} columns named {name!r}. Rename all but one.")
     return places[0]
+
+
+def _no_header(columns: list[str]) -> bool:
+    """Whether the first line of a file is a row: it has numbers or sentences."""
+    return any(
+        parse_number(name) is not None or len(name) > 80 or name.count(" ") > 7 for name in columns
+    )
 
 
 #: Row, text, target, and the columns that were asked for as numbers.
@@ -94,18 +117,23 @@ def read_numbers(values: Iterable[Any], names: Iterable[str]) -> list[float]:
     """The numbers of one row; all must be there, because a model has no place for a gap."""
     out = []
     for value, name in zip(values, names, strict=True):
-        if value is None or (isinstance(value, str) and value.strip().lower() in MISSING):
+        if type(value) is float and abs(value) <= LARGEST:  # as Arrow gives them; NaN is not
+            out.append(value)
+            continue
+        text = "" if value is None else str(value).strip()
+        if is_missing(text):
             raise BadNumber(f"{name!r} is missing. Fill it in.")
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number) or "_" in str(value):
-            raise BadNumber(
-                f"{name!r} is {value!r:.40}, not a number. Turn categories into columns of 0 and 1."
-            )
+        number = None if isinstance(value, (list, dict)) else parse_number(text)
+        if number is None:
+            raise BadNumber(f"{name!r} is {shown(value)}, {why_no_number(text)}. {_advice(text)}")
         out.append(number)
     return out
+
+
+def _advice(text: str) -> str:
+    if why_no_number(text) == NO_NUMBER:
+        return "Turn categories into columns of 0 and 1."
+    return "Write digits and a decimal point."
 
 
 def in_blocks(records: Iterable[Record], request: Request) -> Iterator[Block]:

@@ -93,6 +93,33 @@ class Table:
         none = np.empty((0, len(self._source.request.numbers)))
         return np.concatenate([none, *self._numbers])
 
+    def where(self, i: int) -> str:
+        """What messages call a row.
+
+        Parameters
+        ----------
+        i : int
+            Its number among the rows read so far, from 0 on.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topicfocus.text import read_table
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "reviews.csv")
+        ...     _ = path.write_text("text\\ngood film\\n\\nbad film\\n")
+        ...     table = read_table(path, text="text")
+        ...     _ = table.read()
+        >>> table.where(1)
+        'row 2'
+        """
+        return f"row {self.rows[i]}"
+
     @property
     def n_skipped(self) -> int:
         return self._source.request.bad.n

@@ -51,7 +51,10 @@ def target_values(target: Target) -> np.ndarray:
 
 def _label(text: str) -> int | str:
     """Class 1 of a file is the number 1 in Python, too."""
-    return int(text) if text.lstrip("-").isdigit() and str(int(text)) == text else text
+    # Longer ones are names: no integer of NumPy holds them.
+    digits = text.removeprefix("-")
+    whole = digits.isascii() and digits.isdecimal() and len(digits) <= 18
+    return int(text) if whole and str(int(text)) == text else text
 
 
 # ---- saved models ------------------------------------------------------------------------------

@@ -7,13 +7,14 @@ for; `read_source` reads and counts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from topicfocus.text import ReadError, Target, detect_target, read_table
+from topicfocus.text.errors import BadRows
 from topicfocus.text.files import encoding_advice
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError
@@ -46,6 +47,10 @@ class Source:
     @property
     def n_docs(self) -> int:
         return self.counts.shape[0]
+
+    def where(self, i: int) -> str:
+        """What messages call a document."""
+        return f"row {self.rows[i]}"
 
 
 class _Keeping:
@@ -101,9 +106,51 @@ def open_new(
 
 
 def read_source(
-    path: str, table: Any, roles: Roles, counting: CountOptions, remarks: Remarks, jobs: int | None
+    path: str,
+    table: Any,
+    roles: Roles,
+    counting: CountOptions,
+    remarks: Remarks,
+    jobs: int | None,
+    skip_bad: bool = False,
 ) -> Source:
-    """Read what was opened, count, and find out what the target is."""
+    """Read what was opened, count, and find out what the target is.
+
+    With `skip_bad`, documents whose target should be a number and is none are left out.
+    """
+    source = _all_rows(path, table, roles, counting, remarks, jobs, skip_bad)
+    return _without_bad(source, remarks)
+
+
+def _without_bad(source: Source, remarks: Remarks) -> Source:
+    bad = source.target.bad
+    if not bad:
+        return source
+    for i, what in bad[: BadRows.SHOWN]:
+        remarks.say(f"Left out: {source.where(i)}: {what}.")
+    rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
+    remarks.say(f"{rows} left out for the target.")
+    good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
+    return replace(
+        source,
+        counts=source.counts[good],
+        target=source.target.of(good),
+        rows=source.rows[good],
+        texts=[source.texts[i] for i in good if i < len(source.texts)],
+        n_skipped=source.n_skipped + len(bad),
+        columns=source.columns.of(good),
+    )
+
+
+def _all_rows(
+    path: str,
+    table: Any,
+    roles: Roles,
+    counting: CountOptions,
+    remarks: Remarks,
+    jobs: int | None,
+    skip_bad: bool,
+) -> Source:
     is_matrix = hasattr(table, "corpus")
     if table.target is None:
         where = (
@@ -113,7 +160,7 @@ def read_source(
         )
         raise SettingError(f"{path}: say {where}: {setting('target')}.")
     if is_matrix:
-        return _from_matrix(path, table, roles)
+        return _from_matrix(path, table, roles, skip_bad)
     counter = counting.counter(
         stop_words=counting.stop_words,
         # Rarer in the whole file than this is rarer in its training part, too.
@@ -137,7 +184,9 @@ def read_source(
         path,
         counts,
         counter.get_feature_names_out(),
-        detect_target(values, roles.kind, name=_target_name(roles)),
+        detect_target(
+            values, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
+        ),
         table.rows,
         keeping.texts,
         True,
@@ -156,8 +205,10 @@ def _counting_targets(values: Any, weight: np.ndarray | None, remarks: Remarks) 
     return [v if w > 0 else None for v, w in zip(values, weight, strict=True)]
 
 
-def _from_matrix(path: str, table: Any, roles: Roles) -> Source:
-    target = detect_target(table.target, roles.kind, name=_target_name(roles))
+def _from_matrix(path: str, table: Any, roles: Roles, skip_bad: bool) -> Source:
+    target = detect_target(
+        table.target, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
+    )
     counts = table.corpus.counts
     terms = np.array(table.corpus.vocabulary, dtype=object)
     rows = np.arange(1, counts.shape[0] + 1)

@@ -93,7 +93,11 @@ def report_file(
     texts = texts[:docs]
     values = None
     if table.target is not None:
-        values = target_values(detect_target(table.target[:docs], saved.settings.get("kind")))
+        kind = saved.settings.get("kind")
+        found = detect_target(
+            table.target[:docs], kind, where=table.where, skip_bad=reading.skip_bad
+        )
+        values = target_values(found)
     shown = Columns.read(names, table).of(np.arange(len(texts))).for_predict()
     if names.covariates:
         shown["covariate_names"] = list(names.covariates)

@@ -190,7 +190,7 @@ def _read(
     from topicfocus.workflow.read import open_file, read_source
 
     table = open_file(path, roles, reading, remarks)
-    return read_source(path, table, roles, counting, remarks, jobs)
+    return read_source(path, table, roles, counting, remarks, jobs, reading.skip_bad)
 
 
 def write(
