@@ -302,7 +302,6 @@ def test_encodings(tmp_path):
         ("a.jsonl", b"\x1f\x8b....", "compressed by gzip"),
         ("a.csv.gz", b"text,stars\n", "is not compressed by gzip"),
         ("a.csv", b"te\0xt,stars\n", "NUL bytes"),
-        ("a.json", b"[{}]", "one JSON array"),
         ("a.parquet", b"text,stars\na,1\n", "not Parquet but perhaps text"),
         ("a.npz", b"text", ".npz is a zip archive"),
         ("a.npz", b"PK\x05\x06" + bytes(18), "not a sparse matrix"),

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import gzip
 import io
 import re
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from topicfocus.text import packed
 from topicfocus.text.errors import ReadError
 
 #: Errors of a file that is there but cannot be read to its end.
-BROKEN = (OSError, EOFError, zlib.error)
+BROKEN = (OSError, *packed.BROKEN)
+#: A longer line, or value of JSON, is no document, and would fill the memory.
+LONGEST = 1 << 27
 #: What a file begins with, and what that is.
 _MAGIC = (
     (b"PAR1", "a Parquet file"),
@@ -48,16 +49,14 @@ def what_it_is(head: bytes) -> str | None:
 
 
 def open_bytes(path: str) -> io.BufferedReader:
-    """A file, or standard input for "-", as bytes; gzip is undone."""
+    """A file, or standard input for "-", as bytes; compression is undone on the way."""
     if path == "-":
         return io.BufferedReader(_Again(sys.stdin.buffer), _PEEK)
-    stream: Any = check_exists(path).open("rb", buffering=_PEEK)
-    if path.lower().endswith(".gz"):
-        with stream:
-            if stream.peek(2)[:2] != b"\x1f\x8b":
-                raise ReadError(f"{path} is named .gz but is not compressed by gzip. Rename it.")
-        return io.BufferedReader(gzip.GzipFile(path), _PEEK)  # type: ignore[arg-type]
-    return stream
+    place = check_exists(path)
+    kind = packed.packing(path)
+    if kind is None:
+        return io.BufferedReader(io.FileIO(place), _PEEK)
+    return io.BufferedReader(packed.open_packed(path, kind), _PEEK)
 
 
 class _Again(io.RawIOBase):
@@ -150,12 +149,13 @@ def _wide_encoding(head: bytes) -> str | None:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     zeros = tuple(byte == 0 for byte in head[:4])
-    return {
+    known: dict[tuple[bool, ...], str] = {
         (False, True, True, True): "utf-32-le",
         (True, True, True, False): "utf-32-be",
         (False, True, False, True): "utf-16-le",
         (True, False, True, False): "utf-16-be",
-    }.get(zeros)
+    }
+    return known.get(zeros)
 
 
 def splits_at_newlines(encoding: str) -> bool:
@@ -193,8 +193,9 @@ class Lines:
         """Lines of UTF-16 and the like, where an error's place is known only roughly."""
         wrapped = io.TextIOWrapper(self._stream, encoding=self._encoding, newline="")
         try:
-            for line in wrapped:
+            while line := wrapped.readline(LONGEST):
                 self.number += 1
+                self._check_length(line)
                 yield line
         except UnicodeError as error:
             raise ReadError(
@@ -205,9 +206,17 @@ class Lines:
             if not self._stream.closed:
                 wrapped.detach()  # the stream is not the wrapper's to close
 
+    def _check_length(self, line: str | bytes) -> None:
+        if len(line) == LONGEST:
+            raise ReadError(
+                f"{self._path}, after line {self.number}: a line of more than "
+                f"{LONGEST >> 20} MiB. Check what kind of file it is."
+            )
+
     def _by_line(self) -> Iterator[str]:
         encoding = self._encoding
-        for raw in self._stream:
+        while raw := self._stream.readline(LONGEST):
+            self._check_length(raw)
             if self.number == 0 and raw.startswith(b"\xef\xbb\xbf"):
                 raw = raw[3:]  # the mark that some programs begin UTF-8 files with
             self.number += 1

@@ -247,10 +247,10 @@ def _column(
     if not known:
         raise ReadError(f"{name} has no values: all {len(texts)} are missing. Name another column.")
     numbers = {text: parse_number(text) for text in known}
-    commas = {}
+    commas: dict[str, float | None] = {}
     if kind not in ("binary", "classes"):
         odd = [text for text, number in numbers.items() if number is None]
-        commas = with_point(odd, [text for text in known if numbers[text] is not None])
+        commas |= with_point(odd, [text for text in known if numbers[text] is not None])
     n_commas = sum(known[text] for text in commas)
     return _Column(name, where, texts, known, numbers | commas, n_commas)
 

@@ -82,7 +82,9 @@ class Saved:
     settings: dict[str, Any]
 
 
-def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Saved:
+def load_model(
+    path: str | os.PathLike[str], *, jobs: int | None = None, tokenizer: Any = None
+) -> Saved:
     """Load the model of a file, or of a folder that `fit_file` has written.
 
     Parameters
@@ -92,6 +94,8 @@ def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Save
         model), or a folder.
     jobs : int, optional
         Threads; all cores by default.
+    tokenizer : callable, optional
+        The function that the model was fitted with, of which its file has the name only.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Save
     place, path = Path(path), str(path)
     if place.is_dir() and (place / MODEL_FILE).is_file():
         place = place / MODEL_FILE
-    model = topicfocus.load(place)
+    model = topicfocus.load(place, tokenizer=tokenizer)
     counter, estimator = None, model
     if hasattr(model, "steps"):
         if len(model.steps) != 2:

@@ -6,6 +6,7 @@ for; `read_source` reads and counts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,6 +23,9 @@ from topicfocus.workflow.options import ColumnNames, CountOptions, ReadOptions, 
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting
 
+#: A file, a pattern of names, or several of these.
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
 #: Texts that are kept to be shown on the explorer page, in characters together.
 KEPT_CHARACTERS = 1 << 26
 
@@ -32,6 +36,7 @@ class Source:
 
     `counts` has all words of the file: which of them are used is decided on the training part.
     `texts` are those of the first documents, as many as fit; `is_text` False is a count matrix.
+    `files` has the file of each document, where there are several, and `given` what the user wrote.
     """
 
     path: str
@@ -43,6 +48,9 @@ class Source:
     is_text: bool
     n_skipped: int = 0
     columns: Columns = NO_COLUMNS
+    files: np.ndarray | None = None
+    given: Any = None
+    n_without_group: int = 0
 
     @property
     def n_docs(self) -> int:
@@ -50,7 +58,8 @@ class Source:
 
     def where(self, i: int) -> str:
         """What messages call a document."""
-        return f"row {self.rows[i]}"
+        row = f"row {self.rows[i]}"
+        return row if self.files is None else f"{self.files[i]}, {row}"
 
 
 class _Keeping:
@@ -69,14 +78,31 @@ class _Keeping:
             yield block
 
 
-def open_file(path: str, roles: Roles, reading: ReadOptions, remarks: Remarks) -> Any:
+def open_file(
+    paths: Sequence[str],
+    roles: Roles,
+    reading: ReadOptions,
+    counting: CountOptions,
+    remarks: Remarks,
+) -> Any:
     """A table of `text.read_table`, with its columns checked."""
-    remarks.say(f"Reading {'standard input' if path == '-' else path} ...")
-    return read_table(path, roles.text, roles.target, numbers=roles.more.every, **asdict(reading))
+    table = read_table(
+        paths,
+        roles.text,
+        roles.target,
+        numbers=roles.more.every,
+        group=roles.more.group,
+        separator=counting.separator,
+        **asdict(reading),
+    )
+    n = len(getattr(table, "files", ()))
+    files = f" ({n} files)" if n > 1 else ""
+    remarks.say(f"Reading {'standard input' if paths[0] == '-' else table.path}{files} ...")
+    return table
 
 
 def open_new(
-    path: str,
+    path: Paths,
     saved: Any,
     *,
     text: str | None,
@@ -92,7 +118,14 @@ def open_new(
     names = named_for_new(saved.estimator, covariates, exposure, saved.path)
     text = text or saved.settings.get("text")
     try:
-        table = read_table(path, text, target, numbers=names.every, **asdict(reading))
+        table = read_table(
+            path,
+            text,
+            target,
+            numbers=names.every,
+            separator=getattr(saved.counter, "separator", None),
+            **asdict(reading),
+        )
     except ReadError as error:
         missing = next((n for n in names.every if f"no column {n!r}" in str(error)), None)
         if missing is None:
@@ -106,7 +139,6 @@ def open_new(
 
 
 def read_source(
-    path: str,
     table: Any,
     roles: Roles,
     counting: CountOptions,
@@ -118,8 +150,15 @@ def read_source(
 
     With `skip_bad`, documents whose target should be a number and is none are left out.
     """
-    source = _all_rows(path, table, roles, counting, remarks, jobs, skip_bad)
+    source = _all_rows(table, roles, counting, remarks, jobs, skip_bad)
+    _say_groups(source, remarks)
     return _without_bad(source, remarks)
+
+
+def _say_groups(source: Source, remarks: Remarks) -> None:
+    name, alone = source.columns.names.group, source.n_without_group
+    if name is not None and alone:
+        remarks.say(f"{alone:,} documents have no {name!r}: each is a group of its own.")
 
 
 def _without_bad(source: Source, remarks: Remarks) -> Source:
@@ -139,11 +178,11 @@ def _without_bad(source: Source, remarks: Remarks) -> Source:
         texts=[source.texts[i] for i in good if i < len(source.texts)],
         n_skipped=source.n_skipped + len(bad),
         columns=source.columns.of(good),
+        files=None if source.files is None else source.files[good],
     )
 
 
 def _all_rows(
-    path: str,
     table: Any,
     roles: Roles,
     counting: CountOptions,
@@ -151,7 +190,7 @@ def _all_rows(
     jobs: int | None,
     skip_bad: bool,
 ) -> Source:
-    is_matrix = hasattr(table, "corpus")
+    path, is_matrix = table.path, hasattr(table, "corpus")
     if table.target is None:
         where = (
             "where the target is, a file with one value a line"
@@ -162,7 +201,7 @@ def _all_rows(
     if is_matrix:
         return _from_matrix(path, table, roles, skip_bad)
     counter = counting.counter(
-        stop_words=counting.stop_words,
+        stop_words=counting.stops,
         # Rarer in the whole file than this is rarer in its training part, too.
         min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
         n_jobs=jobs,
@@ -192,6 +231,8 @@ def _all_rows(
         True,
         table.n_skipped,
         columns,
+        table.file_of_rows if len(table.files) > 1 else None,
+        n_without_group=0 if table.group is None else table.group.count(None),
     )
 
 
@@ -225,12 +266,13 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     Parameters
     ----------
     which : str or None
-        "english" (also for None), "none", or a file of words, one a line.
+        "english", "none", or a file of words, one a line; None is "auto", English unless
+        documents are codes.
     encoding : str, default="utf-8"
 
     Returns
     -------
-    "english", None, or a list of str
+    "english", "auto", None, or a list of str
 
     Examples
     --------
@@ -238,7 +280,9 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     >>> read_stop_words("none") is None
     True
     """
-    if which in (None, "english"):
+    if which is None:
+        return "auto"
+    if which == "english":
         return "english"
     if which == "none":
         return None
