@@ -122,7 +122,7 @@ def test_a_mistyped_number_is_an_error_and_can_be_left_out(value):
 
 
 def test_errors_are_named_up_to_five():
-    with pytest.raises(ReadError, match="7 of 407 values are not: 'a' .*'e' .value 105.,") as e:
+    with pytest.raises(ReadError, match=r"7 of 407 values are not: 'a' .*'e' .value 105.,") as e:
         detect_target(ratings(*"abcdefg"))
     assert "'f'" not in str(e.value)
     found = detect_target(ratings(*"abcdefg"), skip_bad=True)
@@ -163,7 +163,7 @@ def test_decimal_commas():
     for column in (["1,234", "2,345", "12"], ["1,234,567", "3,000", "2,100"], ["$3", "$4.5", "$9"]):
         with pytest.raises(ReadError, match=r"\(value 1\) is a number with.*decimal point"):
             detect_target(column)
-    with pytest.raises(ReadError, match="'3,5' .value 51.; the first is .* decimal comma"):
+    with pytest.raises(ReadError, match=r"'3,5' .value 51.; the first is .* decimal comma"):
         detect_target(["2.5", "3", "4"] * 10 + ["1.5"] * 20 + ["3,5"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -91,7 +91,11 @@ class Excel:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ReadError(f"{path} is not a whole file of Excel: {reason}.") from None
         try:
-            yield self._texts(self._sheet(book))
+            rows = self._texts(self._sheet(book))
+            try:
+                yield rows
+            finally:
+                rows.close()  # the sheet is a file of its own, which keeps the book open
         finally:
             book.close()
 
@@ -107,7 +111,7 @@ class Excel:
             raise ReadError(f"{path}: say which sheet, sheet= (--sheet). Sheets: {listed}.")
         return book.worksheets[0]
 
-    def _texts(self, sheet: Any) -> Iterator[list[str]]:
+    def _texts(self, sheet: Any) -> Generator[list[str], None, None]:
         sheet.reset_dimensions()  # what a file says of its size may be wrong
         try:
             for row in sheet.iter_rows(values_only=True):
