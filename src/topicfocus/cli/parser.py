@@ -130,7 +130,8 @@ def _counting(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--stop-words",
         metavar="WHICH",
-        help='"english" (default), "none", or a file with one word a line',
+        help="english (default), dutch, french, german, italian, portuguese, spanish, none, or a "
+        "file with one word a line",
     )
     group.add_argument(
         "--separator",

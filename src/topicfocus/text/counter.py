@@ -19,6 +19,7 @@ from topicfocus.text import counting, listed
 from topicfocus.text.buffers import Texts, text_chunks
 from topicfocus.text.counting import Tally, TokenRule
 from topicfocus.text.listed import ListedTally
+from topicfocus.text.stop_words import LANGUAGES, words_of
 
 
 class TokenCounter(TransformerMixin, BaseEstimator):
@@ -34,8 +35,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Put texts into lower case first, as ``str.lower`` does.
     min_length : int, default=2
         Shortest word, in characters.
-    stop_words : "english", list of str, or None, default=None
-        Words that are left out before n-grams are made; "english" is scikit-learn's list.
+    stop_words : name of a language, list of str, or None, default=None
+        Words that are left out before n-grams are made; "english" is scikit-learn's list, "dutch",
+        "french", "german", "italian", "portuguese" and "spanish" are short ones of our own.
     ngram_range : (int, int), default=(1, 1)
         Orders of n-grams to count: (1, 2) is words and pairs of words.
     min_df, max_df : int or float, default=1 and 1.0
@@ -344,12 +346,12 @@ def read_stop_words(stop_words: Any) -> tuple[str, ...]:
     if stop_words is None:
         return ()
     if isinstance(stop_words, str):
-        if stop_words != "english":
+        if stop_words not in LANGUAGES:
             raise ValueError(
-                f'stop_words must be "english", a list of words, or None; got {stop_words!r}. For '
-                f"one word, pass [{stop_words!r}]."
+                f"stop_words must be one of {', '.join(LANGUAGES)}, a list of words, or None; got "
+                f"{stop_words!r}. For one word, pass [{stop_words!r}]."
             )
-        return tuple(ENGLISH_STOP_WORDS)
+        return tuple(ENGLISH_STOP_WORDS) if stop_words == "english" else words_of(stop_words)
     words = tuple(stop_words)
     for word in words:
         if not isinstance(word, str):

@@ -16,7 +16,8 @@ import numpy as np
 
 from topicfocus.text import ReadError, Target, detect_target, read_table
 from topicfocus.text.errors import BadRows
-from topicfocus.text.files import encoding_advice
+from topicfocus.text.files import Lines, encoding_advice, nearest, open_bytes, readable
+from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.options import ColumnNames, CountOptions, ReadOptions, Roles
@@ -158,7 +159,8 @@ def read_source(
 def _say_groups(source: Source, remarks: Remarks) -> None:
     name, alone = source.columns.names.group, source.n_without_group
     if name is not None and alone:
-        remarks.say(f"{alone:,} documents have no {name!r}: each is a group of its own.")
+        documents = "1 document has" if alone == 1 else f"{alone:,} documents have"
+        remarks.say(f"{documents} no {name!r}: each is a group of its own.")
 
 
 def _without_bad(source: Source, remarks: Remarks) -> Source:
@@ -266,13 +268,14 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     Parameters
     ----------
     which : str or None
-        "english", "none", or a file of words, one a line; None is "auto", English unless
-        documents are codes.
+        A language such as "english", "none", or a file of words, one a line; None is "auto",
+        English unless documents are codes.
     encoding : str, default="utf-8"
+        Of the file.
 
     Returns
     -------
-    "english", "auto", None, or a list of str
+    a language, "auto", None, or a list of str
 
     Examples
     --------
@@ -282,17 +285,19 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     """
     if which is None:
         return "auto"
-    if which == "english":
-        return "english"
+    if which in LANGUAGES:
+        return which
     if which == "none":
         return None
-    try:
-        words = Path(which).read_text(encoding=encoding).split("\n")
-    except FileNotFoundError:
-        raise SettingError(
-            f'{setting("stop_words")} {which}: no such file. It is "english", "none", or a file '
-            "of words."
-        ) from None
-    except UnicodeError as error:
-        raise ReadError(f"{which}: {error}. {encoding_advice(encoding)}") from None
-    return [word.strip() for word in words if word.strip()]
+    what = f"It is one of {', '.join(LANGUAGES)}, none, or a file of words, one a line."
+    place, option = Path(which), f"{setting('stop_words')} {which}"
+    if not place.exists():
+        raise SettingError(f"{option}: no such file.{nearest(which, list(LANGUAGES))} {what}")
+    if place.is_dir():
+        raise SettingError(f"{option}: this is a folder. {what}")
+    with readable(which), open_bytes(which) as stream:
+        lines = Lines(stream, which, encoding)
+        words = [line.strip() for line in lines]
+    if lines.fault:
+        raise ReadError(f"{which}: {lines.fault}. {encoding_advice(encoding)}")
+    return [word for word in words if word]
