@@ -289,7 +289,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             return listed.terms_of(codes, rule.stop_words, rule.orders)
         if self.tokenizer is None:
             return None
-        function = self.tokenizer
+        function = listed.checked(self.tokenizer)
         tokens = (lambda text: function(text.lower())) if rule.lowercase else function
         return listed.terms_of(tokens, rule.stop_words, rule.orders)
 

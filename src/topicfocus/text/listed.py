@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -18,6 +19,8 @@ from topicfocus.text.counting import Pairs, to_csr
 
 #: From a text to its tokens.
 Tokens = Callable[[str], Sequence[str]]
+#: So many are lists of strings at a time, which take more room than their text.
+_DOCUMENTS_AT_ONCE = 1024
 
 
 @dataclass
@@ -75,8 +78,8 @@ def terms_of(tokens: Tokens, stop_words: Iterable[str], orders: tuple[int, int])
     """Tokens without stop words, and what n-grams there are of them."""
     stop, (low, high) = frozenset(stop_words), orders
 
-    def terms(text: str) -> list[str]:
-        words = [_checked(word) for word in tokens(text)]
+    def terms(text: str) -> Sequence[str]:
+        words = tokens(text)
         if stop:
             words = [word for word in words if word not in stop]
         if (low, high) == (1, 1):
@@ -87,41 +90,34 @@ def terms_of(tokens: Tokens, stop_words: Iterable[str], orders: tuple[int, int])
     return terms
 
 
-def _checked(token: object) -> str:
-    if not isinstance(token, str):
-        raise TypeError(f"the tokenizer gave {token!r:.40}, not a string. Let it give strings.")
-    return token
+def checked(function: Callable[[str], Iterable[str]]) -> Tokens:
+    """A user's function, whose tokens are seen to be strings."""
+
+    def tokens(text: str) -> list[str]:
+        found = list(function(text))
+        if not set(map(type, found)) <= {str}:
+            wrong = next(token for token in found if type(token) is not str)
+            raise TypeError(f"the tokenizer gave {wrong!r:.40}, not a string. Let it give strings.")
+        return found
+
+    return tokens
 
 
 def learn_listed(chunks: Iterable[Texts], terms: Tokens, *, keep_pairs: bool) -> ListedTally:
     """Count every term there is."""
-    ids: dict[str, int] = {}
-    in_docs: list[int] = []
-    frequency: list[int] = []
+    ids: defaultdict[str, int] = defaultdict()
+    ids.default_factory = ids.__len__  # a new term has the next number
+    in_docs = frequency = np.zeros(0, dtype=np.int64)
     pairs, n_docs = [], 0
     for chunk in chunks:
-        rows = []
-        for counts in _counted(chunk, terms):
-            row = []
-            for term, n in counts.items():
-                entry = ids.setdefault(term, len(ids))
-                if entry == len(in_docs):
-                    in_docs.append(0)
-                    frequency.append(0)
-                in_docs[entry] += 1
-                frequency[entry] += n
-                row.append((entry, n))
-            rows.append(row)
-        n_docs += len(rows)
+        part = _pairs(*_numbers(chunk, terms, lambda flat: map(ids.__getitem__, flat)))
+        n = len(ids)
+        in_docs = _added(in_docs, np.bincount(part.ids, minlength=n))
+        frequency = _added(frequency, np.bincount(part.ids, part.counts, n).astype(np.int64))
+        n_docs += len(part.lengths)
         if keep_pairs:
-            pairs.append(_pairs(rows))
-    return ListedTally(
-        list(ids),
-        np.array(in_docs, dtype=np.int64),
-        np.array(frequency, dtype=np.int64),
-        pairs,
-        n_docs,
-    )
+            pairs.append(part)
+    return ListedTally(list(ids), in_docs, frequency, pairs, n_docs)
 
 
 def count_listed(
@@ -133,25 +129,41 @@ def count_listed(
 ) -> sparse.csr_array:
     """Counts of the terms of a vocabulary, in its order; all others are left out."""
     place = {term: i for i, term in enumerate(vocabulary)}
-    pairs = [
-        _pairs(
-            [
-                [(place[term], n) for term, n in counts.items() if term in place]
-                for counts in _counted(chunk, terms)
-            ]
-        )
-        for chunk in chunks
-    ]
+
+    def numbers(flat: Iterator[str]) -> Iterator[int]:
+        return map(place.get, flat, repeat(-1))
+
+    pairs = [_pairs(*_numbers(chunk, terms, numbers)) for chunk in chunks]
     column = np.arange(len(vocabulary), dtype=np.int64)
     return to_csr(pairs, column, len(vocabulary), dtype, n_jobs)
 
 
-def _counted(chunk: Texts, terms: Tokens) -> Iterator[Counter[str]]:
-    for d in range(len(chunk)):
-        yield Counter(terms(chunk[d].decode("utf-8", "surrogatepass")))
+def _numbers(
+    chunk: Texts, terms: Tokens, numbers: Callable[[Iterator[str]], Iterator[int]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of each term, document after document, and how many each document has."""
+    found: list[NDArray[np.int64]] = []
+    lengths: list[int] = []
+    for start in range(0, len(chunk), _DOCUMENTS_AT_ONCE):
+        documents = range(start, min(start + _DOCUMENTS_AT_ONCE, len(chunk)))
+        lists = [terms(chunk[d].decode("utf-8", "surrogatepass")) for d in documents]
+        lengths += map(len, lists)
+        found.append(np.fromiter(numbers(chain.from_iterable(lists)), np.int64))
+    return np.concatenate([np.zeros(0, np.int64), *found]), np.array(lengths, dtype=np.int64)
 
 
-def _pairs(rows: list[list[tuple[int, int]]]) -> Pairs:
-    flat = [pair for row in rows for pair in row]
-    ids, counts = np.array(flat, dtype=np.int32).reshape(-1, 2).T.copy()
-    return Pairs.small(ids, counts, np.array([len(row) for row in rows], dtype=np.int64))
+def _pairs(ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> Pairs:
+    """(id, count) pairs of documents; ids below 0 are left out."""
+    document = np.repeat(np.arange(len(lengths)), lengths)
+    known = ids >= 0
+    width = int(ids.max(initial=0)) + 1
+    both, counts = np.unique(document[known] * width + ids[known], return_counts=True)
+    per_document = np.bincount(both // width, minlength=len(lengths))
+    return Pairs.small((both % width).astype(np.int32), counts.astype(np.int32), per_document)
+
+
+def _added(sums: NDArray[np.int64], more: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sums over as many terms as there are by now."""
+    out = more.astype(np.int64)
+    out[: len(sums)] += sums
+    return out
