@@ -24,6 +24,13 @@ class CountTable:
         ``corpus.counts`` and ``corpus.vocabulary``.
     target : list of str, or None
         One value a document, as in the file.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import make_corpus
+    >>> from topicfocus.text import CountTable
+    >>> CountTable("reviews.npz", make_corpus([[2, 0], [1, 1]]), ["5", "1"]).corpus.n_docs
+    2
     """
 
     path: str
