@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,7 @@ from topicfocus.text.records import (
 )
 
 _PIECE = 1 << 16
+_SPACES = re.compile("[\ufeff \\t\\r\\n]*")
 #: An error so near to the end of what was read may be for want of the rest.
 _NEAR = 16
 
@@ -83,7 +85,7 @@ class _Objects:
     def __init__(self, stream: io.BufferedReader, request: Request) -> None:
         self._request = request
         self._text = io.TextIOWrapper(stream, encoding=request.encoding)
-        self._buffer = ""
+        self._buffer, self._at = "", 0
         self._ended = False
         self._row = 0
         self._decoder = json.JSONDecoder()
@@ -111,27 +113,27 @@ class _Objects:
 
     def _next(self) -> str:
         """The next character that is no space, which stays; "" at the end."""
-        self._buffer = self._buffer.lstrip("\ufeff \t\r\n")
-        while not self._buffer and self._more(_PIECE):
-            self._buffer = self._buffer.lstrip("\ufeff \t\r\n")
-        return self._buffer[:1]
+        while True:
+            self._at = _SPACES.match(self._buffer, self._at).end()  # type: ignore[union-attr]
+            if self._at < len(self._buffer) or not self._more(_PIECE):
+                return self._buffer[self._at : self._at + 1]
 
     def _expect(self, character: str) -> None:
-        if self._next() != character:
-            found = self._buffer[:1]
+        found = self._next()
+        if found != character:
             what = f"{found!r} stands" if found else "the file ends"
             raise self._fault(f"{what} where {character!r} is due")
-        self._buffer = self._buffer[1:]
+        self._at += 1
 
     def _value(self) -> Any:
         self._next()
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._buffer)
+                value, end = self._decoder.raw_decode(self._buffer, self._at)
             except json.JSONDecodeError as error:
                 whole = error.pos < len(self._buffer) - _NEAR and "Unterminated" not in error.msg
                 # As much again at a time: an object of any length is begun anew a few times only.
-                if whole or not self._more(max(_PIECE, len(self._buffer))):
+                if whole or not self._more(max(_PIECE, len(self._buffer) - self._at)):
                     raise self._fault(f"not JSON: {error.msg}") from None
                 continue
             except RecursionError:
@@ -140,14 +142,14 @@ class _Objects:
                 raise self._fault("a whole number of thousands of digits") from None
             if end == len(self._buffer) and self._more(_PIECE):
                 continue  # a number that ends here may go on
-            self._buffer = self._buffer[end:]
+            self._at = end
             return value
 
     def _more(self, size: int) -> bool:
-        """Read on; False at the end of the file."""
+        """Read on, and forget what lies behind; False at the end of the file."""
         if self._ended:
             return False
-        if len(self._buffer) > LONGEST:
+        if len(self._buffer) - self._at > LONGEST:
             raise self._fault(f"longer than {LONGEST >> 20} MiB")
         try:
             piece = self._text.read(size)
@@ -155,7 +157,7 @@ class _Objects:
             advice = encoding_advice(self._request.encoding)
             raise self._fault(f"not {self._request.encoding} ({error}). {advice[:-1]}") from None
         self._ended = not piece
-        self._buffer += piece
+        self._buffer, self._at = self._buffer[self._at :] + piece, 0
         return not self._ended
 
     def _fault(self, what: str) -> ReadError:

@@ -26,6 +26,7 @@ _DATE = re.compile(
 _BESIDE = re.compile(r"([€$£¥₹]\s?[+-]?\d+([.,]\d+)*|[+-]?\d+([.,]\d+)*\s?[%‰€$£¥₹])\Z")
 #: What `why_no_number` says where nothing better is known.
 NO_NUMBER = "not a number"
+DATE, NOT_FINITE, TOO_LARGE = "a date or time", "not finite", "too large"
 
 
 def is_missing(text: str) -> bool:
@@ -77,6 +78,17 @@ def shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4]}...{text[-1]}"
 
 
+def advice(reason: str) -> str:
+    """What to do about a value for which `why_no_number` has this reason."""
+    if reason == NO_NUMBER:
+        return "Turn categories into columns of 0 and 1"
+    if reason == DATE:
+        return "Turn it into a number, such as days since a day"
+    if reason in (NOT_FINITE, TOO_LARGE):
+        return "Correct or empty it"
+    return "Write digits and a decimal point, nothing else"
+
+
 def why_no_number(text: str) -> str:
     """What is wrong with a text where a number is due, as the end of "'3,5' is"."""
     try:
@@ -84,7 +96,7 @@ def why_no_number(text: str) -> str:
     except ValueError:
         number = None
     if number is not None and "_" not in text:
-        return "not finite" if math.isinf(number) and "inf" in text.lower() else "too large"
+        return NOT_FINITE if math.isinf(number) and "inf" in text.lower() else TOO_LARGE
     if _EITHER.match(text):
         return "a number with a comma, decimal or between thousands"
     if has_decimal_comma(text):
@@ -92,7 +104,7 @@ def why_no_number(text: str) -> str:
     if _THOUSANDS.match(text):
         return "a number with marks between thousands"
     if is_date(text):
-        return "a date or time"
+        return DATE
     if _BESIDE.match(text):
         return "a number with a sign beside it"
     return NO_NUMBER

@@ -13,7 +13,7 @@ from topicfocus.text.errors import BadRows, ReadError
 from topicfocus.text.files import nearest
 from topicfocus.text.numbers import (
     LARGEST,
-    NO_NUMBER,
+    advice,
     is_missing,
     parse_number,
     shown,
@@ -202,15 +202,10 @@ def read_numbers(values: Iterable[Any], names: Iterable[str]) -> list[float]:
             raise BadNumber(f"{name!r} is missing. Fill it in.")
         number = None if isinstance(value, (list, dict)) else parse_number(text)
         if number is None:
-            raise BadNumber(f"{name!r} is {shown(value)}, {why_no_number(text)}. {_advice(text)}")
+            reason = why_no_number(text)
+            raise BadNumber(f"{name!r} is {shown(value)}, {reason}. {advice(reason)}.")
         out.append(number)
     return out
-
-
-def _advice(text: str) -> str:
-    if why_no_number(text) == NO_NUMBER:
-        return "Turn categories into columns of 0 and 1."
-    return "Write digits and a decimal point."
 
 
 def take_fields(row: int, fields: list[str], places: Places, request: Request) -> Record:

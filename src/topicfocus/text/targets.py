@@ -15,7 +15,7 @@ from topicfocus.text.errors import ReadError
 from topicfocus.text.files import nearest
 from topicfocus.text.numbers import (
     NO_NUMBER,
-    is_date,
+    advice,
     is_missing,
     parse_number,
     shown,
@@ -276,13 +276,10 @@ def _check_writing(column: _Column) -> None:
     if sum(column.known[text] for text in strange) <= column.n_values / 2:
         return
     first = strange[0]
-    if is_date(first):
-        advice = "Turn it into a number, such as days since a day, or name another column"
-    else:
-        advice = "Write digits and a decimal point, nothing else"
     raise ReadError(
         f"{column.name} cannot be predicted as it is: {shown(first)} ({column.place(first)}) is "
-        f"{reasons[first]}. {advice}; if these are labels: kind='classes' (--kind classes)."
+        f"{reasons[first]}. {advice(reasons[first])}, or name another column; if these are labels: "
+        "kind='classes' (--kind classes)."
     )
 
 
@@ -421,7 +418,8 @@ def _labelled(
 
     codes = np.array([code(text) for text in column.texts], dtype=np.float64)
     if kind == "binary":
-        sentence = f"binary: {why}, {labels[1]} (positive) and {labels[0]}{more}."
+        both = f"{labels[1]} (positive) and {labels[0]}"
+        sentence = f"binary: {why}, {both}{_single(column)}{more}."
     else:
         names = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
         sentence = f"classes: {why} ({names}){_single(column)}{more}."
