@@ -338,6 +338,7 @@ def test_several_files_are_their_rows_one_behind_the_other(tmp_path, parts):
 
 def test_several_files_of_several_kinds(tmp_path):
     (tmp_path / "a.csv").write_bytes(csv_bytes([("a", 1)]))
+    assert read(tmp_path) == [("a", "1")]
     (tmp_path / "b.tsv").write_text("id\tstars\ttext\n1\t2\tb\n")
     (tmp_path / "c.json").write_text('[{"text": "c", "stars": 3}]')
     (tmp_path / "d.csv").write_text("text,stars\n")  # a part may be empty

@@ -110,7 +110,8 @@ def readable(path: str) -> Iterator[None]:
         raise
     except BROKEN as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise ReadError(f"{path} cannot be read: {reason}.") from error
+        again = " Fetch or pack it again." if isinstance(error, packed.BROKEN) else ""
+        raise ReadError(f"{path} cannot be read: {reason.rstrip('.')}.{again}") from error
 
 
 def peek(stream: io.BufferedReader, path: str) -> bytes:

@@ -287,7 +287,7 @@ def read_table(
     if len(names) == 1:
         names = _tables_in(names[0], format)
     if len(names) == 1:
-        return _read_one(request, format, vocabulary)
+        return _read_one(replace(request, path=names[0]), format, vocabulary)
     for name in names:
         if Path(name).is_dir():
             raise ReadError(f"{name} is a folder, which cannot be one of several. Name it alone.")
