@@ -173,7 +173,9 @@ def test_decimal_commas():
 )
 def test_dates_are_refused_by_name(date):
     values = [date.format(i % 5 + 1) for i in range(60)]
-    with pytest.raises(ReadError, match=r"\(value 1\) is a date or time. Turn it into a number, such as"):
+    with pytest.raises(
+        ReadError, match=r"\(value 1\) is a date or time. Turn it into a number, such as"
+    ):
         detect_target(values)
     assert len(detect_target(values, "classes").classes) == 5
 
