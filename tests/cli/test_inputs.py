@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import lzma
+import re
 import zipfile
 
 import numpy as np
@@ -306,6 +307,7 @@ def test_a_sheet_of_excel(rows, whole, tmp_path):
 
 def test_a_tokenizer_is_for_python(rows, tmp_path):
     from topicfocus.workflow import CountOptions, SettingError, fit_file, load_model, predict_file
+    from topicfocus.workflow.wording import command_line
 
     (tmp_path / "r.csv").write_bytes(content(rows))
     counting = CountOptions(tokenizer="shlex:split", stop_words=None)
@@ -313,8 +315,8 @@ def test_a_tokenizer_is_for_python(rows, tmp_path):
     for wrong in ("shlex", "shlex:nothing", "no_such_module:f", ":f"):
         with pytest.raises(SettingError, match="tokenizer="):
             CountOptions(tokenizer=wrong).counter()
-    import re
-
+    with command_line(), pytest.raises(SettingError, match="for Python only"):
+        CountOptions(tokenizer="shlex:split").counter()
     words = re.compile(r"[a-z]{4,}").findall
     out = tmp_path / "o"
     outcome = fit_file(

@@ -53,7 +53,7 @@ def _marks(counts: Any) -> list[tuple[int, int]]:
     columns = []
     for _ in range(2):
         of_word = rng.integers(2**64, size=counts.shape[1], dtype=np.uint64)
-        # The product is odd times odd, so neither word nor count gets lost; sums wrap around.
+        # An odd factor loses nothing of the other; sums wrap around.
         mixed = (of_word[counts.indices] | np.uint64(1)) * (data ^ of_word[counts.indices])
         mixed ^= mixed >> np.uint64(29)
         ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])

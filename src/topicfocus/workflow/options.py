@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.wording import setting
+from topicfocus.workflow.wording import setting, spoken
 
 KINDS = ("real", "count", "ordinal", "classes")
 MODELS = ("focused", "pf-slda", "pc-slda", "slda")
@@ -155,6 +155,9 @@ def _imported(tokenizer: Any) -> Any:
     """The function that a user's own program names; never called with a name from a file."""
     if not isinstance(tokenizer, str):
         return tokenizer
+    if spoken("command", "call") == "command":
+        # Whatever names it there, an option or a file of settings: nothing is imported by it.
+        raise SettingError("a tokenizer is for Python only: CountOptions(tokenizer=function).")
     module, colon, name = tokenizer.partition(":")
     if not colon or not module or not name:
         raise SettingError(
