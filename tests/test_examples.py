@@ -56,6 +56,7 @@ FRAGMENTS = {
     "persistence.md-0": "goes on with a model of the reader",
     "streaming.md-0": "goes on with batches of the reader",
     "text.md-0": "reads a file of the reader",
+    "text.md-2": "reads a file of the reader; tests/cli/test_inputs.py does the same",
     "workflow.md-0": "reads files of the reader; the docstring of fit_file has it all",
 }
 

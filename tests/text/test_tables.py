@@ -302,7 +302,6 @@ def test_encodings(tmp_path):
         ("a.jsonl", b"\x1f\x8b....", "compressed by gzip"),
         ("a.csv.gz", b"text,stars\n", "is not compressed by gzip"),
         ("a.csv", b"te\0xt,stars\n", "NUL bytes"),
-        ("a.json", b"[{}]", "one JSON array"),
         ("a.parquet", b"text,stars\na,1\n", "not Parquet but perhaps text"),
         ("a.npz", b"text", ".npz is a zip archive"),
         ("a.npz", b"PK\x05\x06" + bytes(18), "not a sparse matrix"),
@@ -444,7 +443,9 @@ def test_a_row_without_its_number(tmp_path, monkeypatch, large, bad):
     monkeypatch.setattr(jsonlines, "LARGE", large)
     rows = [("good", "1", "5", "2"), ("bad", "2", "1", bad), ("film", "3", "2", "4")]
     for path in number_files(tmp_path, rows):
-        with pytest.raises(ReadError, match=r"row 2.*'price' is (missing|'.*', not a number)"):
+        with pytest.raises(
+            ReadError, match=r"row 2.*'price' is (missing|'.*', not (a number|finite))"
+        ):
             read_table(path, "text", "stars", numbers=["year", "price"]).read()
         table = read_table(path, "text", "stars", numbers=["year", "price"], skip_bad=True)
         block = table.read()

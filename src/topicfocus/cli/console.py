@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -54,3 +54,9 @@ def one_line_warnings(remarks: Remarks) -> Iterator[None]:
 def print_json(value: Any, indent: int | None = 2) -> None:
     """To standard output."""
     print(json.dumps(plain(value), indent=indent, ensure_ascii=False, allow_nan=False))
+
+
+def joined(words: Iterable[str]) -> str:
+    """Words in a row; those that have spaces themselves, such as codes, with semicolons."""
+    words = list(words)
+    return ("; " if any(" " in word for word in words) else " ").join(words)

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.cli.console import Remarks, one_line_warnings, print_json, result_console
+from topicfocus.cli.console import (
+    Remarks,
+    joined,
+    one_line_warnings,
+    print_json,
+    result_console,
+)
 from topicfocus.workflow.errors import SettingError
 
 _LISTED = 10
@@ -108,7 +114,7 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_section()
     table.add_row("what the words add, by topic", "")
     for row in sorted(result["topics"], key=lambda row: -row["amount"]):
-        label = Text(f"  {row['topic']}: {' '.join(row['words'])}")
+        label = Text(f"  {row['topic']}: {joined(row['words'])}")
         table.add_row(label, Text(f"{row['amount']:+.3f}", style=_sign(row["amount"])))
     return table
 

@@ -24,6 +24,7 @@ def run(args: argparse.Namespace) -> int:
             covariates=args.covariates,
             weight=args.weight,
             exposure=args.exposure,
+            group=args.group,
             model=args.model,
             topics=args.topics,
             inclusion_prior=args.inclusion_prior,
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
             jobs=args.jobs,
             reading=options.reading(args),
             counting=_counting(args),
-            out=args.out or default_folder(args.file),
+            out=args.out or default_folder(args.file[0]),
             overwrite=args.overwrite,
             resume=args.resume,
             checkpoint_every=args.checkpoint_every,
@@ -53,6 +54,7 @@ def _counting(args: argparse.Namespace) -> CountOptions:
         ngrams=args.ngrams,
         min_length=args.min_length,
         lowercase=not args.keep_case,
+        separator=args.separator,
     )
 
 

@@ -120,11 +120,15 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--delimiter", metavar="C", help="between columns; by default noticed")
     group.add_argument("--encoding", default="utf-8", help="of text files (default utf-8)")
     group.add_argument(
-        "--skip-bad", action="store_true", help="leave unreadable rows out, and count them"
+        "--skip-bad",
+        action="store_true",
+        help="leave out rows that are unreadable, or whose target should be a number and is not, "
+        "and count them",
     )
     group.add_argument(
         "--vocabulary", metavar="FILE", help="words of a count matrix, one a line, in column order"
     )
+    group.add_argument("--sheet", metavar="NAME", help="of an Excel file that has several")
 
 
 def reading(args: argparse.Namespace) -> ReadOptions:
@@ -135,6 +139,7 @@ def reading(args: argparse.Namespace) -> ReadOptions:
         encoding=args.encoding,
         skip_bad=args.skip_bad,
         vocabulary=args.vocabulary,
+        sheet=args.sheet,
     )
 
 

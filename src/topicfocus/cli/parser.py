@@ -43,10 +43,34 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     )
     fit.add_argument(
         "file",
+        nargs="+",
         metavar="FILE",
-        help="CSV, TSV, JSON lines (also .gz), Parquet, a folder of text files (its subfolders are "
-        "the classes), a count matrix (.npz, .mtx), or - for standard input",
+        help="CSV, TSV, JSON (lines or an array; these also .gz, .bz2, .xz, .zip), Parquet, Excel "
+        "(.xlsx), a folder of text files (its subfolders are the classes), a count matrix (.npz, "
+        ".mtx), or - for standard input. Several with the same columns: their names, a pattern "
+        "('parts/*.csv'), or their folder",
     )
+    _fit_columns(fit)
+    fit.add_argument("--kind", choices=KINDS, help="kind of target; by default detected")
+    fit.add_argument("--out", metavar="DIR", help="folder to write (default: FILE's name-topics)")
+    fit.add_argument("--overwrite", action="store_true", help="replace the folder if it exists")
+    fit.add_argument(
+        "--resume", action="store_true", help="go on with an interrupted fit, to the same result"
+    )
+    fit.add_argument(
+        "--checkpoint-every",
+        type=options.seconds,
+        default=5.0,
+        metavar="S",
+        help="seconds between checkpoints of models that are fitted in epochs (default 5)",
+    )
+    _model(fit)
+    _counting(fit)
+    options.add_reading(fit)
+    options.add_common(fit)
+
+
+def _fit_columns(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--text", metavar="COL", help="column of the texts")
     fit.add_argument(
         "--target", metavar="COL", help="column of the target (for a count matrix: a file of it)"
@@ -67,23 +91,12 @@ def _fit(commands: argparse._SubParsersAction) -> None:
         metavar="COL",
         help="column that counts are proportional to, such as days or views (with --kind count)",
     )
-    fit.add_argument("--kind", choices=KINDS, help="kind of target; by default detected")
-    fit.add_argument("--out", metavar="DIR", help="folder to write (default: FILE's name-topics)")
-    fit.add_argument("--overwrite", action="store_true", help="replace the folder if it exists")
     fit.add_argument(
-        "--resume", action="store_true", help="go on with an interrupted fit, to the same result"
+        "--group",
+        metavar="COL",
+        help="column of what documents belong to, such as patients or authors: no group is both "
+        "trained on and held out",
     )
-    fit.add_argument(
-        "--checkpoint-every",
-        type=options.seconds,
-        default=5.0,
-        metavar="S",
-        help="seconds between checkpoints of models that are fitted in epochs (default 5)",
-    )
-    _model(fit)
-    _counting(fit)
-    options.add_reading(fit)
-    options.add_common(fit)
 
 
 def _model(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +130,14 @@ def _counting(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--stop-words",
         metavar="WHICH",
-        help='"english" (default), "none", or a file with one word a line',
+        help="english (default), dutch, french, german, italian, portuguese, spanish, none, or a "
+        "file with one word a line",
+    )
+    group.add_argument(
+        "--separator",
+        metavar="S",
+        help="texts are codes with this between them, such as ';' (or lists of codes, in JSON and "
+        "Parquet): each is counted as it is; no stop words unless they are given",
     )
     group.add_argument(
         "--min-df",
@@ -162,7 +182,7 @@ def _predict(commands: argparse._SubParsersAction) -> None:
         epilog="Example: topicfocus predict reviews-topics new.csv --out predictions.csv",
     )
     _model_argument(predict)
-    predict.add_argument("file", metavar="FILE", help="as for fit; - is standard input")
+    predict.add_argument("file", nargs="+", metavar="FILE", help="as for fit; - is standard input")
     predict.add_argument(
         "--text", metavar="COL", help="column of the texts (default: as it was called in fit)"
     )
@@ -218,7 +238,7 @@ def _report(commands: argparse._SubParsersAction) -> None:
         epilog="Example: topicfocus report reviews-topics reviews.csv --target stars",
     )
     _model_argument(report)
-    report.add_argument("file", metavar="FILE", help="documents to show; as for fit")
+    report.add_argument("file", nargs="+", metavar="FILE", help="documents to show; as for fit")
     report.add_argument("--text", metavar="COL", help="column of the texts (default: as in fit)")
     report.add_argument("--target", metavar="COL", help="column of the target (default: as in fit)")
     _columns_argument(report)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.cli.console import result_console
+from topicfocus.cli.console import joined, result_console
 
 #: Figures: name, how it is printed, and whether more is better.
 FIGURES = {
@@ -140,16 +140,16 @@ def _words_cell(words: list[str], context: list[str] | None, line: int) -> Any:
     """A topic's own words and, dim on a line below, those that it goes with, as many as fit."""
     from rich.text import Text
 
-    cell = Text(" ".join(words))
+    cell = Text(joined(words))
     if context and line:
-        cell.append(f"\n{_WITH}{' '.join(_fitting(context, line - len(_WITH)))}", style="dim")
+        cell.append(f"\n{_WITH}{joined(_fitting(context, line - len(_WITH)))}", style="dim")
     return cell
 
 
 def _fitting(words: list[str], room: int) -> list[str]:
     """The first words that fit into so many columns, two at least."""
     n = 0
-    while n < len(words) and (n < 2 or len(" ".join(words[: n + 1])) <= room):
+    while n < len(words) and (n < 2 or len(joined(words[: n + 1])) <= room):
         n += 1
     return words[:n]
 
@@ -187,7 +187,7 @@ def _words(console: Any, words: dict[str, Any]) -> None:
     table.add_column("tokens", justify="right", no_wrap=True)
     table.add_column("")
     share = words["kept_token_share"]
-    kept, dropped = (" ".join(words[f"{which}_examples"]) for which in ("kept", "dropped"))
+    kept, dropped = (joined(words[f"{which}_examples"]) for which in ("kept", "dropped"))
     table.add_row("kept", f"{words['kept']:,}", f"{share:.1%}", Text(f"most telling: {kept}"))
     table.add_row(
         "dropped", f"{words['dropped']:,}", f"{1 - share:.1%}", Text(f"most frequent: {dropped}")

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.coding import as_labels, is_missing, read_classes, target_columns
+from topicfocus.estimators.documents import with_groups
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.reading import (
     Beside,
@@ -51,6 +52,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         y_val: Any = None,
         sample_weight_val: Any = None,
         covariates_val: Any = None,
+        groups: Any = None,
     ):
         """Fit to counts (documents x words) and classes.
 
@@ -70,6 +72,10 @@ class TopicClassifier(ClassifierMixin, TopicModel):
             models keep their last epoch; with them, a joint model keeps the epoch that predicts
             these documents best.
 
+        groups : array (documents,), optional
+            What documents belong to, such as patients or authors: where a part of X is set aside
+            for choices, a group is set aside as a whole.
+
         Returns
         -------
         self
@@ -86,6 +92,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         corpus = self._read_counts(X, reset=True)
         beside = Beside(sample_weight=sample_weight, covariates=covariates)
         documents, targets = read_training(corpus, y, self._targets_of, beside)
+        documents = with_groups(documents, groups, corpus.n_docs, beside.sample_weight)
         beside = Beside(sample_weight=sample_weight_val, covariates=covariates_val)
         given = given_validation(X_val, y_val, beside)
         return self._train(documents, targets, read_validation(given, targets, corpus.n_words))

@@ -15,7 +15,8 @@ from topicfocus.inference.state import ModelState, Problem, make_problem
 class Documents:
     """Documents as read: counts, targets as numbers, and what goes with them.
 
-    `target` is documents x targets with NaN where one is missing, or None.
+    `target` is documents x targets with NaN where one is missing, or None. `group` has the same
+    number for documents that belong together.
     """
 
     corpus: Corpus
@@ -23,6 +24,7 @@ class Documents:
     weight: np.ndarray | None = None
     offset: np.ndarray | None = None
     covariates: np.ndarray | None = None
+    group: np.ndarray | None = None
 
     def problem(self, supervision_weight: float, n_jobs: int | None) -> Problem:
         return make_problem(
@@ -36,7 +38,7 @@ class Documents:
         )
 
     def rows(self, index: np.ndarray) -> Documents:
-        parts = (self.target, self.weight, self.offset, self.covariates)
+        parts = (self.target, self.weight, self.offset, self.covariates, self.group)
         return Documents(self.corpus.rows(index), *(None if p is None else p[index] for p in parts))
 
     def that_count(self, *, allow_empty: bool = False) -> Documents:
@@ -77,6 +79,19 @@ def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") ->
     if weight.sum() == 0:
         raise ValueError(f"every {name} is zero: there is nothing to learn from.")
     return None if np.all(weight == 1) else weight
+
+
+def with_groups(documents: Documents, groups: Any, n_docs: int, sample_weight: Any) -> Documents:
+    """Documents with what they belong to; `groups` is for all, those of weight 0 included."""
+    if groups is None:
+        return documents
+    given = np.asarray(groups)
+    if given.shape != (n_docs,):
+        raise ValueError(f"groups has shape {given.shape}, but there are {n_docs} documents")
+    weight = read_weight(sample_weight, n_docs)
+    if weight is not None:
+        given = given[weight > 0]
+    return replace(documents, group=np.unique(given, return_inverse=True)[1])
 
 
 def read_covariates(

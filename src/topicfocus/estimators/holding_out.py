@@ -14,13 +14,16 @@ def hold_out(
     """Documents to train on and to make choices on; classes in their proportions.
 
     The content of a document decides (with `rng`): copies of one never come to different sides,
-    and a document of weight 2 is split like two copies of it. Too few documents to set any aside:
-    all serve as both, and δ is then too small.
+    and a document of weight 2 is split like two copies of it. Documents of one group stay together,
+    where groups are known. Too few documents to set any aside: all serve as both, and δ is then too
+    small.
     """
     everyone = np.arange(documents.corpus.n_docs)
     weight = documents.weights
     target = documents.target
     assert target is not None
+    if documents.group is not None:
+        return _whole_groups(documents.group, target, weight, targets, share, rng)
     place = _places(documents, target, rng)
     held = np.zeros(len(everyone), dtype=bool)
     for group in _strata(target, targets):
@@ -39,6 +42,69 @@ def hold_out(
     if not all(_tells(target[part & (weight > 0)]) for part in (train, held)):
         return everyone, everyone
     return everyone[train], everyone[held]
+
+
+def _whole_groups(
+    group: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray,
+    targets: TargetModel,
+    share: float,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    everyone = np.arange(len(group))
+    held = choose_groups(group, _strata(target, targets), weight, share, rng)[group]
+    if not all(_tells(target[part]) for part in (~held, held)):
+        return everyone, everyone
+    return everyone[~held], everyone[held]
+
+
+def choose_groups(
+    group: np.ndarray,
+    strata: list[np.ndarray],
+    weight: np.ndarray,
+    share: float,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Which groups to hold out as a whole, for about a share of every stratum.
+
+    In random order a group is taken if that brings the shares closer to the one wanted. Of each
+    stratum something is left; if nothing can be taken without that, nothing is.
+
+    Parameters
+    ----------
+    group : array of int
+        Of each document, numbered from 0.
+    strata : list of arrays
+        Documents of each class; or one of all documents that count.
+    weight : array of float
+    share : float
+    rng : Generator
+
+    Returns
+    -------
+    array of bool, one a group
+    """
+    size = np.zeros((int(group.max()) + 1, len(strata)))
+    for s, documents in enumerate(strata):
+        np.add.at(size[:, s], group[documents], weight[documents])
+    total = size.sum(axis=0)
+    held, taken = np.zeros(len(size), dtype=bool), np.zeros(len(strata))
+
+    def distance(amount: np.ndarray) -> np.ndarray:
+        return np.sum((amount - share * total) ** 2 / np.maximum(total, 1e-300), axis=-1)
+
+    order = rng.permutation(len(size))
+    for g in order:
+        more = taken + size[g]
+        if np.all((more < total) | (size[g] == 0)) and distance(more) < distance(taken):
+            held[g], taken = True, more
+    if not held.any():
+        # Each is more than twice what is wanted: the best one.
+        possible = order[np.all(size[order] < total, axis=1) & (size[order].sum(axis=1) > 0)]
+        if len(possible):
+            held[possible[np.argmin(distance(size[possible]))]] = True
+    return held
 
 
 def _places(documents: Documents, target: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -17,6 +17,7 @@ from topicfocus.estimators.coding import (
     read_regression,
     target_columns,
 )
+from topicfocus.estimators.documents import with_groups
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.reading import (
     Beside,
@@ -68,6 +69,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         sample_weight_val: Any = None,
         exposure_val: Any = None,
         covariates_val: Any = None,
+        groups: Any = None,
     ):
         """Fit to counts (documents x words) and targets.
 
@@ -88,6 +90,10 @@ class TopicRegressor(RegressorMixin, TopicModel):
             part of X aside (`validation_fraction`), and joint models keep their last epoch; with
             them, a joint model keeps the epoch that predicts these documents best.
 
+        groups : array (documents,), optional
+            What documents belong to, such as patients or authors: where a part of X is set aside
+            for choices, a group is set aside as a whole.
+
         Returns
         -------
         self
@@ -104,6 +110,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         corpus = self._read_counts(X, reset=True)
         beside = Beside(sample_weight=sample_weight, exposure=exposure, covariates=covariates)
         documents, targets = read_training(corpus, y, self._targets_of, beside)
+        documents = with_groups(documents, groups, corpus.n_docs, beside.sample_weight)
         beside = Beside(
             sample_weight=sample_weight_val, exposure=exposure_val, covariates=covariates_val
         )

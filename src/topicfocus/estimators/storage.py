@@ -67,7 +67,7 @@ def register_all() -> None:
         register(model, transient=transient, check=check_model, upgrade=upgrade_attributes)
     # The identity of a list in memory, kept by scikit-learn so as to warn only once.
     register(CountVectorizer, transient=("_stop_words_id",), check=check_vectoriser)
-    register(TokenCounter, check=check_vectoriser)
+    register(TokenCounter, check=check_vectoriser, functions=("tokenizer",))
     register(Pipeline, check=check_pipeline)
     for record in (*_FAMILIES, *_RECORDS):
         register_record(record)
@@ -286,6 +286,11 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
         and all(isinstance(column, (int, np.integer)) for column in vocabulary.values())
         and sorted(vocabulary.values()) == list(range(len(vocabulary))),
         "vocabulary_ must give every word a column of its own",
+    )
+    separator = getattr(vectoriser, "separator", None)
+    _require(
+        separator is None or (isinstance(separator, str) and separator),
+        "separator must be one character or more",
     )
 
 

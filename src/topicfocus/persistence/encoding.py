@@ -140,6 +140,9 @@ class Encoder:
         if entry.check is not None:
             entry.check(value)
         params = value.get_params(deep=False)
+        for parameter in entry.functions:
+            if callable(params.get(parameter)):
+                params[parameter] = function_name(params[parameter])
         fitted = {
             name: v
             for name, v in vars(value).items()
@@ -235,14 +238,25 @@ def _refusal(value: Any, where: str) -> str:
     )
 
 
+def function_name(function: Any) -> str:
+    """Where a function comes from, for people: a file that has it imports nothing by it."""
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return f"{module}:{name}"
+
+
 # ---- reading ----------------------------------------------------------------------------------
 
 
 class Decoder:
     """Turns JSON back into values, with the arrays of the same file."""
 
-    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self, arrays: dict[str, np.ndarray], functions: dict[str, Any] | None = None
+    ) -> None:
         self.arrays = arrays
+        self.functions = functions or {}
+        self.used: set[str] = set()
 
     def decode(self, node: Any, depth: int = 0) -> Any:
         if depth > _MAX_DEPTH + 1:
@@ -339,12 +353,36 @@ class Decoder:
                 raise ModelFileError(f"{cls.__name__}.{name} cannot be {value!r:.80}")
         return cls(**fields)
 
+    def _functions(self, names: frozenset[str], params: dict[str, Any]) -> dict[str, Any]:
+        """The user's functions for parameters of which the file has a name."""
+        found = {}
+        for name in sorted(names):
+            stored = params.get(name)
+            if stored is None:
+                continue
+            if name not in self.functions:
+                raise ModelFileError(
+                    f"it was fitted with a function of your own, {str(stored)[:80]}, and a model "
+                    f"file holds no code; give it the function, in Python: load(path, {name}=...)"
+                )
+            self.used.add(name)
+            found[name] = self.functions[name]
+            if function_name(found[name]) != stored:
+                warnings.warn(
+                    f"the model was fitted with {name}={str(stored)[:80]}, and is given "
+                    f"{function_name(found[name])}. If these differ, predictions are wrong.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+        return found
+
     def _object(self, node: dict[str, Any], depth: int) -> Any:
         entry = entry_named(node["class"])
         params = {name: self.decode(v, depth) for name, v in node["params"].items()}
         unknown = sorted(set(params) - entry.parameters())
         if unknown:
             raise ModelFileError(_unknown(entry.cls, unknown[0]))
+        params |= self._functions(entry.functions, params)
         value = entry.cls(**params)
         fitted = {name: self.decode(v, depth) for name, v in node["fitted"].items()}
         if entry.upgrade is not None:

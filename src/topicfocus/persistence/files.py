@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import platform
+from collections.abc import Callable
 from importlib import metadata
 from typing import Any, BinaryIO
 
@@ -63,7 +64,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         write_archive(stream, header, encoder.arrays)
 
 
-def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
+def load(
+    path: str | os.PathLike[str] | BinaryIO, *, tokenizer: Callable[[str], Any] | None = None
+) -> Any:
     """Read what `save` has written: the same model, with the same predictions to the last bit.
 
     Nothing in a file is executed and only classes of a fixed list are created, so a file from a
@@ -72,6 +75,9 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     Parameters
     ----------
     path : str, path or binary file object
+    tokenizer : callable, optional
+        The function that a `TokenCounter` in the file was fitted with, of which it has only the
+        name. Nothing is ever imported by that name.
 
     Returns
     -------
@@ -93,13 +99,14 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     >>> bool((again.components_ == model.components_).all())
     True
     """
+    functions = {} if tokenizer is None else {"tokenizer": tokenizer}
     if not isinstance(path, (str, os.PathLike)):
         if not hasattr(path, "read"):
             raise TypeError(f"load needs a path or a binary file object, got {path!r}.")
         content = path.read()
         if not isinstance(content, bytes):
             raise TypeError('load needs a binary file object; open the file with mode "rb".')
-        return _load(io.BytesIO(content), "the model file")
+        return _load(io.BytesIO(content), "the model file", functions)
     source = repr(os.fspath(path))
     # Asked first, because opening a folder fails differently on every system.
     if os.path.isdir(path):
@@ -113,16 +120,21 @@ def load(path: str | os.PathLike[str] | BinaryIO) -> Any:
     except OSError as error:
         raise ModelFileError(f"Cannot load {source}: {error.strerror or error}.") from error
     with stream:
-        return _load(stream, source)
+        return _load(stream, source, functions)
 
 
-def _load(stream: BinaryIO, source: str) -> Any:
+def _load(stream: BinaryIO, source: str, functions: dict[str, Any]) -> Any:
     try:
         header, arrays = read_archive(stream)
         model = header.get("model")
         if not isinstance(model, dict) or model.get("kind") != "object":
             raise ModelFileError("there is no model in it; save the model anew")
-        return Decoder(arrays).decode(model)
+        decoder = Decoder(arrays, functions)
+        value = decoder.decode(model)
+        unused = sorted(set(functions) - decoder.used)
+        if unused:
+            raise ModelFileError(f"it was fitted without a {unused[0]} of its own; give it none")
+        return value
     except ModelFileError as error:
         reason, cause = str(error), error.__cause__
     # A file made by hand can go wrong anywhere; the user hears about the file, and the chain of

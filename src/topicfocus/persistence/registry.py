@@ -25,6 +25,8 @@ class Entry:
         Takes an object and raises if it is not fitted or does not hold together.
     upgrade : callable, optional
         Takes the fitted attributes of a file and returns them as they are called today.
+    functions : frozenset of str
+        Parameters that may be functions, of which a file has the name only.
     """
 
     cls: type
@@ -32,6 +34,7 @@ class Entry:
     transient: frozenset[str] = frozenset()
     check: Callable[[Any], None] | None = None
     upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    functions: frozenset[str] = frozenset()
 
     def parameters(self) -> frozenset[str]:
         """Names of the constructor's parameters."""
@@ -60,6 +63,7 @@ def register(
     transient: tuple[str, ...] = (),
     check: Callable[[Any], None] | None = None,
     upgrade: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    functions: tuple[str, ...] = (),
 ) -> type:
     """Allow objects of a class in model files; also a class decorator.
 
@@ -81,6 +85,9 @@ def register(
     upgrade : callable, optional
         Called with the fitted attributes of every file that is read; returns those of today. So a
         file of an older version still loads after attributes were renamed.
+    functions : tuple of str
+        Parameters that may be functions. A file has their names, which lead to no import: whoever
+        loads it gives the function again, such as ``load(path, tokenizer=...)``.
 
     Returns
     -------
@@ -102,7 +109,9 @@ def register(
     name = name or f"{cls.__module__.partition('.')[0]}.{cls.__name__}"
     if name in _ENTRIES or cls in _ENTRY_OF:
         raise ValueError(f"{name} is registered already.")
-    _ENTRIES[name] = _ENTRY_OF[cls] = Entry(cls, name, frozenset(transient), check, upgrade)
+    _ENTRIES[name] = _ENTRY_OF[cls] = Entry(
+        cls, name, frozenset(transient), check, upgrade, frozenset(functions)
+    )
     return cls
 
 

@@ -152,6 +152,9 @@ def _words(
     vocabulary: list[str],
 ) -> TextReading:
     if isinstance(vectoriser, TokenCounter):
+        if vectoriser.separator is not None or vectoriser.tokenizer is not None:
+            own = "codes" if vectoriser.separator is not None else "a tokeniser of its own"
+            return TextReading(False, note=f"Training used {own}, which are read in Python.")
         rule = vectoriser.rule()
         return _with_orders(rule.lowercase, rule.min_length, rule.orders, rule.stop_words)
     if isinstance(vectoriser, CountVectorizer):

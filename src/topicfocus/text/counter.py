@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from topicfocus.text import counting
+from topicfocus.text import counting, listed
 from topicfocus.text.buffers import Texts, text_chunks
-from topicfocus.text.counting import TokenRule
+from topicfocus.text.counting import Tally, TokenRule
+from topicfocus.text.listed import ListedTally
+from topicfocus.text.stop_words import LANGUAGES, words_of
 
 
 class TokenCounter(TransformerMixin, BaseEstimator):
@@ -33,8 +35,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Put texts into lower case first, as ``str.lower`` does.
     min_length : int, default=2
         Shortest word, in characters.
-    stop_words : "english", list of str, or None, default=None
-        Words that are left out before n-grams are made; "english" is scikit-learn's list.
+    stop_words : name of a language, list of str, or None, default=None
+        Words that are left out before n-grams are made; "english" is scikit-learn's list, "dutch",
+        "french", "german", "italian", "portuguese" and "spanish" are short ones of our own.
     ngram_range : (int, int), default=(1, 1)
         Orders of n-grams to count: (1, 2) is words and pairs of words.
     min_df, max_df : int or float, default=1 and 1.0
@@ -44,6 +47,13 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Of the others, keep this many, the most frequent ones.
     vocabulary : mapping, sequence or set of str, optional
         Count these terms and no others, whatever their frequency.
+    separator : str, optional
+        Documents are codes with this between them, such as ";": tokens are the codes as they are,
+        in their case and with their dots and dashes, without the spaces around them. There are no
+        n-grams of them, and ``lowercase`` and ``min_length`` do not apply.
+    tokenizer : callable, optional
+        A function of yours from a text (in lower case with ``lowercase``) to a list of tokens.
+        ``min_length`` does not apply. Model files hold its name only (docs/text.md).
     encoding, decode_error : str, default="utf-8" and "strict"
         How documents that are bytes are decoded.
     dtype : dtype, default=numpy.float64
@@ -65,6 +75,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
            [1., 0.]])
     >>> counter.get_feature_names_out()
     array(['film', 'good'], dtype=object)
+    >>> TokenCounter(separator=";").fit(["E11.9; I10", "I10"]).get_feature_names_out()
+    array(['E11.9', 'I10'], dtype=object)
     """
 
     def __init__(
@@ -78,6 +90,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         max_df: float = 1.0,
         max_features: int | None = None,
         vocabulary: Mapping[str, int] | Iterable[str] | None = None,
+        separator: str | None = None,
+        tokenizer: Callable[[str], Sequence[str]] | None = None,
         encoding: str = "utf-8",
         decode_error: str = "strict",
         dtype: DTypeLike = np.float64,
@@ -91,6 +105,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.max_df = max_df
         self.max_features = max_features
         self.vocabulary = vocabulary
+        self.separator = separator
+        self.tokenizer = tokenizer
         self.encoding = encoding
         self.decode_error = decode_error
         self.dtype = dtype
@@ -210,11 +226,16 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         [(2, 6, 'good'), (7, 11, 'film')]
         """
         rule = self.rule()
+        if self.separator is not None:
+            return listed.code_spans(text, self.separator)
         lower = text.lower() if rule.lowercase else text
         # Lower case may be longer: one dotted capital I becomes two characters.
         origin = list(range(len(lower)))
         if len(lower) != len(text):
             origin = [i for i, character in enumerate(text) for _ in character.lower()]
+        if self.tokenizer is not None:
+            found = listed.find_tokens(lower, self.tokenizer(lower))
+            return [(origin[a], origin[b - 1] + 1, token) for a, b, token in found]
         return [
             (origin[match.start()], origin[match.end() - 1] + 1, match.group())
             for match in _word_pattern(rule).finditer(lower)
@@ -222,7 +243,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any, keep_pairs: bool) -> Any:
         rule = self.rule()
-        _warn_of_stop_words(rule)
+        terms = self._listed_terms(rule)
+        if terms is None:
+            _warn_of_stop_words(rule)
         _check_frequency("min_df", self.min_df)
         _check_frequency("max_df", self.max_df)
         if self.max_features is not None:
@@ -231,10 +254,15 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             self.vocabulary_ = given_vocabulary(self.vocabulary)
             return self._count_known(X, rule) if keep_pairs else None
 
-        tally = counting.learn(self._chunks(X), rule, self.n_jobs, keep_pairs=keep_pairs)
+        tally: Tally | ListedTally
+        if terms is None:
+            tally = counting.learn(self._chunks(X), rule, self.n_jobs, keep_pairs=keep_pairs)
+        else:
+            tally = listed.learn_listed(self._chunks(X), terms, keep_pairs=keep_pairs)
         if not tally.document_frequency.any():
             raise ValueError(
-                f"empty vocabulary; the {tally.n_docs} documents hold no words, or only stop words"
+                f"empty vocabulary; the {tally.n_docs} documents hold no "
+                f"{'codes' if self.separator is not None else 'words'}, or only stop words"
             )
         least = _documents(self.min_df, tally.n_docs)
         most = _documents(self.max_df, tally.n_docs)
@@ -243,19 +271,32 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                 f"max_df corresponds to < documents than min_df: {most:g} and {least:g} of the "
                 f"{tally.n_docs} documents."
             )
-        terms, column = counting.choose(tally, least, most, self.max_features)
-        if not terms:
+        kept, column = counting.choose(tally, least, most, self.max_features)
+        if not kept:
             raise ValueError(
                 f"After pruning, no terms remain: none is in {least:g} to {most:g} of the "
                 f"{tally.n_docs} documents. Try a lower min_df or a higher max_df."
             )
-        self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+        self.vocabulary_ = {term: i for i, term in enumerate(kept)}
         if keep_pairs:
-            return counting.to_csr(tally.pairs, column, len(terms), self.dtype, self.n_jobs)
+            return counting.to_csr(tally.pairs, column, len(kept), self.dtype, self.n_jobs)
         return None
 
+    def _listed_terms(self, rule: TokenRule) -> listed.Tokens | None:
+        """From a text to its terms, where Python makes them; None for words."""
+        if self.separator is not None:
+            codes = listed.codes_of(self.separator)
+            return listed.terms_of(codes, rule.stop_words, rule.orders)
+        if self.tokenizer is None:
+            return None
+        function = listed.checked(self.tokenizer)
+        tokens = (lambda text: function(text.lower())) if rule.lowercase else function
+        return listed.terms_of(tokens, rule.stop_words, rule.orders)
+
     def _count_known(self, X: Any, rule: TokenRule) -> sparse.csr_array:
-        chunks = self._chunks(X)
+        chunks, terms = self._chunks(X), self._listed_terms(rule)
+        if terms is not None:
+            return listed.count_listed(chunks, terms, self._terms(), self.dtype, self.n_jobs)
         return counting.count_known(chunks, rule, self._terms(), self.dtype, self.n_jobs)
 
     def _chunks(self, X: Any) -> Iterator[Texts]:
@@ -288,6 +329,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         _check_count("ngram_range[1]", high)
         if low > high:
             raise ValueError(f"ngram_range must not fall, got {self.ngram_range!r}.")
+        check_separator(self.separator, self.tokenizer, (low, high))
         stop = read_stop_words(self.stop_words)
         return TokenRule(bool(self.lowercase), int(self.min_length), (int(low), int(high)), stop)
 
@@ -304,17 +346,34 @@ def read_stop_words(stop_words: Any) -> tuple[str, ...]:
     if stop_words is None:
         return ()
     if isinstance(stop_words, str):
-        if stop_words != "english":
+        if stop_words not in LANGUAGES:
             raise ValueError(
-                f'stop_words must be "english", a list of words, or None; got {stop_words!r}. For '
-                f"one word, pass [{stop_words!r}]."
+                f"stop_words must be one of {', '.join(LANGUAGES)}, a list of words, or None; got "
+                f"{stop_words!r}. For one word, pass [{stop_words!r}]."
             )
-        return tuple(ENGLISH_STOP_WORDS)
+        return tuple(ENGLISH_STOP_WORDS) if stop_words == "english" else words_of(stop_words)
     words = tuple(stop_words)
     for word in words:
         if not isinstance(word, str):
             raise TypeError(f"stop_words must hold strings, but one is {word!r}.")
     return words
+
+
+def check_separator(separator: Any, tokenizer: Any, orders: tuple[int, int]) -> None:
+    """Raise where codes or a function are not what they must be, or do not go together."""
+    if separator is not None:
+        if not isinstance(separator, str) or not separator:
+            raise ValueError(f"separator must be one character or more, got {separator!r}.")
+        if tokenizer is not None:
+            raise ValueError("separator and tokenizer do not go together: give one of them.")
+        if orders != (1, 1):
+            raise ValueError("there are no n-grams of codes: leave ngram_range with a separator.")
+    if isinstance(tokenizer, str):
+        raise TypeError(
+            f"tokenizer is only the name of a function, {tokenizer!r}. Pass the function itself."
+        )
+    if tokenizer is not None and not callable(tokenizer):
+        raise TypeError(f"tokenizer must be a function, got {tokenizer!r:.40}.")
 
 
 def given_vocabulary(vocabulary: Any) -> dict[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -48,9 +48,13 @@ class Pairs(NamedTuple):
     @classmethod
     def of(cls, part: Counted) -> Pairs:
         """The pairs of a chunk; they wait for the last document, in 5 bytes each where they can."""
-        counts = part.counts
-        small = counts.size == 0 or counts.max() < 256
-        return cls(part.ids, counts.astype(np.uint8) if small else counts, part.lengths)
+        return cls.small(part.ids, part.counts, part.lengths)
+
+    @classmethod
+    def small(cls, ids: NDArray, counts: NDArray[np.int32], lengths: NDArray) -> Pairs:
+        """Pairs with counts in a byte each, if all fit."""
+        fit = counts.size == 0 or counts.max() < 256
+        return cls(ids, counts.astype(np.uint8) if fit else counts, lengths)
 
 
 @dataclass
@@ -87,6 +91,18 @@ class Tally:
 
         places = (entries, self.words.left[entries], self.words.right[entries])
         return list(map(name, *(place.tolist() for place in places)))
+
+
+class Countable(Protocol):
+    """What `choose` needs to know: a `Tally`, or one of tokens that Python made."""
+
+    @property
+    def document_frequency(self) -> NDArray[np.int64]: ...
+    @property
+    def frequency(self) -> NDArray[np.int64]: ...
+    @property
+    def n_entries(self) -> int: ...
+    def terms(self, entries: NDArray[np.intp]) -> list[str]: ...
 
 
 def stop_table(rule: TokenRule) -> tuple[Words, int]:
@@ -187,7 +203,7 @@ def _without_special(texts: Texts) -> Texts:
 
 
 def choose(
-    tally: Tally, least: float, most: float, max_features: int | None
+    tally: Countable, least: float, most: float, max_features: int | None
 ) -> tuple[list[str], NDArray[np.int64]]:
     """The terms to keep, in alphabetical order, and the column of each id (-1: none).
 

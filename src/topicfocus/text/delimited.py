@@ -16,19 +16,19 @@ import numpy as np
 
 from topicfocus.text.arrow import LARGE, READ_BYTES, gathered, may_help
 from topicfocus.text.errors import ReadError
-from topicfocus.text.files import Lines, check_text, encoding_advice, open_bytes, peek
+from topicfocus.text.files import LONGEST, Lines, check_text, encoding_advice, open_bytes, peek
 from topicfocus.text.records import (
     BadNumber,
     Block,
     Record,
     Request,
-    find_column,
+    find_columns,
+    group_name,
     in_blocks,
     read_numbers,
+    take_fields,
 )
 
-#: A field longer than this is an opening quote that is never closed.
-_LONGEST_FIELD = 1 << 27
 _LAST = "\x1e end of file \x1e"
 
 
@@ -52,13 +52,7 @@ class Delimited:
         self._lines, self._reader = self._open(stream)
         header = self._next_header()
         self.columns = [name.strip() for name in header]
-        self._text = find_column(request.text, self.columns, "text", request.path)
-        self._target = None
-        if request.target is not None:
-            self._target = find_column(request.target, self.columns, "target", request.path)
-        self._numbers = [
-            find_column(name, self.columns, "numbers", request.path) for name in request.numbers
-        ]
+        self._places = find_columns(request, self.columns)
         self._header_lines = self._lines.number
         self._stream = stream if request.path == "-" else None
         self._arrow_finished = False
@@ -78,8 +72,9 @@ class Delimited:
 
     def _open(self, stream: io.BufferedReader) -> tuple[Lines, Any]:
         lines = Lines(stream, self.request.path, self.request.encoding)
-        if csv.field_size_limit() < _LONGEST_FIELD:
-            csv.field_size_limit(_LONGEST_FIELD)  # its own limit is less than a long review
+        if csv.field_size_limit() < LONGEST:
+            # Its own limit is less than a long review; longer is a quote that is never closed.
+            csv.field_size_limit(LONGEST)
         return lines, csv.reader(iter(lines), delimiter=self.delimiter)
 
     def _next_header(self) -> list[str]:
@@ -108,7 +103,7 @@ class Delimited:
 
     def _good_records(self, done: int) -> Iterator[Record]:
         lines, reader = self._lines, self._reader
-        n, text, target = len(self.columns), self._text, self._target
+        n = len(self.columns)
         row = 0
         begun = lines.number + 1
         while True:
@@ -134,14 +129,9 @@ class Delimited:
                     self._bad(row, begun, _ragged(len(fields), n, self.delimiter))
                 elif row > done:
                     try:
-                        numbers = read_numbers(
-                            (fields[i] for i in self._numbers), self.request.numbers
-                        )
+                        yield take_fields(row, fields, self._places, self.request)
                     except BadNumber as bad:
                         self._bad(row, begun, str(bad))
-                    else:
-                        value = None if target is None else fields[target]
-                        yield row, fields[text], value, numbers
             begun = lines.number + 1
 
     def _bad(self, row: int, line: int, what: str) -> None:
@@ -160,8 +150,9 @@ class Delimited:
 
         self._arrow_finished = False
         names = [str(i) for i in range(len(self.columns))]
-        wanted = [names[self._text]] + ([] if self._target is None else [names[self._target]])
-        wanted += [names[i] for i in self._numbers]
+        places = self._places
+        every = [places.text, places.target, *places.numbers, places.group]
+        wanted = [names[i] for i in every if i is not None]
         last_row = "\n" + self.delimiter.join([_LAST] * len(names)) + "\n"
         with open_bytes(self.request.path) as stream:
             source = pa.PythonFile(_Followed(stream, last_row.encode()), mode="r")
@@ -180,36 +171,40 @@ class Delimited:
                         strings_can_be_null=False,
                     ),
                 )
-                yield from self._before_last(reader, wanted)
+                yield from self._before_last(reader)
             except pa.ArrowInvalid:
                 return  # the other reader will find out what is wrong, and where
 
-    def _before_last(self, reader: Any, wanted: list[str]) -> Iterator[Block]:
+    def _before_last(self, reader: Any) -> Iterator[Block]:
         """Blocks of Arrow's batches up to our last row, if that arrives as it should."""
-        row, held = 0, None
+        row, held, text = 0, None, str(self._places.text)
         for batch in chain(gathered(reader), [None]):
             if held is not None:
                 if batch is None:
-                    if held[wanted[0]][-1].as_py() != _LAST:
+                    if held[text][-1].as_py() != _LAST:
                         return
                     self._arrow_finished = True
                     held = held.slice(0, len(held) - 1)
                 if len(held):
-                    rows = np.arange(row + 1, row + 1 + len(held), dtype=np.int64)
-                    row += len(held)
-                    columns = [held[str(i)].to_pylist() for i in self._numbers]
                     try:
-                        numbers = [
-                            read_numbers(values, self.request.numbers)
-                            for values in zip(*columns, strict=True)
-                        ]
+                        yield self._arrow_block(held, row)
                     except BadNumber:
                         self._arrow_finished = False
                         return  # the other reader knows its line
-                    target = None if self._target is None else held[wanted[1]].to_pylist()
-                    more = np.array(numbers).reshape(len(rows), len(self._numbers))
-                    yield Block(held[wanted[0]], target, rows, more, checked=True)
+                    row += len(held)
             held = batch
+
+    def _arrow_block(self, held: Any, row: int) -> Block:
+        places, request = self._places, self.request
+        rows = np.arange(row + 1, row + 1 + len(held), dtype=np.int64)
+        columns = [held[str(i)].to_pylist() for i in places.numbers]
+        numbers = [read_numbers(values, request.numbers) for values in zip(*columns, strict=True)]
+        more = np.array(numbers).reshape(len(rows), len(columns))
+        target = None if places.target is None else held[str(places.target)].to_pylist()
+        group = None
+        if places.group is not None:
+            group = [group_name(value) for value in held[str(places.group)].to_pylist()]
+        return Block(held[str(places.text)], target, rows, more, checked=True, group=group)
 
 
 class _Followed:

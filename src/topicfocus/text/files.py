@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import gzip
 import io
 import re
 import sys
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from topicfocus.text import packed
 from topicfocus.text.errors import ReadError
 
 #: Errors of a file that is there but cannot be read to its end.
-BROKEN = (OSError, EOFError, zlib.error)
+BROKEN = (OSError, *packed.BROKEN)
+#: A longer line, or value of JSON, is no document, and would fill the memory.
+LONGEST = 1 << 27
 #: What a file begins with, and what that is.
 _MAGIC = (
     (b"PAR1", "a Parquet file"),
@@ -48,16 +49,14 @@ def what_it_is(head: bytes) -> str | None:
 
 
 def open_bytes(path: str) -> io.BufferedReader:
-    """A file, or standard input for "-", as bytes; gzip is undone."""
+    """A file, or standard input for "-", as bytes; compression is undone on the way."""
     if path == "-":
         return io.BufferedReader(_Again(sys.stdin.buffer), _PEEK)
-    stream: Any = check_exists(path).open("rb", buffering=_PEEK)
-    if path.lower().endswith(".gz"):
-        with stream:
-            if stream.peek(2)[:2] != b"\x1f\x8b":
-                raise ReadError(f"{path} is named .gz but is not compressed by gzip. Rename it.")
-        return io.BufferedReader(gzip.GzipFile(path), _PEEK)  # type: ignore[arg-type]
-    return stream
+    place = check_exists(path)
+    kind = packed.packing(path)
+    if kind is None:
+        return io.BufferedReader(io.FileIO(place), _PEEK)
+    return io.BufferedReader(packed.open_packed(path, kind), _PEEK)
 
 
 class _Again(io.RawIOBase):
@@ -111,7 +110,8 @@ def readable(path: str) -> Iterator[None]:
         raise
     except BROKEN as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise ReadError(f"{path} cannot be read: {reason}.") from error
+        again = " Fetch or pack it again." if isinstance(error, packed.BROKEN) else ""
+        raise ReadError(f"{path} cannot be read: {reason.rstrip('.')}.{again}") from error
 
 
 def peek(stream: io.BufferedReader, path: str) -> bytes:
@@ -131,13 +131,32 @@ def check_text(head: bytes, path: str, encoding: str) -> None:
         )
     if not splits_at_newlines(encoding):
         return
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ReadError(f'{path} is UTF-16. Pass encoding="utf-16" (--encoding utf-16).')
+    wide = _wide_encoding(head)
+    if wide:
+        name = wide.upper().removesuffix("-LE").removesuffix("-BE")
+        raise ReadError(f'{path} is {name}. Pass encoding="{wide}" (--encoding {wide}).')
     if b"\0" in head:
         raise ReadError(
             f"{path} is not text: it holds NUL bytes. Check what kind of file it is; if it is "
             'UTF-16, pass encoding="utf-16" (--encoding utf-16).'
         )
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """UTF-32 or UTF-16, by the mark at the beginning or by the zeros of a first letter."""
+    # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
+    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "utf-32"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    zeros = tuple(byte == 0 for byte in head[:4])
+    known: dict[tuple[bool, ...], str] = {
+        (False, True, True, True): "utf-32-le",
+        (True, True, True, False): "utf-32-be",
+        (False, True, False, True): "utf-16-le",
+        (True, False, True, False): "utf-16-be",
+    }
+    return known.get(zeros)
 
 
 def splits_at_newlines(encoding: str) -> bool:
@@ -175,8 +194,9 @@ class Lines:
         """Lines of UTF-16 and the like, where an error's place is known only roughly."""
         wrapped = io.TextIOWrapper(self._stream, encoding=self._encoding, newline="")
         try:
-            for line in wrapped:
+            while line := wrapped.readline(LONGEST):
                 self.number += 1
+                self._check_length(line)
                 yield line
         except UnicodeError as error:
             raise ReadError(
@@ -187,9 +207,17 @@ class Lines:
             if not self._stream.closed:
                 wrapped.detach()  # the stream is not the wrapper's to close
 
+    def _check_length(self, line: str | bytes) -> None:
+        if len(line) == LONGEST:
+            raise ReadError(
+                f"{self._path}, after line {self.number}: a line of more than "
+                f"{LONGEST >> 20} MiB. Check what kind of file it is."
+            )
+
     def _by_line(self) -> Iterator[str]:
         encoding = self._encoding
-        for raw in self._stream:
+        while raw := self._stream.readline(LONGEST):
+            self._check_length(raw)
             if self.number == 0 and raw.startswith(b"\xef\xbb\xbf"):
                 raw = raw[3:]  # the mark that some programs begin UTF-8 files with
             self.number += 1

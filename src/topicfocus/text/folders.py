@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
 from topicfocus.text.errors import ReadError
-from topicfocus.text.files import encoding_advice, readable, what_it_is
+from topicfocus.text.files import LONGEST, encoding_advice, open_bytes, readable, what_it_is
+from topicfocus.text.packed import PACKED
 from topicfocus.text.records import Block, Record, Request, in_blocks
 
-_ENDINGS = (".txt", ".text", ".txt.gz", ".text.gz")
+_PLAIN = (".txt", ".text")
+_ENDINGS = (*_PLAIN, *(plain + ending for plain in _PLAIN for ending in PACKED))
 
 
 class Folder:
@@ -41,9 +42,9 @@ class Folder:
                 f"{request.path} has no subfolders to take the target from. Put the files of each "
                 "class into a folder of its name, or use a table."
             )
-        if request.numbers:
+        for name in (*request.numbers, *filter(None, [request.group])):
             raise ReadError(
-                f"{request.path} is a folder, which has no column {request.numbers[0]!r}. Use a "
+                f"{request.path} is a folder, which has no column {name!r}. Use a "
                 "table: CSV, TSV, JSON lines or Parquet."
             )
         self.has_target = bool(below)
@@ -65,12 +66,12 @@ class Folder:
     def _records(self) -> Iterator[Record]:
         encoding = self.request.encoding
         for row, (file, name) in enumerate(self._files, start=1):
-            with readable(str(file)):
-                raw = file.read_bytes()
-                if file.name.endswith(".gz"):
-                    raw = gzip.decompress(raw)
+            with readable(str(file)), open_bytes(str(file)) as stream:
+                raw = stream.read(LONGEST)
             found = what_it_is(raw[:64])
             try:
+                if len(raw) == LONGEST:
+                    raise ValueError(f"more than {LONGEST >> 20} MiB. Remove it.")
                 if found:
                     raise ValueError(f"not text but {found}. Remove it.")
                 text = raw.removeprefix(b"\xef\xbb\xbf").decode(encoding)
@@ -81,7 +82,7 @@ class Folder:
             except ValueError as error:
                 self.request.bad.report(f"{file}: {error}")
             else:
-                yield row, text, name, []
+                yield Record(row, text, name, [])
 
 
 def _texts(folder: Path) -> list[Path]:
@@ -91,4 +92,13 @@ def _texts(folder: Path) -> list[Path]:
         if child.name.lower().endswith(_ENDINGS)
         and not child.name.startswith(".")
         and child.is_file()
+    )
+
+
+def holds_texts(path: str) -> bool:
+    """Whether a folder, or a folder in it, has text files."""
+    folder = Path(path)
+    below = (child for child in folder.iterdir() if child.is_dir())
+    return bool(_texts(folder)) or any(
+        _texts(child) for child in below if not child.name.startswith(".")
     )

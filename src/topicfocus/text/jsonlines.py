@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from topicfocus.text.arrow import LARGE, READ_BYTES, gathered, may_help
-from topicfocus.text.errors import ReadError
 from topicfocus.text.files import Lines, check_text, encoding_advice, open_bytes, peek
 from topicfocus.text.records import (
     BadNumber,
+    BadText,
     Block,
     Record,
     Request,
-    find_column,
+    find_columns,
+    group_name,
     in_blocks,
+    join_items,
     read_numbers,
 )
 
@@ -31,11 +33,6 @@ class JsonLines:
         self._stream = stream if request.path == "-" else None
         head = peek(stream, request.path)
         check_text(head, request.path, request.encoding)
-        if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[":
-            raise ReadError(
-                f"{request.path} is one JSON array, not JSON lines. Write one object a line "
-                "(pandas: to_json(path, orient='records', lines=True))."
-            )
         self._first = self._check_columns(head)
         self._arrow_finished = False
 
@@ -46,15 +43,10 @@ class JsonLines:
             record = json.loads(first.decode(self.request.encoding).lstrip("\ufeff"))
         except (ValueError, UnicodeError):
             return None  # longer than the look ahead, or wrong: reading it will tell
-        if isinstance(record, dict):
-            for what in ("text", "target"):
-                name = getattr(self.request, what)
-                if what == "text" or name is not None:
-                    find_column(name, list(record), what, self.request.path)
-            for name in self.request.numbers:
-                find_column(name, list(record), "numbers", self.request.path)
-            return record
-        return None
+        if not isinstance(record, dict):
+            return None
+        find_columns(self.request, list(record))
+        return record
 
     def blocks(self) -> Iterator[Block]:
         """Blocks of rows, from the first row on."""
@@ -76,17 +68,21 @@ class JsonLines:
         from pyarrow import json as arrow_json
 
         request, first = self.request, self._first
-        names = [request.text, request.target, *request.numbers]
-        names = [name for name in names if name is not None]
-        if first is None or len(set(names)) < len(names) or not hasattr(arrow_json, "open_json"):
+        asked = (
+            1 + len(request.numbers) + (request.target is not None) + (request.group is not None)
+        )
+        if first is None or len(request.names) < asked or not hasattr(arrow_json, "open_json"):
+            return None
+        if not isinstance(first.get(request.text or ""), str):
             return None
         kinds = {str: pa.large_string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
         fields = [(request.text, pa.large_string())]
-        if request.target is not None:
-            kind = kinds.get(type(first.get(request.target)))
-            if kind is None:
-                return None
-            fields.append((request.target, kind))
+        for name in (request.target, request.group):
+            if name is not None:
+                kind = kinds.get(type(first.get(name)))
+                if kind is None:
+                    return None
+                fields.append((name, kind))
         return pa.schema(fields + [(name, pa.float64()) for name in request.numbers])
 
     def _arrow_blocks(self, schema: Any) -> Iterator[Block]:
@@ -110,7 +106,7 @@ class JsonLines:
                     block = self._block(batch, row)
                     row += len(block)
                     yield block
-            except (pa.ArrowInvalid, BadNumber, _Bad):
+            except (pa.ArrowInvalid, BadNumber, BadText):
                 return  # the other reader will find out what is wrong, and where
         if row != lines.n:
             # Blank lines, which are fine; or an object over several lines, or several in one,
@@ -124,15 +120,18 @@ class JsonLines:
         texts = batch[request.text]
         texts.validate(full=True)
         if texts.null_count:
-            raise _Bad("no text")
-        target = None
+            raise BadText("no text")
+        target = group = None
         if request.target is not None:
-            target = [v if v is None else _shown(v) for v in batch[request.target].to_pylist()]
+            target = [v if v is None else as_text(v) for v in batch[request.target].to_pylist()]
+        if request.group is not None:
+            values = (v if v is None else as_text(v) for v in batch[request.group].to_pylist())
+            group = [group_name(value) for value in values]
         columns = [batch[name].to_pylist() for name in request.numbers]
         numbers = [read_numbers(values, request.numbers) for values in zip(*columns, strict=True)]
         more = np.array(numbers).reshape(len(batch), len(columns))
         rows = np.arange(row + 1, row + 1 + len(batch), dtype=np.int64)
-        return Block(texts, target, rows, more, checked=True)
+        return Block(texts, target, rows, more, checked=True, group=group)
 
     # The standard library's.
 
@@ -151,18 +150,12 @@ class JsonLines:
                     continue
                 try:
                     if lines.fault:
-                        raise _Bad(f"{lines.fault}. {encoding_advice(request.encoding)}")
-                    record = _read(line)
-                    text = _text(record, request)
-                    target = None if request.target is None else _target(record, request.target)
-                    values = (record.get(name) for name in request.numbers)
-                    numbers = read_numbers(values, request.numbers)
-                except (_Bad, BadNumber) as bad:
+                        raise BadText(f"{lines.fault}. {encoding_advice(request.encoding)}")
+                    yield take_object(row, _read(line), request)
+                except (BadText, BadNumber) as bad:
                     lines.fault = None
                     where = f"{request.path}, row {row} (line {lines.number})"
                     request.bad.report(f"{where}: {bad}")
-                else:
-                    yield row, text, target, numbers
 
 
 class _Counting:
@@ -193,40 +186,48 @@ class _Counting:
         self.closed = True
 
 
-class _Bad(Exception):
-    """A row that cannot be read."""
-
-
-def _read(line: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise _Bad(f"not JSON: {error.msg} at column {error.colno}. Correct it.") from None
-    except RecursionError:
-        raise _Bad("JSON nested too deeply. Correct it.") from None
+def take_object(row: int, record: Any, request: Request) -> Record:
+    """The record of a JSON object; raises BadText or BadNumber."""
     if not isinstance(record, dict):
-        raise _Bad(f"a JSON {type(record).__name__}, not an object. Write one object a line.")
-    return record
+        raise BadText(f"a JSON {type(record).__name__}, not an object. Write one object a row.")
+    text = _text(record, request)
+    target = None if request.target is None else _value(record, request.target)
+    numbers = read_numbers((record.get(name) for name in request.numbers), request.numbers)
+    group = None if request.group is None else group_name(_value(record, request.group))
+    return Record(row, text, target, numbers, group)
+
+
+def _read(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise BadText(f"not JSON: {error.msg} at column {error.colno}. Correct it.") from None
+    except RecursionError:
+        raise BadText("JSON nested too deeply. Correct it.") from None
+    except ValueError:  # Python reads no integers of more than 4,300 digits
+        raise BadText("a whole number of thousands of digits. Correct it.") from None
 
 
 def _text(record: dict[str, Any], request: Request) -> str:
     text = record.get(request.text)  # type: ignore[arg-type]
     if isinstance(text, str):
         return text
+    if isinstance(text, list):
+        return join_items(text, request)
     if text is None:
-        raise _Bad(f"no {request.text!r}. Give it a text, or an empty one.")
-    raise _Bad(f"{request.text!r} is {text!r:.40}, not a text. Name the column that holds text.")
+        raise BadText(f"no {request.text!r}. Give it a text, or an empty one.")
+    raise BadText(f"{request.text!r} is {text!r:.40}, not a text. Name the column that holds text.")
 
 
-def _target(record: dict[str, Any], name: str) -> str | None:
+def _value(record: dict[str, Any], name: str) -> str | None:
     value = record.get(name)
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, (dict, list)):
-        raise _Bad(f"{name!r} is {value!r:.40}, not one value. Name another target.")
-    return _shown(value)
+        raise BadText(f"{name!r} is {value!r:.40}, not one value. Name another column.")
+    return as_text(value)
 
 
-def _shown(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A value as a CSV file would have it."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -24,11 +24,38 @@ class CountTable:
         ``corpus.counts`` and ``corpus.vocabulary``.
     target : list of str, or None
         One value a document, as in the file.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import make_corpus
+    >>> from topicfocus.text import CountTable
+    >>> CountTable("reviews.npz", make_corpus([[2, 0], [1, 1]]), ["5", "1"]).corpus.n_docs
+    2
     """
 
     path: str
     corpus: Corpus
     target: list[str] | None
+
+    def where(self, i: int) -> str:
+        """What messages call a document.
+
+        Parameters
+        ----------
+        i : int
+            Its number, from 0 on.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from topicfocus.text import CountTable
+        >>> CountTable("reviews.npz", None, None).where(16)
+        'row 17'
+        """
+        return f"row {i + 1}"
 
 
 def read_counts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from topicfocus.text.files import check_exists, what_it_is
 from topicfocus.text.records import (
     BLOCK_CHARACTERS,
     BadNumber,
+    BadText,
     Block,
     Request,
-    find_column,
+    find_columns,
+    group_name,
+    join_items,
     read_numbers,
 )
 
@@ -43,12 +47,8 @@ class Parquet:
             self._block_rows = min(request.block_rows, _rows_of(file.metadata, request.text))
         if n_rows == 0:
             raise ReadError(f"{request.path} has columns but no rows.")
-        place = find_column(request.text, schema.names, "text", request.path)
-        self._is_text(schema.field(place).type)
-        if request.target is not None:
-            find_column(request.target, schema.names, "target", request.path)
-        for name in request.numbers:
-            find_column(name, schema.names, "numbers", request.path)
+        places = find_columns(request, schema.names)
+        self._is_text(schema.field(places.text).type)
 
     def _open(self) -> Any:
         try:
@@ -68,6 +68,10 @@ class Parquet:
     def _is_text(self, kind: Any) -> None:
         import pyarrow as pa
 
+        if _is_list(kind):
+            if self.request.separator is None:
+                raise ReadError(f"{self.request.path}: {_of_lists(self.request)}")
+            return
         inner = kind.value_type if pa.types.is_dictionary(kind) else kind
         if not (pa.types.is_string(inner) or pa.types.is_large_string(inner)):
             raise ReadError(
@@ -80,12 +84,10 @@ class Parquet:
         import pyarrow as pa
 
         request = self.request
-        wanted = [request.text] + ([request.target] if request.target is not None else [])
-        wanted += request.numbers
         row = 0
         try:
             with self._open() as file:
-                batches = file.iter_batches(self._block_rows, columns=list(dict.fromkeys(wanted)))
+                batches = file.iter_batches(self._block_rows, columns=request.names)
                 for batch in batches:
                     yield from self._block(batch, row)
                     row += len(batch)
@@ -101,9 +103,9 @@ class Parquet:
         texts = batch[request.text]
         if pa.types.is_dictionary(texts.type):
             texts = texts.cast(pa.large_string())
-        target = None
-        if request.target is not None:
-            target = [None if v is None else _shown(v) for v in batch[request.target].to_pylist()]
+        target = _labels(batch, request.target)
+        group = _labels(batch, request.group)
+        group = None if group is None else [group_name(value) for value in group]
         present = np.ones(len(batch), dtype=bool)
         if texts.null_count:
             present = texts.is_valid().to_numpy(zero_copy_only=False).copy()
@@ -112,14 +114,30 @@ class Parquet:
                 request.bad.report(
                     f"{where}: no {request.text!r}. Give it a text, or an empty one."
                 )
+        if _is_list(texts.type):
+            texts = pa.array(self._joined(texts.to_pylist(), rows, present), pa.large_string())
         numbers = self._numbers(batch, rows, present)
         if not present.all():
             texts = texts.filter(pa.array(present))
             rows, numbers = rows[present], numbers[present]
-            if target is not None:
-                target = [value for value, there in zip(target, present, strict=True) if there]
+            target, group = (
+                None if values is None else list(compress(values, present))
+                for values in (target, group)
+            )
         if len(rows):
-            yield Block(texts, target, rows, numbers)
+            yield Block(texts, target, rows, numbers, group=group)
+
+    def _joined(self, lists: list[Any], rows: np.ndarray, present: np.ndarray) -> list[str]:
+        """Lists of codes as texts; rows that cannot be are reported and marked."""
+        out = []
+        for i, items in enumerate(lists):
+            try:
+                out.append(join_items(items or (), self.request))
+            except BadText as bad:
+                out.append("")
+                self.request.bad.report(f"{self.request.path}, row {rows[i]}: {bad}")
+                present[i] = False
+        return out
 
     def _numbers(self, batch: Any, rows: np.ndarray, present: np.ndarray) -> np.ndarray:
         """Columns of numbers; rows without one are reported and marked as not present."""
@@ -136,6 +154,26 @@ class Parquet:
                     self.request.bad.report(f"{self.request.path}, row {rows[i]}: {bad}")
                 present[i] = False
         return out
+
+
+def _is_list(kind: Any) -> bool:
+    import pyarrow as pa
+
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(is_list(kind) for is_list in lists)
+
+
+def _of_lists(request: Request) -> str:
+    try:
+        return join_items((), request)
+    except BadText as bad:
+        return str(bad)
+
+
+def _labels(batch: Any, name: str | None) -> list[str | None] | None:
+    if name is None:
+        return None
+    return [None if value is None else _shown(value) for value in batch[name].to_pylist()]
 
 
 def _shown(value: Any) -> str:

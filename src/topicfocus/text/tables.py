@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,16 @@ from numpy.typing import NDArray
 from topicfocus.text.delimited import Delimited
 from topicfocus.text.errors import BadRows, ReadError
 from topicfocus.text.files import check_exists, open_bytes, peek, readable
-from topicfocus.text.folders import Folder
+from topicfocus.text.folders import Folder, holds_texts
+from topicfocus.text.jsonarray import JsonArray, is_array
 from topicfocus.text.jsonlines import JsonLines
+from topicfocus.text.packed import packing, unpacked_name
 from topicfocus.text.parquet import Parquet
 from topicfocus.text.records import Block, Request
+from topicfocus.text.several import Several, spread
+
+if TYPE_CHECKING:
+    from topicfocus.text.matrices import CountTable
 
 _FORMATS = {
     ".csv": "csv",
@@ -28,10 +35,12 @@ _FORMATS = {
     ".json": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
     ".npz": "counts",
     ".mtx": "counts",
 }
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "counts")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 
 
 class Table:
@@ -52,8 +61,12 @@ class Table:
         Of the columns asked for as numbers.
     n_skipped : int
         Rows left out as unreadable so far, and in `skipped` what was wrong with the first ten.
+    group : list of str or None, or None
+        Values of the column asked for as groups.
     names : list of str, or None
-        Of a folder: the files.
+        Of a folder of texts: the files.
+    files : list of str
+        Of a table of several files: their names. Rows are then numbered in each of them.
 
     Examples
     --------
@@ -75,14 +88,16 @@ class Table:
         self.path: str = source.request.path
         self.format = format
         self.names: list[str] | None = getattr(source, "names", None)
+        self.files: list[str] = getattr(source, "files", [self.path])
         self._forget()
 
     def _forget(self) -> None:
         self._rows: list[NDArray[np.int64]] = []
         self._numbers: list[NDArray[np.float64]] = []
-        self.target: list[str | None] | None = None
-        if self._source.request.target is not None:
-            self.target = []
+        self._paths: list[tuple[str, int]] = []
+        request = self._source.request
+        self.target: list[str | None] | None = None if request.target is None else []
+        self.group: list[str | None] | None = None if request.group is None else []
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -92,6 +107,40 @@ class Table:
     def numbers(self) -> NDArray[np.float64]:
         none = np.empty((0, len(self._source.request.numbers)))
         return np.concatenate([none, *self._numbers])
+
+    def where(self, i: int) -> str:
+        """What messages call a row.
+
+        Parameters
+        ----------
+        i : int
+            Its number among the rows read so far, from 0 on.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topicfocus.text import read_table
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "reviews.csv")
+        ...     _ = path.write_text("text\\ngood film\\n\\nbad film\\n")
+        ...     table = read_table(path, text="text")
+        ...     _ = table.read()
+        >>> table.where(1)
+        'row 2'
+        """
+        row = f"row {self.rows[i]}"
+        return f"{self.file_of_rows[i]}, {row}" if len(self.files) > 1 else row
+
+    @property
+    def file_of_rows(self) -> NDArray[np.object_]:
+        """The file of each row read so far."""
+        names = np.array([path or self.path for path, _ in self._paths], dtype=object)
+        return np.repeat(names, [n for _, n in self._paths])
 
     @property
     def n_skipped(self) -> int:
@@ -112,8 +161,11 @@ class Table:
             for block in self._source.blocks():
                 self._rows.append(block.rows)
                 self._numbers.append(block.numbers.reshape(len(block), -1))
+                self._paths.append((block.path, len(block)))
                 if self.target is not None:
                     self.target += block.target
+                if self.group is not None:
+                    self.group += block.group
                 yield block
         if not self._rows:
             if bad.n:
@@ -141,11 +193,11 @@ class Table:
         ['good film', 'bad film']
         """
         texts = [text for block in self for text in block.strings]
-        return Block(texts, self.target, self.rows, self.numbers)
+        return Block(texts, self.target, self.rows, self.numbers, group=self.group)
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     text: str | None = None,
     target: str | None = None,
     *,
@@ -156,6 +208,9 @@ def read_table(
     block_rows: int = 20_000,
     vocabulary: str | None = None,
     numbers: Sequence[str] = (),
+    group: str | None = None,
+    separator: str | None = None,
+    sheet: str | None = None,
 ) -> Any:
     """Open a table of documents; names of columns are checked now, rows are read when iterated.
 
@@ -182,6 +237,12 @@ def read_table(
         File of the words of a matrix of counts.
     numbers : sequence of str, optional
         Names of further columns, of numbers: covariates, say. A row without one is unreadable.
+    group : str, optional
+        Name of a column that says which rows belong together.
+    separator : str, optional
+        Between codes: a column of lists becomes texts with it between their items.
+    sheet : str, optional
+        Of an Excel file with several sheets.
 
     Returns
     -------
@@ -205,40 +266,113 @@ def read_table(
     >>> counts.shape, detect_target(table.target).classes
     ((2, 3), ('1', '5'))
     """
-    name = os.fspath(path)
-    bad = BadRows(skip_bad)
-    request = Request(name, text, target, delimiter, encoding, block_rows, bad, tuple(numbers))
+    given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    if not given:
+        raise ReadError("no file was named.")
+    names = spread([os.fspath(one) for one in given])
+    _check_settings(format, delimiter, separator)
+    request = Request(
+        names[0],
+        text,
+        target,
+        delimiter,
+        encoding,
+        block_rows,
+        BadRows(skip_bad),
+        tuple(numbers),
+        group,
+        separator,
+        sheet,
+    )
+    if len(names) == 1:
+        names = _tables_in(names[0], format)
+    if len(names) == 1:
+        return _read_one(replace(request, path=names[0]), format, vocabulary)
+    for name in names:
+        if Path(name).is_dir():
+            raise ReadError(f"{name} is a folder, which cannot be one of several. Name it alone.")
+    first, *more = given
+    # What the user wrote, for messages about all of them.
+    called = os.fspath(first) if not more else f"{os.fspath(first)} and {len(names) - 1} more files"
+    tables = [_source_of(replace(request, path=name), format) for name in names]
+    return Table(Several(replace(request, path=called), [s for s, _ in tables]), tables[0][1])
+
+
+def _check_settings(format: str | None, delimiter: str | None, separator: str | None) -> None:
     if format is not None and format not in FORMATS:
         raise ReadError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
     if delimiter is not None and len(delimiter) != 1:
         raise ReadError(f"delimiter must be one character, got {delimiter!r}.")
-    stream = open_bytes("-") if name == "-" else None
-    kind = format or (_look(stream) if stream else _format_of(name))
-    if kind == "counts":
-        if numbers:
+    if separator == "":
+        raise ReadError("separator must be one character or more.")
+
+
+def _tables_in(name: str, format: str | None) -> list[str]:
+    """The files of a folder of tables; else the name itself."""
+    if name == "-" or format in ("folder", "counts") or not check_exists(name).is_dir():
+        return [name]
+    files = sorted(
+        str(child)
+        for child in Path(name).iterdir()
+        if child.is_file() and not child.name.startswith(".") and _is_table(child.name)
+    )
+    # Tables beside texts are none of the documents, as ever.
+    return files if files and not holds_texts(name) else [name]
+
+
+def _is_table(name: str) -> bool:
+    inner = Path(name).stem if packing(name) in (".gz", ".bz2", ".xz") else name
+    ending = Path(inner).suffix.lower()
+    return ending == ".zip" or _FORMATS.get(ending, "counts") != "counts"
+
+
+def _read_one(request: Request, format: str | None, vocabulary: str | None) -> Table | CountTable:
+    name = request.path
+    if (format or (_format_of(name) if name != "-" else "")) == "counts":
+        for column in (*request.numbers, *filter(None, [request.group])):
             raise ReadError(
-                f"{name} is a count matrix, which has no column {numbers[0]!r}. Use a table of "
+                f"{name} is a count matrix, which has no column {column!r}. Use a table of "
                 "texts, or fit in Python."
             )
         from topicfocus.text.matrices import read_counts
 
-        return read_counts(name, vocabulary, target, encoding)
-    if stream and kind in ("parquet", "folder"):
-        raise ReadError(f"{kind} cannot be read from standard input. Name the file.")
+        return read_counts(name, vocabulary, request.target, request.encoding)
+    return Table(*_source_of(request, format))
+
+
+def _source_of(request: Request, format: str | None) -> tuple[Any, str]:
+    """The reader of one file, with its columns checked, and the format."""
+    name = request.path
     with readable(name):
+        stream = open_bytes("-") if name == "-" else None
+        kind = format or (_look(stream) if stream else _format_of(name))
+        whole = kind in ("parquet", "xlsx")
+        if stream and (whole or kind == "folder"):
+            raise ReadError(f"{kind} cannot be read from standard input. Name the file.")
+        if whole and packing(name):
+            raise ReadError(f"{name}: {kind} cannot be read compressed. Unpack it first.")
+        if kind == "counts":
+            raise ReadError(f"{name} is a count matrix, which cannot be one of several files.")
         if kind == "parquet":
-            return Table(Parquet(request), kind)
+            return Parquet(request), kind
+        if kind == "xlsx":
+            from topicfocus.text.excel import Excel
+
+            return Excel(request), kind
         if kind == "folder":
-            return Table(Folder(request), kind)
+            return Folder(request), kind
         if stream:
-            return Table(_text_source(request, stream, kind), kind)
+            return _text_source(request, stream, kind), kind
         with open_bytes(name) as stream:  # to look at its beginning; iterating opens it again
-            return Table(_text_source(request, stream, kind), kind)
+            return _text_source(request, stream, kind), kind
 
 
-def _text_source(request: Request, stream: io.BufferedReader, kind: str) -> JsonLines | Delimited:
+def _text_source(
+    request: Request, stream: io.BufferedReader, kind: str
+) -> JsonLines | JsonArray | Delimited:
     if kind == "jsonl":
-        return JsonLines(request, stream)
+        array = is_array(peek(stream, request.path), request.encoding)
+        return JsonArray(request, stream) if array else JsonLines(request, stream)
     return Delimited(request, stream, "\t" if kind == "tsv" else ",")
 
 
@@ -247,10 +381,8 @@ def _format_of(name: str) -> str:
     place = check_exists(name)
     if place.is_dir():
         return "folder"
-    endings = [ending.lower() for ending in place.suffixes]
-    if endings and endings[-1] == ".gz":
-        endings.pop()
-    ending = endings[-1] if endings else ""
+    with readable(name):
+        ending = Path(unpacked_name(name)).suffix.lower()
     if ending not in _FORMATS:
         raise ReadError(
             f"{name}: its name does not say what kind of file it is. Say it: format= (--format), "

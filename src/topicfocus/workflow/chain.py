@@ -6,6 +6,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from topicfocus.workflow.copies import say_copies
 from topicfocus.workflow.count import choose_words
 from topicfocus.workflow.fit import fit_model, keeping_finished, open_store
 from topicfocus.workflow.judge import judge
@@ -15,6 +18,9 @@ from topicfocus.workflow.outcome import Outcome, make_outcome
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.split import split
+
+#: Figures of fewer held-out groups are those of these groups.
+FEW_GROUPS = 5
 
 
 def fit_source(
@@ -36,8 +42,12 @@ def fit_source(
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
-    parts = split(target, options.test_share, options.seed, source.path)
-    train, _ = parts
+    group = source.columns.group
+    parts = split(target, options.test_share, options.seed, source.path, group)
+    train, test = parts
+    if group is not None:
+        _say_groups(source, group, train, test, remarks)
+    say_copies(source, train, test, remarks)
     counted = choose_words(source, train, counting, remarks)
     y = target_values(target)
     store = None
@@ -64,3 +74,18 @@ def fit_source(
             columns=columns,
             seconds=seconds,
         )
+
+
+def _say_groups(
+    source: Source, group: np.ndarray, train: np.ndarray, test: np.ndarray, remarks: Remarks
+) -> None:
+    held, n = len(np.unique(group[test])), len(np.unique(group))
+    remarks.say(f"Held out: {len(test):,} documents, {held:,} of {n:,} groups as a whole.")
+    if held < FEW_GROUPS:
+        remarks.warn(
+            f"only {held} of {n} groups {'is' if held == 1 else 'are'} held out: figures may be "
+            "quite different for others."
+        )
+    neither = source.n_docs - len(train) - len(test)
+    if neither:
+        remarks.say(f"{neither:,} documents without a target are of held-out groups: not used.")

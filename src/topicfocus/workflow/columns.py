@@ -22,6 +22,7 @@ class Columns:
     covariates: np.ndarray | None = None
     weight: np.ndarray | None = None
     exposure: np.ndarray | None = None
+    group: np.ndarray | None = None
 
     @classmethod
     def read(cls, names: ColumnNames, table: Any) -> Columns:
@@ -38,21 +39,24 @@ class Columns:
         covariates = None
         if names.covariates:
             covariates = np.column_stack([values[name] for name in names.covariates])
-        return cls(names, covariates, weight, exposure)
+        group = None if names.group is None else group_numbers(table.group)
+        return cls(names, covariates, weight, exposure, group)
 
     def of(self, documents: np.ndarray) -> Columns:
         """Those of some documents."""
-        parts = (self.covariates, self.weight, self.exposure)
+        parts = (self.covariates, self.weight, self.exposure, self.group)
         return Columns(self.names, *(None if part is None else part[documents] for part in parts))
 
     def known(self) -> list[np.ndarray]:
         """The arrays there are."""
-        parts = (self.covariates, self.weight, self.exposure)
+        parts = (self.covariates, self.weight, self.exposure, self.group)
         return [part for part in parts if part is not None]
 
     def for_fit(self) -> dict[str, Any]:
         """Arguments of an estimator's fit."""
         more = {} if self.weight is None else {"sample_weight": self.weight}
+        if self.group is not None:
+            more["groups"] = self.group
         return {**self.for_predict(), **more}
 
     def for_predict(self) -> dict[str, Any]:
@@ -66,6 +70,17 @@ class Columns:
 
 
 NO_COLUMNS = Columns()
+
+
+def group_numbers(names: Sequence[str | None]) -> np.ndarray:
+    """A number for each document, the same for those of one group; one of no group is alone."""
+    known = {name: i for i, name in enumerate(sorted({n for n in names if n is not None}))}
+    alone = len(known)
+    numbers = np.empty(len(names), dtype=np.int64)
+    for i, name in enumerate(names):
+        numbers[i] = known[name] if name is not None else alone
+        alone += name is None
+    return numbers
 
 
 def _check(good: np.ndarray, what: str, rule: str, values: np.ndarray, rows: np.ndarray) -> None:

@@ -67,7 +67,7 @@ def choose_words(
     used = sparse.csr_array(counts[:, kept])
     used.sort_indices()
     counter = options.counter(
-        stop_words=options.stop_words if source.is_text else None,
+        stop_words=options.stops if source.is_text else None,
         min_df=min_df,
         max_df=max_df,
         max_features=options.max_features,

@@ -81,7 +81,7 @@ def _read_reviews(
     texts = [reviews.strings[i].replace("<br />", " ") for i in chosen]
     names = {"0": "negative", "1": "positive"}
     target = detect_target([names[reviews.target[i]] for i in chosen], name="the label")
-    counter = counting.counter(stop_words=counting.stop_words, n_jobs=options.jobs)
+    counter = counting.counter(stop_words=counting.stops, n_jobs=options.jobs)
     counts = counter.fit_transform(texts)
     rows = reviews.rows[chosen]
     words = counter.get_feature_names_out()

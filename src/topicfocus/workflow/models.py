@@ -51,7 +51,10 @@ def target_values(target: Target) -> np.ndarray:
 
 def _label(text: str) -> int | str:
     """Class 1 of a file is the number 1 in Python, too."""
-    return int(text) if text.lstrip("-").isdigit() and str(int(text)) == text else text
+    # Longer ones are names: no integer of NumPy holds them.
+    digits = text.removeprefix("-")
+    whole = digits.isascii() and digits.isdecimal() and len(digits) <= 18
+    return int(text) if whole and str(int(text)) == text else text
 
 
 # ---- saved models ------------------------------------------------------------------------------
@@ -79,7 +82,9 @@ class Saved:
     settings: dict[str, Any]
 
 
-def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Saved:
+def load_model(
+    path: str | os.PathLike[str], *, jobs: int | None = None, tokenizer: Any = None
+) -> Saved:
     """Load the model of a file, or of a folder that `fit_file` has written.
 
     Parameters
@@ -89,6 +94,8 @@ def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Save
         model), or a folder.
     jobs : int, optional
         Threads; all cores by default.
+    tokenizer : callable, optional
+        The function that the model was fitted with, of which its file has the name only.
 
     Returns
     -------
@@ -112,7 +119,7 @@ def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Save
     place, path = Path(path), str(path)
     if place.is_dir() and (place / MODEL_FILE).is_file():
         place = place / MODEL_FILE
-    model = topicfocus.load(place)
+    model = topicfocus.load(place, tokenizer=tokenizer)
     counter, estimator = None, model
     if hasattr(model, "steps"):
         if len(model.steps) != 2:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.wording import setting
+from topicfocus.workflow.wording import setting, spoken
 
 KINDS = ("real", "count", "ordinal", "classes")
 MODELS = ("focused", "pf-slda", "pc-slda", "slda")
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "counts")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 #: Models that keep some words and drop the others.
 SELECTING = ("focused", "pf-slda")
 
@@ -28,7 +29,7 @@ class ReadOptions:
 
     Parameters
     ----------
-    format : {"csv", "tsv", "jsonl", "parquet", "folder", "counts"}, optional
+    format : {"csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts"}, optional
         What the file is; by default its name says so.
     delimiter : str, optional
         Between columns; by default noticed.
@@ -38,6 +39,8 @@ class ReadOptions:
         Leave unreadable rows out, and count them.
     vocabulary : path-like, optional
         A file with the words of a count matrix, one a line, in the order of its columns.
+    sheet : str, optional
+        Of an Excel file that has several.
     """
 
     format: str | None = None
@@ -45,6 +48,7 @@ class ReadOptions:
     encoding: str = "utf-8"
     skip_bad: bool = False
     vocabulary: Any = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("format", self.format, FORMATS)
@@ -56,8 +60,8 @@ class CountOptions:
 
     Parameters
     ----------
-    stop_words : "english", sequence of str or None, default="english"
-        Words that are not counted.
+    stop_words : name of a language, sequence of str, "auto" or None, default="auto"
+        Words that are not counted. "auto" is English ones, and none with a separator.
     min_df, max_df : int or float, optional
         Leave out words in fewer, or more, documents of the training part: a number of them or a
         share. By default 10 and 0.5; rarer words are kept with fewer than 2,000 documents, and a
@@ -69,6 +73,13 @@ class CountOptions:
     min_length : int, default=2
         Characters of the shortest word.
     lowercase : bool, default=True
+    separator : str, optional
+        Documents are codes with this between them, such as ";", or lists of them in JSON or
+        Parquet: each code is counted as it is.
+    tokenizer : callable or str, optional
+        A function from a text to a list of tokens, or where to import it from:
+        "package.module:function". Model files have its name only, and whoever loads one passes the
+        function again (docs/text.md).
 
     Examples
     --------
@@ -77,13 +88,38 @@ class CountOptions:
     (1, 2)
     """
 
-    stop_words: str | Sequence[str] | None = "english"
+    stop_words: str | Sequence[str] | None = "auto"
     min_df: int | float | None = None
     max_df: int | float | None = None
     max_features: int | None = None
     ngrams: tuple[int, int] = (1, 1)
     min_length: int = 2
     lowercase: bool = True
+    separator: str | None = None
+    tokenizer: Any = None
+
+    def __post_init__(self) -> None:
+        if self.separator is None:
+            return
+        if not self.separator:
+            raise SettingError(f"{setting('separator')} must be one character or more.")
+        for name, value, default in (
+            ("ngrams", tuple(self.ngrams), (1, 1)),
+            ("min_length", self.min_length, 2),
+            ("tokenizer", self.tokenizer, None),
+        ):
+            if value != default:
+                raise SettingError(
+                    f"{setting(name)} is for words of texts; with {setting('separator')} codes are "
+                    "counted as they are."
+                )
+
+    @property
+    def stops(self) -> str | Sequence[str] | None:
+        """The stop words to use: none of codes unless they are given."""
+        if self.stop_words == "auto":
+            return "english" if self.separator is None else None
+        return self.stop_words
 
     def counter(self, **settings: Any) -> Any:
         """A counter by these rules.
@@ -109,8 +145,32 @@ class CountOptions:
             lowercase=self.lowercase,
             min_length=self.min_length,
             ngram_range=self.ngrams,
+            separator=self.separator,
+            tokenizer=_imported(self.tokenizer),
             **settings,
         )
+
+
+def _imported(tokenizer: Any) -> Any:
+    """The function that a user's own program names; never called with a name from a file."""
+    if not isinstance(tokenizer, str):
+        return tokenizer
+    if spoken("command", "call") == "command":
+        # Whatever names it there, an option or a file of settings: nothing is imported by it.
+        raise SettingError("a tokenizer is for Python only: CountOptions(tokenizer=function).")
+    module, colon, name = tokenizer.partition(":")
+    if not colon or not module or not name:
+        raise SettingError(
+            f"{setting('tokenizer')} is a function or where to import it from, such as "
+            f"'package.module:function', not {tokenizer!r}."
+        )
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise SettingError(f"{setting('tokenizer')} {tokenizer!r}: {error}.") from error
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,10 +230,11 @@ class ColumnNames:
     covariates: tuple[str, ...] = ()
     weight: str | None = None
     exposure: str | None = None
+    group: str | None = None
 
     @property
     def every(self) -> tuple[str, ...]:
-        """All of them, each once, in the order that `Columns.read` expects."""
+        """Those of numbers, each once, in the order that `Columns.read` expects."""
         named = [*self.covariates, self.weight, self.exposure]
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
@@ -190,7 +251,7 @@ class Roles:
     text, target : str, optional
     kind : {"real", "count", "ordinal", "classes"}, optional
     more : ColumnNames
-        Covariates, weight and exposure.
+        Covariates, weight, exposure and group.
     """
 
     text: str | None = None
@@ -205,6 +266,7 @@ class Roles:
             *(("covariates", name) for name in more.covariates),
             ("weight", more.weight),
             ("exposure", more.exposure),
+            ("group", more.group),
         ):
             if name is not None and name in (self.target, self.text):
                 what = "target" if name == self.target else "text"
@@ -224,6 +286,7 @@ class Roles:
             "covariates": list(more.covariates),
             "weight": more.weight,
             "exposure": more.exposure,
+            "group": more.group,
         }
 
 

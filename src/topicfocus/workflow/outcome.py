@@ -65,9 +65,10 @@ def make_outcome(
     from sklearn.pipeline import make_pipeline
 
     result = _result(source, counted, model, judged, parts, options, columns, seconds)
-    part = np.full(source.n_docs, "train", dtype=object)
-    part[parts[1]] = "test"
-    predictions = {"row": source.rows, "part": part, "target": _as_written(y)}
+    part = np.full(source.n_docs, "unused", dtype=object)
+    part[parts[0]], part[parts[1]] = "train", "test"
+    file = {} if source.files is None else {"file": source.files}
+    predictions = {**file, "row": source.rows, "part": part, "target": _as_written(y)}
     predictions |= prediction_columns(model, judged.predicted)
     return Outcome(
         make_pipeline(counted.counter, model),
@@ -96,11 +97,12 @@ def _result(
         "model": type(model).__name__,
         "settings": {
             **asdict(options),
-            "file": source.path,
+            "file": source.given or source.path,
             **columns,
             "kind": target.kind,
             "min_df": counted.min_df,
             "max_df": counted.max_df,
+            "separator": counted.counter.separator,
         },
         "target": {
             "kind": target.kind,
@@ -152,7 +154,7 @@ def _shown(
         "baselines": {words.name: other[with_text]},
         "held_out": True,
         "target_name": target_name,
-        "document_names": [f"row {row}" for row in source.rows[documents]],
+        "document_names": [source.where(i) for i in documents],
         **source.columns.of(documents).for_predict(),
     }
     names = source.columns.names.covariates

@@ -18,7 +18,7 @@ from topicfocus.text import ReadError
 from topicfocus.workflow.columns import NO_COLUMNS, Columns
 from topicfocus.workflow.models import Saved, as_saved
 from topicfocus.workflow.options import ReadOptions
-from topicfocus.workflow.read import open_new
+from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.remarks import Listener, as_remarks
 from topicfocus.workflow.tables import cell, plain
 
@@ -53,7 +53,7 @@ def prediction_columns(model: Any, predicted: Predicted) -> Table:
 
 def predict_blocks(
     model: Saved | str | os.PathLike[str],
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
     text: str | None = None,
     covariates: Sequence[str] = (),
@@ -83,7 +83,7 @@ def predict_blocks(
     >>> for block in predict_blocks("reviews-topics", "new.csv"):  # doctest: +SKIP
     ...     print(block["prediction"].mean())
     """
-    saved, path = as_saved(model, jobs), os.fspath(path)
+    saved = as_saved(model, jobs)
     names, table = open_new(
         path, saved, text=text, covariates=covariates, exposure=exposure, reading=reading
     )
@@ -91,7 +91,7 @@ def predict_blocks(
     if hasattr(table, "corpus"):
         counts = same_columns(table.corpus, counter, estimator)
         rows = np.arange(1, counts.shape[0] + 1)
-        return iter([_table(estimator, rows, counts, NO_COLUMNS)])
+        return iter([_table(estimator, {"row": rows}, counts, NO_COLUMNS)])
     if counter is None:
         raise ReadError(
             f"{saved.path} has no vocabulary of its own, so it cannot read texts. Give it a count "
@@ -102,7 +102,10 @@ def predict_blocks(
     def blocks() -> Iterator[Table]:
         for block in table:
             columns = Columns.read(names, block)
-            yield _table(estimator, block.rows, counter.transform(block.strings), columns)
+            rows = {"row": block.rows}
+            if len(table.files) > 1:
+                rows = {"file": np.full(len(block), block.path, dtype=object), **rows}
+            yield _table(estimator, rows, counter.transform(block.strings), columns)
         if table.n_skipped:
             said.say(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 
@@ -111,7 +114,7 @@ def predict_blocks(
 
 def predict_file(
     model: Saved | str | os.PathLike[str],
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
     text: str | None = None,
     covariates: Sequence[str] = (),
@@ -143,7 +146,8 @@ def predict_file(
     Returns
     -------
     dict of arrays
-        "row", "prediction", and "std" or "probability_LABEL" for each class.
+        "row", "prediction", and "std" or "probability_LABEL" for each class; before them "file",
+        where there are several.
 
     Raises
     ------
@@ -171,8 +175,8 @@ def predict_file(
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
-def _table(model: Any, rows: np.ndarray, counts: Any, columns: Columns) -> Table:
-    return {"row": rows, **prediction_columns(model, predict(model, counts, columns))}
+def _table(model: Any, rows: Table, counts: Any, columns: Columns) -> Table:
+    return {**rows, **prediction_columns(model, predict(model, counts, columns))}
 
 
 def same_columns(corpus: Any, counter: Any, model: Any) -> Any:

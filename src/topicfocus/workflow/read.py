@@ -6,20 +6,26 @@ for; `read_source` reads and counts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from topicfocus.text import ReadError, Target, detect_target, read_table
-from topicfocus.text.files import encoding_advice
+from topicfocus.text.errors import BadRows
+from topicfocus.text.files import Lines, encoding_advice, nearest, open_bytes, readable
+from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.options import ColumnNames, CountOptions, ReadOptions, Roles
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting
+
+#: A file, a pattern of names, or several of these.
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 #: Texts that are kept to be shown on the explorer page, in characters together.
 KEPT_CHARACTERS = 1 << 26
@@ -31,6 +37,7 @@ class Source:
 
     `counts` has all words of the file: which of them are used is decided on the training part.
     `texts` are those of the first documents, as many as fit; `is_text` False is a count matrix.
+    `files` has the file of each document, where there are several, and `given` what the user wrote.
     """
 
     path: str
@@ -42,10 +49,18 @@ class Source:
     is_text: bool
     n_skipped: int = 0
     columns: Columns = NO_COLUMNS
+    files: np.ndarray | None = None
+    given: Any = None
+    n_without_group: int = 0
 
     @property
     def n_docs(self) -> int:
         return self.counts.shape[0]
+
+    def where(self, i: int) -> str:
+        """What messages call a document."""
+        row = f"row {self.rows[i]}"
+        return row if self.files is None else f"{self.files[i]}, {row}"
 
 
 class _Keeping:
@@ -64,14 +79,31 @@ class _Keeping:
             yield block
 
 
-def open_file(path: str, roles: Roles, reading: ReadOptions, remarks: Remarks) -> Any:
+def open_file(
+    paths: Sequence[str],
+    roles: Roles,
+    reading: ReadOptions,
+    counting: CountOptions,
+    remarks: Remarks,
+) -> Any:
     """A table of `text.read_table`, with its columns checked."""
-    remarks.say(f"Reading {'standard input' if path == '-' else path} ...")
-    return read_table(path, roles.text, roles.target, numbers=roles.more.every, **asdict(reading))
+    table = read_table(
+        paths,
+        roles.text,
+        roles.target,
+        numbers=roles.more.every,
+        group=roles.more.group,
+        separator=counting.separator,
+        **asdict(reading),
+    )
+    n = len(getattr(table, "files", ()))
+    files = f" ({n} files)" if n > 1 else ""
+    remarks.say(f"Reading {'standard input' if paths[0] == '-' else table.path}{files} ...")
+    return table
 
 
 def open_new(
-    path: str,
+    path: Paths,
     saved: Any,
     *,
     text: str | None,
@@ -87,7 +119,14 @@ def open_new(
     names = named_for_new(saved.estimator, covariates, exposure, saved.path)
     text = text or saved.settings.get("text")
     try:
-        table = read_table(path, text, target, numbers=names.every, **asdict(reading))
+        table = read_table(
+            path,
+            text,
+            target,
+            numbers=names.every,
+            separator=getattr(saved.counter, "separator", None),
+            **asdict(reading),
+        )
     except ReadError as error:
         missing = next((n for n in names.every if f"no column {n!r}" in str(error)), None)
         if missing is None:
@@ -101,10 +140,59 @@ def open_new(
 
 
 def read_source(
-    path: str, table: Any, roles: Roles, counting: CountOptions, remarks: Remarks, jobs: int | None
+    table: Any,
+    roles: Roles,
+    counting: CountOptions,
+    remarks: Remarks,
+    jobs: int | None,
+    skip_bad: bool = False,
 ) -> Source:
-    """Read what was opened, count, and find out what the target is."""
-    is_matrix = hasattr(table, "corpus")
+    """Read what was opened, count, and find out what the target is.
+
+    With `skip_bad`, documents whose target should be a number and is none are left out.
+    """
+    source = _all_rows(table, roles, counting, remarks, jobs, skip_bad)
+    _say_groups(source, remarks)
+    return _without_bad(source, remarks)
+
+
+def _say_groups(source: Source, remarks: Remarks) -> None:
+    name, alone = source.columns.names.group, source.n_without_group
+    if name is not None and alone:
+        documents = "1 document has" if alone == 1 else f"{alone:,} documents have"
+        remarks.say(f"{documents} no {name!r}: each is a group of its own.")
+
+
+def _without_bad(source: Source, remarks: Remarks) -> Source:
+    bad = source.target.bad
+    if not bad:
+        return source
+    for i, what in bad[: BadRows.SHOWN]:
+        remarks.say(f"Left out: {source.where(i)}: {what}.")
+    rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
+    remarks.say(f"{rows} left out for the target.")
+    good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
+    return replace(
+        source,
+        counts=source.counts[good],
+        target=source.target.of(good),
+        rows=source.rows[good],
+        texts=[source.texts[i] for i in good if i < len(source.texts)],
+        n_skipped=source.n_skipped + len(bad),
+        columns=source.columns.of(good),
+        files=None if source.files is None else source.files[good],
+    )
+
+
+def _all_rows(
+    table: Any,
+    roles: Roles,
+    counting: CountOptions,
+    remarks: Remarks,
+    jobs: int | None,
+    skip_bad: bool,
+) -> Source:
+    path, is_matrix = table.path, hasattr(table, "corpus")
     if table.target is None:
         where = (
             "where the target is, a file with one value a line"
@@ -113,9 +201,9 @@ def read_source(
         )
         raise SettingError(f"{path}: say {where}: {setting('target')}.")
     if is_matrix:
-        return _from_matrix(path, table, roles)
+        return _from_matrix(path, table, roles, skip_bad)
     counter = counting.counter(
-        stop_words=counting.stop_words,
+        stop_words=counting.stops,
         # Rarer in the whole file than this is rarer in its training part, too.
         min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
         n_jobs=jobs,
@@ -137,12 +225,16 @@ def read_source(
         path,
         counts,
         counter.get_feature_names_out(),
-        detect_target(values, roles.kind, name=_target_name(roles)),
+        detect_target(
+            values, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
+        ),
         table.rows,
         keeping.texts,
         True,
         table.n_skipped,
         columns,
+        table.file_of_rows if len(table.files) > 1 else None,
+        n_without_group=0 if table.group is None else table.group.count(None),
     )
 
 
@@ -156,8 +248,10 @@ def _counting_targets(values: Any, weight: np.ndarray | None, remarks: Remarks) 
     return [v if w > 0 else None for v, w in zip(values, weight, strict=True)]
 
 
-def _from_matrix(path: str, table: Any, roles: Roles) -> Source:
-    target = detect_target(table.target, roles.kind, name=_target_name(roles))
+def _from_matrix(path: str, table: Any, roles: Roles, skip_bad: bool) -> Source:
+    target = detect_target(
+        table.target, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
+    )
     counts = table.corpus.counts
     terms = np.array(table.corpus.vocabulary, dtype=object)
     rows = np.arange(1, counts.shape[0] + 1)
@@ -174,12 +268,14 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     Parameters
     ----------
     which : str or None
-        "english" (also for None), "none", or a file of words, one a line.
+        A language such as "english", "none", or a file of words, one a line; None is "auto",
+        English unless documents are codes.
     encoding : str, default="utf-8"
+        Of the file.
 
     Returns
     -------
-    "english", None, or a list of str
+    a language, "auto", None, or a list of str
 
     Examples
     --------
@@ -187,17 +283,21 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     >>> read_stop_words("none") is None
     True
     """
-    if which in (None, "english"):
-        return "english"
+    if which is None:
+        return "auto"
+    if which in LANGUAGES:
+        return which
     if which == "none":
         return None
-    try:
-        words = Path(which).read_text(encoding=encoding).split("\n")
-    except FileNotFoundError:
-        raise SettingError(
-            f'{setting("stop_words")} {which}: no such file. It is "english", "none", or a file '
-            "of words."
-        ) from None
-    except UnicodeError as error:
-        raise ReadError(f"{which}: {error}. {encoding_advice(encoding)}") from None
-    return [word.strip() for word in words if word.strip()]
+    what = f"It is one of {', '.join(LANGUAGES)}, none, or a file of words, one a line."
+    place, option = Path(which), f"{setting('stop_words')} {which}"
+    if not place.exists():
+        raise SettingError(f"{option}: no such file.{nearest(which, list(LANGUAGES))} {what}")
+    if place.is_dir():
+        raise SettingError(f"{option}: this is a folder. {what}")
+    with readable(which), open_bytes(which) as stream:
+        lines = Lines(stream, which, encoding)
+        words = [line.strip() for line in lines]
+    if lines.fault:
+        raise ReadError(f"{which}: {lines.fault}. {encoding_advice(encoding)}")
+    return [word for word in words if word]

@@ -13,13 +13,13 @@ from topicfocus.text import detect_target
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.models import Saved, as_saved, target_values
 from topicfocus.workflow.options import ReadOptions
-from topicfocus.workflow.read import open_new
+from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.write import check_page
 
 
 def report_file(
     model: Saved | str | os.PathLike[str],
-    path: str | os.PathLike[str],
+    path: Paths,
     *,
     text: str | None = None,
     target: str | None = None,
@@ -72,7 +72,7 @@ def report_file(
     check_page(page, overwrite)
     from topicfocus.report import Explorer
 
-    saved, path = as_saved(model, jobs), os.fspath(path)
+    saved = as_saved(model, jobs)
     target = target or saved.settings.get("target")
     names, table = open_new(
         path,
@@ -84,7 +84,7 @@ def report_file(
         reading=reading,
     )
     if hasattr(table, "corpus"):
-        raise ValueError(f"{path} is a count matrix; the page needs texts.")
+        raise ValueError(f"{table.path} is a count matrix; the page needs texts.")
     texts: list[str] = []
     for block in table:
         texts += block.strings
@@ -93,7 +93,11 @@ def report_file(
     texts = texts[:docs]
     values = None
     if table.target is not None:
-        values = target_values(detect_target(table.target[:docs], saved.settings.get("kind")))
+        kind = saved.settings.get("kind")
+        found = detect_target(
+            table.target[:docs], kind, where=table.where, skip_bad=reading.skip_bad
+        )
+        values = target_values(found)
     shown = Columns.read(names, table).of(np.arange(len(texts))).for_predict()
     if names.covariates:
         shown["covariate_names"] = list(names.covariates)

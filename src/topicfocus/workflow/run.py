@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def fit_file(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     text: str | None = None,
     target: str | None = None,
@@ -32,6 +32,7 @@ def fit_file(
     covariates: Sequence[str] = (),
     weight: str | None = None,
     exposure: str | None = None,
+    group: str | None = None,
     model: str = "focused",
     topics: int = 5,
     inclusion_prior: float | str | None = None,
@@ -54,9 +55,11 @@ def fit_file(
 
     Parameters
     ----------
-    path : path-like
-        CSV, TSV, JSON lines (also .gz), Parquet, a folder of text files (its subfolders are the
-        classes), a count matrix (.npz, .mtx), or "-" for standard input.
+    path : path-like, or sequence of them
+        CSV, TSV, JSON (lines or an array), Excel, Parquet, a folder of text files (its subfolders
+        are the classes), a count matrix (.npz, .mtx), or "-" for standard input. Several files with
+        the same columns: a list, a pattern such as "parts/*.csv", or a folder of such files. Text
+        formats may be compressed (.gz, .bz2, .xz, .zip).
     text, target : str, optional
         Columns of the texts and of the target (for a count matrix: a file of it).
     kind : {"real", "count", "ordinal", "classes"}, optional
@@ -67,6 +70,9 @@ def fit_file(
         Column of weights: 2 counts like two copies of a document.
     exposure : str, optional
         Column that counts are proportional to, with ``kind="count"``.
+    group : str, optional
+        Column that says what documents belong to, such as patients or authors: no group is both
+        trained on and held out, nor split where the fit itself sets documents aside for choices.
     model : {"focused", "pf-slda", "pc-slda", "slda"}, default="focused"
     topics : int, default=5
     inclusion_prior : float or "auto", optional
@@ -142,7 +148,7 @@ def fit_file(
     'target'
     >>> folder.cleanup()
     """
-    said, path = as_remarks(remarks), os.fspath(path)
+    said = as_remarks(remarks)
     options = ModelOptions(
         model=model,
         topics=topics,
@@ -151,7 +157,7 @@ def fit_file(
         seed=seed,
         jobs=jobs,
     )
-    more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure)
+    more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
     roles = Roles(text=text, target=target, kind=kind, more=more)
     folder = None if out is None else Path(out)
     if folder is None:
@@ -180,7 +186,7 @@ def fit_file(
 
 
 def _read(
-    path: str,
+    path: Any,
     roles: Roles,
     reading: ReadOptions,
     counting: CountOptions,
@@ -189,8 +195,11 @@ def _read(
 ) -> Any:
     from topicfocus.workflow.read import open_file, read_source
 
-    table = open_file(path, roles, reading, remarks)
-    return read_source(path, table, roles, counting, remarks, jobs)
+    given = [path] if isinstance(path, (str, os.PathLike)) else path
+    paths = [os.fspath(one) for one in given]
+    table = open_file(paths, roles, reading, counting, remarks)
+    source = read_source(table, roles, counting, remarks, jobs, reading.skip_bad)
+    return replace(source, given=paths[0] if len(paths) == 1 else paths)
 
 
 def write(

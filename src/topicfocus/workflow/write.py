@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import secrets
@@ -21,14 +22,23 @@ MODEL_FILE = "model.topicfocus"
 METRICS_FILE = "metrics.json"
 PREDICTIONS_FILE = "predictions.csv"
 EXPLORER_FILE = "explorer.html"
-_ENDINGS = (".gz", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".pq", ".npz")
+_ENDINGS = (
+    *(".gz", ".bz2", ".xz", ".zip", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json"),
+    *(".parquet", ".pq", ".xlsx", ".xlsm", ".npz"),
+)
 
 
 def default_folder(file: str) -> Path:
-    """`reviews-topics` in the current folder for `somewhere/reviews.csv.gz`."""
+    """`reviews-topics` in the current folder for `somewhere/reviews.csv.gz`.
+
+    For a pattern, `parts/*.csv`, the name of its folder.
+    """
     if file == "-":
         return Path("topicfocus-topics")
-    name = Path(file).resolve().name
+    path = Path(file)
+    while glob.has_magic(path.name) and not path.exists():
+        path = path.parent
+    name = path.resolve().name
     for ending in (*_ENDINGS, ".mtx"):
         if name.lower().endswith(ending):
             name = name[: -len(ending)]

@@ -1,0 +1,335 @@
+"""Inputs as users meet them: several files, packed files, codes, groups, slips in numbers."""
+
+import bz2
+import csv
+import io
+import json
+import lzma
+import re
+import zipfile
+
+import numpy as np
+import pytest
+from command_line import topicfocus, write_reviews
+
+COLUMNS = ("--text", "text", "--target", "stars")
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    path = write_reviews(tmp_path_factory.mktemp("rows") / "r.csv", 150)
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def content(rows):
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode("utf-8")
+
+
+def fit(where, *arguments, code=0):
+    done = topicfocus("fit", *arguments, "--topics", 2, "--out", "o", cwd=where)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def predictions(where):
+    with (where / "o" / "predictions.csv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def last_line(done):
+    assert done.stdout == ""
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith("topicfocus: error: ")
+    return line.removeprefix("topicfocus: error: ")
+
+
+@pytest.fixture(scope="module")
+def whole(rows, tmp_path_factory):
+    """A fit to one plain file: predictions, and its folder."""
+    where = tmp_path_factory.mktemp("whole")
+    (where / "r.csv").write_bytes(content(rows))
+    fit(where, "r.csv", *COLUMNS)
+    return [row["prediction"] for row in predictions(where)], where
+
+
+# ---- several files ----------------------------------------------------------------------------
+
+
+def test_parts_of_a_file_are_the_file(rows, whole, tmp_path):
+    """A list, compressed, a pattern and a folder: the same documents, the same predictions."""
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    (parts / "1.csv.bz2").write_bytes(bz2.compress(content(rows[:50])))
+    (parts / "2.csv.xz").write_bytes(lzma.compress(content(rows[50:90])))
+    with zipfile.ZipFile(parts / "3.zip", "w") as archive:
+        archive.writestr("third.csv", content(rows[90:]))
+    done = fit(tmp_path, *sorted(parts.iterdir()), *COLUMNS)
+    assert "1.csv.bz2 and 2 more files (3 files) ..." in done.stderr
+    written = predictions(tmp_path)
+    assert [row["prediction"] for row in written] == whole[0]
+    assert [row["row"] for row in written[48:52]] == ["49", "50", "1", "2"]
+    assert written[50]["file"].endswith("2.csv.xz")
+    result = json.loads((tmp_path / "o" / "metrics.json").read_text(encoding="utf-8"))
+    assert [name.rpartition("/")[2] for name in result["settings"]["file"]] == [
+        *("1.csv.bz2", "2.csv.xz", "3.zip"),
+    ]
+    for argument in ("parts/*", "parts"):
+        done = topicfocus("predict", "o", argument, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        found = list(csv.DictReader(done.stdout.splitlines()))
+        assert [row["prediction"] for row in found] == whole[0]
+        assert found[-1]["file"] == "parts/3.zip" and found[-1]["row"] == "60"
+    done = topicfocus("report", "o", *parts.iterdir(), "--out", "p.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_name_of_the_folder_of_a_pattern(rows, tmp_path):
+    (tmp_path / "parts").mkdir()
+    for name, some in (("a.csv", rows[:80]), ("b.csv", rows[80:])):
+        (tmp_path / "parts" / name).write_bytes(content(some))
+    done = topicfocus("fit", "parts/*.csv", *COLUMNS, "--topics", 2, "--quiet", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["parts", "parts-topics"]
+
+
+# ---- slips in numbers -------------------------------------------------------------------------
+
+SLIPS = {
+    "good": "'good' (row 18)",
+    "inf": "'inf' (row 18); the first is not finite",
+    "1e300": "'1e300' (row 18); the first is too large",
+    "2024-03-01": "'2024-03-01' (row 18); the first is a date or time",
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_slip_in_a_rating_is_named(rows, tmp_path, slip):
+    some = [{**row, "stars": slip} if i == 17 else row for i, row in enumerate(rows)]
+    (tmp_path / "r.csv").write_bytes(content(some))
+    found = last_line(fit(tmp_path, "r.csv", *COLUMNS, code=1))
+    assert found.startswith("the target 'stars' is numbers, but 1 of 150 values is not: ")
+    assert SLIPS[slip] in found and "--skip-bad" in found and "--kind classes" in found
+    assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
+
+
+def test_slips_are_left_out_when_asked(rows, tmp_path):
+    some = [{**row, "stars": "x"} if i in (17, 90) else row for i, row in enumerate(rows)]
+    (tmp_path / "a.csv").write_bytes(content(some[:60]))
+    (tmp_path / "b.csv").write_bytes(content(some[60:]))
+    found = last_line(fit(tmp_path, "a.csv", "b.csv", *COLUMNS, code=1))
+    assert "'x' (a.csv, row 18), 'x' (b.csv, row 31)" in found
+    done = fit(tmp_path, "a.csv", "b.csv", *COLUMNS, "--skip-bad")
+    assert "Left out: b.csv, row 31: the target 'stars' is 'x', not a number." in done.stderr
+    assert "2 rows were left out for the target." in done.stderr
+    assert "Target: real: " in done.stderr and "2 left out." in done.stderr
+    written = predictions(tmp_path)
+    assert len(written) == 148
+    assert [row["row"] for row in written[16:18]] == ["17", "19"]
+    result = json.loads((tmp_path / "o" / "metrics.json").read_text(encoding="utf-8"))
+    assert result["documents"]["skipped"] == 2 and result["documents"]["all"] == 148
+    assert "a.csv, row" in (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
+
+
+def test_decimal_commas_are_read(rows, tmp_path):
+    some = [{**row, "stars": f"{float(row['stars']):.1f}".replace(".", ",")} for row in rows]
+    (tmp_path / "r.csv").write_bytes(content(some))
+    assert "150 of them with a decimal comma" in fit(tmp_path, "r.csv", *COLUMNS).stderr
+    assert predictions(tmp_path)[0]["target"] == rows[0]["stars"]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("3,5", "row 3 (line 4): 'id' is '3,5', a number with a decimal comma. Write digits and"),
+        ("1e300", "row 3 (line 4): 'id' is '1e300', too large"),
+        ("2024-03-01", "row 3 (line 4): 'id' is '2024-03-01', a date or time"),
+        ("many", "row 3 (line 4): 'id' is 'many', not a number. Turn categories into"),
+    ],
+)
+def test_slips_in_other_columns_are_named_too(rows, tmp_path, value, message):
+    some = [{**row, "id": value} if i == 2 else row for i, row in enumerate(rows)]
+    (tmp_path / "r.csv").write_bytes(content(some))
+    assert message in last_line(fit(tmp_path, "r.csv", *COLUMNS, "--covariates", "id", code=1))
+
+
+# ---- codes ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory):
+    """Diagnoses whose case and dashes matter, as texts and as lists, and a cost that follows."""
+    where = tmp_path_factory.mktemp("codes")
+    rng = np.random.default_rng(0)
+    names = [f"E11-{i}" for i in range(20)] + [f"e11-{i}" for i in range(20)] + ["heart failure"]
+    value = {name: rng.normal() + 2 * name.startswith("E") for name in names}
+    records = [rng.choice(names, 5, replace=False).tolist() for _ in range(300)]
+    cost = [round(sum(map(value.get, codes)) + rng.normal(), 3) for codes in records]
+    with (where / "c.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["codes", "cost"])
+        writer.writerows(["; ".join(c), y] for c, y in zip(records, cost, strict=True))
+    lines = [{"codes": c, "cost": y} for c, y in zip(records, cost, strict=True)]
+    (where / "c.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines), encoding="utf-8")
+    done = fit(where, "c.csv", "--text", "codes", "--target", "cost", "--separator", ";")
+    return where, done, [row["prediction"] for row in predictions(where)]
+
+
+def test_codes_are_kept_whole_from_fit_to_explain(coded):
+    where, done, written = coded
+    assert "Words: 41 of 41" in done.stderr
+    # Codes may have spaces, so they are told apart otherwise.
+    assert "; heart failure" in done.stdout or "heart failure; " in done.stdout
+    result = json.loads((where / "o" / "metrics.json").read_text(encoding="utf-8"))
+    assert result["settings"]["separator"] == ";"
+    assert result["held_out"]["FocusedTopicRegressor"]["r2"] > 0.4
+    for file in ("c.csv", "c.jsonl"):  # the model file knows the separator
+        done = topicfocus("predict", "o/model.topicfocus", file, "--text", "codes", cwd=where)
+        assert done.returncode == 0, done.stderr
+        found = [row["prediction"] for row in csv.DictReader(done.stdout.splitlines())]
+        assert found == written
+    text = "E11-1; e11-1;heart failure"
+    done = topicfocus("explain", where / "o", "--text", text, "--json")
+    assert done.returncode == 0, done.stderr
+    explained = json.loads(done.stdout)
+    assert set(explained["words"]) <= {"E11-1", "e11-1", "heart failure"}
+    assert explained["words"]
+    for span in explained["spans"]:
+        assert text[span["start"] : span["stop"]] == span["word"]
+
+
+def test_lists_and_texts_are_the_same_codes(coded, tmp_path):
+    where, _, written = coded
+    columns = ("--text", "codes", "--target", "cost")
+    fit(tmp_path, where / "c.jsonl", *columns, "--separator", ";")
+    assert [row["prediction"] for row in predictions(tmp_path)] == written
+    found = last_line(topicfocus("fit", where / "c.jsonl", *columns, cwd=tmp_path))
+    assert "row 1 (line 1): 'codes' is a list, not a text" in found
+    assert "--separator ';'" in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--ngrams", "2"), "--ngrams is for words of texts; with --separator codes are counted"),
+        (("--min-length", "3"), "--min-length is for words of texts"),
+    ],
+)
+def test_options_of_words_do_not_go_with_codes(coded, arguments, message):
+    where, _, _ = coded
+    done = topicfocus("fit", "none.csv", *COLUMNS, "--separator", ";", *arguments, cwd=where)
+    assert done.returncode == 2
+    assert message in last_line(done)
+
+
+# ---- groups, words, sheets --------------------------------------------------------------------
+
+
+def test_groups_from_the_command_line(rows, tmp_path):
+    some = [{**row, "who": f"author {i % 30}"} for i, row in enumerate(rows)]
+    (tmp_path / "r.csv").write_bytes(content(some))
+    done = fit(tmp_path, "r.csv", *COLUMNS, "--group", "who")
+    assert "Held out: 30 documents, 6 of 30 groups as a whole." in done.stderr
+    part = {}
+    for i, row in enumerate(predictions(tmp_path)):
+        part.setdefault(i % 30, set()).add(row["part"])
+    assert sorted(map(sorted, part.values())) == [["test"]] * 6 + [["train"]] * 24
+    found = last_line(topicfocus("fit", "r.csv", *COLUMNS, "--group", "whom", cwd=tmp_path))
+    assert "has no column 'whom'. Did you mean 'who'?" in found
+    done = topicfocus("fit", "r.csv", *COLUMNS, "--group", "stars", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--group stars: this column is the target" in last_line(done)
+
+
+def test_copies_on_both_sides_are_told(rows, tmp_path):
+    (tmp_path / "r.csv").write_bytes(content(rows + rows))
+    done = fit(tmp_path, "r.csv", *COLUMNS)
+    (line,) = [line for line in done.stderr.splitlines() if "in the training part, too" in line]
+    assert "figures are too good. Remove copies" in line and "--group" in line
+
+
+@pytest.mark.parametrize(
+    ("which", "message", "code"),
+    [
+        ("germann", "no such file. Did you mean 'german'? It is one of english, dutch, french,", 2),
+        (".", "this is a folder", 2),
+        ("latin.txt", "latin.txt: not utf-8: byte 0xe9", 1),
+    ],
+)
+def test_stop_words_that_cannot_be_read(tmp_path, which, message, code):
+    (tmp_path / "latin.txt").write_bytes("été\n".encode("latin-1"))
+    done = topicfocus("fit", "r.csv", *COLUMNS, "--stop-words", which, cwd=tmp_path)
+    assert done.returncode == code
+    assert message in last_line(done)
+
+
+def test_stop_words_of_a_file_and_of_a_language(tmp_path):
+    from topicfocus.text.stop_words import LANGUAGES, words_of
+    from topicfocus.workflow import CountOptions, read_stop_words
+
+    (tmp_path / "stop.txt").write_bytes(b"\xef\xbb\xbfgood\r\n\r\n bad \n")
+    assert read_stop_words(str(tmp_path / "stop.txt")) == ["good", "bad"]
+    assert read_stop_words("german") == "german"
+    counter = CountOptions(min_length=1).counter(stop_words="german")
+    texts = ["Der Film und die Musik", "Nicht so gut, aber schön"]
+    names = counter.fit(texts).get_feature_names_out().tolist()
+    assert names == ["film", "gut", "musik", "nicht", "schön"]
+    for language in LANGUAGES[1:]:
+        words = words_of(language)
+        assert 100 < len(words) == len({w.lower() for w in words}) and all(map(str.isalpha, words))
+    assert CountOptions().stops == "english"
+    assert CountOptions(separator=";").stops is None
+
+
+def test_a_sheet_of_excel(rows, whole, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "notes"
+    sheet = book.create_sheet("reviews")
+    sheet.append(list(rows[0]))
+    for row in rows:
+        sheet.append([int(row["id"]), row["text"], float(row["stars"])])
+    book.save(tmp_path / "r.xlsx")
+    found = last_line(topicfocus("predict", whole[1] / "o", "r.xlsx", cwd=tmp_path))
+    assert "say which sheet, sheet= (--sheet). Sheets: notes, reviews." in found
+    done = topicfocus("predict", whole[1] / "o", "r.xlsx", "--sheet", "reviews", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [r["prediction"] for r in csv.DictReader(done.stdout.splitlines())] == whole[0]
+
+
+# ---- tokenisers -------------------------------------------------------------------------------
+
+
+def test_a_tokenizer_is_for_python(rows, tmp_path):
+    from topicfocus.workflow import CountOptions, SettingError, fit_file, load_model, predict_file
+    from topicfocus.workflow.wording import command_line
+
+    (tmp_path / "r.csv").write_bytes(content(rows))
+    counting = CountOptions(tokenizer="shlex:split", stop_words=None)
+    assert counting.counter().tokenizer.__name__ == "split"
+    for wrong in ("shlex", "shlex:nothing", "no_such_module:f", ":f"):
+        with pytest.raises(SettingError, match="tokenizer="):
+            CountOptions(tokenizer=wrong).counter()
+    with command_line(), pytest.raises(SettingError, match="for Python only"):
+        CountOptions(tokenizer="shlex:split").counter()
+    words = re.compile(r"[a-z]{4,}").findall
+    out = tmp_path / "o"
+    outcome = fit_file(
+        tmp_path / "r.csv",
+        text="text",
+        target="stars",
+        topics=2,
+        counting=CountOptions(tokenizer=words),
+        out=out,
+    )
+    assert all(len(w) >= 4 for w in outcome.pipeline[0].get_feature_names_out())
+    done = topicfocus("predict", out, tmp_path / "r.csv")
+    assert done.returncode == 1
+    assert "it was fitted with a function of your own" in last_line(done)
+    found = predict_file(load_model(out, tokenizer=words), tmp_path / "r.csv")
+    np.testing.assert_array_equal(found["prediction"], outcome.predictions["prediction"])

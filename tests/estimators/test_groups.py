@@ -1,0 +1,77 @@
+"""Groups of documents are set aside as a whole, for about the share that was asked for."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
+from topicfocus.datasets import make_reviews
+from topicfocus.estimators import focused_training
+from topicfocus.estimators.holding_out import choose_groups
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 2)), min_size=2, max_size=80),
+    st.sampled_from([0.1, 0.2, 0.5]),
+    st.integers(0, 5),
+)
+def test_something_of_every_class_is_left(documents, share, seed):
+    group = np.unique([g for g, _ in documents], return_inverse=True)[1]
+    classes = np.array([c for _, c in documents])
+    strata = [np.flatnonzero(classes == c) for c in np.unique(classes)]
+    rng = np.random.default_rng(seed)
+    held = choose_groups(group, strata, np.ones(len(group)), share, rng)
+    assert held.shape == (group.max() + 1,)
+    for documents_of_class in strata:
+        assert not held[group[documents_of_class]].all()
+
+
+def test_shares_are_close_with_many_groups():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 400, 4000)
+    classes = rng.random(4000) < 0.1
+    strata = [np.flatnonzero(classes), np.flatnonzero(~classes)]
+    held = choose_groups(group, strata, np.ones(4000), 0.2, np.random.default_rng(1))[group]
+    for documents in strata:
+        assert held[documents].mean() == pytest.approx(0.2, abs=0.01)
+
+
+def test_two_groups_and_a_class_of_one_group():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], [30, 70])
+    everyone = [np.arange(100)]
+    assert choose_groups(group, everyone, np.ones(100), 0.1, rng).tolist() == [True, False]
+    of_groups = [np.arange(30), np.arange(30, 100)]
+    assert not choose_groups(group, of_groups, np.ones(100), 0.1, rng).any()
+
+
+@pytest.mark.parametrize("estimator", [FocusedTopicRegressor, FocusedTopicClassifier])
+def test_the_fit_sets_whole_groups_aside(estimator, monkeypatch):
+    reviews = make_reviews(200, random_state=0)
+    group = np.random.default_rng(0).permutation(np.arange(200) // 4)
+    weight = np.ones(200)
+    weight[:20] = 0  # left out before, with their groups
+    seen = []
+
+    def spy(documents, *more):
+        found = original(documents, *more)
+        seen.append((documents.group, *found))
+        return found
+
+    original = focused_training.hold_out
+    monkeypatch.setattr(focused_training, "hold_out", spy)
+    y = reviews.target if estimator is FocusedTopicRegressor else reviews.target > 5
+    names = np.array([f"patient {g}" for g in group])
+    estimator(2, random_state=0).fit(reviews.counts, y, sample_weight=weight, groups=names)
+    ((numbers, train, held),) = seen
+    assert len(numbers) == 180 and 5 <= len(held) <= 40 and len(train) + len(held) == 180
+    assert not set(numbers[train]) & set(numbers[held])
+    assert len(np.unique(numbers)) == len(np.unique(group[20:]))
+
+
+def test_groups_of_another_length():
+    reviews = make_reviews(50, random_state=0)
+    with pytest.raises(ValueError, match=r"groups has shape .3,., but there are 50 documents"):
+        FocusedTopicRegressor(2).fit(reviews.counts, reviews.target, groups=[1, 2, 3])

@@ -1,0 +1,104 @@
+"""No group on both sides of the split; copies on both sides are told."""
+
+import csv
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from topicfocus.datasets import make_reviews
+from topicfocus.text import ReadError, detect_target
+from topicfocus.workflow import fit_file
+from topicfocus.workflow.columns import group_numbers
+from topicfocus.workflow.copies import copies
+from topicfocus.workflow.split import split
+
+
+def test_documents_without_a_group_are_alone():
+    assert group_numbers(["b", None, "a", "b", None]).tolist() == [1, 2, 0, 1, 3]
+
+
+@pytest.mark.parametrize("kind", [None, "classes"])
+def test_a_group_is_on_one_side(kind):
+    rng = np.random.default_rng(0)
+    values = [str(v) for v in rng.integers(1, 5, 600)]
+    values[::50] = [None] * 12
+    target = detect_target(values, kind)
+    group = rng.integers(0, 80, 600)
+    train, test = split(target, 0.2, 0, "r.csv", group)
+    assert not set(group[train]) & set(group[test])
+    assert len(test) == pytest.approx(0.2 * 588, abs=12)
+    assert not np.isnan(target.values[test]).any()
+    # What is in neither part has no target and belongs to a held-out group.
+    neither = np.setdiff1d(np.arange(600), [*train, *test])
+    assert np.isnan(target.values[neither]).all() and set(group[neither]) <= set(group[test])
+    again = split(target, 0.2, 0, "r.csv", group)
+    assert all(np.array_equal(a, b) for a, b in zip((train, test), again, strict=True))
+
+
+def test_groups_that_cannot_be_held_out():
+    target = detect_target(["a", "b"] * 20)
+    with pytest.raises(ReadError, match="all documents are of one group"):
+        split(target, 0.2, 0, "r.csv", np.zeros(40, dtype=int))
+    with pytest.raises(ReadError, match="none of the 2 groups can be held out without the last"):
+        split(target, 0.2, 0, "r.csv", np.arange(40) % 2)
+
+
+def test_copies_are_found_by_their_counts():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.3, (400, 60)).astype(float)
+    counts[300:340] = counts[:40]
+    counts[340, :] = 2 * counts[41]  # not the same
+    matrix = sparse.csr_array(counts)
+    train, test = np.arange(300), np.arange(300, 400)
+    rows = {row.tobytes(): i for i, row in reversed(list(enumerate(counts[:300])))}
+    expected = [
+        (i, rows[counts[i].tobytes()])
+        for i in test
+        if counts[i].tobytes() in rows and np.count_nonzero(counts[i]) >= 5
+    ]
+    assert copies(matrix, train, test) == expected
+    assert len(expected) >= 40
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory):
+    """Three visits of each of 60 patients, all three with the same words and rating."""
+    reviews = make_reviews(60, random_state=0)
+    path = tmp_path_factory.mktemp("groups") / "visits.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "stars", "patient"])
+        for visit in range(3):
+            for i, (text, stars) in enumerate(zip(reviews.texts, reviews.target, strict=True)):
+                writer.writerow([text, stars, f"p{i}" if (i, visit) != (7, 0) else ""])
+    return path
+
+
+def test_fit_file_keeps_groups_together(patients):
+    said = []
+    outcome = fit_file(
+        patients, text="text", target="stars", group="patient", topics=2, remarks=said.append
+    )
+    part, rows = outcome.predictions["part"], outcome.predictions["row"]
+    held = {(row - 1) % 60 for row, p in zip(rows, part, strict=True) if p == "test"} - {7}
+    kept = {(row - 1) % 60 for row, p in zip(rows, part, strict=True) if p == "train"} - {7}
+    assert not held & kept and len(held) == pytest.approx(12, abs=1)
+    assert outcome.result["settings"]["group"] == "patient"
+    assert any("1 document has no 'patient': each is a group of its own" in s for s in said)
+    assert any(s.startswith("Held out: ") and "61 groups as a whole" in s for s in said)
+    assert not any("in the training part, too" in s for s in said)
+
+
+def test_copies_on_both_sides_are_warned_of(patients):
+    with pytest.warns(
+        UserWarning, match=r"held-out documents stand in the training part, too, such"
+    ):
+        fit_file(patients, text="text", target="stars", topics=2)
+
+
+def test_the_choice_of_a_group_column_is_checked(patients):
+    with pytest.raises(ReadError, match=r"no column 'patent'. Did you mean 'patient'"):
+        fit_file(patients, text="text", target="stars", group="patent")
+    with pytest.raises(ValueError, match='group="stars": this column is the target'):
+        fit_file(patients, text="text", target="stars", group="stars")
