@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json, result_console
+from topicfocus.cli.printable import printable, printable_values
 from topicfocus.workflow.errors import SettingError
 
 _LISTED = 10
@@ -38,6 +39,7 @@ def show(result: dict[str, Any], name: str) -> None:
     from rich.text import Text
 
     console = result_console()
+    result, name = printable_values(result), printable(name)
     prediction = result["prediction"]
     value = prediction["prediction"]
     line = Text(f"{name}: ")

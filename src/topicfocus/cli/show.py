@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.cli.console import result_console
+from topicfocus.cli.printable import printable_values
 
 #: Figures: name, how it is printed, and whether more is better.
 FIGURES = {
@@ -43,7 +44,7 @@ _CLASS_WIDTH, _WIDE = 24, 100
 
 def show(result: dict[str, Any]) -> None:
     """Topics, words, held-out figures."""
-    console = result_console()
+    console, result = result_console(), printable_values(result)
     documents, words = result["documents"], result["words"]
     how = f", {result['rung']} topics" if "rung" in result else ""
     console.print()

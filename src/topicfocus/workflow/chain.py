@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
+from topicfocus.workflow.checkpoints import FolderStore
 from topicfocus.workflow.count import choose_words
-from topicfocus.workflow.fit import fit_model, keeping_finished, open_store
+from topicfocus.workflow.fit import (
+    Keeping,
+    fingerprint_of,
+    finished_before,
+    fit_model,
+    keeping_finished,
+)
 from topicfocus.workflow.judge import judge
 from topicfocus.workflow.models import target_values
 from topicfocus.workflow.options import CountOptions, ModelOptions
@@ -25,14 +32,13 @@ def fit_source(
     *,
     columns: dict[str, Any],
     progress: bool = False,
-    partial: Path | None = None,
-    resume: bool = False,
-    every: float = 5.0,
+    keeping: Keeping | None = None,
 ) -> Outcome:
     """Fit to a part of the documents and judge on the others.
 
-    With `partial`, a folder for checkpoints, an interrupted fit can be taken up again. `columns`
-    (of text and target) are remembered with the result.
+    With `keeping`, which has a folder for checkpoints, an interrupted fit can be taken up again,
+    and one that is finished is read back. `columns` (of text and target) are remembered with the
+    result.
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
@@ -40,9 +46,14 @@ def fit_source(
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
     y = target_values(target)
-    store = None
-    if partial is not None:
-        store = open_store(partial, every, resume, source, counted, train, options, remarks)
+    store = mark = None
+    if keeping is not None:
+        settings, mark = fingerprint_of(source, counted, train, options)
+        before = finished_before(keeping, mark, remarks)
+        if before is not None:
+            return before
+        store = FolderStore(keeping.partial, keeping.every, remarks)
+        store.open(mark, settings, keeping.resume)
     with keeping_finished(store):
         began = time.perf_counter()
         counts, mine = counted.counts[train], source.columns.of(train)
@@ -53,7 +64,7 @@ def fit_source(
         remarks.say("Comparing with a regression on all words ...")
         model.n_jobs = options.jobs
         judged = judge(model, source, counted, y, parts, options.seed)
-        return make_outcome(
+        outcome = make_outcome(
             source,
             counted,
             model,
@@ -64,3 +75,4 @@ def fit_source(
             columns=columns,
             seconds=seconds,
         )
+        return replace(outcome, fingerprint=mark)

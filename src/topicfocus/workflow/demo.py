@@ -15,7 +15,7 @@ from topicfocus.workflow.lock import holding
 from topicfocus.workflow.options import CountOptions, ModelOptions
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.run import write
-from topicfocus.workflow.write import check_free
+from topicfocus.workflow.write import check_free, check_place
 
 if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
@@ -48,8 +48,10 @@ def fit_reviews(
     """`fit_file` for a sample of the reviews of IMDB."""
     folder = Path(out) if out else None
     if folder is not None:
-        check_free(folder, overwrite)
-    with holding(folder):
+        check_place(folder)
+    with holding(folder, remarks):
+        if folder is not None:
+            check_free(folder, overwrite)
         from topicfocus.workflow.chain import fit_source
 
         counting = CountOptions()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.count import Counted
 from topicfocus.workflow.errors import Interrupted
 from topicfocus.workflow.interrupts import noting_interrupts
+from topicfocus.workflow.manifest import read_manifest
 from topicfocus.workflow.models import make_estimator
 from topicfocus.workflow.options import ModelOptions
+from topicfocus.workflow.outcome import Outcome, read_outcome
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting, spoken
@@ -46,25 +48,51 @@ def fit_model(
     return model.set_params(n_jobs=None, verbose=False)
 
 
-def open_store(
-    folder: Path,
-    every: float,
-    resume: bool,
-    source: Source,
-    counted: Counted,
-    train: np.ndarray,
-    options: ModelOptions,
-    remarks: Remarks,
-) -> FolderStore:
-    """The checkpoints of exactly this fit."""
-    store = FolderStore(folder, every, remarks)
+@dataclass(frozen=True)
+class Keeping:
+    """Where a fit is kept while it goes on, and what is known of an earlier one.
+
+    `finished` is a result that may be of this very fit; `expected` the fingerprint that a config
+    file wants it to have.
+    """
+
+    partial: Path
+    every: float = 5.0
+    resume: bool = False
+    finished: Path | None = None
+    expected: str | None = None
+
+
+def fingerprint_of(
+    source: Source, counted: Counted, train: np.ndarray, options: ModelOptions
+) -> tuple[dict[str, Any], str]:
+    """The settings that the fit depends on, and a mark of them, of the data and of the version."""
     settings = {**asdict(options), **asdict(source.columns.names), "kind": source.target.kind}
     del settings["jobs"]  # changes nothing
     counts = counted.counts
     arrays = (counts.data, counts.indices, counts.indptr, counted.words, train)
     mark = fingerprint(settings, *arrays, source.target.values, *source.columns.known())
-    store.open(mark, settings, resume)
-    return store
+    return settings, mark
+
+
+def finished_before(keeping: Keeping, mark: str, remarks: Remarks) -> Outcome | None:
+    """The result of this very fit, if it came to its end before; else it has to be made."""
+    if keeping.expected not in (None, mark):
+        remarks.warn(
+            "data, settings or version are not those of the config's fit: the result will differ."
+        )
+    folder = keeping.finished
+    if folder is None:
+        return None
+    manifest = read_manifest(folder)
+    if manifest is None or manifest.fingerprint != mark:
+        raise FileExistsError(
+            f"{folder} exists and is of another fit. Choose another folder with {setting('out')}, "
+            f"or replace it with {setting('overwrite', True)}."
+        )
+    remarks.say(f"{folder} has this fit already: there is nothing to go on with.")
+    FolderStore(keeping.partial, keeping.every, remarks).remove()
+    return read_outcome(folder, manifest)
 
 
 @contextmanager

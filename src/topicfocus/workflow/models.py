@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from topicfocus.text import Target
+from topicfocus.workflow.manifest import METRICS_FILE, MODEL_FILE
 from topicfocus.workflow.options import ModelOptions
-from topicfocus.workflow.write import METRICS_FILE, MODEL_FILE
 
 _CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
 _FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
@@ -128,6 +128,14 @@ def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Save
         )
     estimator.n_jobs = jobs
     return Saved(path, model, counter, estimator, _settings_beside(place))
+
+
+def model_files(model: Saved | str | os.PathLike[str]) -> tuple[Path, ...]:
+    """The files that a model is read from."""
+    place = Path(model.path if isinstance(model, Saved) else model)
+    if not place.is_dir():
+        return (place,)
+    return (place / MODEL_FILE, place / METRICS_FILE)
 
 
 def as_saved(model: Saved | str | os.PathLike[str], jobs: int | None) -> Saved:

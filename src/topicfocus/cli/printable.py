@@ -1,0 +1,121 @@
+"""Text of strangers for a terminal: control characters are shown, never obeyed."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+#: For a character that a terminal would obey: escape sequences, and marks that reorder a line.
+_SHOWN = "\ufffd"
+_CONTROLS = (
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    *(0x061C, 0x200E, 0x200F, 0x2028, 0x2029),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+)
+_TABLE = {c: _SHOWN for c in _CONTROLS if chr(c) not in "\n\t"}
+_RETURN = {ord("\r"): " "}  # of lines that end in \r\n
+#: Characters of our own that an encoding may lack, and what stands for them.
+_PLAIN = {
+    "↑": "^",
+    "↓": "v",
+    "±": "+-",
+    "²": "2",
+    "…": "...",
+    "─": "-",
+    "━": "-",
+    "—": "-",
+    "–": "-",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+}
+#: What encoding with this handler does to characters that an encoding lacks.
+DEGRADE = "topicfocus-degrade"
+#: Encodings that lacked a character so far.
+_DEGRADED: set[str] = set()
+
+
+def printable(text: str) -> str:
+    """The text, with one sign for each control character; new lines and tabs stay.
+
+    It has as many characters as before, so places in it stay what they were.
+    """
+    return text.translate(_TABLE | _RETURN)
+
+
+def printable_values(value: Any) -> Any:
+    """A result whose strings are all printable, keys included."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {printable_values(k): printable_values(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [printable_values(v) for v in value]
+    return value
+
+
+def escaped(text: str) -> str:
+    """JSON whose strings have no such characters, and are the same strings to who reads them."""
+    return text.translate({c: f"\\u{c:04x}" for c in _TABLE})
+
+
+def _degrade(error: UnicodeError) -> tuple[str, int]:
+    """Signs that look like ours, letters without their accents, and ? for all others."""
+    assert isinstance(error, UnicodeEncodeError)
+    _DEGRADED.add(error.encoding)
+    out = []
+    for character in error.object[error.start : error.end]:
+        plain = _PLAIN.get(character)
+        if plain is None:
+            parts = unicodedata.normalize("NFKD", character)
+            plain = "".join(c for c in parts if not unicodedata.combining(c))
+        try:
+            plain.encode(error.encoding)
+        except (UnicodeError, LookupError):
+            plain = "?"
+        out.append(plain or "?")
+    return "".join(out), error.end
+
+
+codecs.register_error(DEGRADE, _degrade)
+
+
+def degrade_streams() -> None:
+    """Output streams write what their encoding has, and something like it for the rest."""
+    _DEGRADED.clear()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=DEGRADE)
+
+
+class _Cleaned:
+    """Standard output that is a terminal: what is written is made printable on the way."""
+
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self._clean = clean
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(self._clean(text))
+
+
+def result_stream(*, as_json: bool) -> Any:
+    """Standard output for data: as it is in a pipe or a file, printable in a terminal."""
+    if as_json:
+        return _Cleaned(escaped)
+    return _Cleaned(printable) if sys.stdout.isatty() else sys.stdout
+
+
+def warn_of_degraded(remarks: Any) -> None:
+    """Data in which characters were replaced are not what was asked for."""
+    sys.stdout.flush()
+    if sys.stdout.encoding in _DEGRADED:
+        remarks.warn(
+            f"standard output is {sys.stdout.encoding}, which lacks some characters: they were "
+            "replaced. With --out FILE, or PYTHONIOENCODING=utf-8, they are kept."
+        )
