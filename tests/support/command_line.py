@@ -55,7 +55,7 @@ def topicfocus_forked(*args, **settings):
     return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
 
-def topicfocus(*args, cwd=None, input=None):
+def topicfocus(*args, cwd=None, input=None, encoding="utf-8"):
     """The command in this process, which spares a start of Python and its imports.
 
     Standard streams are files, as for a process with its output in files: they have a descriptor,
@@ -64,11 +64,11 @@ def topicfocus(*args, cwd=None, input=None):
     arguments = [str(a) for a in args]
     with tempfile.TemporaryDirectory() as folder:
         names = {name: os.path.join(folder, name) for name in ("stdin", "stdout", "stderr")}
-        with open(names["stdin"], "w", encoding="utf-8") as stream:
+        with open(names["stdin"], "w", encoding=encoding) as stream:
             stream.write(input or "")
         with ExitStack() as stack:
             for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-                opened = stack.enter_context(open(names[name], mode, encoding="utf-8"))
+                opened = stack.enter_context(open(names[name], mode, encoding=encoding))
                 stack.enter_context(mock.patch.object(sys, name, opened))
             if cwd is not None:
                 stack.enter_context(chdir(cwd))
@@ -76,7 +76,7 @@ def topicfocus(*args, cwd=None, input=None):
             code = _code(arguments)
 
         def read(name):
-            with open(names[name], encoding="utf-8") as stream:
+            with open(names[name], encoding=encoding) as stream:
                 return stream.read()
 
         return subprocess.CompletedProcess(arguments, code, read("stdout"), read("stderr"))

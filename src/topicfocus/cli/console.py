@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from topicfocus.cli.printable import escaped, printable
+from topicfocus.cli.printable import escaped, is_utf, printable
 from topicfocus.workflow.tables import plain
 
 #: Columns of a pipe or a file, where 80 would fold every line.
@@ -59,6 +59,5 @@ def print_json(value: Any, indent: int | None = 2) -> None:
 
 def json_text(value: Any, indent: int | None = None) -> str:
     """JSON that any terminal and any encoding of standard output takes as it is."""
-    only_ascii = not (sys.stdout.encoding or "").lower().startswith("utf")
-    text = json.dumps(plain(value), indent=indent, ensure_ascii=only_ascii, allow_nan=False)
+    text = json.dumps(plain(value), indent=indent, ensure_ascii=not is_utf(), allow_nan=False)
     return escaped(text)

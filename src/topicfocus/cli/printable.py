@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import json
+import re
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -94,6 +96,16 @@ def degrade_streams() -> None:
             stream.reconfigure(errors=DEGRADE)
 
 
+def is_utf() -> bool:
+    """Whether standard output takes every character."""
+    return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def _ascii(text: str) -> str:
+    """JSON in ASCII, the same to who reads it."""
+    return re.sub(r"[^\x00-\x7e]", lambda found: json.dumps(found[0])[1:-1], escaped(text))
+
+
 class _Cleaned:
     """Standard output that is a terminal: what is written is made printable on the way."""
 
@@ -107,7 +119,7 @@ class _Cleaned:
 def result_stream(*, as_json: bool) -> Any:
     """Standard output for data: as it is in a pipe or a file, printable in a terminal."""
     if as_json:
-        return _Cleaned(escaped)
+        return _Cleaned(escaped if is_utf() else _ascii)
     return _Cleaned(printable) if sys.stdout.isatty() else sys.stdout
 
 

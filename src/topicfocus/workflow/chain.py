@@ -6,8 +6,10 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from topicfocus.estimators.progress import Lines
 from topicfocus.workflow.checkpoints import FolderStore
 from topicfocus.workflow.count import choose_words
+from topicfocus.workflow.estimate import check_size
 from topicfocus.workflow.fit import (
     Keeping,
     fingerprint_of,
@@ -46,6 +48,9 @@ def fit_source(
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
     y = target_values(target)
+    counts = counted.counts[train]
+    n_docs, n_words = counts.shape
+    check_size(n_docs, n_words, counts.nnz, options, remarks)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -56,14 +61,16 @@ def fit_source(
         store.open(mark, settings, keeping.resume)
     with keeping_finished(store):
         began = time.perf_counter()
-        counts, mine = counted.counts[train], source.columns.of(train)
+        mine = source.columns.of(train)
         model = fit_model(
             counts, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
         seconds = time.perf_counter() - began
-        remarks.say("Comparing with a regression on all words ...")
+        comparing = "Comparing with a regression on all words"
+        remarks.say(f"{comparing} ...")
         model.n_jobs = options.jobs
-        judged = judge(model, source, counted, y, parts, options.seed)
+        with Lines(comparing, remarks.say):
+            judged = judge(model, source, counted, y, parts, options.seed)
         outcome = make_outcome(
             source,
             counted,

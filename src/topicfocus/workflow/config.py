@@ -89,6 +89,8 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
 def read_flat(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The keys of a config file with their values, checked, with paths made the reader's."""
     place = Path(path)
+    if place.exists() and not place.is_file():
+        raise SettingError(f"the config {place} is not a file.")
     try:
         content = tomllib.loads(place.read_bytes().decode("utf-8-sig"))
     except OSError as error:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.progress import progress_lines
 from topicfocus.solvers.checkpoints import checkpointing
 from topicfocus.solvers.interrupts import is_interrupt
+from topicfocus.text import ReadError
 from topicfocus.workflow.checkpoints import FolderStore, fingerprint
 from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.count import Counted
@@ -41,11 +44,27 @@ def fit_model(
     model = make_estimator(options, kind)
     model.set_params(n_jobs=options.jobs, verbose=progress)
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
-    with noting_interrupts(), checkpointing(store) if store else nullcontext():
-        model.fit(counts, y, **columns.for_fit())
+    note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar
+    lines = progress_lines(remarks.say, note and partial(note, "info"))
+    with noting_interrupts(), checkpointing(store) if store else nullcontext(), lines:
+        try:
+            model.fit(counts, y, **columns.for_fit())
+        except ValueError as error:
+            raise _reworded(error) from error
     remember(model, columns.names)
     # Of this run and this machine, not of the model.
     return model.set_params(n_jobs=None, verbose=False)
+
+
+def _reworded(error: ValueError) -> ValueError:
+    """Advice on a parameter that only the estimators have, for whoever has options."""
+    if "keep_words" not in str(error):
+        return error
+    every = setting("model", "pc-slda")
+    return ReadError(
+        "no word says anything about the target beyond noise, so none is kept. Check that texts "
+        f"and targets belong together; {every} keeps every word."
+    )
 
 
 @dataclass(frozen=True)

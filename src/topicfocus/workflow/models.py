@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.text import Target
+from topicfocus.workflow.columns import remembered_columns
 from topicfocus.workflow.manifest import METRICS_FILE, MODEL_FILE
 from topicfocus.workflow.options import ModelOptions
 
@@ -51,7 +52,10 @@ def target_values(target: Target) -> np.ndarray:
 
 def _label(text: str) -> int | str:
     """Class 1 of a file is the number 1 in Python, too."""
-    return int(text) if text.lstrip("-").isdigit() and str(int(text)) == text else text
+    # Longer ones are names: no integer of NumPy holds them.
+    digits = text.removeprefix("-")
+    whole = digits.isascii() and digits.isdecimal() and len(digits) <= 18
+    return int(text) if whole and str(int(text)) == text else text
 
 
 # ---- saved models ------------------------------------------------------------------------------
@@ -69,7 +73,8 @@ class Saved:
     counter : TokenCounter, CountVectorizer or None
     estimator : estimator of topicfocus
     settings : dict
-        Of the fit, from metrics.json beside the file.
+        Of the fit, from metrics.json beside the file; of a file alone the columns of text and
+        target.
     """
 
     path: str
@@ -127,7 +132,8 @@ def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Save
             f"{path} was fitted with several targets, which is for Python: topicfocus.load."
         )
     estimator.n_jobs = jobs
-    return Saved(path, model, counter, estimator, _settings_beside(place))
+    settings = {**remembered_columns(estimator), **_settings_beside(place)}
+    return Saved(path, model, counter, estimator, settings)
 
 
 def model_files(model: Saved | str | os.PathLike[str]) -> tuple[Path, ...]:

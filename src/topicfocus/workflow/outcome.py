@@ -12,6 +12,7 @@ import numpy as np
 
 from topicfocus.estimators.word_order import DEFAULT_ORDER
 from topicfocus.workflow import summary
+from topicfocus.workflow.columns import remember_columns
 from topicfocus.workflow.count import Counted
 from topicfocus.workflow.judge import Judged
 from topicfocus.workflow.manifest import (
@@ -102,6 +103,7 @@ def make_outcome(
     """Everything in its place. `columns` (of text and target) are remembered with the result."""
     from sklearn.pipeline import make_pipeline
 
+    remember_columns(model, columns)
     result = _result(source, counted, model, judged, parts, options, columns, seconds)
     part = np.full(source.n_docs, "train", dtype=object)
     part[parts[1]] = "test"

@@ -6,6 +6,7 @@ for; `read_source` reads and counts.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.text import ReadError, Target, detect_target, read_table
-from topicfocus.text.files import encoding_advice
+from topicfocus.text.files import check_regular, encoding_advice
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.options import ColumnNames, CountOptions, ReadOptions, Roles
@@ -191,6 +192,8 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
         return "english"
     if which == "none":
         return None
+    if os.path.exists(which):
+        check_regular(which)
     try:
         words = Path(which).read_text(encoding=encoding).split("\n")
     except FileNotFoundError:

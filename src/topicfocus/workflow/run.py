@@ -251,7 +251,10 @@ def _read(job: _Job, remarks: Remarks) -> Any:
     from topicfocus.workflow.read import open_file, read_source
 
     table = open_file(job.path, job.roles, job.reading, remarks)
-    return read_source(job.path, table, job.roles, job.counting, remarks, job.options.jobs)
+    from topicfocus.estimators.progress import Lines
+
+    with Lines(f"Reading {table.path}", remarks.say):
+        return read_source(job.path, table, job.roles, job.counting, remarks, job.options.jobs)
 
 
 def write(

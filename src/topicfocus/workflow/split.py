@@ -35,6 +35,12 @@ def split(target: Target, share: float, seed: int, path: str) -> Parts:
         n = min(max(round(share * len(group)), 1), len(group) - 1)
         test.append(rng.permutation(group)[:n])
     held = np.sort(np.concatenate(test))
+    if target.classes is not None and 2 * len(groups) > len(known):
+        raise ReadError(
+            f"{path}: the target has {len(groups):,} classes for {len(known):,} documents, most of "
+            "them with one document: nothing can be learned about such a class. Name another "
+            f"column, or, if these are numbers, say {setting('kind', 'real')}."
+        )
     train = np.setdiff1d(np.arange(len(target.values)), held)
     values = target.values[train]
     if np.ptp(values[np.isfinite(values)]) == 0:
