@@ -19,6 +19,7 @@ from topicfocus.cli.printable import degrade_streams, printable
 from topicfocus.cli.streams import check_stdout, fill_streams
 from topicfocus.workflow.config import read_flat
 from topicfocus.workflow.errors import Interrupted, SettingError
+from topicfocus.workflow.interrupts import cleaning_up
 from topicfocus.workflow.wording import command_line
 
 INTERRUPTED = 130
@@ -29,6 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     missing = fill_streams()
     degrade_streams()
     args = build_parser().parse_args(argv)
+    with cleaning_up():
+        return _code(args, argv, missing)
+
+
+def _code(args: argparse.Namespace, argv: Sequence[str] | None, missing: tuple[str, ...]) -> int:
+    """Run a command; what it raises as an exit code, and what there is to say."""
+    debug = getattr(args, "debug", False)
     try:
         check_stdout(args, missing)
         code = _run(_with_config(args, argv))
@@ -45,12 +53,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SettingError as error:
         return _fail(error, 2)
     except MemoryError as error:
-        message = ValueError(f"out of memory. {error}".strip())
-        return _fail(message, 1, getattr(args, "debug", False))
+        return _fail(ValueError(f"out of memory. {error}".strip()), 1, debug)
     except (ValueError, TypeError, OSError, ImportError, ArithmeticError) as error:
         if isinstance(error, OSError):
             _abandon_stdout()  # what is left in its buffer would fail once more at exit
-        return _fail(error, 1, getattr(args, "debug", False))
+        return _fail(error, 1, debug)
 
 
 def _with_config(args: argparse.Namespace, argv: Sequence[str] | None) -> argparse.Namespace:

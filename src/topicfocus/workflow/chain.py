@@ -50,7 +50,8 @@ def fit_source(
     y = target_values(target)
     counts = counted.counts[train]
     n_docs, n_words = counts.shape
-    check_size(n_docs, n_words, counts.nnz, options, remarks)
+    n_classes = 1 if target.classes is None else len(target.classes)
+    check_size(n_docs, n_words, counts.nnz, n_classes, options, remarks)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
