@@ -72,7 +72,7 @@ def check_command(place: Path, *arguments: object, out: str | None = None) -> in
     last = (done.stderr.splitlines() or [""])[-1]
     if not re.match(r"topicfocus( \w+)?: error: \S", last) or len(last) > 3000:
         raise Broken(f"no line of error: {said}")
-    if re.search(r"\b(0x[0-9a-f]{8,}|StopIteration|object has no attribute|NoneType)\b", last):
+    if re.search(r"StopIteration|object has no attribute|NoneType|nopython", last):
         raise Broken(f"an internal message: {said}")
     if new:
         raise Broken(f"left behind {new}: {said}")
@@ -397,8 +397,8 @@ def target_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     try:
         found = detect_target(values, kind, name="the target")
     except ReadError as error:
-        if "\n" in str(error) or len(str(error)) > 2000:
-            raise Broken(f"{kind}, {values}: {str(error)[:3000]}") from error
+        if "\n" in str(error):
+            raise Broken(f"{kind}, {values}: {error}") from error
         return
     known = found.values[~np.isnan(found.values)]
     if not np.isfinite(known).all():
@@ -424,7 +424,8 @@ def _matrix(rng: np.random.Generator) -> object:
     if how == 3:
         return sparse.coo_matrix(values)
     if how == 4:
-        return values.astype(str(rng.choice(["i8", "f4", "u1", "?", "c16"])), copy=True)
+        with np.errstate(all="ignore"):
+            return values.astype(str(rng.choice(["i8", "f4", "u1", "?", "c16"])))
     if how == 5:
         return values.tolist()
     if how == 6:

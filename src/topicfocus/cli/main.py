@@ -23,6 +23,8 @@ from topicfocus.workflow.interrupts import cleaning_up
 from topicfocus.workflow.wording import command_line
 
 INTERRUPTED = 130
+#: Characters of a message; what is longer quotes a file.
+_LONGEST = 2000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -84,6 +86,8 @@ def _fail(error: BaseException, code: int, debug: bool = False) -> int:
     if isinstance(error, OSError) and error.strerror:
         where = f" ({error.filename})" if error.filename else ""
         message = f"{error.strerror}{where}."
+    if len(message) > _LONGEST:  # a value of thousands of digits, say
+        message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
     print(f"topicfocus: error: {printable(message)}", file=sys.stderr)
     return code
 
