@@ -170,6 +170,9 @@ def test_killed_between_two_files_both_are_ours(outcome, folder, monkeypatch, n)
             write_outcome(folder, other, Heard())
         except SystemExit:
             assert n < 20
+    if not read_manifest(folder).whole:
+        with pytest.warns(UserWarning, match="may be of two fits"):
+            workflow.load_model(folder)
     heard = Heard()
     with holding(folder, heard):
         check_free(folder, overwrite=True)

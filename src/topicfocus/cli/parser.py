@@ -79,6 +79,16 @@ def _fit(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> None
         help="column that counts are proportional to, such as days or views (with --kind count)",
     )
     fit.add_argument("--kind", choices=KINDS, help="kind of target; by default detected")
+    _writing(fit)
+    _model(fit)
+    _counting(fit)
+    options.add_reading(fit)
+    options.add_common(fit)
+    fit.set_defaults(**defaults)
+
+
+def _writing(fit: argparse.ArgumentParser) -> None:
+    """Where a fit goes, how it goes on, and where its settings come from."""
     fit.add_argument("--out", metavar="DIR", help="folder to write (default: FILE's name-topics)")
     fit.add_argument(
         "--overwrite",
@@ -104,11 +114,6 @@ def _fit(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> None
     fit.add_argument(
         "--log", metavar="FILE", help="add what is done, warnings and errors to a file, with times"
     )
-    _model(fit)
-    _counting(fit)
-    options.add_reading(fit)
-    options.add_common(fit)
-    fit.set_defaults(**defaults)
 
 
 def _model(parser: argparse.ArgumentParser) -> None:

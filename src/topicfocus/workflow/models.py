@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import numpy as np
 
 from topicfocus.text import Target
 from topicfocus.workflow.columns import remembered_columns
-from topicfocus.workflow.manifest import METRICS_FILE, MODEL_FILE
+from topicfocus.workflow.manifest import METRICS_FILE, MODEL_FILE, read_manifest
 from topicfocus.workflow.options import ModelOptions
+from topicfocus.workflow.wording import setting
 
 _CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
 _FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
@@ -116,6 +118,14 @@ def load_model(path: str | os.PathLike[str], *, jobs: int | None = None) -> Save
 
     place, path = Path(path), str(path)
     if place.is_dir() and (place / MODEL_FILE).is_file():
+        manifest = read_manifest(place)
+        if manifest is not None and not manifest.whole:
+            warnings.warn(
+                f"{path} was being replaced when its process was killed: model and figures may be "
+                f"of two fits. Fit again with {setting('overwrite', True)}.",
+                UserWarning,
+                stacklevel=2,
+            )
         place = place / MODEL_FILE
     model = topicfocus.load(place)
     counter, estimator = None, model
