@@ -36,6 +36,14 @@ SLOW_FILES = (
 )
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_lines_of_progress() -> None:
+    """On a slow machine a fit of a test would say how far it is, among what the test compares."""
+    from topicfocus.estimators import progress
+
+    progress._FIRST = 3600.0
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Before workers start, compile what the package uses, each half in a process of its own."""
     workers = getattr(config.option, "numprocesses", None)

@@ -47,7 +47,7 @@ def test_lines_become_rare(monkeypatch):
     """An hour of a clock that runs by itself."""
     clock, heard = [0.0], []
     monkeypatch.setattr("topicfocus.estimators.progress.time.monotonic", lambda: clock[0])
-    lines = Lines("a fit", heard.append)
+    lines = Lines("a fit", heard.append, first=10.0)
 
     class Ended:
         def wait(self, seconds):

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -84,7 +84,8 @@ class Lines:
         wait = self._first
         while not self._ended.wait(wait):
             wait = min(time.monotonic() - self._began, _LAST)
-            self._emit(self.line())
+            with suppress(OSError, ValueError):  # standard error that is gone
+                self._emit(self.line())
 
     def line(self) -> str:
         """How far it is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,11 @@ from topicfocus.text.errors import ReadError
 from topicfocus.text.files import check_exists, encoding_advice, open_bytes, readable
 
 _ENDINGS = (".npz", ".mtx", ".mtx.gz")
+#: What reading a damaged .npz has been seen to raise.
+_DAMAGED = (
+    *(ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ def _npz(path: str) -> Any:
         raise ReadError(f"{path} is not what its name says: .npz is a zip archive. Rename it.")
     try:
         return sparse.load_npz(path)  # refuses pickles
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile, EOFError) as error:
+    except _DAMAGED as error:
         if "pickle" in str(error):
             raise ReadError(
                 f"{path} holds pickled objects, which are never loaded: they can run any program. "

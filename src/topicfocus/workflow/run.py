@@ -120,7 +120,8 @@ def fit_file(
         it is a warning.
     remarks : callable, optional
         Called with each remark on what is being done, for example ``print``; or an object with
-        methods ``say`` and ``warn``. By default nothing is said, and warnings are Python's.
+        methods ``say`` and ``warn``. How far long work is comes from another thread. By default
+        nothing is said, and warnings are Python's.
     progress : bool, default=False
         Draw a bar on a terminal.
 
