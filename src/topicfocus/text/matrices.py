@@ -11,6 +11,7 @@ from typing import Any
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import check_exists, encoding_advice, open_bytes, readable
+from topicfocus.text.matrix_market import read_matrix_market
 
 _ENDINGS = (".npz", ".mtx", ".mtx.gz")
 #: What reading a damaged .npz has been seen to raise.
@@ -129,14 +130,8 @@ def _npz(path: str) -> Any:
 
 
 def _mtx(path: str) -> Any:
-    from scipy import io
-
-    with readable(path):
-        try:
-            return io.mmread(path)
-        except (ValueError, OverflowError, TypeError) as error:
-            reason = " ".join(str(error).split())
-            raise ReadError(f"{path} is not Matrix Market: {reason.rstrip('.')}.") from None
+    with readable(path), open_bytes(path) as stream:
+        return read_matrix_market(stream, path)
 
 
 def _beside(place: Path, names: tuple[str, ...]) -> str | None:
