@@ -178,12 +178,39 @@ def test_no_room_at_a_write_of_a_fit(data, whole, tmp_path, monkeypatch, room):
         assert left == ["o"]
         return
     assert done.returncode == 1
-    assert "No space left on device" in done.stderr.splitlines()[-1]
+    last = done.stderr.splitlines()[-1]
+    assert "No space left on device" in last
     assert left in ([], ["o.partial"])
-    assert ("--resume" in done.stderr) == (left == ["o.partial"]), done.stderr
+    assert ("--resume" in last) == (left == ["o.partial"]), done.stderr  # also with --quiet
     done = topicfocus(*arguments(data, tmp_path / "o", "--topics", 2, "--resume"))
     assert done.returncode == 0, done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["o"]
+
+
+@pytest.mark.parametrize("error", [MemoryError("a regression"), OSError(5, "Input/output error")])
+def test_what_was_fitted_is_not_lost_with_the_comparison(data, tmp_path, monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr("topicfocus.workflow.chain.judge", fail)
+        done = topicfocus(*arguments(data, tmp_path / "o", "--topics", 2, "--quiet"))
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1 and "--resume" in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["o.partial"]
+
+
+@pytest.mark.parametrize("out", [".", "./", "..", "o/..", "/"])
+def test_folders_without_a_name_of_their_own(data, tmp_path, out):
+    place = tmp_path / "inside"
+    (place / "o").mkdir(parents=True)
+    (place / "mine.txt").write_text("mine")
+    for more in ((), ("--overwrite",), ("--resume",)):
+        done = topicfocus(*arguments(data, out, *more), cwd=place)
+        assert done.returncode in (1, 2), done.stderr
+        assert "empty name" not in done.stderr
+    assert (place / "mine.txt").read_text() == "mine"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["inside"]
 
 
 # ---- places and clocks -------------------------------------------------------------------------

@@ -55,7 +55,9 @@ def _code(args: argparse.Namespace, argv: Sequence[str] | None, missing: tuple[s
     except SettingError as error:
         return _fail(error, 2)
     except MemoryError as error:
-        return _fail(ValueError(f"out of memory. {error}".strip()), 1, debug)
+        short = ValueError(f"out of memory. {error}".strip())
+        short.__notes__ = getattr(error, "__notes__", [])
+        return _fail(short, 1, debug)
     except (ValueError, TypeError, OSError, ImportError, ArithmeticError) as error:
         if isinstance(error, OSError):
             _abandon_stdout()  # what is left in its buffer would fail once more at exit
@@ -86,6 +88,7 @@ def _fail(error: BaseException, code: int, debug: bool = False) -> int:
     if isinstance(error, OSError) and error.strerror:
         where = f" ({error.filename})" if error.filename else ""
         message = f"{error.strerror}{where}."
+    message = " ".join([message, *getattr(error, "__notes__", ())])
     if len(message) > _LONGEST:  # a value of thousands of digits, say
         message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
     print(f"topicfocus: error: {printable(message)}", file=sys.stderr)

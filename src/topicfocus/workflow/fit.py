@@ -120,21 +120,25 @@ def keeping_finished(store: FolderStore | None) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
+        hint = keep_for_later(store, error)
         if is_interrupt(error):
-            raise _interrupted(store) from None
-        # An error comes again with --resume, too: nothing is worth keeping.
-        if store is not None:
-            store.remove()
+            raise Interrupted(*hint) from None
         raise
 
 
-def _interrupted(store: FolderStore | None) -> Interrupted:
+def keep_for_later(store: FolderStore | None, error: BaseException) -> list[str]:
+    """Keep what was finished if that is worth it; how to go on, which an error gets as a note.
+
+    A full disk or too little memory is not the fit's fault, so it is not lost with it. Any other
+    error comes again with --resume, too: nothing is worth keeping.
+    """
     if store is None:
-        return Interrupted()
-    if not store.any_finished:
+        return []
+    worth = is_interrupt(error) or isinstance(error, (OSError, MemoryError))
+    if not (worth and store.any_finished):
         store.remove()
-        return Interrupted("Nothing was finished yet; start anew.")
-    return Interrupted(
-        f"What was finished is in {store.folder}; go on with the same {spoken('command', 'call')} "
-        f"and {setting('resume', True)}."
-    )
+        return ["Nothing was finished yet; start anew."]
+    again = f"go on with the same {spoken('command', 'call')} and {setting('resume', True)}"
+    hint = f"What was finished is in {store.folder}; {again}."
+    error.add_note(hint)
+    return [hint]

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicfocus.workflow.config import as_config
-from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.lock import holding
 from topicfocus.workflow.logs import check_log, logging_to
 from topicfocus.workflow.manifest import read_manifest
 from topicfocus.workflow.options import ColumnNames, CountOptions, ModelOptions, ReadOptions, Roles
 from topicfocus.workflow.remarks import Listener, Remarks, as_remarks
-from topicfocus.workflow.wording import setting, spoken
-from topicfocus.workflow.write import check_free, check_place, write_outcome
+from topicfocus.workflow.wording import setting
+from topicfocus.workflow.write import check_free, check_place, named, write_outcome
 
 if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
@@ -182,7 +182,7 @@ def fit_file(
         jobs=jobs,
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure)
-    folder = None if out is None else Path(out)
+    folder = None if out is None else named(out)
     if folder is None and (resume or overwrite):
         option = setting("resume" if resume else "overwrite", True)
         raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
@@ -268,17 +268,15 @@ def write(
         written = write_outcome(folder, outcome, remarks)
         return replace(outcome, folder=folder, written=tuple(written))
     from topicfocus.workflow.checkpoints import FolderStore
+    from topicfocus.workflow.fit import keep_for_later
 
     store = FolderStore(partial, 0.0, remarks)
     try:
         written = write_outcome(folder, outcome, remarks)
-    except (OSError, KeyboardInterrupt):
-        # A full disk, say: the fit is not lost with it.
-        if store.any_finished:
-            again = f"the same {spoken('command', 'call')} with {setting('resume', True)}"
-            remarks.say(f"The fit is in {partial}: {again}.")
-        else:
-            store.remove()
+    except BaseException as error:
+        hint = keep_for_later(store, error)
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(*hint) from None
         raise
     if not store.remove():
         remarks.warn(f"{partial} has files that are none of ours: it stays.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topicfocus.workflow.config import config_text
+from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.leftovers import remove_ours
 from topicfocus.workflow.manifest import (
     CONFIG_FILE,
@@ -48,6 +49,16 @@ def default_folder(file: str) -> Path:
 
 
 # ---- before long work --------------------------------------------------------------------------
+
+
+def named(out: str | os.PathLike[str]) -> Path:
+    """A folder by a name that others can be put beside: also of "." and ".."."""
+    folder = Path(out)
+    if folder.name in ("", ".."):
+        folder = folder.resolve()
+    if not folder.name:
+        raise SettingError(f"{setting('out')} must be the name of a folder, got {str(out)!r}.")
+    return folder
 
 
 def check_place(folder: Path) -> None:
