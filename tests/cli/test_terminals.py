@@ -7,7 +7,8 @@ import subprocess
 import pytest
 from command_line import COMMAND, environment, in_terminal, read_terminal, topicfocus, write_reviews
 
-from topicfocus.cli.printable import DEGRADE, printable, printable_values
+from topicfocus.cli.encodings import DEGRADE
+from topicfocus.workflow.printable import printable, printable_values
 
 #: What a terminal obeys: a colour, a title, a clear screen, C1's CSI, a bell, right-to-left.
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x1b[2J\x9b31m\x08\x7f\u202etxt"

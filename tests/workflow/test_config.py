@@ -147,13 +147,13 @@ def test_warnings_and_errors_are_in_the_log(tmp_path):
         logging_to(log, as_remarks(heard.append), "a test") as said,
     ):
         warnings.simplefilter("always")
-        said.say("a\nremark")
+        said.say("a\nremark\x1b[2J")
         said.warn("careful")
         warnings.warn("of a library", UserWarning, stacklevel=1)
         raise ValueError("wrong")
     assert [str(w.message) for w in caught] == ["careful", "of a library"]
     kinds = [line.split("  ")[-2:] for line in log.read_text().splitlines()[2:]]
     assert [kind[-1].strip() for kind in kinds] == [
-        "a remark", "careful", "of a library", "ValueError: wrong",
+        "a remark\ufffd[2J", "careful", "of a library", "ValueError: wrong",
     ]  # fmt: skip
-    assert heard == ["a\nremark"]
+    assert heard == ["a\nremark\x1b[2J"]

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from topicfocus.cli.printable import escaped, is_utf, printable
+from topicfocus.cli.encodings import is_utf
+from topicfocus.workflow.printable import escaped, printable
 from topicfocus.workflow.tables import plain
 
 #: Columns of a pipe or a file, where 80 would fold every line.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from topicfocus.cli.console import print_json, result_console
-from topicfocus.cli.printable import printable_values
 from topicfocus.workflow.demo import find_reviews
 from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.printable import printable_values
 
 
 def run(args: argparse.Namespace) -> int:

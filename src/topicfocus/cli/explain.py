@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json, result_console
-from topicfocus.cli.printable import printable, printable_values
 from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.printable import printable, printable_values
 
 _LISTED = 10
 

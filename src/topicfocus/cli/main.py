@@ -14,12 +14,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from topicfocus.cli.encodings import degrade_streams
 from topicfocus.cli.parser import build_parser
-from topicfocus.cli.printable import degrade_streams, printable
 from topicfocus.cli.streams import check_stdout, fill_streams
 from topicfocus.workflow.config import read_flat
 from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.interrupts import cleaning_up
+from topicfocus.workflow.printable import printable
 from topicfocus.workflow.wording import command_line
 
 INTERRUPTED = 130

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from topicfocus import __version__
 from topicfocus.cli import options
-from topicfocus.cli.printable import printable
 from topicfocus.workflow.options import KINDS, MODELS
+from topicfocus.workflow.printable import printable
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -6,7 +6,7 @@ import argparse
 
 from topicfocus.cli import options
 from topicfocus.cli.console import Remarks, one_line_warnings
-from topicfocus.cli.printable import result_stream, warn_of_degraded
+from topicfocus.cli.encodings import result_stream, warn_of_degraded
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.cli.console import result_console
-from topicfocus.cli.printable import printable_values
+from topicfocus.workflow.printable import printable_values
 
 #: Figures: name, how it is printed, and whether more is better.
 FIGURES = {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from topicfocus import __version__
+from topicfocus.workflow.printable import printable
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting
 
@@ -29,7 +30,7 @@ class _Logged:
     def note(self, level: str, message: str) -> None:
         """One line: date, seconds since the beginning (of a clock that does not jump), level."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-        text = " ".join(message.split())
+        text = printable(" ".join(message.split()))
         # A warning that becomes one of Python's comes by twice.
         if self._stream.closed or (level == "warning" and text == self._last):
             return
