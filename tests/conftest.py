@@ -23,6 +23,7 @@ settings.load_profile("compiled")
 #: Files that take longest, the longest first: one of them begun last would be waited for alone.
 SLOW_FILES = (
     "cli",
+    "adversity",
     "reproduce/test_runs.py",
     "solvers/test_sort_and_cut.py",
     "report",
