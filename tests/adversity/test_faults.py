@@ -15,7 +15,14 @@ import time
 
 import numpy as np
 import pytest
-from command_line import run_command, topicfocus, topicfocus_forked, write_reviews
+from command_line import (
+    run_as_nobody,
+    run_command,
+    run_with_jumping_clock,
+    topicfocus,
+    topicfocus_forked,
+    write_reviews,
+)
 from forked import Forked
 from model_files import fitted
 
@@ -216,13 +223,6 @@ def test_folders_without_a_name_of_their_own(data, tmp_path, out):
 # ---- places and clocks -------------------------------------------------------------------------
 
 
-def as_nobody(arguments):
-    """The command as a user without rights, whom permissions bind."""
-    os.setgid(65534)
-    os.setuid(65534)
-    return run_command(arguments)
-
-
 @pytest.mark.skipif(
     not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can be another"
 )
@@ -235,7 +235,7 @@ def test_a_folder_that_is_read_only(outcome, data, tmp_path):
     place = tmp_path / "closed"
     place.mkdir(mode=0o555)
     for command in (arguments(data, place / "o"), arguments(data, place / "o", "--overwrite")):
-        process = Forked(as_nobody, command)
+        process = Forked(run_as_nobody, command)
         _, err = process.communicate(timeout=100)
         assert process.returncode == 1
         assert "cannot be written to" in err and len(err.splitlines()) == 1
@@ -265,16 +265,9 @@ def test_two_processes_one_folder(data, whole, tmp_path):
     same(tmp_path / "o", whole[0])
 
 
-def jumping(arguments):
-    """The command with a clock that is set back and forth by days all the time."""
-    real, rng = time.time, random.Random(0)
-    time.time = lambda: real() + rng.choice((-1e6, 0, 1e6))
-    return run_command(arguments)
-
-
 def test_a_clock_that_jumps(data, whole, tmp_path):
     log = tmp_path.parent / f"{tmp_path.name}.log"
-    process = Forked(jumping, arguments(data, tmp_path / "o", "--log", log))
+    process = Forked(run_with_jumping_clock, arguments(data, tmp_path / "o", "--log", log))
     _, err = process.communicate(timeout=200)
     assert process.returncode == 0, err
     same(tmp_path / "o", whole[0])

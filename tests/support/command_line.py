@@ -3,6 +3,7 @@
 import csv
 import os
 import pty
+import random
 import select
 import subprocess
 import sys
@@ -43,6 +44,20 @@ def run_command(arguments):
     from topicfocus.cli.main import main
 
     return main(arguments)
+
+
+def run_as_nobody(arguments):
+    """The command as a user without rights, whom permissions bind."""
+    os.setgid(65534)
+    os.setuid(65534)
+    return run_command(arguments)
+
+
+def run_with_jumping_clock(arguments):
+    """The command with a clock that is set back and forth by days all the time."""
+    real, rng = time.time, random.Random(0)
+    time.time = lambda: real() + rng.choice((-1e6, 0, 1e6))
+    return run_command(arguments)
 
 
 def topicfocus_forked(*args, **settings):
