@@ -23,6 +23,7 @@ settings.load_profile("compiled")
 #: Files that take longest, the longest first: one of them begun last would be waited for alone.
 SLOW_FILES = (
     "cli",
+    "adversity",
     "reproduce/test_runs.py",
     "solvers/test_sort_and_cut.py",
     "report",
@@ -34,6 +35,14 @@ SLOW_FILES = (
     "estimators",
     "solvers",
 )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_lines_of_progress() -> None:
+    """On a slow machine a fit of a test would say how far it is, among what the test compares."""
+    from topicfocus.estimators import progress
+
+    progress._FIRST = 3600.0
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -36,6 +37,18 @@ def test_predict_as_csv_json_and_into_a_file(fitted, reviews, tmp_path):
     done = topicfocus("predict", folder, reviews, "--out", tmp_path / "p.csv")
     assert done.stdout == ""
     assert rows_of((tmp_path / "p.csv").read_text(encoding="utf-8")) == found
+
+
+def test_a_copied_model_file_knows_its_columns(fitted, reviews, tmp_path):
+    _, folder = fitted
+    alone = shutil.copy(folder / "model.topicfocus", tmp_path / "alone.model")
+    done = topicfocus("predict", alone, reviews)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == topicfocus("predict", folder, reviews).stdout
+    done = topicfocus("report", alone, reviews, "--out", tmp_path / "p.html", "--docs", 20)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "<title>Topics that predict stars</title>" in page
 
 
 def test_predict_a_pipe(fitted):

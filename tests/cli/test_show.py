@@ -94,3 +94,11 @@ def test_the_order_of_words_is_named(monkeypatch):
     assert any("most probable first" in line for line in shown(monkeypatch, what, 80))
     what["word_order"] = "frex"
     assert any("exclusive" in line for line in shown(monkeypatch, what, 80))
+
+
+@pytest.mark.parametrize("width", [20, 40, 60])
+def test_words_of_topics_are_there_at_any_width(monkeypatch, width):
+    lines = shown(monkeypatch, with_context(result(3, 2)), width)
+    words = set(" ".join(lines).split())
+    assert {f"word{k}of{j}" for k in range(3) for j in range(10)} <= words
+    assert any("0.900" in line for line in lines)

@@ -24,7 +24,7 @@ def test_all_figures_fit_the_line(columns, monkeypatch, capsys):
     assert "FocusedTopicClassifier" in seen
 
 
-def test_nothing_in_a_pipe(capsys):
+def test_a_quick_fit_says_nothing_in_a_pipe(capsys):
     with progress_bar("LDA", None, True) as report:
-        assert report is None
+        report(StepInfo(1, -1.0, 0), 2)
     assert capsys.readouterr().err == ""

@@ -3,6 +3,7 @@
 import csv
 import os
 import pty
+import random
 import select
 import subprocess
 import sys
@@ -45,6 +46,20 @@ def run_command(arguments):
     return main(arguments)
 
 
+def run_as_nobody(arguments):
+    """The command as a user without rights, whom permissions bind."""
+    os.setgid(65534)
+    os.setuid(65534)
+    return run_command(arguments)
+
+
+def run_with_jumping_clock(arguments):
+    """The command with a clock that is set back and forth by days all the time."""
+    real, rng = time.time, random.Random(0)
+    time.time = lambda: real() + rng.choice((-1e6, 0, 1e6))
+    return run_command(arguments)
+
+
 def topicfocus_forked(*args, **settings):
     """A process begun after its imports (`forked`): for signals and limits."""
     from forked import Forked
@@ -55,7 +70,7 @@ def topicfocus_forked(*args, **settings):
     return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
 
-def topicfocus(*args, cwd=None, input=None):
+def topicfocus(*args, cwd=None, input=None, encoding="utf-8"):
     """The command in this process, which spares a start of Python and its imports.
 
     Standard streams are files, as for a process with its output in files: they have a descriptor,
@@ -64,11 +79,11 @@ def topicfocus(*args, cwd=None, input=None):
     arguments = [str(a) for a in args]
     with tempfile.TemporaryDirectory() as folder:
         names = {name: os.path.join(folder, name) for name in ("stdin", "stdout", "stderr")}
-        with open(names["stdin"], "w", encoding="utf-8") as stream:
+        with open(names["stdin"], "w", encoding=encoding) as stream:
             stream.write(input or "")
         with ExitStack() as stack:
             for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-                opened = stack.enter_context(open(names[name], mode, encoding="utf-8"))
+                opened = stack.enter_context(open(names[name], mode, encoding=encoding))
                 stack.enter_context(mock.patch.object(sys, name, opened))
             if cwd is not None:
                 stack.enter_context(chdir(cwd))
@@ -76,7 +91,7 @@ def topicfocus(*args, cwd=None, input=None):
             code = _code(arguments)
 
         def read(name):
-            with open(names[name], encoding="utf-8") as stream:
+            with open(names[name], encoding=encoding) as stream:
                 return stream.read()
 
         return subprocess.CompletedProcess(arguments, code, read("stdout"), read("stderr"))

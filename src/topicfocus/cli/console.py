@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from topicfocus.cli.encodings import is_utf
+from topicfocus.workflow.printable import escaped, printable
 from topicfocus.workflow.tables import plain
 
 #: Columns of a pipe or a file, where 80 would fold every line.
@@ -23,11 +25,11 @@ class Remarks:
 
     def say(self, message: str) -> None:
         if not self.quiet:
-            print(message, file=sys.stderr, flush=True)
+            print(printable(message), file=sys.stderr, flush=True)
 
     def warn(self, message: str) -> None:
         """Said with --quiet, too: the result is not what was asked for."""
-        print(f"topicfocus: warning: {message}", file=sys.stderr, flush=True)
+        print(f"topicfocus: warning: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def result_console() -> Any:
@@ -53,7 +55,13 @@ def one_line_warnings(remarks: Remarks) -> Iterator[None]:
 
 def print_json(value: Any, indent: int | None = 2) -> None:
     """To standard output."""
-    print(json.dumps(plain(value), indent=indent, ensure_ascii=False, allow_nan=False))
+    print(json_text(value, indent))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON that any terminal and any encoding of standard output takes as it is."""
+    text = json.dumps(plain(value), indent=indent, ensure_ascii=not is_utf(), allow_nan=False)
+    return escaped(text)
 
 
 def joined(words: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ import argparse
 from topicfocus.cli.console import print_json, result_console
 from topicfocus.workflow.demo import find_reviews
 from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.printable import printable_values
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(rows)
         return 0
-    _show(rows)
+    _show(printable_values(rows))
     return 0
 
 

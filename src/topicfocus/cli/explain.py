@@ -16,6 +16,7 @@ from topicfocus.cli.console import (
     result_console,
 )
 from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.printable import printable, printable_values
 
 _LISTED = 10
 
@@ -44,6 +45,7 @@ def show(result: dict[str, Any], name: str) -> None:
     from rich.text import Text
 
     console = result_console()
+    result, name = printable_values(result), printable(name)
     prediction = result["prediction"]
     value = prediction["prediction"]
     line = Text(f"{name}: ")

@@ -8,16 +8,19 @@ from typing import Any
 
 from topicfocus.cli import options
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json
-from topicfocus.workflow import CountOptions, fit_file, read_stop_words
+from topicfocus.workflow import CountOptions, SettingError, fit_file, read_stop_words
 from topicfocus.workflow.write import default_folder
 
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write, show."""
+    if not args.file:
+        raise SettingError("say what is read: topicfocus fit FILE, or file in the --config.")
     remarks = Remarks(args.quiet)
+    files = [args.file] if isinstance(args.file, str) else args.file  # a config may have one
     with one_line_warnings(remarks):
         outcome = fit_file(
-            args.file,
+            files,
             text=args.text,
             target=args.target,
             kind=args.kind,
@@ -33,10 +36,12 @@ def run(args: argparse.Namespace) -> int:
             jobs=args.jobs,
             reading=options.reading(args),
             counting=_counting(args),
-            out=args.out or default_folder(args.file[0]),
+            out=args.out or default_folder(files[0]),
             overwrite=args.overwrite,
             resume=args.resume,
             checkpoint_every=args.checkpoint_every,
+            log=args.log,
+            fingerprint=getattr(args, "fingerprint", None),
             remarks=remarks,
             progress=not args.quiet,
         )
@@ -46,8 +51,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _counting(args: argparse.Namespace) -> CountOptions:
+    words = args.stop_words  # a list in the config of a fit with words of a file
     return CountOptions(
-        stop_words=read_stop_words(args.stop_words, args.encoding),
+        stop_words=words if isinstance(words, list) else read_stop_words(words, args.encoding),
         min_df=args.min_df,
         max_df=args.max_df,
         max_features=args.max_features,

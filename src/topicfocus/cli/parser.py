@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any, NoReturn
 
 from topicfocus import __version__
 from topicfocus.cli import options
 from topicfocus.workflow.options import KINDS, MODELS
+from topicfocus.workflow.printable import printable
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of every command."""
-    parser = argparse.ArgumentParser(
+class _Parser(argparse.ArgumentParser):
+    """Arguments may come from strangers (names of files), and what is wrong with them is shown."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
+def build_parser(fit_defaults: dict[str, Any] | None = None) -> argparse.ArgumentParser:
+    """The parser of every command; `fit_defaults` are those of a config file."""
+    parser = _Parser(
         prog="topicfocus",
         description="Supervised topic models that keep only the words that predict.",
         epilog="Exit codes: 0 done, 1 the run failed, 2 bad usage, 130 interrupted. Results go to "
@@ -22,7 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"topicfocus {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _demo(commands)
-    _fit(commands)
+    _fit(commands, fit_defaults or {})
     _predict(commands)
     _explain(commands)
     _report(commands)
@@ -32,18 +41,19 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _fit(commands: argparse._SubParsersAction) -> None:
+def _fit(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> None:
     fit = commands.add_parser(
         "fit",
         help="fit a model to a file of texts and a target; save it with figures and predictions",
         description="Read texts and a target, count words, hold a part out, fit, show the topics "
         "and held-out figures beside a regression on all words, and write a folder with the model "
-        "(model.topicfocus), metrics.json, predictions.csv and the explorer page.",
+        "(model.topicfocus), metrics.json, predictions.csv, topics.csv, words.csv, config.toml and "
+        "the explorer page.",
         epilog="Example: topicfocus fit reviews.csv --text text --target stars",
     )
     fit.add_argument(
         "file",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         help="CSV, TSV, JSON (lines or an array; these also .gz, .bz2, .xz, .zip), Parquet, Excel "
         "(.xlsx), a folder of text files (its subfolders are the classes), a count matrix (.npz, "
@@ -52,22 +62,12 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     )
     _fit_columns(fit)
     fit.add_argument("--kind", choices=KINDS, help="kind of target; by default detected")
-    fit.add_argument("--out", metavar="DIR", help="folder to write (default: FILE's name-topics)")
-    fit.add_argument("--overwrite", action="store_true", help="replace the folder if it exists")
-    fit.add_argument(
-        "--resume", action="store_true", help="go on with an interrupted fit, to the same result"
-    )
-    fit.add_argument(
-        "--checkpoint-every",
-        type=options.seconds,
-        default=5.0,
-        metavar="S",
-        help="seconds between checkpoints of models that are fitted in epochs (default 5)",
-    )
+    _writing(fit)
     _model(fit)
     _counting(fit)
     options.add_reading(fit)
     options.add_common(fit)
+    fit.set_defaults(**defaults)
 
 
 def _fit_columns(fit: argparse.ArgumentParser) -> None:
@@ -96,6 +96,35 @@ def _fit_columns(fit: argparse.ArgumentParser) -> None:
         metavar="COL",
         help="column of what documents belong to, such as patients or authors: no group is both "
         "trained on and held out",
+    )
+
+
+def _writing(fit: argparse.ArgumentParser) -> None:
+    """Where a fit goes, how it goes on, and where its settings come from."""
+    fit.add_argument("--out", metavar="DIR", help="folder to write (default: FILE's name-topics)")
+    fit.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace the files of an earlier result; what else is in the folder stays",
+    )
+    fit.add_argument(
+        "--resume", action="store_true", help="go on with an interrupted fit, to the same result"
+    )
+    fit.add_argument(
+        "--checkpoint-every",
+        type=options.seconds,
+        default=5.0,
+        metavar="S",
+        help="seconds between checkpoints of models that are fitted in epochs (default 5)",
+    )
+    fit.add_argument(
+        "--config",
+        metavar="FILE",
+        help="settings in TOML, such as config.toml of a result folder; options on the command "
+        "line go before it",
+    )
+    fit.add_argument(
+        "--log", metavar="FILE", help="add what is done, warnings and errors to a file, with times"
     )
 
 
@@ -190,6 +219,7 @@ def _predict(commands: argparse._SubParsersAction) -> None:
     predict.add_argument(
         "--out", default="-", metavar="FILE", help="where to write; - (default) is standard output"
     )
+    predict.add_argument("--overwrite", action="store_true", help="replace the file if it exists")
     options.add_reading(predict)
     options.add_common(predict)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from topicfocus.cli.console import Remarks, print_json, result_console
 from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.interrupts import noting_interrupts
+from topicfocus.workflow.printable import printable
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,7 +47,8 @@ def run(args: argparse.Namespace) -> int:
             }
         )
     else:
-        print(f"{outcome.page}: {', '.join(outcome.experiments) or 'no finished experiment'}.")
+        shown = ", ".join(outcome.experiments) or "no finished experiment"
+        print(printable(f"{outcome.page}: {shown}."))
     return 1 if outcome.failures else 0
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.cli.console import joined, result_console
+from topicfocus.workflow.printable import printable_values
 
 #: Figures: name, how it is printed, and whether more is better.
 FIGURES = {
@@ -37,23 +38,65 @@ _ORDERS = {
 }
 #: Before the dropped words that a topic goes with.
 _WITH = "with: "
+#: With fewer columns than this no table has room for words: lines instead.
+_NARROW = 50
 #: Longest name of a class, twice that from _WIDE columns on.
 _CLASS_WIDTH, _WIDE = 24, 100
 
 
 def show(result: dict[str, Any]) -> None:
     """Topics, words, held-out figures."""
-    console = result_console()
+    console, result = result_console(), printable_values(result)
     documents, words = result["documents"], result["words"]
     console.print()
     console.print(
         f"[bold]{result['model']}[/] on {documents['train']:,} documents, {words['words']:,} words"
         f": {result['steps']} steps in {result['seconds']:.1f} s\n"
     )
+    if console.width < _NARROW:
+        _narrow(console, result)
+        return
     _topics(console, result)
     _covariates(console, result)
     _words(console, words)
     _figures(console, result)
+
+
+def _narrow(console: Any, result: dict[str, Any]) -> None:
+    """The same without tables, for the width of a hand."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    def section(title: str, lines: list[tuple[str, str]]) -> None:
+        console.print(Text(title, style="italic"))
+        for first, below in lines:
+            console.print(Text(first, style="bold"))
+            console.print(Padding(Text(below), (0, 0, 0, 2)))
+        console.print()
+
+    title, effect = _topics_title(result)
+    rows = result["topics"]
+    cells = [_topic_cells(row, effect, _CLASS_WIDTH) for row in rows]
+    section(
+        title,
+        [(" ".join(c[:-1]), " ".join(r["words"])) for r, c in zip(rows, cells, strict=True)],
+    )
+    covariates = [
+        (row["name"], f"{np.max(row['coef']) * row['std']:+.3g}")
+        for row in result.get("covariates") or []
+    ]
+    if covariates:
+        section("Covariates, by what one standard deviation more adds", covariates)
+    words = result["words"]
+    if words["selects"]:
+        kept = (f"{words['kept']:,} words kept", " ".join(words["kept_examples"]))
+        dropped = (f"{words['dropped']:,} dropped", " ".join(words["dropped_examples"]))
+        section("Words", [kept, dropped])
+    figures = [
+        (model, ", ".join(f"{FIGURES[name][0]} {_number(v)}" for name, v in values.items()))
+        for model, values in result["held_out"].items()
+    ]
+    section(f"On {result['documents']['test']:,} held-out documents", figures)
 
 
 def _table(title: str) -> Any:

@@ -113,6 +113,8 @@ def load(
         raise ModelFileError(
             f"Cannot load {source}: it is a folder; give the name of a model file in it."
         )
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ModelFileError(f"Cannot load {source}: it is a pipe or a device, not a file.")
     try:
         stream = open(path, "rb")  # noqa: SIM115
     except FileNotFoundError as error:

@@ -26,6 +26,9 @@ from topicfocus.reproduce.sections import (
 from topicfocus.reproduce.store import RunStore
 from topicfocus.reproduce.tasks import Task
 
+#: The first line of every page, by which one is known.
+HEADING = "# The paper, reproduced"
+
 
 def finished(module: ModuleType, plan: Plan, store: RunStore) -> bool:
     return all(task in store for task in with_needs(module.tasks(plan)))
@@ -52,7 +55,7 @@ def write_page(plan: Plan, store: RunStore, out: Path) -> list[str]:
 
 
 def _page(plan: Plan, store: RunStore, sections: dict[str, Section]) -> str:
-    parts = ["# The paper, reproduced", plan.describe(), _how(plan), _settings(plan)]
+    parts = [HEADING, plan.describe(), _how(plan), _settings(plan)]
     parts.append(_machine(plan, store, sections))
     for number, (name, module) in enumerate(EXPERIMENTS.items(), 1):
         if name not in sections:

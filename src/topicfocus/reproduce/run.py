@@ -11,7 +11,7 @@ from pathlib import Path
 from topicfocus.datasets import find_data
 from topicfocus.reproduce.execute import SYNTHETIC
 from topicfocus.reproduce.experiments import EXPERIMENTS
-from topicfocus.reproduce.page import write_page
+from topicfocus.reproduce.page import HEADING, write_page
 from topicfocus.reproduce.plan import Plan
 from topicfocus.reproduce.runner import Failure, run_tasks
 from topicfocus.reproduce.store import RunStore
@@ -78,6 +78,7 @@ def reproduce(
     every = [task for name in names for task in EXPERIMENTS[name].tasks(plan)]
     check_ready(every)
     place, runs = folders(Path(out), quick)
+    check_ours(place)
     store = RunStore(runs)
     began = time.perf_counter()
     failures = run_tasks(every, store, jobs, quiet)
@@ -85,6 +86,21 @@ def reproduce(
     place.mkdir(parents=True, exist_ok=True)
     shown = write_page(plan, store, place)
     return Outcome(place / "RESULTS.md", shown, failures, seconds)
+
+
+def check_ours(place: Path) -> None:
+    """A folder that is new, or has a page of ours: somebody else's pages are not replaced."""
+    page, names = place / "RESULTS.md", ("tables", "figures")
+    if page.is_file():
+        with page.open(encoding="utf-8", errors="replace") as stream:
+            if stream.readline().strip() == HEADING:
+                return
+    elif (place / "runs").is_dir() or not any((place / name).exists() for name in names):
+        return
+    raise FileExistsError(
+        f"{place} has a RESULTS.md, tables or figures that are none of ours: they are not "
+        "replaced. Choose another folder: out= (--out)."
+    )
 
 
 def check_ready(tasks: Sequence[Task]) -> None:

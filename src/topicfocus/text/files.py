@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import io
+import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,7 +93,19 @@ def check_exists(path: str) -> Path:
         beside = place.parent if place.parent.is_dir() else None
         names = [p.name for p in beside.iterdir()] if beside else []
         raise ReadError(f"{path}: no such file.{nearest(place.name, names)}")
+    check_regular(path)
     return place
+
+
+def check_regular(path: str) -> None:
+    """Refuse pipes and devices, which may have no end, or nobody who ever writes to them."""
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+        raise ReadError(
+            f"{path} is {kind}, not a file, and files are read more than once. Give it as standard "
+            f'input, "-": topicfocus fit - < {path}.'
+        )
 
 
 def nearest(name: str, names: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,14 @@ from typing import Any
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.text.errors import ReadError
 from topicfocus.text.files import check_exists, encoding_advice, open_bytes, readable
+from topicfocus.text.matrix_market import read_matrix_market
 
 _ENDINGS = (".npz", ".mtx", ".mtx.gz")
+#: What reading a damaged .npz has been seen to raise.
+_DAMAGED = (
+    *(ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,7 @@ def _npz(path: str) -> Any:
         raise ReadError(f"{path} is not what its name says: .npz is a zip archive. Rename it.")
     try:
         return sparse.load_npz(path)  # refuses pickles
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile, EOFError) as error:
+    except _DAMAGED as error:
         if "pickle" in str(error):
             raise ReadError(
                 f"{path} holds pickled objects, which are never loaded: they can run any program. "
@@ -150,14 +157,8 @@ def _npz(path: str) -> Any:
 
 
 def _mtx(path: str) -> Any:
-    from scipy import io
-
-    with readable(path):
-        try:
-            return io.mmread(path)
-        except (ValueError, OverflowError, TypeError) as error:
-            reason = " ".join(str(error).split())
-            raise ReadError(f"{path} is not Matrix Market: {reason.rstrip('.')}.") from None
+    with readable(path), open_bytes(path) as stream:
+        return read_matrix_market(stream, path)
 
 
 def _beside(place: Path, names: tuple[str, ...]) -> str | None:

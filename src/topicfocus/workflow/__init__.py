@@ -26,6 +26,7 @@ _HOMES = {
     "load_model": "models",
     "predict_blocks": "predict",
     "predict_file": "predict",
+    "read_config": "config",
     "read_stop_words": "read",
     "report_file": "report",
 }
@@ -44,11 +45,13 @@ __all__ = [
     "load_model",
     "predict_blocks",
     "predict_file",
+    "read_config",
     "read_stop_words",
     "report_file",
 ]
 
 if TYPE_CHECKING:
+    from topicfocus.workflow.config import read_config
     from topicfocus.workflow.errors import FolderInUse, Interrupted, SettingError
     from topicfocus.workflow.explain import explain_text
     from topicfocus.workflow.models import Saved, load_model

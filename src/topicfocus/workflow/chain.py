@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.progress import Lines
+from topicfocus.workflow.checkpoints import FolderStore
 from topicfocus.workflow.copies import say_copies
 from topicfocus.workflow.count import choose_words
-from topicfocus.workflow.fit import fit_model, keeping_finished, open_store
+from topicfocus.workflow.estimate import check_size
+from topicfocus.workflow.fit import (
+    Keeping,
+    fingerprint_of,
+    finished_before,
+    fit_model,
+    keeping_finished,
+)
 from topicfocus.workflow.judge import judge
 from topicfocus.workflow.models import target_values
 from topicfocus.workflow.options import CountOptions, ModelOptions
@@ -31,14 +40,13 @@ def fit_source(
     *,
     columns: dict[str, Any],
     progress: bool = False,
-    partial: Path | None = None,
-    resume: bool = False,
-    every: float = 5.0,
+    keeping: Keeping | None = None,
 ) -> Outcome:
     """Fit to a part of the documents and judge on the others.
 
-    With `partial`, a folder for checkpoints, an interrupted fit can be taken up again. `columns`
-    (of text and target) are remembered with the result.
+    With `keeping`, which has a folder for checkpoints, an interrupted fit can be taken up again,
+    and one that is finished is read back. `columns` (of text and target) are remembered with the
+    result.
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
@@ -50,20 +58,31 @@ def fit_source(
     say_copies(source, train, test, remarks)
     counted = choose_words(source, train, counting, remarks)
     y = target_values(target)
-    store = None
-    if partial is not None:
-        store = open_store(partial, every, resume, source, counted, train, options, remarks)
+    counts = counted.counts[train]
+    n_docs, n_words = counts.shape
+    n_classes = 1 if target.classes is None else len(target.classes)
+    check_size(n_docs, n_words, counts.nnz, n_classes, options, remarks)
+    store = mark = None
+    if keeping is not None:
+        settings, mark = fingerprint_of(source, counted, train, options)
+        before = finished_before(keeping, mark, remarks)
+        if before is not None:
+            return before
+        store = FolderStore(keeping.partial, keeping.every, remarks)
+        store.open(mark, settings, keeping.resume)
     with keeping_finished(store):
         began = time.perf_counter()
-        counts, mine = counted.counts[train], source.columns.of(train)
+        mine = source.columns.of(train)
         model = fit_model(
             counts, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
         seconds = time.perf_counter() - began
-        remarks.say("Comparing with a regression on all words ...")
+        comparing = "Comparing with a regression on all words"
+        remarks.say(f"{comparing} ...")
         model.n_jobs = options.jobs
-        judged = judge(model, source, counted, y, parts, options.seed)
-        return make_outcome(
+        with Lines(comparing, remarks.say):
+            judged = judge(model, source, counted, y, parts, options.seed)
+        outcome = make_outcome(
             source,
             counted,
             model,
@@ -74,6 +93,7 @@ def fit_source(
             columns=columns,
             seconds=seconds,
         )
+        return replace(outcome, fingerprint=mark)
 
 
 def _say_groups(

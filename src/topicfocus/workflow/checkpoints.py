@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from topicfocus.persistence.encoding import Decoder, Encoder
 from topicfocus.persistence.registry import record_name
 from topicfocus.solvers.focus import CHECKPOINT_RECORDS
 from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.leftovers import is_temporary, remove_ours
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.tables import plain
 from topicfocus.workflow.wording import setting
@@ -60,8 +61,9 @@ class FolderStore:
 
     def open(self, mark: str, settings: dict[str, Any], resume: bool) -> None:
         """Begin anew, or check that what is there belongs to the same data and settings."""
+        self._clear_unbegun()
         found = self._found()
-        if self.folder.exists() and found is None:
+        if os.path.lexists(self.folder) and found is None:
             raise FileExistsError(
                 f"{self.folder} is in the way: checkpoints go there, and it is none of ours. "
                 f"Move it, or choose another {setting('out')}."
@@ -79,11 +81,28 @@ class FolderStore:
             self._remarks.say(
                 f"{self.folder} of an interrupted run is dropped (no {setting('resume', True)})."
             )
-            shutil.rmtree(self.folder)
+            if not self.remove():
+                raise FileExistsError(
+                    f"{self.folder} has files that are none of ours. Move it, or choose another "
+                    f"{setting('out')}."
+                )
         content = {"format": _FORMAT, "version": 1, "fingerprint": mark, "settings": settings}
         self.folder.mkdir()
-        with replacing(self.folder / _RUN) as stream:
-            stream.write(json.dumps(plain(content), indent=2).encode())
+        try:
+            with replacing(self.folder / _RUN) as stream:
+                stream.write(json.dumps(plain(content), indent=2).encode())
+        except BaseException:  # a full disk
+            self.remove()
+            raise
+
+    def _clear_unbegun(self) -> None:
+        """A process that was killed before it could write anything has left an empty folder."""
+        try:
+            names = os.listdir(self.folder)
+        except OSError:
+            return
+        if all(map(is_temporary, names)):
+            remove_ours(self.folder, is_temporary)
 
     def _found(self) -> dict[str, Any] | None:
         try:
@@ -140,5 +159,10 @@ class FolderStore:
     def due(self) -> bool:
         return time.monotonic() - self._last >= self._every
 
-    def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def remove(self) -> bool:
+        """Remove what is ours, the mark that it is last; whether nothing else was there."""
+        return remove_ours(self.folder, _is_ours, last=_RUN)
+
+
+def _is_ours(name: str) -> bool:
+    return name == _RUN or name.endswith(_ENDING) or is_temporary(name)

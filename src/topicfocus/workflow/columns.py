@@ -97,6 +97,23 @@ def remember(model: Any, names: ColumnNames) -> None:
         model.exposure_name_ = names.exposure
 
 
+#: Attributes of a model that say what was read as what.
+_COLUMNS = {"text": "text_column_", "target": "target_column_"}
+
+
+def remember_columns(model: Any, columns: dict[str, Any]) -> None:
+    """Write which columns were text and target into the model, too: its file may be copied."""
+    for what, attribute in _COLUMNS.items():
+        if columns.get(what) is not None:
+            setattr(model, attribute, str(columns[what]))
+
+
+def remembered_columns(model: Any) -> dict[str, str]:
+    """What `remember_columns` has written; nothing in a model from Python."""
+    found = {what: getattr(model, attribute, None) for what, attribute in _COLUMNS.items()}
+    return {what: name for what, name in found.items() if isinstance(name, str)}
+
+
 def remembered(model: Any) -> ColumnNames:
     """The names that `remember` has written; none in a model from Python."""
     names = getattr(model, "covariate_names_", ())

@@ -15,7 +15,7 @@ from topicfocus.workflow.lock import holding
 from topicfocus.workflow.options import CountOptions, ModelOptions
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.run import write
-from topicfocus.workflow.write import check_free
+from topicfocus.workflow.write import check_free, check_place, named
 
 if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
@@ -46,10 +46,12 @@ def fit_reviews(
     progress: bool = False,
 ) -> Outcome:
     """`fit_file` for a sample of the reviews of IMDB."""
-    folder = Path(out) if out else None
+    folder = named(out) if out else None
     if folder is not None:
-        check_free(folder, overwrite)
-    with holding(folder):
+        check_place(folder)
+    with holding(folder, remarks):
+        if folder is not None:
+            check_free(folder, overwrite)
         from topicfocus.workflow.chain import fit_source
 
         counting = CountOptions()

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.progress import progress_lines
 from topicfocus.solvers.checkpoints import checkpointing
 from topicfocus.solvers.interrupts import is_interrupt
+from topicfocus.text import ReadError
 from topicfocus.workflow.checkpoints import FolderStore, fingerprint
 from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.count import Counted
 from topicfocus.workflow.errors import Interrupted
 from topicfocus.workflow.interrupts import noting_interrupts
+from topicfocus.workflow.manifest import read_manifest
 from topicfocus.workflow.models import make_estimator
 from topicfocus.workflow.options import ModelOptions
+from topicfocus.workflow.outcome import Outcome, read_outcome
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting, spoken
@@ -39,32 +44,74 @@ def fit_model(
     model = make_estimator(options, kind)
     model.set_params(n_jobs=options.jobs, verbose=progress)
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
-    with noting_interrupts(), checkpointing(store) if store else nullcontext():
-        model.fit(counts, y, **columns.for_fit())
+    note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar
+    lines = progress_lines(remarks.say, note and partial(note, "info"))
+    with noting_interrupts(), checkpointing(store) if store else nullcontext(), lines:
+        try:
+            model.fit(counts, y, **columns.for_fit())
+        except ValueError as error:
+            raise _reworded(error) from error
     remember(model, columns.names)
     # Of this run and this machine, not of the model.
     return model.set_params(n_jobs=None, verbose=False)
 
 
-def open_store(
-    folder: Path,
-    every: float,
-    resume: bool,
-    source: Source,
-    counted: Counted,
-    train: np.ndarray,
-    options: ModelOptions,
-    remarks: Remarks,
-) -> FolderStore:
-    """The checkpoints of exactly this fit."""
-    store = FolderStore(folder, every, remarks)
+def _reworded(error: ValueError) -> ValueError:
+    """Advice on a parameter that only the estimators have, for whoever has options."""
+    if "keep_words" not in str(error):
+        return error
+    every = setting("model", "pc-slda")
+    return ReadError(
+        "no word says anything about the target beyond noise, so none is kept. Check that texts "
+        f"and targets belong together; {every} keeps every word."
+    )
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Where a fit is kept while it goes on, and what is known of an earlier one.
+
+    `finished` is a result that may be of this very fit; `expected` the fingerprint that a config
+    file wants it to have.
+    """
+
+    partial: Path
+    every: float = 5.0
+    resume: bool = False
+    finished: Path | None = None
+    expected: str | None = None
+
+
+def fingerprint_of(
+    source: Source, counted: Counted, train: np.ndarray, options: ModelOptions
+) -> tuple[dict[str, Any], str]:
+    """The settings that the fit depends on, and a mark of them, of the data and of the version."""
     settings = {**asdict(options), **asdict(source.columns.names), "kind": source.target.kind}
     del settings["jobs"]  # changes nothing
     counts = counted.counts
     arrays = (counts.data, counts.indices, counts.indptr, counted.words, train)
     mark = fingerprint(settings, *arrays, source.target.values, *source.columns.known())
-    store.open(mark, settings, resume)
-    return store
+    return settings, mark
+
+
+def finished_before(keeping: Keeping, mark: str, remarks: Remarks) -> Outcome | None:
+    """The result of this very fit, if it came to its end before; else it has to be made."""
+    if keeping.expected not in (None, mark):
+        remarks.warn(
+            "data, settings or version are not those of the config's fit: the result will differ."
+        )
+    folder = keeping.finished
+    if folder is None:
+        return None
+    manifest = read_manifest(folder)
+    if manifest is None or manifest.fingerprint != mark:
+        raise FileExistsError(
+            f"{folder} exists and is of another fit. Choose another folder with {setting('out')}, "
+            f"or replace it with {setting('overwrite', True)}."
+        )
+    remarks.say(f"{folder} has this fit already: there is nothing to go on with.")
+    FolderStore(keeping.partial, keeping.every, remarks).remove()
+    return read_outcome(folder, manifest)
 
 
 @contextmanager
@@ -73,21 +120,25 @@ def keeping_finished(store: FolderStore | None) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
+        hint = keep_for_later(store, error)
         if is_interrupt(error):
-            raise _interrupted(store) from None
-        # An error comes again with --resume, too: nothing is worth keeping.
-        if store is not None:
-            store.remove()
+            raise Interrupted(*hint) from None
         raise
 
 
-def _interrupted(store: FolderStore | None) -> Interrupted:
+def keep_for_later(store: FolderStore | None, error: BaseException) -> list[str]:
+    """Keep what was finished if that is worth it; how to go on, which an error gets as a note.
+
+    A full disk or too little memory is not the fit's fault, so it is not lost with it. Any other
+    error comes again with --resume, too: nothing is worth keeping.
+    """
     if store is None:
-        return Interrupted()
-    if not store.any_finished:
+        return []
+    worth = is_interrupt(error) or isinstance(error, (OSError, MemoryError))
+    if not (worth and store.any_finished):
         store.remove()
-        return Interrupted("Nothing was finished yet; start anew.")
-    return Interrupted(
-        f"What was finished is in {store.folder}; go on with the same {spoken('command', 'call')} "
-        f"and {setting('resume', True)}."
-    )
+        return ["Nothing was finished yet; start anew."]
+    again = f"go on with the same {spoken('command', 'call')} and {setting('resume', True)}"
+    hint = f"What was finished is in {store.folder}; {again}."
+    error.add_note(hint)
+    return [hint]

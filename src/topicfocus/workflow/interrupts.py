@@ -25,7 +25,9 @@ def noting_interrupts() -> Iterator[None]:
     def note(number: int, frame: Any) -> None:
         nonlocal noted
         noted = True
-        raise KeyboardInterrupt
+        if not callable(before):
+            raise KeyboardInterrupt
+        before(number, frame)  # it knows what a second one means
 
     before = signal.signal(signal.SIGINT, note)
     try:
@@ -37,3 +39,34 @@ def noting_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if noted:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def cleaning_up() -> Iterator[None]:
+    """For a command: the first Ctrl-C ends it, the second does not disturb its cleaning up.
+
+    A third one is for whoever cannot wait: the process ends as it stands.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    times = 0
+
+    def count(number: int, frame: Any) -> None:
+        nonlocal times
+        times += 1
+        if times == 1:
+            raise KeyboardInterrupt
+        if times > 2:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # ignored, or somebody else's
+        yield
+        return
+    signal.signal(signal.SIGINT, count)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -10,15 +10,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from topicfocus.workflow.errors import FolderInUse
+from topicfocus.workflow.leftovers import clear_folders
+from topicfocus.workflow.remarks import Listener, as_remarks
 from topicfocus.workflow.wording import setting
 
 
 @contextmanager
-def holding(folder: Path | None) -> Iterator[None]:
+def holding(folder: Path | None, remarks: Listener = None) -> Iterator[None]:
     """Nobody else who asks may write `folder` in this block; None is no folder.
 
     The lock is on an empty file; who holds it is in another one, because systems differ in whether
-    a locked file can be read. Both go at the end. What a killed process leaves is taken over.
+    a locked file can be read. Both go at the end. What a killed process leaves is taken over, its
+    half-filled folders are removed, and that is said.
     """
     if folder is None:
         yield
@@ -35,14 +38,19 @@ def holding(folder: Path | None) -> Iterator[None]:
             f"{folder} is being written by {_who(owner)}. Wait for it, or choose another "
             f"{setting('out')}."
         ) from None
+    said = as_remarks(remarks)
     try:
+        if os.path.lexists(owner):
+            said.say(f"{folder} was being written by {_who(owner)}, which did not end by itself.")
+        clear_folders(folder, said)
         with suppress(OSError):  # a full disk: the lock holds without a name
             owner.write_text(
                 json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8"
             )
         yield
     finally:
-        owner.unlink(missing_ok=True)
+        with suppress(OSError):
+            owner.unlink()
         # While it is ours: one who has opened the file and waits finds it gone, and tries again.
         with suppress(OSError):
             os.unlink(lock.lock_file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from topicfocus.text import Target
+from topicfocus.workflow.columns import remembered_columns
+from topicfocus.workflow.manifest import METRICS_FILE, MODEL_FILE, read_manifest
 from topicfocus.workflow.options import ModelOptions
-from topicfocus.workflow.write import METRICS_FILE, MODEL_FILE
+from topicfocus.workflow.wording import setting
 
 _CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
 _FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
@@ -72,7 +75,8 @@ class Saved:
     counter : TokenCounter, CountVectorizer or None
     estimator : estimator of topicfocus
     settings : dict
-        Of the fit, from metrics.json beside the file.
+        Of the fit, from metrics.json beside the file; of a file alone the columns of text and
+        target.
     """
 
     path: str
@@ -118,6 +122,14 @@ def load_model(
 
     place, path = Path(path), str(path)
     if place.is_dir() and (place / MODEL_FILE).is_file():
+        manifest = read_manifest(place)
+        if manifest is not None and not manifest.whole:
+            warnings.warn(
+                f"{path} was being replaced when its process was killed: model and figures may be "
+                f"of two fits. Fit again with {setting('overwrite', True)}.",
+                UserWarning,
+                stacklevel=2,
+            )
         place = place / MODEL_FILE
     model = topicfocus.load(place, tokenizer=tokenizer)
     counter, estimator = None, model
@@ -134,7 +146,16 @@ def load_model(
             f"{path} was fitted with several targets, which is for Python: topicfocus.load."
         )
     estimator.n_jobs = jobs
-    return Saved(path, model, counter, estimator, _settings_beside(place))
+    settings = {**remembered_columns(estimator), **_settings_beside(place)}
+    return Saved(path, model, counter, estimator, settings)
+
+
+def model_files(model: Saved | str | os.PathLike[str]) -> tuple[Path, ...]:
+    """The files that a model is read from."""
+    place = Path(model.path if isinstance(model, Saved) else model)
+    if not place.is_dir():
+        return (place,)
+    return (place / MODEL_FILE, place / METRICS_FILE)
 
 
 def as_saved(model: Saved | str | os.PathLike[str], jobs: int | None) -> Saved:

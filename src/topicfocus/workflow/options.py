@@ -16,6 +16,8 @@ MODELS = ("focused", "pf-slda", "pc-slda", "slda")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 #: Models that keep some words and drop the others.
 SELECTING = ("focused", "pf-slda")
+#: Least and most: a topic costs a document the square of their number; NumPy's seeds have 32 bits.
+_LIMITS = (("topics", 1, 10_000), ("seed", 0, 2**32 - 1), ("jobs", 1, 10_000))
 
 
 def _one_of(name: str, value: str | None, names: tuple[str, ...]) -> None:
@@ -199,10 +201,13 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         _one_of("model", self.model, MODELS)
-        for name, least in (("topics", 1), ("seed", 0), ("jobs", 1)):
+        for name, least, most in _LIMITS:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise SettingError(f"{setting(name)} must be at least {least}, got {value}.")
+            if value is not None and value > most:
+                shown = f"{value:,}" if value < 10**15 else "more"
+                raise SettingError(f"{setting(name)} must be at most {most:,}, got {shown}.")
         if not 0 < self.test_share < 1:
             raise SettingError(
                 f"{setting('test_share')} must lie between 0 and 1, got {self.test_share}."

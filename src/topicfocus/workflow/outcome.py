@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,18 @@ import numpy as np
 
 from topicfocus.estimators.word_order import DEFAULT_ORDER
 from topicfocus.workflow import summary
+from topicfocus.workflow.columns import remember_columns
 from topicfocus.workflow.count import Counted
 from topicfocus.workflow.judge import Judged
+from topicfocus.workflow.manifest import (
+    MANIFEST_FILE,
+    METRICS_FILE,
+    MODEL_FILE,
+    PREDICTIONS_FILE,
+    TOPICS_FILE,
+    WORDS_FILE,
+    Manifest,
+)
 from topicfocus.workflow.options import ModelOptions
 from topicfocus.workflow.predict import Table, prediction_columns
 from topicfocus.workflow.read import Source
@@ -39,6 +51,12 @@ class Outcome:
         Where it was written.
     written : tuple of str
         The names of the files there.
+    fingerprint : str or None
+        Of data, settings and version, where the fit had a folder.
+    config : dict or None
+        The settings, as config.toml of the folder has them.
+    tables : dict
+        Columns of topics.csv and words.csv, by these names.
     """
 
     pipeline: Any
@@ -47,6 +65,27 @@ class Outcome:
     shown: dict[str, Any] = field(repr=False)
     folder: Path | None = None
     written: tuple[str, ...] = ()
+    fingerprint: str | None = None
+    config: dict[str, Any] | None = None
+    tables: dict[str, Table] = field(default_factory=dict, repr=False)
+
+
+def read_outcome(folder: Path, manifest: Manifest) -> Outcome:
+    """The outcome that a folder holds, but for what its page shows; predictions as written."""
+    import topicfocus
+
+    with (folder / PREDICTIONS_FILE).open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    columns = {name: [row[j] for row in rows] for j, name in enumerate(header)}
+    return Outcome(
+        topicfocus.load(folder / MODEL_FILE),
+        json.loads((folder / METRICS_FILE).read_text(encoding="utf-8")),
+        {name: np.array(column) for name, column in columns.items()},
+        {"texts": []},
+        folder,
+        tuple(sorted([*manifest.files, MANIFEST_FILE])),
+        manifest.fingerprint,
+    )
 
 
 def make_outcome(
@@ -64,6 +103,7 @@ def make_outcome(
     """Everything in its place. `columns` (of text and target) are remembered with the result."""
     from sklearn.pipeline import make_pipeline
 
+    remember_columns(model, columns)
     result = _result(source, counted, model, judged, parts, options, columns, seconds)
     part = np.full(source.n_docs, "unused", dtype=object)
     part[parts[0]], part[parts[1]] = "train", "test"
@@ -75,6 +115,10 @@ def make_outcome(
         plain(result),
         predictions,
         _shown(source, judged, parts[1], y, columns.get("target")),
+        tables={
+            TOPICS_FILE: summary.topic_table(plain(result["topics"])),
+            WORDS_FILE: summary.word_table(model, counted.words, counted.counts[parts[0]]),
+        },
     )
 
 

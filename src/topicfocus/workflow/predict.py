@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -218,14 +216,3 @@ def write_json_lines(table: Table, stream: Any, *, header: bool = True) -> None:
     for values in zip(*(plain(np.asarray(c)) for c in table.values()), strict=True):
         line = json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False)
         stream.write(line + "\n")
-
-
-@contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """A text file that appears when it is whole."""
-    from topicfocus.persistence.atomic import replacing
-
-    with replacing(path) as raw:
-        text = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
-        yield text
-        text.detach()  # flushed; the file below is closed by whoever opened it

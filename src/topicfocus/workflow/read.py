@@ -16,7 +16,14 @@ import numpy as np
 
 from topicfocus.text import ReadError, Target, detect_target, read_table
 from topicfocus.text.errors import BadRows
-from topicfocus.text.files import Lines, encoding_advice, nearest, open_bytes, readable
+from topicfocus.text.files import (
+    Lines,
+    check_regular,
+    encoding_advice,
+    nearest,
+    open_bytes,
+    readable,
+)
 from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError
@@ -295,6 +302,7 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
         raise SettingError(f"{option}: no such file.{nearest(which, list(LANGUAGES))} {what}")
     if place.is_dir():
         raise SettingError(f"{option}: this is a folder. {what}")
+    check_regular(which)
     with readable(which), open_bytes(which) as stream:
         lines = Lines(stream, which, encoding)
         words = [line.strip() for line in lines]

@@ -11,10 +11,10 @@ import numpy as np
 
 from topicfocus.text import detect_target
 from topicfocus.workflow.columns import Columns
-from topicfocus.workflow.models import Saved, as_saved, target_values
+from topicfocus.workflow.models import Saved, as_saved, model_files, target_values
 from topicfocus.workflow.options import ReadOptions
+from topicfocus.workflow.outputs import check_output, whole_file
 from topicfocus.workflow.read import Paths, open_new
-from topicfocus.workflow.write import check_page
 
 
 def report_file(
@@ -58,7 +58,7 @@ def report_file(
     Raises
     ------
     FileExistsError
-        If the page exists.
+        If the page exists, or is what is read.
     ReadError
         If the file cannot be read, or lacks a column that the model needs.
 
@@ -69,7 +69,8 @@ def report_file(
     {'page': 'explorer.html', 'documents': 500}
     """
     page = Path(out)
-    check_page(page, overwrite)
+    given = [path] if isinstance(path, (str, os.PathLike)) else path
+    check_output(page, overwrite, (*given, *model_files(model)))
     from topicfocus.report import Explorer
 
     saved = as_saved(model, jobs)
@@ -101,5 +102,7 @@ def report_file(
     shown = Columns.read(names, table).of(np.arange(len(texts))).for_predict()
     if names.covariates:
         shown["covariate_names"] = list(names.covariates)
-    Explorer(saved.whole, texts=texts, target=values, target_name=target, **shown).save(page)
+    explorer = Explorer(saved.whole, texts=texts, target=values, target_name=target, **shown)
+    with whole_file(page, overwrite=overwrite) as stream:
+        stream.write(explorer.html)
     return {"page": str(page), "documents": len(texts)}

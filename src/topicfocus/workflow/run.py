@@ -8,19 +8,44 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.config import as_config
+from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.lock import holding
+from topicfocus.workflow.logs import check_log, logging_to
+from topicfocus.workflow.manifest import read_manifest
 from topicfocus.workflow.options import ColumnNames, CountOptions, ModelOptions, ReadOptions, Roles
 from topicfocus.workflow.remarks import Listener, Remarks, as_remarks
-from topicfocus.workflow.wording import setting, spoken
-from topicfocus.workflow.write import check_free, write_outcome
+from topicfocus.workflow.wording import setting
+from topicfocus.workflow.write import check_free, check_place, named, write_outcome
 
 if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    """What `fit_file` was asked for, checked."""
+
+    paths: tuple[str, ...]
+    roles: Roles
+    options: ModelOptions
+    reading: ReadOptions
+    counting: CountOptions
+    folder: Path | None
+    overwrite: bool
+    resume: bool
+    every: float
+    fingerprint: str | None
+    progress: bool
+
+    @property
+    def given(self) -> str | list[str]:
+        """What is read, as it was said: one file, or several."""
+        return self.paths[0] if len(self.paths) == 1 else list(self.paths)
 
 
 def fit_file(
@@ -45,6 +70,8 @@ def fit_file(
     overwrite: bool = False,
     resume: bool = False,
     checkpoint_every: float = 5.0,
+    log: str | os.PathLike[str] | None = None,
+    fingerprint: str | None = None,
     remarks: Listener = None,
     progress: bool = False,
 ) -> Outcome:
@@ -87,17 +114,25 @@ def fit_file(
     counting : CountOptions, optional
         Which words are counted.
     out : path-like, optional
-        A folder to write: model.topicfocus, metrics.json, predictions.csv and explorer.html, whole
-        or not at all. By default nothing is written.
+        A folder to write: model.topicfocus, metrics.json, predictions.csv, topics.csv, words.csv,
+        config.toml and explorer.html, whole or not at all. By default nothing is written.
     overwrite : bool, default=False
-        Replace the folder if it exists and was written by this function.
+        Replace the files of an earlier result in the folder; what else is there stays. A folder
+        that was not written by this function, or a file that was changed since, is an error.
     resume : bool, default=False
         Go on with an interrupted call, to the same result. Checkpoints are in ``out`` + ".partial".
+        If the folder has this very fit already, it is read back.
     checkpoint_every : float, default=5.0
         Seconds between checkpoints of models that are fitted in epochs.
+    log : path-like, optional
+        A file to which every remark, warning and error is added, with the time.
+    fingerprint : str, optional
+        That of an earlier fit, as in its config.toml; if data, settings or version are others now,
+        it is a warning.
     remarks : callable, optional
         Called with each remark on what is being done, for example ``print``; or an object with
-        methods ``say`` and ``warn``. By default nothing is said, and warnings are Python's.
+        methods ``say`` and ``warn``. How far long work is comes from another thread. By default
+        nothing is said, and warnings are Python's.
     progress : bool, default=False
         Draw a bar on a terminal.
 
@@ -140,15 +175,16 @@ def fit_file(
     >>> good, bad = outcome.pipeline.predict(["a superb masterpiece", "an awful mess"])
     >>> bool(good > bad)
     True
-    >>> outcome.written
-    ('explorer.html', 'metrics.json', 'model.topicfocus', 'predictions.csv')
+    >>> outcome.written[:3]
+    ('config.toml', 'explorer.html', 'manifest.json')
     >>> len(predict_file(out, path)["prediction"])
     120
     >>> explain_text(out, "an awful mess")["explained"]
     'target'
     >>> folder.cleanup()
     """
-    said = as_remarks(remarks)
+    given = [path] if isinstance(path, (str, os.PathLike)) else path
+    paths = tuple(os.fspath(one) for one in given)
     options = ModelOptions(
         model=model,
         topics=topics,
@@ -158,48 +194,88 @@ def fit_file(
         jobs=jobs,
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
-    roles = Roles(text=text, target=target, kind=kind, more=more)
-    folder = None if out is None else Path(out)
-    if folder is None:
-        if resume or overwrite:
-            option = setting("resume" if resume else "overwrite", True)
-            raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
-    else:
-        check_free(folder, overwrite)
-    with holding(folder):
-        source = _read(path, roles, reading, counting, said, jobs)
-        from topicfocus.workflow.chain import fit_source
+    folder = None if out is None else named(out)
+    if folder is None and (resume or overwrite):
+        option = setting("resume" if resume else "overwrite", True)
+        raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
+    job = _Job(
+        paths=paths,
+        roles=Roles(text=text, target=target, kind=kind, more=more),
+        options=options,
+        reading=reading,
+        counting=counting,
+        folder=folder,
+        overwrite=overwrite,
+        resume=resume,
+        every=checkpoint_every,
+        fingerprint=fingerprint,
+        progress=progress,
+    )
+    if folder is not None:
+        check_place(folder)
+    for one in paths if log is not None else ():
+        check_log(log, one)
+    with (
+        logging_to(log, as_remarks(remarks), f"fit {' '.join(paths)}") as said,
+        holding(folder, said),
+    ):
+        return _fit(job, said)
 
-        partial = None if folder is None else folder.with_name(f"{folder.name}.partial")
-        outcome = fit_source(
-            source,
-            options,
-            counting,
-            said,
-            columns=roles.said,
-            progress=progress,
-            partial=partial,
-            resume=resume,
-            every=checkpoint_every,
-        )
-        return write(outcome, folder, said, partial)
+
+def _fit(job: _Job, remarks: Remarks) -> Outcome:
+    """Read, fit, write; the folder is ours as long as it takes."""
+    folder, partial, finished = job.folder, None, None
+    if folder is not None:
+        partial = folder.with_name(f"{folder.name}.partial")
+        found = read_manifest(folder) if job.resume else None
+        # A job that is put in line again may have come to its end before.
+        if found is not None and found.whole and found.fingerprint and not job.overwrite:
+            finished = folder
+        else:
+            for one in job.paths:
+                check_free(folder, job.overwrite, one)
+    source = _read(job, remarks)
+    from topicfocus.workflow.chain import fit_source
+    from topicfocus.workflow.fit import Keeping
+
+    keeping = None
+    if partial is not None:
+        keeping = Keeping(partial, job.every, job.resume, finished, job.fingerprint)
+    outcome = fit_source(
+        source,
+        job.options,
+        job.counting,
+        remarks,
+        columns=job.roles.said,
+        progress=job.progress,
+        keeping=keeping,
+    )
+    if outcome.folder is not None:
+        return outcome
+    settings = outcome.result["settings"]
+    found_on_the_way = {key: settings[key] for key in ("min_df", "max_df")}
+    if settings["kind"] != "binary":
+        found_on_the_way["kind"] = settings["kind"]
+    if outcome.fingerprint is not None:
+        found_on_the_way["fingerprint"] = outcome.fingerprint
+    config = as_config(
+        job.given, job.roles, job.options, job.reading, job.counting, **found_on_the_way
+    )
+    return write(replace(outcome, config=config), folder, remarks, partial)
 
 
-def _read(
-    path: Any,
-    roles: Roles,
-    reading: ReadOptions,
-    counting: CountOptions,
-    remarks: Remarks,
-    jobs: int | None,
-) -> Any:
+def _read(job: _Job, remarks: Remarks) -> Any:
     from topicfocus.workflow.read import open_file, read_source
 
-    given = [path] if isinstance(path, (str, os.PathLike)) else path
-    paths = [os.fspath(one) for one in given]
-    table = open_file(paths, roles, reading, counting, remarks)
-    source = read_source(table, roles, counting, remarks, jobs, reading.skip_bad)
-    return replace(source, given=paths[0] if len(paths) == 1 else paths)
+    reading = job.reading
+    table = open_file(list(job.paths), job.roles, reading, job.counting, remarks)
+    from topicfocus.estimators.progress import Lines
+
+    with Lines(f"Reading {table.path}", remarks.say):
+        source = read_source(
+            table, job.roles, job.counting, remarks, job.options.jobs, reading.skip_bad
+        )
+    return replace(source, given=job.given)
 
 
 def write(
@@ -212,17 +288,16 @@ def write(
         written = write_outcome(folder, outcome, remarks)
         return replace(outcome, folder=folder, written=tuple(written))
     from topicfocus.workflow.checkpoints import FolderStore
+    from topicfocus.workflow.fit import keep_for_later
 
     store = FolderStore(partial, 0.0, remarks)
     try:
         written = write_outcome(folder, outcome, remarks)
-    except (OSError, KeyboardInterrupt):
-        # A full disk, say: the fit is not lost with it.
-        if store.any_finished:
-            again = f"the same {spoken('command', 'call')} with {setting('resume', True)}"
-            remarks.say(f"The fit is in {partial}: {again}.")
-        else:
-            store.remove()
+    except BaseException as error:
+        hint = keep_for_later(store, error)
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(*hint) from None
         raise
-    store.remove()
+    if not store.remove():
+        remarks.warn(f"{partial} has files that are none of ours: it stays.")
     return replace(outcome, folder=folder, written=tuple(written))

@@ -33,6 +33,7 @@ def split(
     if target.classes is not None:
         codes = target.values[known]
         strata = [known[codes == code] for code in np.unique(codes)]
+        _check_classes(len(strata), len(known), path)
     if group is None:
         held = _some_of_each(strata, share, rng)
         train = np.setdiff1d(np.arange(len(target.values)), held)
@@ -72,3 +73,12 @@ def _check_groups(group: np.ndarray, held: np.ndarray, target: Target, path: str
         f"{path}: none of the {n} groups can be held out without the last documents of a {what}. "
         f"Name another column, or leave {setting('group')} out."
     )
+
+
+def _check_classes(n_classes: int, n_docs: int, path: str) -> None:
+    if 2 * n_classes > n_docs:
+        raise ReadError(
+            f"{path}: the target has {n_classes:,} classes for {n_docs:,} documents, most of "
+            "them with one document: nothing can be learned about such a class. Name another "
+            f"column, or, if these are numbers, say {setting('kind', 'real')}."
+        )

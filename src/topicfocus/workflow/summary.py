@@ -64,6 +64,35 @@ def _effect(
     return {"class": labels[best], "effect": p[best], "log_odds": log_odds}, (0, -log_odds)
 
 
+def topic_table(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Topics as columns of topics.csv, in the order of `topics`; words with spaces between them."""
+    names = [n for n in ("topic", "class", "effect", "log_odds", "share") if n in rows[0]]
+    table: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
+    for name in ("words", "context"):
+        if name in rows[0]:
+            table[name] = [" ".join(map(str, row[name])) for row in rows]
+    return table
+
+
+def word_table(model: Any, words: np.ndarray, counts: Any) -> dict[str, Any]:
+    """Every word as columns of words.csv: how often it is in the training part, whether it was
+    kept and by how much it counts, its evidence where there is one, and p(word | topic).
+    """
+    table = {
+        "word": [str(word) for word in words],
+        "documents": np.bincount(counts.indices, minlength=counts.shape[1]),
+        "tokens": np.asarray(counts.sum(axis=0)).ravel(),
+    }
+    if hasattr(model, "selected_words_"):
+        table["kept"] = ["yes" if kept else "no" for kept in model.selected_words_]
+    for name in ("inclusion", "evidence"):
+        if getattr(model, f"{name}_", None) is not None:
+            table[name] = np.asarray(getattr(model, f"{name}_"))
+    for k, row in enumerate(np.asarray(model.components_)):
+        table[f"topic_{k}"] = row
+    return table
+
+
 def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Of each covariate its mean and spread in the training part, and what a unit of it adds."""
     if not names:

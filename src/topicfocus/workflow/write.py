@@ -6,22 +6,35 @@ import glob
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from topicfocus.workflow.config import config_text
+from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.leftovers import remove_ours
+from topicfocus.workflow.manifest import (
+    CONFIG_FILE,
+    EXPLORER_FILE,
+    MANIFEST_FILE,
+    METRICS_FILE,
+    MODEL_FILE,
+    PREDICTIONS_FILE,
+    RESULT_FILES,
+    Manifest,
+    describe,
+    not_ours,
+    read_manifest,
+    write_manifest,
+)
+from topicfocus.workflow.outputs import whole_file
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting
 
 if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
 
-MODEL_FILE = "model.topicfocus"
-METRICS_FILE = "metrics.json"
-PREDICTIONS_FILE = "predictions.csv"
-EXPLORER_FILE = "explorer.html"
 _ENDINGS = (
     *(".gz", ".bz2", ".xz", ".zip", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json"),
     *(".parquet", ".pq", ".xlsx", ".xlsm", ".npz"),
@@ -45,22 +58,23 @@ def default_folder(file: str) -> Path:
     return Path(f"{name or 'topicfocus'}-topics")
 
 
-def check_free(folder: Path, overwrite: bool) -> None:
-    """Before long work: nothing of that name is there, and its parent is."""
-    if (folder.exists() or folder.is_symlink()) and not overwrite:
-        raise FileExistsError(
-            f"{folder} exists. Choose another folder with {setting('out')}, or replace it with "
-            f"{setting('overwrite', True)}."
-        )
-    if folder.exists() and not folder.is_dir():
-        raise FileExistsError(f"{folder} is a file. Choose another name with {setting('out')}.")
-    ours = (folder / METRICS_FILE).is_file()
-    # --overwrite with a slip in --out must not cost somebody a folder of other things.
-    if overwrite and folder.is_dir() and any(folder.iterdir()) and not ours:
-        raise FileExistsError(
-            f"{folder} was not written by topicfocus (it has no {METRICS_FILE}), so it is not "
-            f"replaced. Choose another folder with {setting('out')}."
-        )
+# ---- before long work --------------------------------------------------------------------------
+
+
+def named(out: str | os.PathLike[str]) -> Path:
+    """A folder by a name that others can be put beside: also of "." and ".."."""
+    folder = Path(out)
+    if folder.name in ("", ".."):
+        folder = folder.resolve()
+    if not folder.name:
+        raise SettingError(f"{setting('out')} must be the name of a folder, got {str(out)!r}.")
+    return folder
+
+
+def check_place(folder: Path) -> None:
+    """A folder of this name can be made, or is there."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise FileExistsError(f"{folder} is not a folder. Choose another name: {setting('out')}.")
     parent = folder.resolve().parent
     if not parent.is_dir():
         raise FileNotFoundError(f"there is no folder {parent} to write into; create it first.")
@@ -68,33 +82,96 @@ def check_free(folder: Path, overwrite: bool) -> None:
         raise PermissionError(f"the folder {parent} cannot be written to.")
 
 
-def check_page(page: Path, overwrite: bool) -> None:
-    """Before a page is made."""
-    if page.exists() and not overwrite:
+def check_free(folder: Path, overwrite: bool, source: str | None = None) -> None:
+    """Nothing of that name is there, or a result whose files may be replaced.
+
+    `source`, the file that is read, is never replaced.
+    """
+    check_place(folder)
+    if not os.path.lexists(folder):
+        return
+    if not overwrite:
         raise FileExistsError(
-            f"{page} exists. Choose another {setting('out')}, or replace it: "
+            f"{folder} exists. Choose another folder with {setting('out')}, or replace it with "
             f"{setting('overwrite', True)}."
         )
+    if any(folder.iterdir()):
+        check_replaceable(folder)
+    for name in RESULT_FILES:
+        if source is not None and _is_same(folder / name, source):
+            raise FileExistsError(
+                f"{source} is what is read, and a file of {folder}: it is not replaced. Choose "
+                f"another {setting('out')}."
+            )
+
+
+def check_replaceable(folder: Path) -> Manifest:
+    """The manifest of a result that may be replaced; an error says why it may not.
+
+    --overwrite with a slip in --out must not cost somebody other things, nor notes in a result.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise FileExistsError(
+            f"{folder} was not written by topicfocus, or by an older version: it has no "
+            f"{MANIFEST_FILE} that says which files are its own, so nothing in it is replaced. "
+            f"Move it away, or choose another {setting('out')}."
+        )
+    changed = not_ours(folder, manifest)
+    if changed:
+        raise FileExistsError(
+            f"{folder}: {', '.join(changed)} was changed or put there after the fit, so it is not "
+            f"replaced. Move it away, or choose another {setting('out')}."
+        )
+    return manifest
+
+
+def _is_same(path: Path, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
+
+
+# ---- writing -----------------------------------------------------------------------------------
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[Path]:
-    """A new folder to fill, which takes the name `folder` when the block ends without error."""
+def writing(folder: Path, fingerprint: str | None = None) -> Iterator[Path]:
+    """A new folder to fill, which takes the name `folder` when the block ends without error.
+
+    Where there is a result already, its files are replaced one by one, and what else is in the
+    folder stays where it is. Everything new is whole and on the disk before the first is.
+    """
     folder = folder.resolve()
     temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(6)}.tmp")
     temporary.mkdir()
     try:
         yield temporary
+        new = describe(temporary, fingerprint)
+        write_manifest(temporary, new)
         if folder.exists():
-            old = folder.with_name(f".{folder.name}-{secrets.token_hex(6)}.old")
-            folder.rename(old)
-            temporary.rename(folder)
-            shutil.rmtree(old, ignore_errors=True)
+            _replace(folder, temporary, new)
         else:
             temporary.rename(folder)
     except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
+        remove_ours(temporary)
         raise
+
+
+def _replace(folder: Path, temporary: Path, new: Manifest) -> None:
+    old = check_replaceable(folder) if any(folder.iterdir()) else Manifest({})
+    # Should the process be killed on the way, both the old file and the new one are ours.
+    names = dict.fromkeys((*old.files, *new.files))
+    both = {name: old.files.get(name, ()) + new.files.get(name, ()) for name in names}
+    write_manifest(folder, Manifest(both, whole=False))
+    for name in new.files:
+        os.replace(temporary / name, folder / name)
+    for name in old.files:
+        if name not in new.files:
+            (folder / name).unlink(missing_ok=True)
+    os.replace(temporary / MANIFEST_FILE, folder / MANIFEST_FILE)
+    remove_ours(temporary)
 
 
 def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]:
@@ -102,15 +179,22 @@ def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]
     import topicfocus
     from topicfocus.workflow.predict import write_csv
 
-    with writing(folder) as temporary:
+    with writing(folder, outcome.fingerprint) as temporary:
         topicfocus.save(outcome.pipeline, temporary / MODEL_FILE)
-        text = json.dumps(outcome.result, indent=2, ensure_ascii=False, allow_nan=False)
-        (temporary / METRICS_FILE).write_text(text + "\n", encoding="utf-8")
-        with (temporary / PREDICTIONS_FILE).open("w", encoding="utf-8", newline="") as stream:
+        with whole_file(temporary / METRICS_FILE) as stream:
+            json.dump(outcome.result, stream, indent=2, ensure_ascii=False, allow_nan=False)
+            stream.write("\n")
+        with whole_file(temporary / PREDICTIONS_FILE) as stream:
             write_csv(outcome.predictions, stream)
+        for name, table in outcome.tables.items():
+            with whole_file(temporary / name) as stream:
+                write_csv(table, stream)
+        if outcome.config is not None:
+            with whole_file(temporary / CONFIG_FILE) as stream:
+                stream.write(config_text(outcome.config, folder))
         if outcome.shown["texts"]:
             _write_page(temporary / EXPLORER_FILE, outcome, remarks)
-        return sorted(path.name for path in temporary.iterdir())
+        return sorted([*(path.name for path in temporary.iterdir()), MANIFEST_FILE])
 
 
 def _write_page(path: Path, outcome: Outcome, remarks: Remarks) -> None:

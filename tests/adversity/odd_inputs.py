@@ -1,0 +1,529 @@
+"""Odd inputs by the thousand: each is a kind and a number, and the same every time.
+
+A case makes its files in a folder of its own, calls the command or an estimator as a user would,
+and raises `Broken` if what came back is not one of the two things a user may meet: a result, or one
+line that says what is wrong.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+import re
+import shutil
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from command_line import topicfocus, write_reviews
+from scipy import io as scipy_io
+from scipy import sparse
+
+import topicfocus as package
+
+#: What no message and no result may hold: a terminal would obey it.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+COLUMNS = ("--text", "text", "--target", "stars")
+
+
+class Broken(AssertionError):
+    """A promise that was not kept."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """What cases share, and none may change: a file, a model of it, and how it predicts."""
+
+    data: Path
+    model: Path
+    predictions: str
+
+
+def prepare(root: Path) -> Fixed:
+    data = write_reviews(root / "reviews.csv", 120)
+    done = topicfocus("fit", data, *COLUMNS, "--topics", 2, "--jobs", 1, "--out", root / "model")
+    assert done.returncode == 0, done.stderr
+    predictions = topicfocus("predict", root / "model", data).stdout
+    return Fixed(data, root / "model", predictions)
+
+
+def check_command(place: Path, *arguments: object, out: str | None = None) -> int:
+    """Run the command in `place`: a known exit code, one line of error, nothing half-written."""
+    before = {p.name for p in place.iterdir()}
+    done = topicfocus(*arguments, cwd=place)
+    said = f"{arguments}: exit {done.returncode}: {done.stderr[-600:]}"
+    if done.returncode not in (0, 1, 2):
+        raise Broken(f"exit code: {said}")
+    if "Traceback" in done.stderr:
+        raise Broken(f"traceback: {said}")
+    if _CONTROLS.search(done.stderr) or (
+        arguments[0] != "predict" and _CONTROLS.search(done.stdout)
+    ):
+        raise Broken(f"control characters: {said!r}")
+    new = {p.name for p in place.iterdir()} - before
+    if done.returncode == 0:
+        if new - {out}:
+            raise Broken(f"left behind {new}: {said}")
+        return 0
+    last = (done.stderr.splitlines() or [""])[-1]
+    if not re.match(r"topicfocus( \w+)?: error: \S", last) or len(last) > 3000:
+        raise Broken(f"no line of error: {said}")
+    if re.search(r"StopIteration|object has no attribute|NoneType|nopython", last):
+        raise Broken(f"an internal message: {said}")
+    if new:
+        raise Broken(f"left behind {new}: {said}")
+    return done.returncode
+
+
+# ---- bytes -------------------------------------------------------------------------------------
+
+_PIECES = (
+    *(
+        b"\0",
+        b"\xff",
+        b"\xfe\xff",
+        b"\xef\xbb\xbf",
+        b'"',
+        b'""',
+        b",",
+        b"\t",
+        b"\n",
+        b"\r",
+        b"\r\n",
+    ),
+    *(
+        b"\x1b[31m",
+        b"text",
+        b"stars",
+        b"1e309",
+        b"nan",
+        b"-inf",
+        b"9" * 400,
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+    ),
+    *(
+        b"\\u0000",
+        b"\\ud800",
+        "é漢😀".encode(),
+        b"PK\x03\x04",
+        b"\x1f\x8b",
+        b"PAR1",
+        b"%%MatrixMarket",
+    ),
+    *(b"-1", b"0", b"null", b"true", b":", b" ", b"\x80\x04", b"\xe9", b"\xc2\x85", b"a" * 5000),
+)
+
+
+def some_bytes(rng: np.random.Generator) -> bytes:
+    """Bytes of all kinds, or pieces that mean something somewhere."""
+    if rng.random() < 0.4:
+        return rng.integers(0, 256, int(rng.integers(0, 300)), dtype=np.uint8).tobytes()
+    return b"".join(_PIECES[i] for i in rng.integers(0, len(_PIECES), int(rng.integers(0, 40))))
+
+
+def mutated(rng: np.random.Generator, content: bytes) -> bytes:
+    """A few changes to something valid."""
+    out = bytearray(content)
+    for _ in range(int(rng.integers(1, 6))):
+        place, how = int(rng.integers(0, len(out) + 1)), rng.integers(0, 6)
+        size = int(rng.integers(1, 30))
+        if how == 0:
+            del out[place:]
+        elif how == 1:
+            del out[place : place + size]
+        elif how == 2:
+            out[place:place] = _PIECES[int(rng.integers(0, len(_PIECES)))]
+        elif how == 3 and place < len(out):
+            out[place] ^= 1 << int(rng.integers(0, 8))
+        elif how == 4:
+            out[place:place] = out[place : place + size]
+        else:
+            out[place : place + size] = some_bytes(rng)[:size]
+    return bytes(out)
+
+
+def _table(rng: np.random.Generator, fixed: Fixed, ending: str) -> bytes:
+    """A valid file of some reviews."""
+    lines = fixed.data.read_text(encoding="utf-8").splitlines()
+    rows = [line.split(",") for line in lines[1 : int(rng.integers(2, 60))]]
+    if ending == ".jsonl":
+        records = ({"id": int(a), "text": b, "stars": float(c)} for a, b, c in rows)
+        return "\n".join(map(json.dumps, records)).encode()
+    joined = "\n".join([lines[0], *map(",".join, rows)])
+    return (joined.replace(",", "\t") if ending == ".tsv" else joined).encode()
+
+
+def table_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """Bytes as CSV, TSV, JSON lines or Parquet, also packed, or a valid file mutated: predict."""
+    ending = str(rng.choice([".csv", ".tsv", ".jsonl", ".json", ".parquet", ".txt"]))
+    content = some_bytes(rng) if rng.random() < 0.3 else mutated(rng, _table(rng, fixed, ending))
+    name = f"a{ending}"
+    if rng.random() < 0.15:
+        packed = gzip.compress(content, mtime=0)
+        content, name = packed if rng.random() < 0.5 else mutated(rng, packed), f"{name}.gz"
+    (place / name).write_bytes(content)
+    more: list[object] = ["--skip-bad"] if rng.random() < 0.3 else []
+    if rng.random() < 0.2:
+        more += ["--encoding", str(rng.choice(["latin-1", "utf-16", "utf-32", "ascii", "no such"]))]
+    if rng.random() < 0.2:
+        more += ["--delimiter", str(rng.choice([";", "|", "", "ab", "\n", '"', "é"]))]
+    if rng.random() < 0.2:
+        more += ["--json"]
+    out = "p.csv" if rng.random() < 0.3 else None
+    more += [] if out is None else ["--out", out]
+    check_command(place, "predict", fixed.model, name, *more, out=out)
+
+
+def fit_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """A valid file mutated: fit."""
+    ending = str(rng.choice([".csv", ".tsv", ".jsonl"]))
+    lines = _table(rng, fixed, ending)
+    (place / f"a{ending}").write_bytes(mutated(rng, lines))
+    more = ["--skip-bad"] if rng.random() < 0.5 else []
+    model = str(rng.choice(["focused", "pc-slda", "slda", "pf-slda"], p=[0.7, 0.1, 0.1, 0.1]))
+    arguments = ("fit", f"a{ending}", *COLUMNS, "--topics", 2, "--jobs", 1, "--model", model, *more)
+    if check_command(place, *arguments, "--out", "o", out="o") == 0:
+        _check_result(place / "o")
+
+
+def _check_result(folder: Path) -> None:
+    from topicfocus.workflow.manifest import digest, read_manifest
+
+    manifest = read_manifest(folder)
+    if manifest is None or not manifest.whole:
+        raise Broken(f"no manifest in {folder}")
+    for name, known in manifest.files.items():
+        if (digest(folder / name),) != known:
+            raise Broken(f"{name} is not what the manifest says")
+    json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    package.load(folder / "model.topicfocus")
+
+
+def matrix_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """Bytes, mutated files and odd matrices as .npz and .mtx."""
+    n, v = int(rng.integers(1, 8)), int(rng.integers(1, 8))
+    values = rng.integers(0, 4, (n, v)).astype(str(rng.choice(["f8", "i8", "f4", "i2"])))
+    if rng.random() < 0.4 and values.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            values[0, 0] = rng.choice([np.nan, np.inf, -1.0, 1e300, 0.5, 1e-300])
+    ending, stream = str(rng.choice([".npz", ".mtx"])), io.BytesIO()
+    if ending == ".npz":
+        how = rng.integers(0, 4)
+        if how == 0:
+            np.savez(stream, values=values)
+        elif how == 1:
+            np.savez(stream, values=np.array([object()], dtype=object))
+        else:
+            sparse.save_npz(stream, sparse.csr_matrix(values))
+    else:
+        scipy_io.mmwrite(stream, sparse.coo_matrix(values))
+    content = stream.getvalue()
+    if rng.random() < 0.6:
+        content = mutated(rng, content) if rng.random() < 0.8 else some_bytes(rng)
+    (place / f"m{ending}").write_bytes(content)
+    if rng.random() < 0.9:
+        words = [f"w{i}" for i in range(v + int(rng.random() < 0.1))]
+        (place / "m.vocab.txt").write_bytes("\n".join(words).encode())
+    check_command(place, "predict", fixed.model, f"m{ending}")
+
+
+def model_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """Bytes as a model, or a model mutated: refused, or the same predictions."""
+    content = (fixed.model / "model.topicfocus").read_bytes()
+    content = some_bytes(rng) if rng.random() < 0.2 else mutated(rng, content)
+    (place / "a.model").write_bytes(content)
+    done = topicfocus("predict", "a.model", fixed.data, cwd=place)
+    if done.returncode == 0 and done.stdout != fixed.predictions:
+        raise Broken("a damaged model predicts")
+    check_command(place, "predict", "a.model", fixed.data)
+
+
+def result_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """A result folder with files mutated: whatever predict and --overwrite say, nothing is lost."""
+    folder = place / "o"
+    shutil.copytree(fixed.model, folder)
+    (folder / "notes.txt").write_text("mine")
+    name = str(rng.choice(["manifest.json", "metrics.json", "config.toml", "predictions.csv"]))
+    changed = mutated(rng, (folder / name).read_bytes())
+    (folder / name).write_bytes(changed)
+    check_command(place, "predict", "o", fixed.data)
+    check_command(place, "fit", "--config", "o/config.toml", "--topics", 200, "--out", "p")
+    data = place / "few.csv"
+    data.write_text("text,stars\nx,1\n")
+    check_command(place, "fit", data.name, *COLUMNS, "--out", "o", "--overwrite")
+    if (folder / "notes.txt").read_text() != "mine" or (folder / name).read_bytes() != changed:
+        raise Broken("a file of the user was changed")
+
+
+_VALUES: tuple[object, ...] = (
+    *(
+        "0",
+        "-1",
+        "1",
+        "2",
+        "3",
+        "nan",
+        "inf",
+        "1e309",
+        "0.5",
+        "1.0",
+        "",
+        " ",
+        "é",
+        "\x1b[2J",
+        "a,b",
+    ),
+    *(
+        "9" * 30,
+        "none",
+        "auto",
+        "text",
+        "stars",
+        "id",
+        "../x",
+        "-",
+        "--",
+        "2-3",
+        "3-2",
+        "1-1",
+        "a=b",
+    ),
+    *(
+        "real",
+        "count",
+        "ordinal",
+        "classes",
+        "csv",
+        "counts",
+        "folder",
+        "latin-1",
+        "utf-16",
+        ".",
+        "/",
+    ),
+)
+_OPTIONS = (
+    *(
+        "--text",
+        "--target",
+        "--covariates",
+        "--weight",
+        "--exposure",
+        "--kind",
+        "--model",
+        "--topics",
+    ),
+    *(
+        "--inclusion-prior",
+        "--test-share",
+        "--seed",
+        "--stop-words",
+        "--min-df",
+        "--max-df",
+        "--jobs",
+    ),
+    *(
+        "--max-features",
+        "--ngrams",
+        "--min-length",
+        "--format",
+        "--delimiter",
+        "--encoding",
+        "--out",
+    ),
+    *("--vocabulary", "--checkpoint-every", "--config", "--log"),
+)
+_FLAGS = ("--overwrite", "--resume", "--keep-case", "--skip-bad", "--json", "--quiet")
+
+
+def options_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """Options with values that belong to others."""
+    (place / "a.csv").write_bytes(_table(rng, fixed, ".csv"))
+    chosen: list[object] = list(COLUMNS) if rng.random() < 0.8 else []
+    for option in rng.choice(_OPTIONS, int(rng.integers(1, 4)), replace=False):
+        chosen += [str(option), _VALUES[int(rng.integers(0, len(_VALUES)))]]
+    chosen += [str(flag) for flag in _FLAGS if rng.random() < 0.1]
+    folder = place / "inside"
+    folder.mkdir()
+    shutil.move(place / "a.csv", folder / "a.csv")
+    before = {p.name for p in place.iterdir()}
+    done = topicfocus("fit", "a.csv", *chosen, cwd=folder)
+    if done.returncode not in (0, 1, 2) or "Traceback" in done.stderr:
+        raise Broken(f"{chosen}: exit {done.returncode}: {done.stderr[-600:]}")
+    if {p.name for p in place.iterdir()} - before - {"x"}:
+        raise Broken(f"{chosen}: wrote outside of its folder")
+    if done.returncode and not done.stderr.splitlines()[-1].startswith("topicfocus"):
+        raise Broken(f"{chosen}: {done.stderr[-600:]}")
+    left = {p.name for p in folder.iterdir() if p.name.startswith(".") or ".partial" in p.name}
+    if left:
+        raise Broken(f"{chosen}: left behind {left}")
+
+
+def explain_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """Any text at all."""
+    text = some_bytes(rng).decode("utf-8", "surrogateescape").replace("\0", " ")
+    more = ["--json"] if rng.random() < 0.5 else []
+    if rng.random() < 0.2:
+        more += ["--class", str(_VALUES[int(rng.integers(0, len(_VALUES)))])]
+    if rng.random() < 0.2:
+        more += ["--covariates", str(_VALUES[int(rng.integers(0, len(_VALUES)))])]
+    check_command(place, "explain", fixed.model, f"--text={text} superb", *more)
+
+
+# ---- Python ------------------------------------------------------------------------------------
+
+_TARGETS: tuple[str | None, ...] = (
+    *(None, "", "nan", "inf", "-inf", "1e400", "1e300", "1", "2", "2.5", "-3", "1,5", "1.000,5"),
+    *("2020-01-01", "01/02/2020", "yes", "no", "é", "\x1b", "9" * 5000, "0x10", "1_000", "٣", "½"),
+    *("true", "false", " 4 ", "5 stars", "10%", "$3", "a" * 300, "\ud800", "-0", "1e-320"),
+)
+
+
+def target_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """Columns of targets: a kind, or one line."""
+    from topicfocus.text import ReadError, detect_target
+
+    few = rng.choice(len(_TARGETS), int(rng.integers(1, 6)))
+    values = [_TARGETS[i] for i in rng.choice(few, int(rng.integers(1, 60)))]
+    if rng.random() < 0.5:
+        values += [str(i % 5) for i in range(40)]
+    kind = rng.choice(np.array([None, "real", "count", "ordinal", "classes"], dtype=object))
+    try:
+        found = detect_target(values, kind, name="the target")
+    except ReadError as error:
+        if "\n" in str(error):
+            raise Broken(f"{kind}, {values}: {error}") from error
+        return
+    known = found.values[~np.isnan(found.values)]
+    if not np.isfinite(known).all():
+        raise Broken(f"{kind}, {values}: an infinite target")
+
+
+_NUMBERS = (np.nan, np.inf, -np.inf, -1.0, 0.0, 1.0, 0.5, 1e300, 1e-300, 1e9, 3.0)
+_CLASSES = (
+    *("LDA", "SLDARegressor", "SLDAClassifier", "PFSLDARegressor", "PFSLDAClassifier"),
+    *("FocusedTopicRegressor", "FocusedTopicClassifier", "PCSLDARegressor", "PCSLDAClassifier"),
+)
+
+
+def _matrix(rng: np.random.Generator) -> object:
+    """Counts, now and then with something odd in them, in some container."""
+    n, v = int(rng.integers(0, 14)), int(rng.integers(0, 9))
+    values = rng.integers(0, 4, (n, v)).astype(float)
+    if n and v and rng.random() < 0.3:
+        values[rng.integers(0, n), rng.integers(0, v)] = rng.choice(_NUMBERS)
+    how = rng.integers(0, 9)
+    if how < 3:
+        return sparse.csr_array(values)
+    if how == 3:
+        return sparse.coo_matrix(values)
+    if how == 4:
+        with np.errstate(all="ignore"):
+            return values.astype(str(rng.choice(["i8", "f4", "u1", "?", "c16"])))
+    if how == 5:
+        return values.tolist()
+    if how == 6:
+        return rng.choice(np.array([None, "text", 3.0, object()], dtype=object))
+    if how == 7:
+        return values.astype(object) if rng.random() < 0.5 else values.reshape(-1)
+    return values
+
+
+def _target(rng: np.random.Generator, X: object) -> object:
+    n = len(X) if isinstance(X, list) else (getattr(X, "shape", None) or (3,))[0]
+    n = max(0, n + int(rng.choice([0, 0, 0, 0, 0, 1, -1])))
+    how = rng.integers(0, 9)
+    if how < 3:
+        return rng.normal(size=n)
+    if how == 3:
+        return rng.integers(0, 2, n)
+    if how == 4:
+        return rng.choice(np.array(["a", "b", "c"]), n)
+    if how == 5:
+        return np.full(n, rng.choice(_NUMBERS))
+    if how == 6:
+        return rng.choice(np.array([None, "a", 1.5, np.nan, True], dtype=object), n)
+    if how == 7:
+        return rng.normal(size=(n, 2))
+    out = rng.normal(size=n)
+    out[: int(rng.integers(0, 3))] = rng.choice(_NUMBERS)
+    return out
+
+
+def estimator_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """Odd arrays, targets and settings for an estimator: a model that predicts, or one message."""
+    name = str(rng.choice(_CLASSES))
+    X = _matrix(rng)
+    settings: dict[str, object] = {"n_topics": int(rng.choice([1, 2, 2, 2, 3, 30])), "n_jobs": 1}
+    estimator = getattr(package, name)(**settings, random_state=0)
+    if "max_epochs" in estimator.get_params():
+        estimator.set_params(max_epochs=2)
+    more = {}
+    y = None if name == "LDA" else _target(rng, X)
+    if rng.random() < 0.15 and name != "LDA":
+        more["sample_weight"] = np.full(len(y), rng.choice(_NUMBERS))  # type: ignore[arg-type]
+    said = f"{name}, X={X!r}, y={y!r}, {settings}, {more}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            estimator.fit(X, y, **more)
+            if name == "LDA":
+                found = estimator.transform(X)
+            elif hasattr(estimator, "predict_proba") and hasattr(estimator, "classes_"):
+                found = estimator.predict_proba(X)
+            else:
+                found = estimator.predict(X)
+        except np.linalg.LinAlgError as error:
+            raise Broken(f"{said}: {error!r}") from error
+        except (ValueError, TypeError) as error:
+            if not str(error).strip() or re.search(
+                r"has no attribute|nopython|StopIter", str(error)
+            ):
+                raise Broken(f"{said}: {error!r}") from error
+            return
+        except Exception as error:
+            raise Broken(f"{said}: {error!r}") from error
+    for part in found if isinstance(found, list) else [found]:
+        if not np.isfinite(np.asarray(part, dtype=float)).all():
+            raise Broken(f"{said}: predicts {part!r}")
+
+
+Case = Callable[[np.random.Generator, Path, Fixed], None]
+#: Kinds of cases, and how many of a hundred are of each.
+KINDS: dict[str, tuple[Case, int]] = {
+    "table": (table_case, 30),
+    "model": (model_case, 15),
+    "matrix": (matrix_case, 13),
+    "target": (target_case, 12),
+    "estimator": (estimator_case, 15),
+    "explain": (explain_case, 6),
+    "options": (options_case, 4),
+    "result": (result_case, 3),
+    "fit": (fit_case, 2),
+}
+
+
+def kind_of(number: int) -> str:
+    """The kind of the case with a number, so that every hundred of them has all kinds."""
+    place = math.floor((number * 0.6180339887498949) % 1.0 * sum(n for _, n in KINDS.values()))
+    for name, (_, share) in KINDS.items():
+        if place < share:
+            return name
+        place -= share
+    raise AssertionError
+
+
+def run_case(kind: str, seed: int, number: int, place: Path, fixed: Fixed) -> None:
+    """One case, in a folder that is empty before and gone after."""
+    place.mkdir()
+    try:
+        KINDS[kind][0](np.random.default_rng([seed, number]), place, fixed)
+    finally:
+        shutil.rmtree(place)
