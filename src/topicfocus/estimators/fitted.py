@@ -96,6 +96,11 @@ class Fitted:
         return self.state.topic_word.sum(axis=0)
 
     @property
+    def is_joint(self) -> bool:
+        """Whether it is of the joint objective, where η carries the intercept."""
+        return self.hyper is not None
+
+    @property
     def _rows(self) -> bool:
         """Whether coefficients have one row a class or target, as scikit-learn has them."""
         return self.state.coef.ndim == 2

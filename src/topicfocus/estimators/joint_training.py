@@ -66,7 +66,7 @@ class JointTrainer:
         What the progress bar says.
     verbose, n_jobs, random_state : as the estimators have them
     start : ModelState or None
-        A model to go on from (`warm_start`), in the units that fitting uses.
+        A model to go on from (`warm_start`), in the units of the data.
     reservoir_size : int
         Documents kept for a stream, at most.
     """
@@ -101,6 +101,7 @@ class JointTrainer:
             start = begin(problem, self.hyper, family, self.prior, rng)
         else:
             self._check_start(start, problem.corpus.n_words)
+            start = start if targets is None else targets.apply(start, into_coef=True)
         watch = None
         if held_out is not None:
             watch = EpochChoice(held_out.problem(1.0, self.n_jobs), family)
@@ -253,7 +254,7 @@ def joint_trainer(
         verbose=model.verbose,
         n_jobs=model.n_jobs,
         random_state=model.random_state,
-        start=in_fitting_units(model.fitted_) if _goes_on(model) else None,
+        start=model.fitted_.state if _goes_on(model) else None,
         reservoir_size=model.reservoir_size,
     )
 

@@ -52,7 +52,7 @@ def read_training(
         columns = [np.where(every > 0, c, nobody) for c in columns]
     documents = Documents(
         corpus,
-        targets.encode_columns(columns),
+        targets.for_fitting(targets.encode_columns(columns)),
         weight,
         targets.offset(beside.exposure, n),
         targets.scaling.scale(covariates),
@@ -79,7 +79,7 @@ def read_validation(
     covariates = read_covariates(beside.covariates, n, targets.n_covariates, "covariates_val")
     return Documents(
         corpus,
-        target,
+        targets.for_fitting(target, "y_val"),
         read_weight(beside.sample_weight, n, "sample_weight_val"),
         targets.offset(beside.exposure, n, "exposure_val"),
         targets.scaling.scale(covariates),
@@ -115,7 +115,7 @@ def read_batch(
         targets = targets.with_covariates(covariates, every)
     documents = Documents(
         corpus,
-        target,
+        targets.for_fitting(target, "y"),
         weight,
         targets.offset(beside.exposure, n),
         targets.scaling.scale(covariates),

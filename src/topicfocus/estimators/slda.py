@@ -67,6 +67,7 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
         tol: float | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
+        standardize: bool = True,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -81,6 +82,7 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
         self.tol = tol
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.standardize = standardize
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -26,6 +26,7 @@ from topicfocus.estimators.pcslda import PCSLDAClassifier, PCSLDARegressor
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
 from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.units import TargetUnits
 from topicfocus.families import (
     Bernoulli,
     Categorical,
@@ -55,7 +56,7 @@ MODELS = (
     FocusedTopicClassifier,
 )
 _FAMILIES = (Gaussian, Bernoulli, Poisson, Ordinal, Categorical, Several)
-_RECORDS = (Fitted, Hyperparameters, ModelState, Scaling, TargetModel)
+_RECORDS = (Fitted, Hyperparameters, ModelState, Scaling, TargetModel, TargetUnits)
 
 
 def register_all() -> None:
@@ -226,7 +227,22 @@ def check_targets(fitted: Fitted, classes: bool) -> None:
     )
     for coding, family in zip(codings, families, strict=True):
         _check_coding(coding, family, classes)
+    _check_units(targets)
     _check_covariates(targets, state)
+
+
+def _check_units(targets: TargetModel) -> None:
+    units, shape = targets.units, (targets.n_targets,)
+    if units is None:
+        return
+    _require(isinstance(units, TargetUnits), "units must be those of the targets")
+    for name in ("centre", "size"):
+        array = getattr(units, name)
+        _require(
+            _is_floats(array, 1) and array.shape == shape and np.all(np.isfinite(array)),
+            f"units.{name} must be an array of finite floats of shape {shape}",
+        )
+    _require(np.all(units.size > 0), "units.size must be greater than 0")
 
 
 def _check_coding(coding: Coding, family: Any, classes: bool) -> None:

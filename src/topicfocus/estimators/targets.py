@@ -23,7 +23,9 @@ from topicfocus.estimators.coding import (
     target_columns,
 )
 from topicfocus.estimators.documents import Documents, Scaling, read_exposure
+from topicfocus.estimators.units import TargetUnits
 from topicfocus.families import several, split
+from topicfocus.inference.state import ModelState
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class TargetModel:
     scaling : Scaling
         Of the covariates, which are fitted centred and in standard deviations.
     n_covariates : int
+    units : TargetUnits or None
+        What real targets are centred by and divided by while fitting; None: as they are.
 
     Examples
     --------
@@ -65,6 +69,7 @@ class TargetModel:
     codings: tuple[Coding, ...]
     scaling: Scaling = field(default_factory=lambda: Scaling.of(None, np.ones(0)))
     n_covariates: int = 0
+    units: TargetUnits | None = None
 
     # ---- from the targets of a fit -------------------------------------------------------------
 
@@ -90,6 +95,36 @@ class TargetModel:
             scaling=Scaling.of(covariates, weight),
             n_covariates=0 if covariates is None else covariates.shape[1],
         )
+
+    def in_standard_units(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
+        """The same targets, the real ones centred and in standard deviations while fitting."""
+        families = [coding.family for coding in self.codings]
+        codes = self.encode_columns(columns)
+        return replace(self, units=TargetUnits.standard(families, codes, weight))
+
+    # ---- units that fitting uses -----------------------------------------------------------------
+
+    def for_fitting(self, codes: np.ndarray, name: str | None = None) -> np.ndarray:
+        """Targets as fitting sees them; those of a `name` are checked to be like the first ones."""
+        if self.units is None:
+            return codes
+        if name is not None:
+            self.units.check_near(codes, name)
+        return self.units.scale(codes)
+
+    def restore(self, state: ModelState, into_coef: bool) -> ModelState:
+        """A model as fitting has it, in the units of the data.
+
+        `into_coef`: the mean of the target goes to η, where the model has no intercept.
+        """
+        state = self.scaling.restore(state)
+        return state if self.units is None else self.units.restore(state, into_coef)
+
+    def apply(self, state: ModelState, into_coef: bool) -> ModelState:
+        """The other way round, to go on fitting from a model."""
+        if self.units is not None:
+            state = self.units.apply(state, into_coef)
+        return self.scaling.apply(state)
 
     # ---- targets as numbers --------------------------------------------------------------------
 
