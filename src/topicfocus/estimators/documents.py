@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus
+from topicfocus.estimators.units import mean_and_size
 from topicfocus.inference.state import ModelState, Problem, make_problem
+
+#: Beyond these squares or sums would be no numbers: an error that names the row.
+LARGEST_WEIGHT = 1e15
+LARGEST_COVARIATE = 1e150
+MOST_LOG_EXPOSURE = 30 * np.log(10) + 1e-9
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,12 @@ def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") ->
     if not np.all(np.isfinite(weight)) or np.any(weight < 0):
         row = int(np.argmax(~(weight >= 0) | np.isinf(weight)))
         raise ValueError(f"{name} must be 0 or more and finite, but row {row} is {weight[row]}.")
+    if np.any(weight > LARGEST_WEIGHT):
+        row = int(np.argmax(weight))
+        raise ValueError(
+            f"{name} must be at most {LARGEST_WEIGHT:g}, but row {row} is {weight[row]:g}. A "
+            "weight is how many copies a document stands for."
+        )
     if weight.sum() == 0:
         raise ValueError(f"every {name} is zero: there is nothing to learn from.")
     return None if np.all(weight == 1) else weight
@@ -106,6 +118,12 @@ def read_covariates(
     if not np.all(np.isfinite(values)):
         row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(values)))
         raise ValueError(f"{name} contains {values[row, column]} at row {row}, column {column}.")
+    if np.any(np.abs(values) > LARGEST_COVARIATE):
+        row, column = (int(i[0]) for i in np.nonzero(np.abs(values) > LARGEST_COVARIATE))
+        raise ValueError(
+            f"{name} has {values[row, column]:g} at row {row}, column {column}, which is too large "
+            "to compute with. Correct it, or measure the column in other units."
+        )
     if expected is not None and values.shape[1] != expected:
         raise ValueError(
             f"{name} has {values.shape[1]} columns, but the model was fitted with {expected}."
@@ -124,8 +142,8 @@ class Scaling:
     def of(covariates: np.ndarray | None, weight: np.ndarray) -> Scaling:
         if covariates is None:
             return Scaling(np.zeros(0), np.ones(0))
-        centre = np.average(covariates, axis=0, weights=weight)
-        size = np.sqrt(np.average((covariates - centre) ** 2, axis=0, weights=weight))
+        columns = [mean_and_size(column, weight) for column in covariates.T]
+        centre, size = (np.array(part) for part in zip(*columns, strict=True))
         return Scaling(centre, np.where(size > 0, size, 1.0))
 
     def scale(self, covariates: np.ndarray | None) -> np.ndarray | None:
@@ -159,4 +177,10 @@ def read_exposure(exposure: Any, n_docs: int, name: str = "exposure") -> np.ndar
     if not np.all(np.isfinite(values) & (values > 0)):
         row = int(np.argmin(np.isfinite(values) & (values > 0)))
         raise ValueError(f"{name} must be above 0 and finite, but row {row} is {values[row]}.")
+    if np.any(np.abs(np.log(values)) > MOST_LOG_EXPOSURE):
+        row = int(np.argmax(np.abs(np.log(values))))
+        raise ValueError(
+            f"{name} must lie between 1e-30 and 1e30, but row {row} is {values[row]:g}. Measure it "
+            "in other units."
+        )
     return np.log(values)
