@@ -26,6 +26,7 @@ from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.parameters import check_choice, check_count
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer, in_data_units
+from topicfocus.estimators.usefulness import warn_if_useless
 from topicfocus.estimators.word_order import (
     DEFAULT_ORDER,
     ORDERS,
@@ -84,6 +85,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         self.fitted_ = in_data_units(training.fitted)
         if training.interrupted:
             _warn_interrupted(self.fitted_, hasattr(self, "warm_start"))
+        warn_if_useless(self)
         return self
 
     def _learn(self, documents: Documents, targets: TargetModel | None):

@@ -28,11 +28,12 @@ def fit_source(
     partial: Path | None = None,
     resume: bool = False,
     every: float = 5.0,
+    baseline: bool = True,
 ) -> Outcome:
     """Fit to a part of the documents and judge on the others.
 
     With `partial`, a folder for checkpoints, an interrupted fit can be taken up again. `columns`
-    (of text and target) are remembered with the result.
+    (of text and target) are remembered with the result. `baseline`: also regress on all words.
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
@@ -50,10 +51,11 @@ def fit_source(
             counts, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
         seconds = time.perf_counter() - began
-        remarks.say("Comparing with a regression on all words ...")
+        if baseline:
+            remarks.say("Comparing with a regression on all words ...")
         model.n_jobs = options.jobs
-        judged = judge(model, source, counted, y, parts, options.seed)
-        return make_outcome(
+        judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)
+        outcome = make_outcome(
             source,
             counted,
             model,
@@ -64,3 +66,6 @@ def fit_source(
             columns=columns,
             seconds=seconds,
         )
+        for message in outcome.result["warnings"]:
+            remarks.warn(message)
+        return outcome

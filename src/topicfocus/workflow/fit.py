@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.usefulness import UselessFitWarning
 from topicfocus.solvers.checkpoints import checkpointing
 from topicfocus.solvers.interrupts import is_interrupt
 from topicfocus.workflow.checkpoints import FolderStore, fingerprint
@@ -39,7 +41,10 @@ def fit_model(
     model = make_estimator(options, kind)
     model.set_params(n_jobs=options.jobs, verbose=progress)
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
-    with noting_interrupts(), checkpointing(store) if store else nullcontext():
+    # What is wrong with the result is said once it was judged.
+    keeping = checkpointing(store) if store else nullcontext()
+    with warnings.catch_warnings(), noting_interrupts(), keeping:
+        warnings.simplefilter("ignore", UselessFitWarning)
         model.fit(counts, y, **columns.for_fit())
     remember(model, columns.names)
     # Of this run and this machine, not of the model.

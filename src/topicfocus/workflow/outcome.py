@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.usefulness import no_words_kept
 from topicfocus.estimators.word_order import DEFAULT_ORDER
 from topicfocus.workflow import summary
 from topicfocus.workflow.count import Counted
@@ -121,6 +122,7 @@ def _result(
         "covariates": summary.covariates(model, source.columns.names.covariates),
         "words": summary.selection(model, counted.words, counts),
         "held_out": judged.held_out,
+        "warnings": [*no_words_kept(model), *judged.warnings(target.kind)],
     }
     for name in ("rung_", "inclusion_prior_"):
         if hasattr(model, name):
@@ -144,12 +146,15 @@ def _shown(
     source: Source, judged: Judged, test: np.ndarray, y: np.ndarray, target_name: str | None
 ) -> dict[str, Any]:
     with_text = test < len(source.texts)
-    documents, words = test[with_text], judged.others[0]
-    other = words.values if words.probabilities is None else words.probabilities
+    documents, words = test[with_text], judged.words
+    baselines = {}
+    if words is not None:
+        other = words.values if words.probabilities is None else words.probabilities
+        baselines[words.name] = other[with_text]
     shown = {
         "texts": [source.texts[i] for i in documents],
         "target": y[documents],
-        "baselines": {words.name: other[with_text]},
+        "baselines": baselines,
         "held_out": True,
         "target_name": target_name,
         "document_names": [f"row {row}" for row in source.rows[documents]],

@@ -36,6 +36,7 @@ def fit_file(
     topics: int = 5,
     inclusion_prior: float | str | None = None,
     test_share: float = 0.2,
+    baseline: bool = True,
     seed: int = 0,
     jobs: int | None = None,
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
@@ -73,6 +74,8 @@ def fit_file(
         Expected share of relevant tokens; by default focused chooses it, pf-slda takes 0.1.
     test_share : float, default=0.2
         Share of documents held out.
+    baseline : bool, default=True
+        Compare with a regression on all words.
     seed : int, default=0
     jobs : int, optional
         Threads; all cores by default.
@@ -175,6 +178,7 @@ def fit_file(
             partial=partial,
             resume=resume,
             every=checkpoint_every,
+            baseline=baseline,
         )
         return write(outcome, folder, said, partial)
 

@@ -1,0 +1,58 @@
+"""A fit that is of no use says so: no word kept, or worse than a constant where it was judged."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from topicfocus.estimators.fitted import Fitted
+
+
+class UselessFitWarning(UserWarning):
+    """The model predicts no better than a constant."""
+
+
+#: A joint model with fewer is a trial, and nobody expects much of it.
+_FEW_EPOCHS = 30
+
+
+def _is_trial(fitted: Fitted) -> bool:
+    return fitted.is_joint and fitted.n_iter < _FEW_EPOCHS
+
+
+def no_words_kept(model: Any) -> list[str]:
+    """That no word is relevant, where it is so."""
+    kept = model.fitted_.selected_words
+    if kept is None or kept.any():
+        return []
+    return [
+        "no word is kept: the topics say next to nothing about the target. Ask for a larger share "
+        "of relevant tokens, or check that documents and targets belong together."
+    ]
+
+
+def held_out_share(fitted: Fitted) -> float:
+    """The best share of the held-out deviance explained; NaN where none was held out."""
+    shares = fitted.explained
+    if shares is None:
+        shares = tuple(fitted.history.get("validation", ()))
+    known = [share for share in shares if np.isfinite(share)]
+    return max(known) if known else float("nan")
+
+
+def warn_if_useless(model: Any) -> None:
+    """Warn of a fit that must not be used."""
+    if _is_trial(model.fitted_):
+        return
+    messages = no_words_kept(model)
+    share = held_out_share(model.fitted_)
+    if share < 0:
+        messages.append(
+            f"on the documents held out the model is worse than a constant (explained share "
+            f"{share:.3g}): do not use its predictions. Check that documents and targets belong "
+            "together, or try another model."
+        )
+    for message in messages:
+        warnings.warn(f"{type(model).__name__}: {message}", UselessFitWarning, stacklevel=4)
