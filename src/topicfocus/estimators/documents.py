@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus
-from topicfocus.estimators.units import mean_and_size
+from topicfocus.estimators.units import mean_and_size, rounded
 from topicfocus.inference.state import ModelState, Problem, make_problem
 
 #: Beyond these squares or sums would be no numbers: an error that names the row.
@@ -147,7 +147,8 @@ class Scaling:
         return Scaling(centre, np.where(size > 0, size, 1.0))
 
     def scale(self, covariates: np.ndarray | None) -> np.ndarray | None:
-        return None if covariates is None else (covariates - self.centre) / self.size
+        # Rounded like targets (`units.py`): the same to the last bit in other units, too.
+        return None if covariates is None else rounded((covariates - self.centre) / self.size)
 
     def restore(self, model: ModelState) -> ModelState:
         """ζ and b for covariates in their own units."""

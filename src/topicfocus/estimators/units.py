@@ -37,6 +37,11 @@ RESOLUTION = 2.0**-24
 _FARTHEST = 1e8
 
 
+def rounded(z: np.ndarray) -> np.ndarray:
+    """Numbers in standard deviations, to the resolution of a fit."""
+    return np.round(z / RESOLUTION) * RESOLUTION
+
+
 def median(values: np.ndarray, weight: np.ndarray) -> float:
     """The weighted median, of two the lower one."""
     order = np.argsort(values, kind="stable")
@@ -100,8 +105,7 @@ class TargetUnits:
 
     def scale(self, codes: np.ndarray) -> np.ndarray:
         """Targets as fitting sees them, documents x targets."""
-        z = (codes - self.centre) / self.size
-        return np.where(self.scaled, np.round(z / RESOLUTION) * RESOLUTION, codes)
+        return np.where(self.scaled, rounded((codes - self.centre) / self.size), codes)
 
     def check_near(self, codes: np.ndarray, name: str) -> None:
         """Targets that come later, beside those that the units are of."""
