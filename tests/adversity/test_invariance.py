@@ -71,9 +71,7 @@ def test_units_and_shift_of_the_target(name):
         assert_units(first, model, times, plus)
         if name in JOINT:
             # Densities are per unit of the target.
-            bounds = [
-                m.elbo(X, y)["bound"] for m, y in ((first, Y), (model, times * Y + plus))
-            ]
+            bounds = [m.elbo(X, y)["bound"] for m, y in ((first, Y), (model, times * Y + plus))]
             assert bounds[1] + len(Y) * np.log(times) == pytest.approx(bounds[0], rel=1e-9)
             values = [
                 m.log_likelihood(NEW[:2], y, n_samples=20)
@@ -175,9 +173,9 @@ def test_extremes_are_one_clear_message(name):
     covariates[3, 1] = 1e299
     with pytest.raises(ValueError, match=r"row 17 of y is 1e\+300, so far from the others"):
         make(name).fit(X, far)
-    with pytest.raises(ValueError, match="standard deviation of .*too large"):
+    with pytest.raises(ValueError, match=r"standard deviation of .*too large"):
         make(name).fit(X, 1e200 * Y)
-    with pytest.raises(ValueError, match="standard deviation of .*too small"):
+    with pytest.raises(ValueError, match=r"standard deviation of .*too small"):
         make(name).fit(X, 1e-200 * Y)
     with pytest.raises(ValueError, match="has a count of 1e"):
         make(name).fit(counts, Y)

@@ -41,5 +41,6 @@ def test_good_fits_and_trials_are_silent():
         PFSLDARegressor(2, max_epochs=2, random_state=0).fit(REVIEWS.counts, REVIEWS.target)
     assert held_out_share(model.fitted_) > 0.5
     assert no_words_kept(model) == []
-    assert np.isnan(held_out_share(SLDARegressor(2, max_epochs=1).fit(
-        REVIEWS.counts, REVIEWS.target).fitted_))
+    assert np.isnan(
+        held_out_share(SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target).fitted_)
+    )

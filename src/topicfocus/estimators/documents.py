@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus
-from topicfocus.estimators.units import mean_and_size, rounded
+from topicfocus.estimators.units import mean_and_size, median, rounded
 from topicfocus.inference.state import ModelState, Problem, make_problem
 
 #: Beyond these squares or sums would be no numbers: an error that names the row.
@@ -94,7 +94,10 @@ def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") ->
 def read_covariates(
     covariates: Any, n_docs: int, expected: int | None, name: str = "covariates"
 ) -> np.ndarray | None:
-    """Numeric columns, one row a document; at predict as many columns as at fit."""
+    """Numeric columns, one row a document; at predict as many columns as at fit.
+
+    NaN is a value that is not known: `Filling` knows what to do with it.
+    """
     if covariates is None:
         if expected:
             raise ValueError(
@@ -115,8 +118,8 @@ def read_covariates(
         values = values[:, None]
     if values.ndim != 2 or len(values) != n_docs:
         raise ValueError(f"{name} has shape {values.shape}, but there are {n_docs} documents")
-    if not np.all(np.isfinite(values)):
-        row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(values)))
+    if np.any(np.isinf(values)):
+        row, column = (int(i[0]) for i in np.nonzero(np.isinf(values)))
         raise ValueError(f"{name} contains {values[row, column]} at row {row}, column {column}.")
     if np.any(np.abs(values) > LARGEST_COVARIATE):
         row, column = (int(i[0]) for i in np.nonzero(np.abs(values) > LARGEST_COVARIATE))
@@ -129,6 +132,52 @@ def read_covariates(
             f"{name} has {values.shape[1]} columns, but the model was fitted with {expected}."
         )
     return np.ascontiguousarray(values) if values.shape[1] else None
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What stands for a covariate that is not known: its median, and a column that says so.
+
+    Attributes
+    ----------
+    median : array (covariates,)
+        Of the training documents, by their weights.
+    indicated : array of int
+        Covariates that some training document lacks. Each has one more column, 1 where it is not
+        known and 0 elsewhere, after all the others.
+    """
+
+    median: np.ndarray
+    indicated: np.ndarray
+
+    @staticmethod
+    def of(covariates: np.ndarray, weight: np.ndarray) -> Filling:
+        known = np.isfinite(covariates) & (weight > 0)[:, None]
+        if not known.any(axis=0).all():
+            column = int(np.argmin(known.any(axis=0)))
+            raise ValueError(
+                f"column {column} of covariates is NaN in every document: leave it out."
+            )
+        medians = [
+            median(column[seen], weight[seen])
+            for column, seen in zip(covariates.T, known.T, strict=True)
+        ]
+        lacking = np.isnan(covariates[weight > 0]).any(axis=0)
+        return Filling(np.array(medians), np.flatnonzero(lacking))
+
+    def fill(self, covariates: np.ndarray) -> np.ndarray:
+        missing = np.isnan(covariates)
+        if not missing.any() and not len(self.indicated):
+            return covariates
+        filled = np.where(missing, self.median, covariates)
+        return np.column_stack([filled, missing[:, self.indicated].astype(float)])
+
+
+def check_known(covariates: np.ndarray | None, name: str = "covariates") -> None:
+    """No NaN: of a model that was saved before there were fillings."""
+    if covariates is not None and np.isnan(covariates).any():
+        row, column = (int(i[0]) for i in np.nonzero(np.isnan(covariates)))
+        raise ValueError(f"{name} contains nan at row {row}, column {column}.")
 
 
 @dataclass(frozen=True)

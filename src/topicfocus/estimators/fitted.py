@@ -263,7 +263,7 @@ class Fitted:
             None if y is None else self.targets.encode(y, n_docs=n),
             None,
             self.targets.offset(exposure, n),
-            read_covariates(covariates, n, self.targets.n_covariates),
+            self.targets.filled(read_covariates(covariates, n, self.targets.n_covariates)),
         )
 
     def predictors(

@@ -55,7 +55,7 @@ def read_training(
         targets.for_fitting(targets.encode_columns(columns)),
         weight,
         targets.offset(beside.exposure, n),
-        targets.scaling.scale(covariates),
+        targets.scaling.scale(targets.filled(covariates)),
     )
     return documents.that_count(), targets
 
@@ -82,7 +82,7 @@ def read_validation(
         targets.for_fitting(target, "y_val"),
         read_weight(beside.sample_weight, n, "sample_weight_val"),
         targets.offset(beside.exposure, n, "exposure_val"),
-        targets.scaling.scale(covariates),
+        targets.scaling.scale(targets.filled(covariates, "covariates_val")),
     )
 
 
@@ -118,7 +118,7 @@ def read_batch(
         targets.for_fitting(target, "y"),
         weight,
         targets.offset(beside.exposure, n),
-        targets.scaling.scale(covariates),
+        targets.scaling.scale(targets.filled(covariates)),
     )
     return documents.that_count(allow_empty=True), targets
 

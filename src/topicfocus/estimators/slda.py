@@ -104,6 +104,9 @@ class SLDAClassifier(JointTopicModel, TopicClassifier):
         As for :class:`LDA`.
     random_state, verbose
         As for :class:`LDA`.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
+        makes every class weigh the same.
 
     Attributes
     ----------
@@ -137,6 +140,7 @@ class SLDAClassifier(JointTopicModel, TopicClassifier):
         batch_size: int | None = None,
         learning_rate: float | None = None,
         warm_start: bool = False,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -150,6 +154,7 @@ class SLDAClassifier(JointTopicModel, TopicClassifier):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.warm_start = warm_start
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.coding import Coding
-from topicfocus.estimators.documents import Scaling
+from topicfocus.estimators.documents import Filling, Scaling
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.focused import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.estimators.format1 import upgrade_attributes, upgrade_coding
@@ -56,7 +56,7 @@ MODELS = (
     FocusedTopicClassifier,
 )
 _FAMILIES = (Gaussian, Bernoulli, Poisson, Ordinal, Categorical, Several)
-_RECORDS = (Fitted, Hyperparameters, ModelState, Scaling, TargetModel, TargetUnits)
+_RECORDS = (Filling, Fitted, Hyperparameters, ModelState, Scaling, TargetModel, TargetUnits)
 
 
 def register_all() -> None:
@@ -273,7 +273,8 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
 def _check_covariates(targets: TargetModel, state: ModelState) -> None:
     n, width = targets.n_covariates, state.n_predictors
     _require(type(n) is int and n >= 0, "n_covariates must be a whole number")
-    zeta = state.covariate_coef
+    _check_filling(targets.filling, n)
+    zeta, n = state.covariate_coef, targets.n_columns
     _require((n > 0) == (zeta is not None), f"covariate_coef must be there for {n} covariates")
     scaling = targets.scaling
     _require(isinstance(scaling, Scaling), "scaling must be that of the covariates")
@@ -287,6 +288,27 @@ def _check_covariates(targets: TargetModel, state: ModelState) -> None:
             f"{name} must be an array of finite floats of shape {shape}",
         )
     _require(np.all(scaling.size > 0), "scaling.size must be greater than 0")
+
+
+def _check_filling(filling: Filling | None, n: int) -> None:
+    if filling is None:
+        return
+    _require(isinstance(filling, Filling), "filling must be that of the covariates")
+    where = filling.indicated
+    _require(
+        _is_floats(filling.median, 1)
+        and filling.median.shape == (n,)
+        and np.all(np.isfinite(filling.median)),
+        f"filling.median must be an array of finite floats of shape {(n,)}",
+    )
+    _require(
+        isinstance(where, np.ndarray)
+        and where.dtype.kind == "i"
+        and where.ndim == 1
+        and np.all((where >= 0) & (where < n))
+        and len(np.unique(where)) == len(where),
+        "filling.indicated must be columns of the covariates",
+    )
 
 
 # ---- what stands before a model in a pipeline --------------------------------------------------

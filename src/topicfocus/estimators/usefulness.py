@@ -14,11 +14,14 @@ class UselessFitWarning(UserWarning):
     """The model predicts no better than a constant."""
 
 
-#: A joint model with fewer is a trial, and nobody expects much of it.
-_FEW_EPOCHS = 30
+#: With fewer documents, or fewer epochs of a joint model, a fit is a trial: nobody expects much of
+#: it, and a dozen documents held out say nothing.
+_FEW_DOCUMENTS, _FEW_EPOCHS = 200, 30
 
 
 def _is_trial(fitted: Fitted) -> bool:
+    if fitted.n_samples_seen is not None and fitted.n_samples_seen < _FEW_DOCUMENTS:
+        return True
     return fitted.is_joint and fitted.n_iter < _FEW_EPOCHS
 
 

@@ -225,7 +225,7 @@ def target_slopes(signals: Signals) -> np.ndarray:
 
 
 def description_cost(evidence: np.ndarray, share: float, vocabulary: float = 0.25) -> float:
-    """c of `cut`: what a word's evidence has to exceed."""
+    """c of `cut`: what a word's evidence has to exceed. `evidence` of the words that occur."""
     quantile = 1 - max(vocabulary, share)
     return min(float(np.quantile(evidence, quantile)), 2 * math.log(max(len(evidence), 2)))
 
@@ -250,7 +250,7 @@ def cut(
     """
     n_words = len(evidence)
     seen = word_count > 0
-    cost = description_cost(evidence, share, vocabulary)
+    cost = description_cost(evidence[seen], share, vocabulary)
     score = np.where(seen & (evidence > cost), (evidence - cost) / np.maximum(word_count, 1), -1.0)
     forced = np.zeros(n_words, dtype=bool)
     if drop is not None:

@@ -70,5 +70,5 @@ def cut_vocabulary(
         # The user knows how much is relevant: words without evidence of their own fill the rest.
         # "auto" is a limit and no such knowledge.
         kept = complete_by_factors(kept, data.train, share, settings.n_topics, drop=settings.drop)
-    cost = description_cost(amount, share, plan.smallest_vocabulary)
+    cost = description_cost(amount[data.word_counts > 0], share, plan.smallest_vocabulary)
     return Cut(kept=kept, share=share, word_cost=cost)
