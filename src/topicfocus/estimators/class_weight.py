@@ -66,7 +66,7 @@ def _factors(own: Any, coding: Coding, codes: np.ndarray, weight: np.ndarray) ->
         )
     factors = [own.get(label, 1.0) for label in labels.tolist()]
     for label, factor in zip(labels, factors, strict=True):
-        good = isinstance(factor, numbers.Real) and math.isfinite(factor) and factor > 0
+        good = isinstance(factor, numbers.Real) and math.isfinite(factor) and float(factor) > 0
         if not good:
             raise ValueError(
                 f"class_weight of {shown(label)} must be a number above 0, got {factor!r}."

@@ -269,7 +269,7 @@ def joint_trainer(
     )
 
 
-def _penalty_of(model: Any) -> dict[str, float]:
+def _penalty_of(model: Any) -> dict[str, Any]:
     if not hasattr(model, "coef_penalty"):  # LDA has no coefficients
         return {}
     return {"coef_penalty": check_positive("coef_penalty", model.coef_penalty, zero=True)}

@@ -115,11 +115,12 @@ def near_symmetric_start(
     shape = coef_shape(family, n_topics)
     coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
     if noise_variance(family) is not None:
-        drawn = float(rng.standard_normal() ** 2)
+        noise_variance_start = float(rng.standard_normal() ** 2)
         if noise_start is None:
-            drawn = max(drawn, SMALLEST_NOISE_START)
-        given = isinstance(noise_start, (int, float))
-        family = with_noise_variance(family, float(noise_start) if given else drawn)
+            noise_variance_start = max(noise_variance_start, SMALLEST_NOISE_START)
+        elif not isinstance(noise_start, str):
+            noise_variance_start = float(noise_start)
+        family = with_noise_variance(family, noise_variance_start)
     return ModelState(
         topics / topics.sum(axis=0),
         inclusion,
