@@ -44,3 +44,10 @@ def test_good_fits_and_trials_are_silent():
     assert np.isnan(
         held_out_share(SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target).fitted_)
     )
+
+
+def test_most_documents_are_empty():
+    counts = REVIEWS.counts.tolil()
+    counts[:180] = 0
+    with pytest.warns(UserWarning, match="180 of 300 documents have no words"):
+        SLDARegressor(2, max_epochs=1, random_state=0).fit(counts.tocsr(), REVIEWS.target)

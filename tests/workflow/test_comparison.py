@@ -64,3 +64,17 @@ def test_the_figure_that_decides(kind, figure):
 
     assert judged(0.9) == judged(1.0) == []
     assert len(judged(1.1)) == 1
+
+
+def test_documents_without_words_are_counted(tmp_path):
+    path = write_reviews(tmp_path / "r.csv", 240)
+    lines = path.read_text().splitlines()
+    columns = lines[0].split(",")
+    row = ",".join("xyzzy" if name == "text" else "5" for name in columns)
+    path.write_text("\n".join([*lines, row, row.replace("xyzzy", "plugh"), ""]))
+    said = []
+    found = workflow.fit_file(
+        path, text="text", target="stars", model="slda", baseline=False, remarks=said.append
+    )
+    assert found.result["documents"]["empty"] == 2
+    assert any(remark.startswith("2 of 242 documents have none of these words") for remark in said)

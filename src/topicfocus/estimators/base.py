@@ -26,7 +26,7 @@ from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.parameters import check_choice, check_count
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer, in_data_units
-from topicfocus.estimators.usefulness import warn_if_useless
+from topicfocus.estimators.usefulness import warn_if_useless, warn_of_empty
 from topicfocus.estimators.word_order import (
     DEFAULT_ORDER,
     ORDERS,
@@ -77,6 +77,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
     ):
         """Fit anew to documents that were read."""
+        warn_of_empty(documents, type(self).__name__)
         training = self._trainer(documents.corpus.n_words).fit(documents, targets, held_out)
         self.__dict__.pop("_stream", None)
         self.__dict__.pop("_last_epoch", None)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 
 
@@ -34,6 +35,19 @@ def no_words_kept(model: Any) -> list[str]:
         "no word is kept: the topics say next to nothing about the target. Ask for a larger share "
         "of relevant tokens, or check that documents and targets belong together."
     ]
+
+
+def warn_of_empty(documents: Documents, name: str) -> None:
+    """Warn where most documents have no words: counts of something else, or the wrong words."""
+    n_docs = documents.corpus.n_docs
+    n_empty = int(np.sum(np.diff(documents.corpus.counts.indptr) == 0))
+    if n_docs >= _FEW_DOCUMENTS and 2 * n_empty > n_docs:
+        warnings.warn(
+            f"{name}: {n_empty:,} of {n_docs:,} documents have no words. They are fitted as what "
+            "is usual; check the vocabulary.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def held_out_share(fitted: Fitted) -> float:

@@ -114,6 +114,7 @@ def _result(
             "train": len(train),
             "test": len(test),
             "skipped": source.n_skipped,
+            "empty": counted.n_empty,
         },
         "seconds": round(seconds, 3),
         "steps": model.n_iter_,
