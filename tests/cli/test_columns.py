@@ -72,8 +72,8 @@ def test_covariates_and_weights_are_used_and_reported(data, folder):
     assert all(weights[i] > 0 for i in test)
     error = [float(written[i]["target"]) - float(written[i]["prediction"]) for i in test]
     expected = np.sqrt(np.average(np.square(error), weights=[weights[i] for i in test]))
-    assert mine["rmse"] == pytest.approx(expected, rel=1e-3)
-    assert mine["rmse"] != pytest.approx(np.sqrt(np.mean(np.square(error))), rel=1e-3)
+    assert mine["rmse"] == pytest.approx(expected, rel=1e-5)
+    assert mine["rmse"] != pytest.approx(np.sqrt(np.mean(np.square(error))), rel=1e-5)
 
 
 def test_predict_finds_the_columns_also_with_the_file_alone(data, folder, tmp_path):

@@ -11,13 +11,16 @@ from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.focused_training import FocusedTrainer
 from topicfocus.estimators.joint_training import JointTrainer
 from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.training import in_data_units
 from topicfocus.inference.state import Hyperparameters
 from topicfocus.solvers import CoordinateSolver
 from topicfocus.solvers.focus import FocusSettings
 
 REVIEWS = make_reviews(300, random_state=0)
-TARGETS = TargetModel.of_numbers(REVIEWS.target)
-DOCUMENTS = Documents(make_corpus(REVIEWS.counts), TARGETS.encode(REVIEWS.target))
+TARGETS = TargetModel.of_numbers(REVIEWS.target).in_standard_units([REVIEWS.target], np.ones(300))
+DOCUMENTS = Documents(
+    make_corpus(REVIEWS.counts), TARGETS.for_fitting(TARGETS.encode(REVIEWS.target))
+)
 
 
 def joint(**changed):
@@ -40,7 +43,7 @@ def test_a_joint_trainer_is_what_the_estimator_does():
     model = PFSLDARegressor(3, inclusion_prior=0.2, max_epochs=4, tol=0.0, random_state=0)
     theirs = model.fit(REVIEWS.counts, REVIEWS.target).fitted_
     np.testing.assert_array_equal(mine.state.topic_word, theirs.state.topic_word)
-    np.testing.assert_array_equal(mine.coef, theirs.coef)
+    np.testing.assert_array_equal(in_data_units(mine).coef, theirs.coef)
     assert mine.n_iter == theirs.n_iter == 4
     assert mine.hyper.selects and not mine.sees_roots
 

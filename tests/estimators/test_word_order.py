@@ -99,9 +99,12 @@ def test_context_words_are_of_the_documents_of_a_topic():
     target = (2.0 * up - 1) * (1 + kind) + 0.2 * rng.standard_normal(n)
     model = FocusedTopicRegressor(4, keep_words=range(8), drop_words=range(8, 26), random_state=0)
     model.fit(counts, target)
-    own = model.components_[:, :8].argmax(axis=1) % 4 // 2
-    for k, words in enumerate(model.context_words(5)):
-        assert all((int(v) - 8) // 8 == own[k] for v in words), (k, words)
+    of_kind = np.add.reduceat(model.components_[:, [0, 1, 4, 5, 2, 3, 6, 7]], [0, 4], axis=1)
+    clear = of_kind.max(axis=1) > 0.9  # there is a solution with two topics for both kinds, too
+    assert clear.sum() >= 2
+    words = model.context_words(5)
+    for k in np.flatnonzero(clear):
+        assert all((int(v) - 8) // 8 == of_kind[k].argmax() for v in words[k]), (k, words)
 
 
 def test_rare_and_indifferent_words_do_not_come_first():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from topicfocus.metrics import baselines
 from topicfocus.metrics.baselines import Inputs, constant, linear, regression, ridge
 
 
@@ -71,3 +72,30 @@ def test_a_given_penalty_shrinks(words):
     loose, tight = (np.abs(linear(counts, score > 0, True, p).coef_).sum() for p in (1.0, 1e4))
     assert tight < loose
     assert ridge(counts.toarray(), score).score(counts.toarray(), score) > 0.9
+
+
+@pytest.mark.parametrize("kind", ["real", "binary", "classes"])
+def test_many_documents_choose_their_penalty_on_a_sample(words, kind, monkeypatch):
+    """The same penalty serves all; every class is in the sample."""
+    monkeypatch.setattr(baselines, "CHOOSING_DOCUMENTS", 60)
+    counts, score = words
+    y = {"real": score, "binary": (score > 0).astype(int), "classes": np.digitize(score, [-2, 2])}
+    y = y[kind]
+    rows = baselines._some(y[:90], kind != "real", 0)
+    assert 50 < len(rows) < 70
+    if kind != "real":
+        assert set(y[rows]) == set(y[:90])
+    mine = regression(kind, Inputs(words=counts[:90]), y[:90], Inputs(words=counts[90:]))
+    if kind == "real":
+        assert np.mean((mine.values - y[90:]) ** 2) < 0.5 * np.var(y[90:])
+    else:
+        assert np.mean(mine.values == y[90:]) > 0.6
+
+
+def test_the_units_of_a_real_target_do_not_matter(words):
+    counts, score = words
+    train, test = Inputs(words=counts[:90]), Inputs(words=counts[90:])
+    once = regression("real", train, score[:90], test).values
+    for times, plus in ((1e-6, 0.0), (1e6, 0.0), (1.0, 1e6), (1e150, 0.0)):
+        other = regression("real", train, times * score[:90] + plus, test).values
+        np.testing.assert_allclose((other - plus) / times, once, rtol=1e-6, atol=1e-6)

@@ -32,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
             topics=args.topics,
             inclusion_prior=args.inclusion_prior,
             test_share=args.test_share,
+            baseline=not args.no_baseline,
             seed=args.seed,
             jobs=args.jobs,
             reading=options.reading(args),

@@ -147,6 +147,11 @@ def _model(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="share of documents held out for the figures (default 0.2)",
     )
+    group.add_argument(
+        "--no-baseline",
+        action="store_true",
+        help="do not compare with a regression on all words",
+    )
     group.add_argument("--seed", type=options.count(0), default=0, metavar="N", help="default 0")
 
 

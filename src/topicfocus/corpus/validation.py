@@ -15,6 +15,9 @@ _TEXT_ADVICE = (
     "pipeline: make_pipeline(CountVectorizer(), model)."
 )
 
+#: Beyond it floats leave out whole numbers, and sums over documents may overflow.
+LARGEST_COUNT = 1e15
+
 
 def column_names(counts: Any) -> list[str] | None:
     """Names of a dataframe's columns; None for anything else or if one is not a string."""
@@ -148,6 +151,12 @@ def check_counts(
             f"Negative values in data passed to {name}: {_where(matrix, position, vocabulary)} is "
             f"{data[position]:g}. Counts say how often a word occurs and cannot be negative; pass "
             "them without centring or scaling."
+        )
+    if data.max() > LARGEST_COUNT:
+        position = int(np.argmax(data))
+        raise ValueError(
+            f"{name} has a count of {data[position]:g}: {_where(matrix, position, vocabulary)}. "
+            f"Counts say how often a word occurs and are at most {LARGEST_COUNT:g}."
         )
     rounded = np.rint(data)
     deviation = np.abs(data - rounded)

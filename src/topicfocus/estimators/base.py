@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -26,7 +25,8 @@ from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.parameters import check_choice, check_count
 from topicfocus.estimators.targets import TargetModel
-from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer
+from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer, in_data_units
+from topicfocus.estimators.usefulness import warn_if_useless, warn_of_empty
 from topicfocus.estimators.word_order import (
     DEFAULT_ORDER,
     ORDERS,
@@ -77,14 +77,16 @@ class TopicModel(TransformerMixin, BaseEstimator):
         self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
     ):
         """Fit anew to documents that were read."""
+        warn_of_empty(documents, type(self).__name__)
         training = self._trainer(documents.corpus.n_words).fit(documents, targets, held_out)
         self.__dict__.pop("_stream", None)
         self.__dict__.pop("_last_epoch", None)
         if training.last is not None:
-            self._last_epoch = _in_units(training.last)
-        self.fitted_ = _in_units(training.fitted)
+            self._last_epoch = in_data_units(training.last)
+        self.fitted_ = in_data_units(training.fitted)
         if training.interrupted:
             _warn_interrupted(self.fitted_, hasattr(self, "warm_start"))
+        warn_if_useless(self)
         return self
 
     def _learn(self, documents: Documents, targets: TargetModel | None):
@@ -97,7 +99,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         elif stream is None:
             stream = trainer.inherit(before, documents)
         stream, training = trainer.advance(stream, documents, before, targets)
-        self.fitted_ = _in_units(training.fitted)
+        self.fitted_ = in_data_units(training.fitted)
         self._stream = stream
         return self
 
@@ -395,13 +397,6 @@ class TopicModel(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
-
-
-def _in_units(fitted: Fitted) -> Fitted:
-    """With covariates in their own units."""
-    if fitted.targets is None:
-        return fitted
-    return replace(fitted, state=fitted.targets.scaling.restore(fitted.state))
 
 
 def _warn_interrupted(fitted: Fitted, goes_on: bool) -> None:

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from topicfocus.estimators.base import TopicModel
+from topicfocus.estimators.class_weight import check_batches, class_weighted
 from topicfocus.estimators.coding import as_labels, is_missing, read_classes, target_columns
 from topicfocus.estimators.documents import with_groups
 from topicfocus.estimators.fitted import FittedAttribute
@@ -31,6 +32,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
     """fit and predict of classes."""
 
     _supervised = True
+    class_weight: Any
 
     classes_ = FittedAttribute(lambda f: f.classes, "The labels; a list for several targets.")
     coef_ = FittedAttribute(lambda f: f.coef, "η, one row a class where there are more than two.")
@@ -93,6 +95,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         beside = Beside(sample_weight=sample_weight, covariates=covariates)
         documents, targets = read_training(corpus, y, self._targets_of, beside)
         documents = with_groups(documents, groups, corpus.n_docs, beside.sample_weight)
+        documents = class_weighted(documents, targets, self.class_weight)
         beside = Beside(sample_weight=sample_weight_val, covariates=covariates_val)
         given = given_validation(X_val, y_val, beside)
         return self._train(documents, targets, read_validation(given, targets, corpus.n_words))
@@ -141,13 +144,15 @@ class TopicClassifier(ClassifierMixin, TopicModel):
             codings = [read_classes([np.asarray(c)], np.ones(len(c)), "classes") for c in given]
             return TargetModel(tuple(coding for (coding,) in codings))
 
+        check_batches(self.class_weight)
         known = self.fitted_.targets if hasattr(self, "fitted_") else None
         if known is not None:
             self._check_stream()
             _check_classes(known, classes)
         corpus = self._read_counts(X, reset=known is None)
         beside = Beside(sample_weight=sample_weight, covariates=covariates)
-        return self._learn(*read_batch(corpus, y, known, first_targets, beside))
+        documents, targets = read_batch(corpus, y, known, first_targets, beside)
+        return self._learn(class_weighted(documents, targets, self.class_weight), targets)
 
     @available_if(_one_target)
     def decision_function(self, X: Any, covariates: Any = None) -> np.ndarray:

@@ -101,6 +101,11 @@ class Fitted:
         return self.state.topic_word.sum(axis=0)
 
     @property
+    def is_joint(self) -> bool:
+        """Whether it is of the joint objective, where η carries the intercept."""
+        return self.hyper is not None
+
+    @property
     def _rows(self) -> bool:
         """Whether coefficients have one row a class or target, as scikit-learn has them."""
         return self.state.coef.ndim == 2
@@ -279,7 +284,7 @@ class Fitted:
             None if y is None else self.targets.encode(y, n_docs=n),
             None,
             self.targets.offset(exposure, n),
-            read_covariates(covariates, n, self.targets.n_covariates),
+            self.targets.filled(read_covariates(covariates, n, self.targets.n_covariates)),
         )
 
     def predictors(

@@ -165,6 +165,9 @@ class FocusedTopicClassifier(TopicClassifier):
         As for :class:`FocusedTopicRegressor`.
     max_epochs, early_stopping, themes, validation_fraction, n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
+        makes every class weigh the same.
 
     Attributes
     ----------
@@ -210,6 +213,7 @@ class FocusedTopicClassifier(TopicClassifier):
         early_stopping: bool = True,
         themes: bool = True,
         validation_fraction: float = 0.1,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -224,6 +228,7 @@ class FocusedTopicClassifier(TopicClassifier):
         self.early_stopping = early_stopping
         self.themes = themes
         self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from topicfocus.inference.joint.bounds import NEGATIVE, bound_terms
 from topicfocus.inference.joint.likelihood import exact_log_likelihood, importance_log_likelihood
 from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import Hyperparameters, Problem
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 
 
 class JointTopicModel(TopicModel):
@@ -54,8 +55,9 @@ class JointTopicModel(TopicModel):
         >>> model.fit(reviews.counts, reviews.target).elbo(reviews.counts)["bound"] < 0
         True
         """
-        problem, gamma = self._infer(self._new_documents(X, y, **extras))
-        terms = bound_terms(problem, self.fitted_.state, self._hyper, gamma)
+        problem, state, gamma = self._infer(self._new_documents(X, y, **extras))
+        terms = bound_terms(problem, state, self._hyper, gamma)
+        terms["log_p_y"] = terms["log_p_y"] - self._per_unit(problem.target_weights)
         bound = np.sum([-v if name in NEGATIVE else v for name, v in terms.items()], axis=0)
         result = {"bound": bound, **terms}
         return result if per_document else {k: float(v.sum()) for k, v in result.items()}
@@ -98,10 +100,11 @@ class JointTopicModel(TopicModel):
         >>> bool((model.log_likelihood(counts[:4], n_samples=50) < 0).all())
         True
         """
-        problem, gamma = self._infer(self._new_documents(X, y, **extras))
+        problem, state, gamma = self._infer(self._new_documents(X, y, **extras))
+        per_unit = self._per_unit(problem.target_weights > 0)
         if exact:
-            return exact_log_likelihood(problem, self.fitted_.state, self._hyper)
-        return self._sampled(problem, gamma, n_samples, random_state)
+            return exact_log_likelihood(problem, state, self._hyper) - per_unit
+        return self._sampled(problem, state, gamma, n_samples, random_state) - per_unit
 
     def perplexity(self, X: Any, *, n_samples: int = 500, random_state: Any = 0) -> float:
         """exp(-Σ_d log p(w_d) / number of tokens), of held-out documents; lower is better.
@@ -130,8 +133,8 @@ class JointTopicModel(TopicModel):
         tokens = float((corpus.counts @ fitted.known_words.astype(float)).sum())
         if tokens == 0:
             raise ValueError("X has no tokens of words that training saw: no perplexity.")
-        problem, gamma = self._infer(Documents(corpus, None))
-        value = self._sampled(problem, gamma, n_samples, random_state).sum()
+        problem, state, gamma = self._infer(Documents(corpus, None))
+        value = self._sampled(problem, state, gamma, n_samples, random_state).sum()
         return float(np.exp(-value / tokens))
 
     @available_if(lambda self: self._supervised)
@@ -171,18 +174,37 @@ class JointTopicModel(TopicModel):
         assert self.fitted_.hyper is not None
         return self.fitted_.hyper
 
-    def _infer(self, documents: Documents) -> tuple[Problem, np.ndarray]:
-        """The problem of new documents and γ of q(θ), converged."""
-        state, hyper = self.fitted_.state, self._hyper
+    def _infer(self, documents: Documents) -> tuple[Problem, ModelState, np.ndarray]:
+        """The problem of new documents, the model, and γ of q(θ), converged.
+
+        Targets and model are in the units of the fit: Var η·θ, a difference of squares, would be
+        lost to rounding where the mean of the target is large beside its spread.
+        """
+        state, hyper, targets = self.fitted_.state, self._hyper, self.fitted_.targets
+        if targets is not None and targets.units is not None:
+            state = targets.units.apply(state, into_coef=True)
+            if documents.target is not None:
+                documents = replace(documents, target=targets.for_fitting(documents.target))
         problem = documents.problem(hyper.supervision_weight, self.n_jobs)
         gamma = initial_concentration(problem.n_docs, state.doc_topic_prior, problem.mean_length())
         collect(problem, state, hyper, gamma, max_steps=200, tolerance=1e-7)
-        return problem, gamma
+        return problem, state, gamma
+
+    def _per_unit(self, weights: np.ndarray) -> np.ndarray | float:
+        """What log p(y) is above in the units of the fit; `weights` documents x targets."""
+        targets = self.fitted_.targets
+        if targets is None or targets.units is None or weights.shape[1] != targets.n_targets:
+            return 0.0  # nothing is known of any target
+        return targets.units.log_density(weights)
 
     def _sampled(
-        self, problem: Problem, gamma: np.ndarray, n_samples: int, random_state: Any
+        self,
+        problem: Problem,
+        state: ModelState,
+        gamma: np.ndarray,
+        n_samples: int,
+        random_state: Any,
     ) -> np.ndarray:
         n_samples = check_count("n_samples", n_samples)
         rng = np.random.default_rng(random_state)
-        state = self.fitted_.state
         return importance_log_likelihood(problem, state, self._hyper, gamma, n_samples, rng)

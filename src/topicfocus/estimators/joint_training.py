@@ -23,7 +23,7 @@ from topicfocus.estimators.training import (
     with_context,
 )
 from topicfocus.families import Gaussian
-from topicfocus.inference.state import Hyperparameters, ModelState
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers import (
     CoordinateSolver,
@@ -66,7 +66,9 @@ class JointTrainer:
         What the progress bar says.
     verbose, n_jobs, random_state : as the estimators have them
     start : ModelState or None
-        A model to go on from (`warm_start`), in the units that fitting uses.
+        A model to go on from (`warm_start`), in the units of the data.
+    noise_start : float, "random" or None
+        δ at the start of the paper's algorithm; see `near_symmetric_start`.
     reservoir_size : int
         Documents kept for a stream, at most.
     """
@@ -84,6 +86,7 @@ class JointTrainer:
     n_jobs: int | None = None
     random_state: Any = None
     start: ModelState | None = None
+    noise_start: float | str | None = None
     reservoir_size: int = RESERVOIR_SIZE
 
     # ---- fit -------------------------------------------------------------------------------------
@@ -97,10 +100,10 @@ class JointTrainer:
         problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
         start = self.start
         if start is None:
-            begin = near_symmetric_start if self.name == "gradient" else perturbed_start
-            start = begin(problem, self.hyper, family, self.prior, rng)
+            start = self._begin(problem, family, rng)
         else:
             self._check_start(start, problem.corpus.n_words)
+            start = start if targets is None else targets.apply(start, into_coef=True)
         watch = None
         if held_out is not None:
             watch = EpochChoice(held_out.problem(1.0, self.n_jobs), family)
@@ -126,6 +129,13 @@ class JointTrainer:
             for model in found
         )
         return Training(fitted, result.interrupted, last[0] if last else None)
+
+    def _begin(self, problem: Problem, family: Any, rng: np.random.Generator) -> ModelState:
+        """Where the solver starts from."""
+        given = (problem, self.hyper, family, self.prior, rng)
+        if self.name == "gradient":
+            return near_symmetric_start(*given, noise_start=self.noise_start)
+        return perturbed_start(*given)
 
     def _check_start(self, start: ModelState, n_words: int) -> None:
         shape = (self.hyper.n_topics, n_words)
@@ -241,7 +251,7 @@ def joint_trainer(
     epochs, tol = model.max_epochs, model.tol
     n_threads(model.n_jobs)  # an impossible n_jobs is an error now, not after the start
     return JointTrainer(
-        hyper=Hyperparameters(n_topics=n_topics, learn_prior=learn, **hyper),
+        hyper=Hyperparameters(n_topics=n_topics, learn_prior=learn, **hyper, **_penalty_of(model)),
         prior=prior,
         name=name,
         solver=_solver(model, name, coordinate),
@@ -253,9 +263,28 @@ def joint_trainer(
         verbose=model.verbose,
         n_jobs=model.n_jobs,
         random_state=model.random_state,
-        start=in_fitting_units(model.fitted_) if _goes_on(model) else None,
+        start=model.fitted_.state if _goes_on(model) else None,
+        noise_start=_noise_start_of(model, name),
         reservoir_size=model.reservoir_size,
     )
+
+
+def _penalty_of(model: Any) -> dict[str, Any]:
+    if not hasattr(model, "coef_penalty"):  # LDA has no coefficients
+        return {}
+    return {"coef_penalty": check_positive("coef_penalty", model.coef_penalty, zero=True)}
+
+
+def _noise_start_of(model: Any, solver: str) -> float | str | None:
+    """δ to start from, of a model that can be asked for it."""
+    value = getattr(model, "noise_start", None)
+    if value is not None and solver != "gradient":
+        raise ValueError('noise_start is for solver="gradient"; others start from the variance.')
+    if value is None or value == "random":
+        return value
+    if isinstance(value, str):
+        raise ValueError(f'noise_start must be None, "random" or a number, got {value!r}.')
+    return check_positive("noise_start", value)
 
 
 def _goes_on(model: Any) -> bool:

@@ -85,6 +85,9 @@ class PCSLDAClassifier(TopicClassifier):
         As for :class:`PCSLDARegressor`.
     validation_fraction, n_jobs, random_state, verbose
         As for :class:`PCSLDARegressor`.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
+        makes every class weigh the same.
 
     Attributes
     ----------
@@ -115,6 +118,7 @@ class PCSLDAClassifier(TopicClassifier):
         max_epochs: int | None = None,
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -125,6 +129,7 @@ class PCSLDAClassifier(TopicClassifier):
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -65,6 +65,7 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
         disjoint channels and is what "auto" means there.
     max_epochs, tol, batch_size, learning_rate, warm_start, n_jobs, random_state, verbose
         As for :class:`LDA`.
+    standardize, noise_start, coef_penalty : as for :class:`SLDARegressor`
 
     Attributes
     ----------
@@ -106,6 +107,9 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
         tol: float | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
+        standardize: bool = True,
+        noise_start: Any = None,
+        coef_penalty: float = 1e-3,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -123,6 +127,9 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
         self.tol = tol
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.standardize = standardize
+        self.noise_start = noise_start
+        self.coef_penalty = coef_penalty
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -142,6 +149,11 @@ class PFSLDAClassifier(JointTopicModel, TopicClassifier):
         As for :class:`PFSLDARegressor`.
     tol, batch_size, learning_rate, warm_start, n_jobs, random_state, verbose
         As for :class:`LDA`.
+    coef_penalty : float, default=0.001
+        Precision of the Normal(0, ·) prior on η and ζ, so that separable classes have an optimum.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
+        makes every class weigh the same.
 
     Attributes
     ----------
@@ -178,6 +190,8 @@ class PFSLDAClassifier(JointTopicModel, TopicClassifier):
         batch_size: int | None = None,
         learning_rate: float | None = None,
         warm_start: bool = False,
+        coef_penalty: float = 1e-3,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -194,6 +208,8 @@ class PFSLDAClassifier(JointTopicModel, TopicClassifier):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.warm_start = warm_start
+        self.coef_penalty = coef_penalty
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

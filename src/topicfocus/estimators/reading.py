@@ -52,10 +52,10 @@ def read_training(
         columns = [np.where(every > 0, c, nobody) for c in columns]
     documents = Documents(
         corpus,
-        targets.encode_columns(columns),
+        targets.for_fitting(targets.encode_columns(columns)),
         weight,
         targets.offset(beside.exposure, n),
-        targets.scaling.scale(covariates),
+        targets.scaling.scale(targets.filled(covariates)),
     )
     return documents.that_count(), targets
 
@@ -79,10 +79,10 @@ def read_validation(
     covariates = read_covariates(beside.covariates, n, targets.n_covariates, "covariates_val")
     return Documents(
         corpus,
-        target,
+        targets.for_fitting(target, "y_val"),
         read_weight(beside.sample_weight, n, "sample_weight_val"),
         targets.offset(beside.exposure, n, "exposure_val"),
-        targets.scaling.scale(covariates),
+        targets.scaling.scale(targets.filled(covariates, "covariates_val")),
     )
 
 
@@ -115,10 +115,10 @@ def read_batch(
         targets = targets.with_covariates(covariates, every)
     documents = Documents(
         corpus,
-        target,
+        targets.for_fitting(target, "y"),
         weight,
         targets.offset(beside.exposure, n),
-        targets.scaling.scale(covariates),
+        targets.scaling.scale(targets.filled(covariates)),
     )
     return documents.that_count(allow_empty=True), targets
 

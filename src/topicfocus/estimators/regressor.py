@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from topicfocus.estimators.coding import (
 )
 from topicfocus.estimators.documents import with_groups
 from topicfocus.estimators.fitted import FittedAttribute
+from topicfocus.estimators.parameters import check_flag
 from topicfocus.estimators.reading import (
     Beside,
     check_differences,
@@ -55,7 +57,10 @@ class TopicRegressor(RegressorMixin, TopicModel):
 
     def _targets_of(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         families = read_families(self.family, len(columns))
-        return TargetModel(tuple(read_regression(columns, families, weight)))
+        targets = TargetModel(tuple(read_regression(columns, families, weight)))
+        if not check_flag("standardize", getattr(self, "standardize", True)):
+            return targets
+        return targets.in_standard_units(columns, weight)
 
     def fit(
         self,
@@ -292,7 +297,7 @@ def _with_levels(targets: TargetModel, levels: Any) -> TargetModel:
         if own is not None and not coding.is_rating:
             raise ValueError(f"levels are for family='ordinal', not {coding.kind!r}.")
         codings.append(coding if own is None else Coding(coding.family, _levels(own)))
-    return TargetModel(tuple(codings))
+    return replace(targets, codings=tuple(codings))
 
 
 def _check_levels(targets: TargetModel, levels: Any) -> None:

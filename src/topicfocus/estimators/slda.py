@@ -29,12 +29,23 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
         Of the target: "gaussian" (a real number), "poisson" (a count, with `exposure`), "ordinal"
         (a rating), "bernoulli" (a probability of 1), or a family of your own (docs/design.md). A
         list has one for each column of y; one name serves all columns.
+    standardize : bool, default=True
+        Fit real targets in standard deviations from their median, so that the model is the same in
+        all units. False: as they are, which the paper's algorithm means by its steps and starts.
+    noise_start : float, "random" or None, default=None
+        δ at the start of ``solver="gradient"``, in the units of the fit: the square of a normal
+        number, at least 0.05 (None), without that floor as in the original code ("random"), or
+        given.
+    coef_penalty : float, default=0.001
+        Precision of the Normal(0, ·) prior on η and ζ, in the units of the fit. The original has 0.
 
     Attributes
     ----------
     components_, doc_topic_prior_, n_iter_, converged_, history_ : as for :class:`LDA`
     coef_ : array (topics,) or (targets, topics)
-        η: the linear predictor of a document that is all of one topic.
+        η: the linear predictor of a document that is all of one topic, in the units of the target
+        like all of these; `elbo` and `log_likelihood` are densities per unit of it. The objective
+        in `history_` is of the standardised target, and so the same in all units.
     intercept_ : float or array (targets,)
         0: θ sums to one, so η carries it.
     covariate_coef_ : array (covariates,) or (targets, covariates)
@@ -67,6 +78,9 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
         tol: float | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
+        standardize: bool = True,
+        noise_start: Any = None,
+        coef_penalty: float = 1e-3,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -81,6 +95,9 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
         self.tol = tol
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.standardize = standardize
+        self.noise_start = noise_start
+        self.coef_penalty = coef_penalty
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -102,6 +119,11 @@ class SLDAClassifier(JointTopicModel, TopicClassifier):
         As for :class:`LDA`.
     random_state, verbose
         As for :class:`LDA`.
+    coef_penalty : float, default=0.001
+        Precision of the Normal(0, ·) prior on η and ζ, so that separable classes have an optimum.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
+        makes every class weigh the same.
 
     Attributes
     ----------
@@ -135,6 +157,8 @@ class SLDAClassifier(JointTopicModel, TopicClassifier):
         batch_size: int | None = None,
         learning_rate: float | None = None,
         warm_start: bool = False,
+        coef_penalty: float = 1e-3,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -148,6 +172,8 @@ class SLDAClassifier(JointTopicModel, TopicClassifier):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.warm_start = warm_start
+        self.coef_penalty = coef_penalty
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

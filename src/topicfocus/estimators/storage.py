@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.coding import Coding
-from topicfocus.estimators.documents import Scaling
+from topicfocus.estimators.documents import Filling, Scaling
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.focused import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.estimators.format1 import upgrade_attributes, upgrade_coding
@@ -26,6 +26,7 @@ from topicfocus.estimators.pcslda import PCSLDAClassifier, PCSLDARegressor
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
 from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.units import TargetUnits
 from topicfocus.families import (
     Bernoulli,
     Categorical,
@@ -55,7 +56,7 @@ MODELS = (
     FocusedTopicClassifier,
 )
 _FAMILIES = (Gaussian, Bernoulli, Poisson, Ordinal, Categorical, Several)
-_RECORDS = (Fitted, Hyperparameters, ModelState, Scaling, TargetModel)
+_RECORDS = (Filling, Fitted, Hyperparameters, ModelState, Scaling, TargetModel, TargetUnits)
 
 
 def register_all() -> None:
@@ -226,7 +227,22 @@ def check_targets(fitted: Fitted, classes: bool) -> None:
     )
     for coding, family in zip(codings, families, strict=True):
         _check_coding(coding, family, classes)
+    _check_units(targets)
     _check_covariates(targets, state)
+
+
+def _check_units(targets: TargetModel) -> None:
+    units, shape = targets.units, (targets.n_targets,)
+    if units is None:
+        return
+    _require(isinstance(units, TargetUnits), "units must be those of the targets")
+    for name in ("centre", "size"):
+        array = getattr(units, name)
+        _require(
+            _is_floats(array, 1) and array.shape == shape and np.all(np.isfinite(array)),
+            f"units.{name} must be an array of finite floats of shape {shape}",
+        )
+    _require(np.all(units.size > 0), "units.size must be greater than 0")
 
 
 def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
@@ -257,7 +273,8 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
 def _check_covariates(targets: TargetModel, state: ModelState) -> None:
     n, width = targets.n_covariates, state.n_predictors
     _require(type(n) is int and n >= 0, "n_covariates must be a whole number")
-    zeta = state.covariate_coef
+    _check_filling(targets.filling, n)
+    zeta, n = state.covariate_coef, targets.n_columns
     _require((n > 0) == (zeta is not None), f"covariate_coef must be there for {n} covariates")
     scaling = targets.scaling
     _require(isinstance(scaling, Scaling), "scaling must be that of the covariates")
@@ -271,6 +288,27 @@ def _check_covariates(targets: TargetModel, state: ModelState) -> None:
             f"{name} must be an array of finite floats of shape {shape}",
         )
     _require(np.all(scaling.size > 0), "scaling.size must be greater than 0")
+
+
+def _check_filling(filling: Filling | None, n: int) -> None:
+    if filling is None:
+        return
+    _require(isinstance(filling, Filling), "filling must be that of the covariates")
+    where = filling.indicated
+    _require(
+        _is_floats(filling.median, 1)
+        and filling.median.shape == (n,)
+        and np.all(np.isfinite(filling.median)),
+        f"filling.median must be an array of finite floats of shape {(n,)}",
+    )
+    _require(
+        isinstance(where, np.ndarray)
+        and where.dtype.kind == "i"
+        and where.ndim == 1
+        and np.all((where >= 0) & (where < n))
+        and len(np.unique(where)) == len(where),
+        "filling.indicated must be columns of the covariates",
+    )
 
 
 # ---- what stands before a model in a pipeline --------------------------------------------------

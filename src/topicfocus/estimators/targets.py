@@ -8,6 +8,7 @@ and linear predictors back into the units of the targets. It knows no words and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,8 +23,16 @@ from topicfocus.estimators.coding import (
     read_regression,
     target_columns,
 )
-from topicfocus.estimators.documents import Documents, Scaling, read_exposure
+from topicfocus.estimators.documents import (
+    Documents,
+    Filling,
+    Scaling,
+    check_known,
+    read_exposure,
+)
+from topicfocus.estimators.units import TargetUnits
 from topicfocus.families import several, split
+from topicfocus.inference.state import ModelState
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,11 @@ class TargetModel:
     scaling : Scaling
         Of the covariates, which are fitted centred and in standard deviations.
     n_covariates : int
+        As the user has them.
+    filling : Filling or None
+        What stands for those that are not known, and which have a column that says so.
+    units : TargetUnits or None
+        What real targets are centred by and divided by while fitting; None: as they are.
 
     Examples
     --------
@@ -65,6 +79,8 @@ class TargetModel:
     codings: tuple[Coding, ...]
     scaling: Scaling = field(default_factory=lambda: Scaling.of(None, np.ones(0)))
     n_covariates: int = 0
+    units: TargetUnits | None = None
+    filling: Filling | None = None
 
     # ---- from the targets of a fit -------------------------------------------------------------
 
@@ -84,12 +100,63 @@ class TargetModel:
         return TargetModel(tuple(read_classes(columns, weight)))
 
     def with_covariates(self, covariates: np.ndarray | None, weight: np.ndarray) -> TargetModel:
-        """The same targets beside covariates such as these."""
+        """The same targets beside covariates such as these, NaN where one is not known."""
+        if covariates is None:
+            return replace(self, scaling=Scaling.of(None, weight), n_covariates=0, filling=None)
+        filling = Filling.of(covariates, weight)
         return replace(
             self,
-            scaling=Scaling.of(covariates, weight),
-            n_covariates=0 if covariates is None else covariates.shape[1],
+            scaling=Scaling.of(filling.fill(covariates), weight),
+            n_covariates=covariates.shape[1],
+            filling=filling,
         )
+
+    @property
+    def n_columns(self) -> int:
+        """Covariates and columns that say which are not known."""
+        return self.n_covariates + (0 if self.filling is None else len(self.filling.indicated))
+
+    def filled(self, covariates: np.ndarray | None, name: str = "covariates") -> np.ndarray | None:
+        """Covariates as the linear predictor has them, none of them missing."""
+        if covariates is None or self.filling is None:
+            check_known(covariates, name)
+            return covariates
+        return self.filling.fill(covariates)
+
+    def column_names(self, names: Sequence[str]) -> list[str]:
+        """Names of all columns, from those of the covariates."""
+        more = () if self.filling is None else self.filling.indicated
+        return [*names, *(f"{names[j]} is missing" for j in more)]
+
+    def in_standard_units(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
+        """The same targets, the real ones centred and in standard deviations while fitting."""
+        families = [coding.family for coding in self.codings]
+        codes = self.encode_columns(columns)
+        return replace(self, units=TargetUnits.standard(families, codes, weight))
+
+    # ---- units that fitting uses -----------------------------------------------------------------
+
+    def for_fitting(self, codes: np.ndarray, name: str | None = None) -> np.ndarray:
+        """Targets as fitting sees them; those of a `name` are checked to be like the first ones."""
+        if self.units is None:
+            return codes
+        if name is not None:
+            self.units.check_near(codes, name)
+        return self.units.scale(codes)
+
+    def restore(self, state: ModelState, into_coef: bool) -> ModelState:
+        """A model as fitting has it, in the units of the data.
+
+        `into_coef`: the mean of the target goes to η, where the model has no intercept.
+        """
+        state = self.scaling.restore(state)
+        return state if self.units is None else self.units.restore(state, into_coef)
+
+    def apply(self, state: ModelState, into_coef: bool) -> ModelState:
+        """The other way round, to go on fitting from a model."""
+        if self.units is not None:
+            state = self.units.apply(state, into_coef)
+        return self.scaling.apply(state)
 
     # ---- targets as numbers --------------------------------------------------------------------
 

@@ -23,7 +23,8 @@ class Training:
     Attributes
     ----------
     fitted : Fitted
-        In the units that fitting uses: covariates are scaled (`Scaling.restore` brings them back).
+        In the units that fitting uses: covariates and real targets are scaled (`in_data_units`
+        brings them back).
     interrupted : bool
         Whether the user stopped it; `fitted` is then what it had come to.
     last : Fitted or None
@@ -67,10 +68,17 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def in_fitting_units(fitted: Fitted) -> Any:
-    """The state of a fitted model with covariates scaled, as fitting goes on from it."""
+    """The state of a fitted model with covariates and targets scaled, as fitting has it."""
     if fitted.targets is None:
         return fitted.state
-    return fitted.targets.scaling.apply(fitted.state)
+    return fitted.targets.apply(fitted.state, into_coef=fitted.is_joint)
+
+
+def in_data_units(fitted: Fitted) -> Fitted:
+    """What training found, in the units of the data."""
+    if fitted.targets is None:
+        return fitted
+    return replace(fitted, state=fitted.targets.restore(fitted.state, into_coef=fitted.is_joint))
 
 
 def one_more(before: Fitted | None, entry: dict[str, Any]) -> tuple[int, dict[str, list]]:

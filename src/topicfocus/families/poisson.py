@@ -27,6 +27,8 @@ from topicfocus.families.response import (
     target_variance,
 )
 
+#: Beyond it floats leave out whole numbers, and nobody has counted so far.
+LARGEST_COUNT = 1e15
 #: e^f is cut here: a rate of 10^300 is no rate, and its square would be infinite.
 LARGEST_PREDICTOR = 300.0
 
@@ -90,7 +92,7 @@ def _scale_name(family):
 
 @admissible.register(Poisson)
 def _admissible(family, target):
-    return target >= 0, "counts, 0 or more"
+    return (target >= 0) & (target <= LARGEST_COUNT), f"counts, from 0 to {LARGEST_COUNT:g}"
 
 
 @takes_exposure.register(Poisson)

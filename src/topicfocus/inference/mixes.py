@@ -62,7 +62,10 @@ def predictor_variance(
     """Var(η_l·θ) of every document and predictor, by the Laplace approximation at θ̂ = `mixes`."""
     weights = mix_weights(state)
     counts = corpus.counts
-    coef, prior = np.array(state.coef_rows), np.array(state.doc_topic_prior)
+    # θ sums to one, so a constant in η changes nothing but the rounding, which it would rule where
+    # it is large (ratings + 1e6).
+    coef = state.coef_rows - state.coef_rows.mean(axis=1, keepdims=True)
+    prior = np.array(state.doc_topic_prior)
     out = np.empty((corpus.n_docs, len(coef)))
 
     def work(first: int, last: int, nothing: np.ndarray) -> None:

@@ -122,7 +122,7 @@ def summarise(
         "predictors": describe_predictors(targets),
         "topics": _topics(inputs, found, labels),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
-        "covariates": _covariates(state, found.covariates, labels),
+        "covariates": _covariates(fitted, found.covariates, labels),
         "roots": fitted.sees_roots,
         "table": table,
         "reading": _reading(inputs.words),
@@ -192,13 +192,15 @@ def _context(inputs: Inputs) -> list[list[int]] | None:
     return [[int(v) for v in words] for words in names]
 
 
-def _covariates(state: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
+def _covariates(fitted: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
+    state = fitted.state
     if state.covariate_coef is None:
         return None
-    n = state.covariate_coef.shape[0]
-    names = listed("covariate_names", labels.covariates, n)
+    n, targets = state.covariate_coef.shape[0], fitted.target_model
+    names = listed("covariate_names", labels.covariates, targets.n_covariates)
+    names = names or [f"covariate {j}" for j in range(targets.n_covariates)]
     return {
-        "names": names or [f"covariate {j}" for j in range(n)],
+        "names": targets.column_names(names),
         "coef": state.covariate_coef,
         "typical": np.zeros(n) if values is None or not len(values) else values.mean(axis=0),
     }

@@ -14,7 +14,7 @@ from topicfocus.metrics.baselines import linear
 from topicfocus.reproduce.fits import N_TOPICS, Fit
 from topicfocus.reproduce.ours import estimator
 
-slda = estimator("SLDARegressor", "SLDAClassifier", watches=True)
+slda = estimator("SLDARegressor", "SLDAClassifier", watches=True, real={"standardize": False})
 
 
 def _on_words(data: Dataset, penalty: float, root: bool) -> Fit:

@@ -123,10 +123,10 @@ def _synthetic(task: Task) -> Run:
     data = _corpus(task.data.split, task.data.docs or SYNTHETIC_DOCS)
     make = {
         "pf-sLDA, tight bound": lambda: PFSLDARegressor(
-            5, bound="tight", random_state=task.seed, n_jobs=1, **settings
+            5, bound="tight", standardize=False, random_state=task.seed, n_jobs=1, **settings
         ),
         "pf-sLDA": lambda: PFSLDARegressor(
-            5, solver="gradient", random_state=task.seed, n_jobs=1, **settings
+            5, solver="gradient", standardize=False, random_state=task.seed, n_jobs=1, **settings
         ),
         "focused": lambda: FocusedTopicRegressor(5, random_state=task.seed, n_jobs=1, **settings),
     }

@@ -63,10 +63,13 @@ def _not_by_itself(data: Dataset, settings: Settings, seed: int) -> Fit:
 
 
 _PF = ("PFSLDARegressor", "PFSLDAClassifier")
+#: Joint models see ratings as the paper's do: its starts and steps are of these units.
+_OWN_UNITS = {"standardize": False}
 
 MODELS: dict[str, Model] = {
     "sLDA": Model(
-        estimator("SLDARegressor", "SLDAClassifier", watches=True), note="coordinate ascent"
+        estimator("SLDARegressor", "SLDAClassifier", watches=True, real=_OWN_UNITS),
+        note="coordinate ascent",
     ),
     "pc-sLDA": Model(
         estimator("PCSLDARegressor", "PCSLDAClassifier", watches=False),
@@ -74,7 +77,9 @@ MODELS: dict[str, Model] = {
         note="λ of auto, 10, 100",
     ),
     "pf-sLDA": Model(
-        estimator(*_PF, watches=True, solver="gradient", also="pf-sLDA, all epochs"),
+        estimator(
+            *_PF, watches=True, solver="gradient", also="pf-sLDA, all epochs", real=_OWN_UNITS
+        ),
         _priors(0.10, 0.15),
         note="the paper's algorithm, p of 0.10, 0.15",
         cost=70.0,
@@ -87,13 +92,13 @@ MODELS: dict[str, Model] = {
         comes_with="pf-sLDA",
     ),
     "pf-sLDA, coordinate ascent": Model(
-        estimator(*_PF, watches=True, solver="coordinate"),
+        estimator(*_PF, watches=True, solver="coordinate", real=_OWN_UNITS),
         _priors(0.10, 0.15),
         note="the paper's bound, optimised better; p of 0.10, 0.15",
         cost=8.0,
     ),
     "pf-sLDA, tight bound": Model(
-        estimator(*_PF, watches=True, solver="coordinate", bound="tight"),
+        estimator(*_PF, watches=True, solver="coordinate", bound="tight", real=_OWN_UNITS),
         _priors(0.10, 0.15),
         note="a higher bound, sort and cut; p of 0.10, 0.15",
         cost=8.0,

@@ -23,11 +23,18 @@ BOUND_DATA = ("pang_lee", "yelp")
 
 
 def estimator(
-    regressor: str, classifier: str, *, watches: bool, also: str | None = None, **fixed: Any
+    regressor: str,
+    classifier: str,
+    *,
+    watches: bool,
+    also: str | None = None,
+    real: Settings | None = None,
+    **fixed: Any,
 ) -> FitFunction:
     """An estimator of this package; joint ones choose their epoch on the validation part.
 
-    `also` is the name under which the model of the last epoch is given, too.
+    `also` is the name under which the model of the last epoch is given, too; `real` are parameters
+    of the regressor alone.
     """
 
     def fit(data: Dataset, settings: Settings, seed: int) -> Fit:
@@ -35,7 +42,7 @@ def estimator(
 
         binary = data.task == "binary"
         make = getattr(topicfocus, classifier if binary else regressor)
-        options = {**fixed, **settings}
+        options = {**fixed, **({} if binary else real or {}), **settings}
         if options.get("solver") == "gradient":
             options.setdefault("max_epochs", gradient_epochs(data.train.counts.shape[0]))
         model = make(N_TOPICS, random_state=seed, n_jobs=1, **options)

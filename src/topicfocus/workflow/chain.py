@@ -41,12 +41,13 @@ def fit_source(
     columns: dict[str, Any],
     progress: bool = False,
     keeping: Keeping | None = None,
+    baseline: bool = True,
 ) -> Outcome:
     """Fit to a part of the documents and judge on the others.
 
     With `keeping`, which has a folder for checkpoints, an interrupted fit can be taken up again,
     and one that is finished is read back. `columns` (of text and target) are remembered with the
-    result.
+    result. `baseline`: also regress on all words.
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
@@ -78,10 +79,11 @@ def fit_source(
         )
         seconds = time.perf_counter() - began
         comparing = "Comparing with a regression on all words"
-        remarks.say(f"{comparing} ...")
+        if baseline:
+            remarks.say(f"{comparing} ...")
         model.n_jobs = options.jobs
         with Lines(comparing, remarks.say):
-            judged = judge(model, source, counted, y, parts, options.seed)
+            judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)
         outcome = make_outcome(
             source,
             counted,
@@ -93,6 +95,8 @@ def fit_source(
             columns=columns,
             seconds=seconds,
         )
+        for message in outcome.result["warnings"]:
+            remarks.warn(message)
         return replace(outcome, fingerprint=mark)
 
 

@@ -153,6 +153,8 @@ def as_config(
     for one in (options, reading, counting):
         flat |= asdict(one)
     flat["stop_words"] = "none" if counting.stop_words is None else counting.stop_words
+    if counting.stop_words == "auto":
+        del flat["stop_words"]  # what fits the other settings, as if nothing was said
     flat |= found
     if isinstance(flat["stop_words"], (set, frozenset)):
         flat["stop_words"] = sorted(flat["stop_words"])

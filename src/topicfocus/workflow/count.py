@@ -32,6 +32,7 @@ class Counted:
     counter: TokenCounter
     min_df: int | float
     max_df: int | float
+    n_empty: int = 0
 
 
 def choose_words(
@@ -77,7 +78,13 @@ def choose_words(
         f"Words: {len(kept):,} of {len(source.terms):,}, {used[train].sum():,.0f} tokens in "
         f"{n:,} training documents."
     )
-    return Counted(used, words, counter, min_df, max_df)
+    n_empty = int(np.sum(np.diff(used.indptr) == 0))
+    if n_empty:
+        remarks.say(
+            f"{n_empty:,} of {used.shape[0]:,} documents have none of these words: the model knows "
+            "nothing about them but what is usual."
+        )
+    return Counted(used, words, counter, min_df, max_df, n_empty)
 
 
 def _small_file(documents: np.ndarray, n: int, max_df: Any, remarks: Remarks) -> int:

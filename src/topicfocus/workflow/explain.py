@@ -92,7 +92,7 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
         average = (
             np.atleast_2d(model.covariate_coef_)[l] * model.fitted_.target_model.scaling.centre
         )
-    of_covariates = explanation.covariates[l][0] - average
+    of_covariates = _with_missing(explanation.covariates[l][0] - average, model)
     values = None if columns.covariates is None else columns.covariates[0]
     shown = prediction_columns(model, predicted)
     return {
@@ -116,6 +116,15 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
         ],
         "spans": _spans(counter, text, words),
     }
+
+
+def _with_missing(amounts: np.ndarray, model: Any) -> np.ndarray:
+    """What each covariate adds; that it is not known is part of it."""
+    targets = model.fitted_.target_model
+    own, more = np.split(amounts, [targets.n_covariates])
+    if targets.filling is not None:
+        np.add.at(own, targets.filling.indicated, more)
+    return own
 
 
 def _predictor(model: Any, predicted: Any, label: str | None) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.estimators.progress import progress_lines
+from topicfocus.estimators.usefulness import UselessFitWarning
 from topicfocus.solvers.checkpoints import checkpointing
 from topicfocus.solvers.interrupts import is_interrupt
 from topicfocus.text import ReadError
@@ -46,7 +48,10 @@ def fit_model(
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
     note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar
     lines = progress_lines(remarks.say, note and partial(note, "info"))
-    with noting_interrupts(), checkpointing(store) if store else nullcontext(), lines:
+    keeping = checkpointing(store) if store else nullcontext()
+    with warnings.catch_warnings(), noting_interrupts(), keeping, lines:
+        # What is wrong with the result is said once it was judged.
+        warnings.simplefilter("ignore", UselessFitWarning)
         try:
             model.fit(counts, y, **columns.for_fit())
         except ValueError as error:

@@ -16,31 +16,62 @@ from topicfocus.workflow.predict import predict
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.split import Parts
 
+#: The figure that says whether a model is of use, less being better, by the kind of target.
+_MAIN = {
+    "real": ("rmse", "RMSE"),
+    "ordinal": ("rmse", "RMSE"),
+    "count": ("deviance", "deviance"),
+    "binary": ("log_loss", "log loss"),
+    "classes": ("log_loss", "log loss"),
+}
+
 
 @dataclass(frozen=True)
 class Judged:
     """Predictions of the model for all documents, those of others, and held-out figures of all.
 
-    `others` are for the held-out documents; the first is the regression on all words.
+    `others` are for the held-out documents; the first is the regression on all words, unless it was
+    left out (`words` is then None), and the last the best constant.
     """
 
     predicted: Predicted
     others: list[Predicted]
     held_out: dict[str, dict[str, float]]
+    words: Predicted | None = None
+
+    def warnings(self, kind: str) -> list[str]:
+        """That the model is worse than a constant, where it is."""
+        (name, mine), (_, constant) = (list(self.held_out.items())[i] for i in (0, -1))
+        figure, label = _MAIN[kind]
+        if not mine[figure] > constant[figure]:
+            return []
+        return [
+            f"{name} predicts the held-out documents worse than a constant does ({label} "
+            f"{mine[figure]:.4g} against {constant[figure]:.4g}): do not use its predictions. "
+            "Check that texts and targets belong together, or try another model."
+        ]
 
 
 def judge(
-    model: Any, source: Source, counted: Counted, y: np.ndarray, parts: Parts, seed: int
+    model: Any,
+    source: Source,
+    counted: Counted,
+    y: np.ndarray,
+    parts: Parts,
+    seed: int,
+    *,
+    baseline: bool = True,
 ) -> Judged:
-    """Predict everything, compare on the held-out part."""
+    """Predict everything, compare on the held-out part; with regressions only if `baseline`."""
     kind, more = source.target.kind, source.columns
     train, test = parts
     everyone = predict(model, counted.counts, more)
     known = train[np.isfinite(source.target.values[train])]
     labelled, truth = (np.array(y[part].tolist()) for part in (known, test))
     of_known, of_test = (_inputs(counted.counts, source, part) for part in (known, test))
-    others = [regression(kind, of_known, labelled, of_test, seed)]
-    if more.covariates is not None:
+    others = [regression(kind, of_known, labelled, of_test, seed)] if baseline else []
+    words = others[0] if baseline else None
+    if baseline and more.covariates is not None:
         # What words add is the difference to this one.
         alone = [_inputs(None, source, part) for part in (known, test)]
         others.append(regression(kind, alone[0], labelled, alone[1], seed))
@@ -50,7 +81,7 @@ def judge(
         predicted.name: figures(kind, truth, predicted, labels, of_test.weight)
         for predicted in (everyone.of(test), *others)
     }
-    return Judged(everyone, others, held_out)
+    return Judged(everyone, others, held_out, words)
 
 
 def _inputs(counts: Any, source: Source, documents: np.ndarray) -> Inputs:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.usefulness import no_words_kept
 from topicfocus.estimators.word_order import DEFAULT_ORDER
 from topicfocus.workflow import summary
 from topicfocus.workflow.columns import remember_columns
@@ -159,6 +160,7 @@ def _result(
             "train": len(train),
             "test": len(test),
             "skipped": source.n_skipped,
+            "empty": counted.n_empty,
         },
         "seconds": round(seconds, 3),
         "steps": model.n_iter_,
@@ -167,6 +169,7 @@ def _result(
         "covariates": summary.covariates(model, source.columns.names.covariates),
         "words": summary.selection(model, counted.words, counts),
         "held_out": judged.held_out,
+        "warnings": [*no_words_kept(model), *judged.warnings(target.kind)],
     }
     for name in ("shaping_", "inclusion_prior_"):
         if hasattr(model, name):
@@ -190,12 +193,15 @@ def _shown(
     source: Source, judged: Judged, test: np.ndarray, y: np.ndarray, target_name: str | None
 ) -> dict[str, Any]:
     with_text = test < len(source.texts)
-    documents, words = test[with_text], judged.others[0]
-    other = words.values if words.probabilities is None else words.probabilities
+    documents, words = test[with_text], judged.words
+    baselines = {}
+    if words is not None:
+        other = words.values if words.probabilities is None else words.probabilities
+        baselines[words.name] = other[with_text]
     shown = {
         "texts": [source.texts[i] for i in documents],
         "target": y[documents],
-        "baselines": {words.name: other[with_text]},
+        "baselines": baselines,
         "held_out": True,
         "target_name": target_name,
         "document_names": [source.where(i) for i in documents],

@@ -41,6 +41,7 @@ class _Job:
     every: float
     fingerprint: str | None
     progress: bool
+    baseline: bool
 
     @property
     def given(self) -> str | list[str]:
@@ -62,6 +63,7 @@ def fit_file(
     topics: int = 5,
     inclusion_prior: float | str | None = None,
     test_share: float = 0.2,
+    baseline: bool = True,
     seed: int = 0,
     jobs: int | None = None,
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
@@ -106,6 +108,8 @@ def fit_file(
         Expected share of relevant tokens; by default focused chooses it, pf-slda takes 0.1.
     test_share : float, default=0.2
         Share of documents held out.
+    baseline : bool, default=True
+        Compare with a regression on all words.
     seed : int, default=0
     jobs : int, optional
         Threads; all cores by default.
@@ -210,15 +214,15 @@ def fit_file(
         every=checkpoint_every,
         fingerprint=fingerprint,
         progress=progress,
+        baseline=baseline,
     )
     if folder is not None:
         check_place(folder)
-    for one in paths if log is not None else ():
-        check_log(log, one)
-    with (
-        logging_to(log, as_remarks(remarks), f"fit {' '.join(paths)}") as said,
-        holding(folder, said),
-    ):
+    if log is not None:
+        for source in paths:
+            check_log(log, source)
+    title = f"fit {' '.join(paths)}"
+    with logging_to(log, as_remarks(remarks), title) as said, holding(folder, said):
         return _fit(job, said)
 
 
@@ -249,6 +253,7 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         columns=job.roles.said,
         progress=job.progress,
         keeping=keeping,
+        baseline=job.baseline,
     )
     if outcome.folder is not None:
         return outcome

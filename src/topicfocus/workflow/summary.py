@@ -97,9 +97,10 @@ def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     """Of each covariate its mean and spread in the training part, and what a unit of it adds."""
     if not names:
         return []
-    coef, scaling = np.atleast_2d(model.covariate_coef_), model.fitted_.target_model.scaling
+    targets = model.fitted_.target_model
+    coef, scaling = np.atleast_2d(model.covariate_coef_), targets.scaling
     out = []
-    for j, name in enumerate(names):
+    for j, name in enumerate(targets.column_names(names)):
         row = {"name": name, "mean": scaling.centre[j], "std": scaling.size[j]}
         if len(coef) == 1:
             row["coef"] = coef[0, j]

@@ -225,7 +225,7 @@ def target_slopes(signals: Signals) -> np.ndarray:
 
 
 def description_cost(evidence: np.ndarray, share: float, vocabulary: float = 0.25) -> float:
-    """c of `cut`: what a word's evidence has to exceed."""
+    """c of `cut`: what a word's evidence has to exceed. `evidence` of the words that occur."""
     quantile = 1 - max(vocabulary, share)
     return min(float(np.quantile(evidence, quantile)), 2 * math.log(max(len(evidence), 2)))
 
@@ -252,9 +252,9 @@ def cut(
     n_words = len(evidence)
     seen = word_count > 0
     often = np.maximum(word_count, 1)
-    cost = description_cost(evidence, 0.0, vocabulary)
+    cost = description_cost(evidence[seen], 0.0, vocabulary)
     first = np.where(seen & (evidence > cost), (evidence - cost) / often, -1.0)
-    less = seen & (evidence > description_cost(evidence, share, vocabulary)) & (first <= 0)
+    less = seen & (evidence > description_cost(evidence[seen], share, vocabulary)) & (first <= 0)
     # Those of less evidence come after all others, in the same order whatever the share.
     smallest_score = first[first > 0].min(initial=np.inf)
     lowest = 0.5 * (smallest_score if np.isfinite(smallest_score) else 1.0)

@@ -67,7 +67,7 @@ def cut_vocabulary(
             "No word says anything about the target beyond noise, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
-    cost = description_cost(amount, share, plan.smallest_vocabulary)
+    cost = description_cost(amount[data.word_counts > 0], share, plan.smallest_vocabulary)
     evident = np.flatnonzero((amount > cost) & (data.word_counts > 0))
     if settings.drop is not None:
         evident = np.setdiff1d(evident, settings.drop)

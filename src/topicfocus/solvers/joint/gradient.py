@@ -6,8 +6,20 @@ same bound ends elsewhere, so reproducing the paper needs this one. The arithmet
 (Adam, step 0.025, minibatches of 100, sums rather than means, raw γ, δ as a square), in sparse
 form: responsibilities exist for nonzero counts only.
 
-Differences, on purpose: documents are put in random order once (the original visits them in file
-order; its shuffle has no effect), a Bernoulli target keeps its variance term, γ stays positive.
+Differences from the original code, on purpose; from the same start objective, gradients and path
+are otherwise equal to 1e-11:
+
+- Documents are put in random order once. The original visits them in file order; its shuffle has no
+  effect.
+- δ starts at 0.05 or more (`noise_start`). The original has no floor, which 18% of its starts would
+  meet; from δ = 6e-5 it ends worse than the mean (error 2.93 against 1.79; 1.60 with the floor).
+- η has a Normal(0, 1/0.001) prior (`coef_penalty`; the original has none).
+- Responsibilities and their moments are in single precision, which halves the memory.
+- Documents that a step does not visit drift by Adam's moments. The drift is summed in closed form,
+  without the ε = 1e-8 that Adam adds to a root.
+- θ̂ of new documents is converged.
+- A Bernoulli target keeps its variance term; γ stays positive; δ is 1e-8 or more.
+- Estimators standardise real targets first, unless `standardize=False`, which is the original.
 """
 
 from __future__ import annotations

@@ -19,6 +19,9 @@ from topicfocus.families import (
 from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 
+#: Under δ at the start of the paper's algorithm. Where it starts at 6e-5, η never recovers.
+SMALLEST_NOISE_START = 0.05
+
 
 def _switches(problem: Problem, hyper: Hyperparameters) -> tuple[np.ndarray, np.ndarray]:
     """φ ≡ p and its background, or φ ≡ 1 without one."""
@@ -95,11 +98,13 @@ def near_symmetric_start(
     family: Any,
     prior: np.ndarray,
     rng: np.random.Generator,
+    noise_start: float | str | None = None,
 ) -> ModelState:
     """The paper's start: softmax of normalised exponential noise, so all topics are nearly flat.
 
-    Coefficients are Normal(0, 1) and the noise's standard deviation is |Normal(0, 1)|, as in the
-    original, in the units of the target. The target, not the start, breaks the symmetry.
+    Coefficients are Normal(0, 1), in the units of the target as fitting sees it. The target, not
+    the start, breaks the symmetry. δ is the square of a Normal(0, 1): as it falls ("random", the
+    original), at least 0.05 (None), or a number that is given.
     """
     n_words, n_topics = problem.corpus.n_words, hyper.n_topics
     noise = rng.exponential(size=(n_words, n_topics))
@@ -110,7 +115,12 @@ def near_symmetric_start(
     shape = coef_shape(family, n_topics)
     coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
     if noise_variance(family) is not None:
-        family = with_noise_variance(family, float(max(rng.standard_normal() ** 2, 0.05)))
+        noise_variance_start = float(rng.standard_normal() ** 2)
+        if noise_start is None:
+            noise_variance_start = max(noise_variance_start, SMALLEST_NOISE_START)
+        elif not isinstance(noise_start, str):
+            noise_variance_start = float(noise_start)
+        family = with_noise_variance(family, noise_variance_start)
     return ModelState(
         topics / topics.sum(axis=0),
         inclusion,

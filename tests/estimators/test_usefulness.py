@@ -1,0 +1,53 @@
+"""A fit that must not be used says so."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
+from topicfocus.datasets import make_reviews
+from topicfocus.estimators.usefulness import UselessFitWarning, held_out_share, no_words_kept
+
+REVIEWS = make_reviews(300, random_state=0)
+TRAIN, HELD = slice(0, 200), slice(200, 300)
+
+
+def test_worse_than_a_constant_on_held_out_documents():
+    """Validation targets are the other way round: what is learned is wrong for them."""
+    y = REVIEWS.target.astype(float)
+    with pytest.warns(UselessFitWarning, match="SLDARegressor: .* worse than a constant"):
+        model = SLDARegressor(3, max_epochs=40, tol=0.0, random_state=0).fit(
+            REVIEWS.counts[TRAIN],
+            y[TRAIN],
+            X_val=REVIEWS.counts[HELD],
+            y_val=100 - 5 * y[HELD],
+        )
+    assert held_out_share(model.fitted_) < 0
+
+
+def test_no_word_kept():
+    with pytest.warns(UserWarning, match="no word is kept"):
+        model = PFSLDARegressor(
+            2, inclusion_prior=1e-6, max_epochs=40, tol=0.0, random_state=0
+        ).fit(REVIEWS.counts[TRAIN], np.random.default_rng(0).normal(size=200))
+    assert no_words_kept(model)
+
+
+def test_good_fits_and_trials_are_silent():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = FocusedTopicRegressor(3, random_state=0).fit(REVIEWS.counts, REVIEWS.target)
+        PFSLDARegressor(2, max_epochs=2, random_state=0).fit(REVIEWS.counts, REVIEWS.target)
+    assert held_out_share(model.fitted_) > 0.5
+    assert no_words_kept(model) == []
+    assert np.isnan(
+        held_out_share(SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target).fitted_)
+    )
+
+
+def test_most_documents_are_empty():
+    counts = REVIEWS.counts.tolil()
+    counts[:180] = 0
+    with pytest.warns(UserWarning, match="180 of 300 documents have no words"):
+        SLDARegressor(2, max_epochs=1, random_state=0).fit(counts.tocsr(), REVIEWS.target)

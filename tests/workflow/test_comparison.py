@@ -1,0 +1,80 @@
+"""The comparison can be left out, and a model that is of no use is said to be."""
+
+import json
+
+import numpy as np
+import pytest
+from command_line import topicfocus, write_reviews
+
+from topicfocus import workflow
+from topicfocus.workflow.judge import Judged
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return write_reviews(tmp_path_factory.mktemp("data") / "r.csv", 240)
+
+
+def test_without_a_regression(data, tmp_path):
+    out = tmp_path / "out"
+    found = workflow.fit_file(data, text="text", target="stars", baseline=False, out=out)
+    assert list(found.result["held_out"]) == ["FocusedTopicRegressor", "mean of the training part"]
+    assert found.result["warnings"] == []
+    assert found.shown["baselines"] == {}
+    assert (out / "explorer.html").is_file()
+
+
+def test_from_the_command_line(data, tmp_path):
+    out = tmp_path / "out"
+    options = ("--text", "text", "--target", "stars", "--out", out, "--no-baseline")
+    done = topicfocus("fit", data, *options)
+    assert done.returncode == 0, done.stderr
+    assert "regression" not in done.stderr and "ridge" not in done.stdout
+    held_out = json.loads((out / "metrics.json").read_text())["held_out"]
+    assert list(held_out) == ["FocusedTopicRegressor", "mean of the training part"]
+
+
+def test_worse_than_a_constant_is_said_and_written(tmp_path):
+    """Targets that have nothing to do with the texts, and a model that believes them."""
+    path = write_reviews(tmp_path / "r.csv", 240)
+    lines = path.read_text().splitlines()
+    header, column = lines[0], lines[0].split(",").index("stars")
+    rng, rows = np.random.default_rng(2), []
+    for line in lines[1:]:
+        cells = line.split(",")
+        cells[column] = f"{rng.normal():.3f}"
+        rows.append(",".join(cells))
+    path.write_text("\n".join([header, *rows]))
+    with pytest.warns(UserWarning, match="worse than a constant does .RMSE"):
+        found = workflow.fit_file(
+            path, text="text", target="stars", model="slda", topics=20, baseline=False
+        )
+    (message,) = found.result["warnings"]
+    assert message.startswith("SLDARegressor predicts the held-out documents worse")
+
+
+@pytest.mark.parametrize(
+    ("kind", "figure"),
+    [("real", "rmse"), ("ordinal", "rmse"), ("count", "deviance"), ("classes", "log_loss")],
+)
+def test_the_figure_that_decides(kind, figure):
+    def judged(mine):
+        held_out = {"model": {figure: mine}, "ridge": {figure: 0.1}, "constant": {figure: 1.0}}
+        return Judged(None, [], held_out).warnings(kind)
+
+    assert judged(0.9) == judged(1.0) == []
+    assert len(judged(1.1)) == 1
+
+
+def test_documents_without_words_are_counted(tmp_path):
+    path = write_reviews(tmp_path / "r.csv", 240)
+    lines = path.read_text().splitlines()
+    columns = lines[0].split(",")
+    row = ",".join("xyzzy" if name == "text" else "5" for name in columns)
+    path.write_text("\n".join([*lines, row, row.replace("xyzzy", "plugh"), ""]))
+    said = []
+    found = workflow.fit_file(
+        path, text="text", target="stars", model="slda", baseline=False, remarks=said.append
+    )
+    assert found.result["documents"]["empty"] == 2
+    assert any(remark.startswith("2 of 242 documents have none of these words") for remark in said)
