@@ -122,7 +122,9 @@ def summarise(
         "predictors": describe_predictors(targets),
         "topics": _topics(inputs, found, labels),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
-        "covariates": _covariates(state, found.covariates, labels),
+        "covariates": _covariates(
+            state, fitted.target_model.scaling.centre, found.covariates, labels
+        ),
         "roots": fitted.sees_roots,
         "table": table,
         "reading": _reading(inputs.words),
@@ -192,7 +194,10 @@ def _context(inputs: Inputs) -> list[list[int]] | None:
     return [[int(v) for v in words] for words in names]
 
 
-def _covariates(state: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
+def _covariates(
+    state: Any, centre: np.ndarray, values: np.ndarray | None, labels: Labels
+) -> dict[str, Any] | None:
+    """`centre` is their average in the training part, from which classes are explained."""
     if state.covariate_coef is None:
         return None
     n = state.covariate_coef.shape[0]
@@ -200,6 +205,7 @@ def _covariates(state: Any, values: np.ndarray | None, labels: Labels) -> dict[s
     return {
         "names": names or [f"covariate {j}" for j in range(n)],
         "coef": state.covariate_coef,
+        "average": centre,
         "typical": np.zeros(n) if values is None or not len(values) else values.mean(axis=0),
     }
 

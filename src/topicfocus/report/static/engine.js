@@ -270,9 +270,59 @@ function predictCounts(model, counts, given = {}) {
     return { v, count: counts.get(v), amounts };
   });
   const topics = Array.from(theta, (t, k) => coef.map((eta) => eta[k] * (t - average[k])));
+  const byCovariate = (data.covariates && given.covariates ? given.covariates : []).map((z, j) => coef.map((_, l) => z * data.covariates.coef[j][l]));
   const targets = data.targets.map((target) => respond(model, target, predictor, spread, factor, theta));
   const composition = tokens.some((n) => n > 0) ? normalise(tokens) : Float64Array.from(average);
-  return { theta, tokens, composition, predictor, spread, base, covariates, given: given.covariates || [], words, topics, targets };
+  const found = { theta, tokens, composition, scores: predictor, predictor: [...predictor], spread, base, covariates, byCovariate, given: given.covariates || [], words, topics, targets };
+  for (const target of data.targets) if (target.width > 1) explainAgainstOthers(model, target, found);
+  return found;
+}
+
+// -- a class against the others: inference/contrasts.py ---------------------------------------------
+
+function logSum(values) {
+  const largest = Math.max(...values);
+  return largest + Math.log(values.reduce((sum, v) => sum + Math.exp(v - largest), 0));
+}
+
+/** log P(c) - log(1 - P(c)). */
+function logOdds(scores, c) {
+  return scores[c] - logSum(scores.filter((_, l) => l !== c));
+}
+
+/** 1 for class c, and minus the weights of the others: logarithmic means of their shares before and after. */
+function contrast(before, after, c) {
+  const shares = (scores) => {
+    const total = logSum(scores.filter((_, l) => l !== c));
+    return scores.map((v) => v - total);
+  };
+  const old = shares(before), now = shares(after);
+  const means = old.map((x, l) => {
+    if (l === c) return 0;
+    const gap = Math.abs(now[l] - x);
+    return Math.exp(Math.max(x, now[l])) * (gap < 1e-9 ? 1 : -Math.expm1(-gap) / gap);
+  });
+  return normalise(means).map((w, l) => (l === c ? 1 : -w));
+}
+
+/** Amounts of scores as amounts of the log odds of each class against the others; they add up as exactly. */
+function explainAgainstOthers(model, target, found) {
+  const { first, width } = target;
+  const of = (values) => Array.from(values).slice(first, first + width);
+  const { covariates } = model.data;
+  const average = new Array(width).fill(0);
+  if (covariates) covariates.average.forEach((z, j) => of(covariates.coef[j]).forEach((b, c) => { average[c] += z * b; }));
+  const before = of(found.base).map((b, c) => b + average[c]), after = of(found.scores);
+  const signs = before.map((_, c) => contrast(before, after, c));
+  const changed = (values) => { const old = of(values); signs.forEach((sign, c) => { values[first + c] = dot(sign, old); }); };
+  found.words.forEach((word) => changed(word.amounts));
+  found.topics.forEach(changed);
+  found.byCovariate.forEach(changed);
+  changed(found.covariates);
+  signs.forEach((sign, c) => {
+    found.base[first + c] = logOdds(before, c) - dot(sign, average);
+    found.predictor[first + c] = logOdds(after, c);
+  });
 }
 
 /** E[y | f], its standard deviation, probabilities and 80% interval, in the target's units. */

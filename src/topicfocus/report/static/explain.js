@@ -34,7 +34,7 @@ function waterfallRows(model, found, l, parts) {
 function covariateRows(data, found, l) {
   if (found.covariates[l] === 0) return [];
   if (found.given.length > SHOWN_PARTS) return [{ name: `${found.given.length} covariates`, amount: found.covariates[l] }];
-  return found.given.map((z, j) => ({ name: `${data.covariates.names[j]} = ${format(z)}`, amount: z * data.covariates.coef[j][l] }));
+  return found.given.map((z, j) => ({ name: `${data.covariates.names[j]} = ${format(z)}`, amount: found.byCovariate[j][l] }));
 }
 
 function waterfall(model, found, l) {
@@ -61,14 +61,14 @@ function waterfall(model, found, l) {
 /** What a linear predictor is measured in. */
 function unitOf(model, l) {
   const { kind, scale } = model.data.targets[model.data.predictors[l].target];
-  return scale ?? { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "score" }[kind];
+  return scale ?? { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "log odds" }[kind];
 }
 
 /** What a linear predictor comes to, where it is on another scale than the target and alone decides. */
 function responseOf(model, f, l) {
   const { kind, curve } = model.data.targets[model.data.predictors[l].target];
   if (curve) return ` ${format(onCurve(curve, f).mean)}`;
-  if (kind === "bernoulli") return ` ${percent(1 / (1 + Math.exp(-f)))}`;
+  if (kind === "bernoulli" || kind === "categorical") return ` ${percent(1 / (1 + Math.exp(-f)))}`;
   return kind === "poisson" ? ` ${format(Math.exp(f))}` : "";
 }
 
