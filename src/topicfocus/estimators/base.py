@@ -50,6 +50,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
     #: Documents kept for `partial_fit`, at most; memory does not grow beyond them.
     reservoir_size = RESERVOIR_SIZE
 
+    #: A document with fewer different words than this that the topics contain has too few.
+    FEW_WORDS = 3
+
     #: Whether there are targets.
     _supervised = False
 
@@ -215,6 +218,31 @@ class TopicModel(TransformerMixin, BaseEstimator):
         True
         """
         return self.fitted_.composition(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
+
+    def relevant_words(self, X: Any) -> np.ndarray:
+        """How many different words of each document the topics contain.
+
+        With none the prediction is that of a document without words, and with few it is near it:
+        `FEW_WORDS` (3) is where the command line begins to say so.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+
+        Returns
+        -------
+        array of int (documents,)
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> int(model.relevant_words(0 * reviews.counts[:1])[0])
+        0
+        """
+        return self.fitted_.relevant_words(self._read_counts(X, reset=False))
 
     def top_words(
         self, n: int = 10, vocabulary: Any = None, order: str = DEFAULT_ORDER
