@@ -377,7 +377,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         exposure: Any = None,
         covariates: Any = None,
         sample_weight: Any = None,
-        quantiles: tuple[float, float] = QUANTILES,
+        quantiles: tuple[float, float] | None = None,
         confidence: float = 0.95,
         vocabulary: Any = None,
         as_frame: bool = True,
@@ -394,7 +394,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
             Documents to take shares and averages from: the training documents, or others like them.
         exposure, covariates, sample_weight : optional
             As for fit.
-        quantiles : pair of floats, default=(0.1, 0.9)
+        quantiles : pair of floats, optional
+            By default (0.1, 0.9); with C > 5 classes (0.1, 1 - 1/2C), where the middle of the
+            documents of an average class is.
         confidence : float, default=0.95
             Of the interval of the change. It contains the uncertainty of the coefficients, for as
             many documents as the model was fitted to; not that of the topics themselves
@@ -430,7 +432,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         True
         """
         documents = self._effect_documents(X, exposure, covariates, sample_weight)
-        check_quantiles(quantiles, confidence)
+        check_quantiles(QUANTILES if quantiles is None else quantiles, confidence)
         found = topic_effects(
             self.fitted_,
             documents,
