@@ -55,7 +55,8 @@ def topics(model: Any, words: Any, found: Effects, positive: Any = None) -> list
     10th and its 90th percentile (of many classes a higher one, `scale`), "change" their difference
     with its interval: numbers, or probabilities of the "class", the positive one of two and else
     the one that the topic raises most ("changes" has those of all). "share" is that of the
-    relevant words of an average document. Topics of models that drop words have those that they go with, their "context".
+    relevant words of an average document. Topics of models that drop words have those that they
+    go with, their "context".
     """
     share = found.composition.mean(axis=0)
     names = model.top_words(_WORDS, words)
