@@ -11,6 +11,7 @@ from scipy import sparse
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.report.evaluation import (
     calibration,
+    confusion,
     figures,
     roc,
     rounded,
@@ -138,6 +139,7 @@ def evaluate(
                 calibration((truth == c).astype(float), mean[:, c], shares=True)
                 for c in range(mean.shape[1])
             ]
+            record["confusion"] = confusion(truth, mean)
         else:
             record["calibration"] = [calibration(truth, mean, shares=False)]
         out.append(record)

@@ -44,6 +44,9 @@ class Explorer:
         Their figures stand beside the model's. Probabilities for classes.
     frontier : rows of a path over inclusion priors, optional
         A list of dicts or a dataframe with `inclusion_prior` and figures.
+    stability : dict, optional
+        What a check of the fit's stability found, shown as it is: a list with one entry a topic, or
+        a dict by number of topic, stands beside the topics, anything else in the view of the fit.
     max_documents : int, default=500
         Documents in the page, a random sample; figures and curves are of all of them.
     exact : bool, default=False
@@ -88,6 +91,7 @@ class Explorer:
         held_out: bool = False,
         baselines: Any = None,
         frontier: Any = None,
+        stability: Any = None,
         max_documents: int = 500,
         exact: bool = False,
         random_state: int | None = 0,
@@ -95,7 +99,7 @@ class Explorer:
         inputs = read_inputs(model, texts, counts, target, vocabulary)
         called = target_names_of(target_name, target_names, target)
         labels = Labels(title, names, called, class_names, document_names, covariate_names)
-        extras = Extras(exposure, covariates, held_out, baselines, frontier)
+        extras = Extras(exposure, covariates, held_out, baselines, frontier, stability)
         self.summary = summarise(
             inputs,
             labels,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.word_order import DEFAULT_ORDER, RELEVANCE
 from topicfocus.report.documents import (
     document_summary,
@@ -21,6 +22,7 @@ from topicfocus.report.documents import (
     read_baselines,
     sample_rows,
 )
+from topicfocus.report.examples import document_examples
 from topicfocus.report.facts import fit_facts
 from topicfocus.report.inputs import Inputs, TextReading
 from topicfocus.report.intervals import topic_errors
@@ -31,13 +33,15 @@ from topicfocus.report.labels import (
     listed,
     topic_names,
 )
+from topicfocus.report.layout import topic_map
+from topicfocus.report.stability import read_stability
 from topicfocus.report.table import word_table
 from topicfocus.report.vocabulary import word_summary
 
 #: Of the summary's layout, for programs that read it.
 VERSION = 2
-#: Characters of all data; the page's own code takes 0.12 MB more.
-PAGE_BUDGET = 1_360_000
+#: Characters of all data; the page's own code takes 0.18 MB more.
+PAGE_BUDGET = 1_310_000
 SMALLEST_TEXTS = 60_000
 #: Dropped words that each topic is shown with.
 CONTEXT_WORDS = 12
@@ -54,6 +58,7 @@ class Extras:
         Whether the documents are ones the model was not trained on.
     baselines : dict of name to predictions for the same documents
     frontier : rows with `inclusion_prior` and figures: a list of dicts, or a dataframe
+    stability : dict of what was found out about it (`read_stability`)
     """
 
     exposure: Any = None
@@ -61,6 +66,7 @@ class Extras:
     held_out: bool = False
     baselines: Any = None
     frontier: Any = None
+    stability: Any = None
 
 
 def summarise(
@@ -122,15 +128,19 @@ def summarise(
         "predictors": describe_predictors(targets),
         "topics": _topics(inputs, found, labels),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
-        "covariates": _covariates(state, found.covariates, labels),
+        "covariates": _covariates(fitted, found.covariates, labels),
         "roots": fitted.sees_roots,
         "table": table,
         "reading": _reading(inputs.words),
         "words": word_summary(inputs, found.mixes),
-        "documents": document_summary(inputs, found, rows, document_names, relevant),
+        "documents": document_summary(inputs, found, rows, document_names, relevant)
+        | document_examples(inputs, found, rows, extras.exposure, extras.covariates),
         "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
         "held_out": bool(extras.held_out),
         "fit": fit_facts(inputs, extras.frontier),
+        "effects": None,
+        "groups": None,
+        "stability": read_stability(extras.stability, state.n_topics),
     }
     summary = plain(summary)
     if inputs.texts is not None:
@@ -180,6 +190,7 @@ def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
         "relevance": RELEVANCE,
         "context": _context(inputs),
         "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
+        "map": topic_map(fitted.components, state.coef_rows[0]),
     }
 
 
@@ -192,7 +203,8 @@ def _context(inputs: Inputs) -> list[list[int]] | None:
     return [[int(v) for v in words] for words in names]
 
 
-def _covariates(state: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
+def _covariates(fitted: Fitted, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
+    state, centre = fitted.state, fitted.target_model.scaling.centre
     if state.covariate_coef is None:
         return None
     n = state.covariate_coef.shape[0]
@@ -200,6 +212,7 @@ def _covariates(state: Any, values: np.ndarray | None, labels: Labels) -> dict[s
     return {
         "names": names or [f"covariate {j}" for j in range(n)],
         "coef": state.covariate_coef,
+        "average": centre @ state.covariate_coef,
         "typical": np.zeros(n) if values is None or not len(values) else values.mean(axis=0),
     }
 

@@ -251,12 +251,12 @@ function predictCounts(model, counts, given = {}) {
   const theta = inferMix(model, doc);
   const { factor } = curvature(model, doc, theta);
   const offset = given.offset || data.intercept;
-  const covariates = coef.map((_, l) => {
+  const more = coef.map((_, l) => {
     if (!data.covariates || !given.covariates) return 0;
     return given.covariates.reduce((sum, z, j) => sum + z * data.covariates.coef[j][l], 0);
   });
   const base = coef.map((_, l) => offset[l] + model.baseTopics[l]);
-  const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta));
+  const predictor = coef.map((eta, l) => offset[l] + more[l] + dot(eta, theta));
   const spread = coef.map((eta) => varianceAlong(factor, theta, eta));
   const size = model.total + doc.weight.reduce((a, b) => a + b, 0);
   const tokens = new Float64Array(K);
@@ -270,18 +270,69 @@ function predictCounts(model, counts, given = {}) {
     return { v, count: counts.get(v), amounts };
   });
   const topics = Array.from(theta, (t, k) => coef.map((eta) => eta[k] * (t - average[k])));
-  const targets = data.targets.map((target) => respond(model, target, predictor, spread, factor, theta));
+  const targets = data.targets.map((target) => respond(target, predictor, spread));
   const composition = tokens.some((n) => n > 0) ? normalise(tokens) : Float64Array.from(average);
-  return { theta, tokens, composition, predictor, spread, base, covariates, given: given.covariates || [], words, topics, targets };
+  const parts = (given.covariates || []).map((z, j) => coef.map((_, l) => (data.covariates ? z * data.covariates.coef[j][l] : 0)));
+  const found = { theta, tokens, composition, scores: predictor, spread, base, predictor, words, topics, covariates: parts, given: given.covariates || [], targets };
+  for (const target of data.targets) if (target.width > 1) againstOthers(model, target, found);
+  return found;
 }
 
-/** E[y | f], its standard deviation, probabilities and 80% interval, in the target's units. */
-function respond(model, target, predictor, spread, factor, theta) {
+// -- a class against the others: estimators/explanation.py, inference/contrasts.py ------------------
+
+function logSumExp(values) {
+  const largest = Math.max(...values);
+  return largest + Math.log(values.reduce((sum, v) => sum + Math.exp(v - largest), 0));
+}
+
+/** 1 for class c and -w_l for the others, w the logarithmic means of their shares before and after. */
+function contrast(before, after, c) {
+  const logShares = (scores) => {
+    const others = scores.filter((_, l) => l !== c), total = logSumExp(others);
+    return scores.map((f) => f - total);
+  };
+  const old = logShares(before), now = logShares(after);
+  const means = old.map((a, l) => {
+    if (l === c) return 0;
+    const gap = Math.abs(now[l] - a);
+    return Math.exp(Math.max(a, now[l])) * (gap < 1e-9 ? 1 : -Math.expm1(-gap) / gap);
+  });
+  const total = means.reduce((a, b) => a + b, 0);
+  return means.map((m, l) => (l === c ? 1 : -m / total));
+}
+
+/** Scores of classes become log odds of each against the rest, still an exact sum over the parts. */
+function againstOthers(model, target, found) {
+  const { first, width } = target;
+  const own = (values) => Array.from({ length: width }, (_, c) => values[first + c]);
+  const average = own(model.data.covariates ? model.data.covariates.average : new Array(model.L).fill(0));
+  const before = own(found.base).map((f, c) => f + average[c]), after = own(found.scores);
+  const odds = (scores, c) => scores[c] - logSumExp(scores.filter((_, l) => l !== c));
+  const signs = before.map((_, c) => contrast(before, after, c));
+  const turned = (amounts) => {
+    const out = Array.from(amounts);
+    for (let c = 0; c < width; c++) out[first + c] = signs[c].reduce((sum, s, l) => sum + s * amounts[first + l], 0);
+    return out;
+  };
+  found.words = found.words.map((w) => ({ ...w, amounts: turned(w.amounts) }));
+  found.topics = found.topics.map(turned);
+  found.covariates = found.covariates.map(turned);
+  found.base = Array.from(found.base);
+  found.predictor = Array.from(found.predictor);
+  for (let c = 0; c < width; c++) {
+    found.base[first + c] = odds(before, c) - signs[c].reduce((sum, s, l) => sum + s * average[l], 0);
+    found.predictor[first + c] = odds(after, c);
+  }
+}
+
+/** E[y | f], its standard deviation, probabilities and, of numbers, an 80% interval within the target's limits. */
+function respond(target, predictor, spread) {
   const f = predictor[target.first], s = spread[target.first];
-  if (target.kind === "gaussian") return interval(f, Math.sqrt(target.noise + s), -Infinity, Infinity);
+  const [least, largest] = (target.limits || [null, null]).map((v, i) => v ?? (i ? Infinity : -Infinity));
+  if (target.kind === "gaussian") return interval(f, Math.sqrt(target.noise + s), least, largest);
   if (target.kind === "poisson") {
     const mean = Math.exp(Math.min(f, 300));
-    return interval(mean, Math.sqrt(mean + mean * mean * s), 0, Infinity);
+    return interval(mean, Math.sqrt(mean + mean * mean * s), Math.max(0, least), largest);
   }
   if (target.kind === "ordinal") {
     const below = target.thresholds.map((t) => sigmoid(t - f));
@@ -296,29 +347,15 @@ function respond(model, target, predictor, spread, factor, theta) {
     return { ...interval(mean, std, target.levels[0], last), probabilities: p };
   }
   if (target.kind === "bernoulli") {
-    const sd = Math.sqrt(s);
-    const high = sigmoid(f + Z80 * sd), low = sigmoid(f - Z80 * sd);
     const p = sigmoid(f);
     const std = Math.sqrt(Math.min(p * (1 - p) + (p * (1 - p)) ** 2 * s, 0.25));
-    return { mean: p, std, probabilities: [1 - p, p], low: [1 - high, low], high: [1 - low, high] };
+    return { mean: p, std, probabilities: [1 - p, p] };
   }
   if (target.curve) {
     const at = onCurve(target.curve, f);
-    return interval(at.mean, Math.sqrt(at.variance + at.slope * at.slope * s), -Infinity, Infinity);
+    return interval(at.mean, Math.sqrt(at.variance + at.slope * at.slope * s), least, largest);
   }
-  const p = softmax(predictor.slice(target.first, target.first + target.width));
-  // dp_c/dθ = p_c (η_c - Σ_j p_j η_j)
-  const eta = model.coef.slice(target.first, target.first + target.width);
-  const middle = Float64Array.from(theta, (_, k) => p.reduce((sum, pj, j) => sum + pj * eta[j][k], 0));
-  const sds = p.map((pc, c) => {
-    const push = Float64Array.from(middle, (m, k) => pc * (eta[c][k] - m));
-    return Math.sqrt(varianceAlong(factor, theta, push));
-  });
-  return {
-    probabilities: p,
-    low: p.map((pc, c) => Math.max(0, pc - Z80 * sds[c])),
-    high: p.map((pc, c) => Math.min(1, pc + Z80 * sds[c])),
-  };
+  return { probabilities: softmax(predictor.slice(target.first, target.first + target.width)) };
 }
 
 /** E[y | f], its slope and Var(y | f) of a family that only Python knows, from its curve: cubics with the
@@ -340,15 +377,17 @@ function onCurve(curve, f) {
 function interval(mean, std, smallest, largest) {
   return {
     mean, std,
-    low: Math.max(smallest, mean - Z80 * std),
-    high: Math.min(largest, mean + Z80 * std),
+    low: clamp(mean - Z80 * std, smallest, largest),
+    high: clamp(mean + Z80 * std, smallest, largest),
   };
 }
 
-/** A typed text: its words, and everything about it. */
-function predictText(model, text, given = {}) {
+/** A typed text: its words, and everything about it. `off`: numbers of spans that are taken out. */
+function predictText(model, text, given = {}, off = []) {
   const spans = spansOf(text, model.data.reading);
-  const terms = termsOf(model, spans);
+  const without = new Set(off);
+  const places = spans.map((_, i) => i).filter((i) => !without.has(i));
+  const terms = termsOf(model, places.map((i) => spans[i])).map((t) => ({ v: t.v, spans: t.spans.map((i) => places[i]) }));
   return { spans, terms, ...predictCounts(model, countTerms(model, terms), given) };
 }
 
