@@ -110,6 +110,28 @@ def test_exposure_and_covariates_take_part(open_page):
     assert float(value) == shown
 
 
+def test_classes_beside_covariates_equal_explain(open_page):
+    from topicfocus import FocusedTopicClassifier
+
+    model, texts, target = case("multiclass")
+    counts = model[:-1].transform(texts)
+    z = np.random.default_rng(1).normal(40.0, 2.0, (len(texts), 2))
+    fitted = FocusedTopicClassifier(3, max_epochs=4, random_state=0)
+    fitted.fit(counts, target, covariates=z)
+    explorer = Explorer(fitted, counts=counts[:20], target=target[:20], covariates=z[:20])
+    page = open_page(explorer.html)
+    found = page.evaluate("Array.from({length: 20}, (_, d) => topicfocus.predictDocument(d))")
+    wanted = fitted.explain(counts[:20], covariates=z[:20])
+    near = {"rtol": 0, "atol": 1e-6}
+    np.testing.assert_allclose([r["predictor"] for r in found], wanted.predictor, **near)
+    np.testing.assert_allclose([r["base"] for r in found], wanted.base, **near)
+    for l in range(3):
+        beside = [[row[l] for row in r["byCovariate"]] for r in found]
+        np.testing.assert_allclose(beside, wanted.covariates[l], **near)
+        topics = [[row[l] for row in r["topics"]] for r in found]
+        np.testing.assert_allclose(topics, wanted.topics[l].toarray(), **near)
+
+
 def test_typed_text_is_predicted_as_it_is_typed(open_page):
     model, texts, target = case("regression")
     page = open_page(Explorer(model, texts=texts[:40], target=target[:40]).html, "#view=try")
@@ -137,9 +159,9 @@ def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch):
     assert 0 < error < 0.1
     page = open_page(rounded.html, "#view=try")
     found = page.evaluate(
-        "Array.from({length: 30}, (_, d) => topicfocus.predictDocument(d).predictor)"
+        "Array.from({length: 30}, (_, d) => topicfocus.predictDocument(d).scores)"
     )
-    wanted = model[-1].explain(model[:-1].transform(texts[:30])).predictor
+    wanted = model.decision_function(texts[:30])
     assert np.abs(np.array(found) - wanted).max() == pytest.approx(error, rel=1e-3)
     assert "rounded" in page.locator("#try-result").inner_text()
     kept = Explorer(model, texts=texts[:30], target=target[:30], exact=True)

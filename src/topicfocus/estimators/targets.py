@@ -136,6 +136,11 @@ class TargetModel:
                     f"{values[row]:g}."
                 )
 
+    def with_values(self, codes: np.ndarray, weight: np.ndarray) -> TargetModel:
+        """The same after more targets, documents x targets, were seen."""
+        codings = [c.with_values(codes[:, t], weight) for t, c in enumerate(self.codings)]
+        return replace(self, codings=tuple(codings))
+
     def start(self, codes: np.ndarray, weight: np.ndarray) -> Any:
         """The family (of several targets: `Several`) to start from, given the targets."""
         families = [c.start(codes[:, t], weight) for t, c in enumerate(self.codings)]
@@ -185,6 +190,12 @@ class TargetModel:
         """P(y = label), documents x labels, one array a target."""
         parts = self.parts(family)
         return [p.coding.probabilities(p.family, predictor[:, p.where]) for p in parts]
+
+    def responses(self, family: Any, predictor: np.ndarray) -> np.ndarray:
+        """What each predictor says, documents x predictors: E[y | f], or P of its class."""
+        return np.concatenate(
+            [p.coding.response(p.family, predictor[:, p.where]) for p in self.parts(family)], axis=1
+        )
 
     def predictor_names(self) -> tuple[str, ...]:
         """What each linear predictor is about: "y", or "y is good" for a class."""

@@ -102,6 +102,7 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
             "levels": np.asarray(part.coding.labels, dtype=float)
             if part.coding.is_rating
             else None,
+            "limits": part.coding.bounds(own),
             "noise": getattr(own, "noise_variance", None),
             "thresholds": getattr(own, "thresholds", None),
         }

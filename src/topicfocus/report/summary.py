@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
-from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.word_order import DEFAULT_ORDER, RELEVANCE
 from topicfocus.report.documents import (
     document_summary,
@@ -22,6 +21,7 @@ from topicfocus.report.documents import (
     read_baselines,
     sample_rows,
 )
+from topicfocus.report.effects import reachable_effects
 from topicfocus.report.examples import document_examples
 from topicfocus.report.facts import fit_facts
 from topicfocus.report.inputs import Inputs, TextReading
@@ -117,6 +117,9 @@ def summarise(
     state = fitted.state
     table = word_table(fitted, inputs.counts[rows], exact, model.n_jobs)
     relevant = (state.inclusion > 0) & (state.topic_word.max(axis=1) > 0)
+    effects, word_effects = reachable_effects(
+        inputs, found.mixes, extras.exposure, extras.covariates
+    )
     document_names = listed("document_names", labels.documents, inputs.n_docs)
     summary = {
         "version": VERSION,
@@ -128,17 +131,19 @@ def summarise(
         "predictors": describe_predictors(targets),
         "topics": _topics(inputs, found, labels),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
-        "covariates": _covariates(fitted, found.covariates, labels),
+        "covariates": _covariates(
+            state, fitted.target_model.scaling.centre, found.covariates, labels
+        ),
         "roots": fitted.sees_roots,
         "table": table,
         "reading": _reading(inputs.words),
-        "words": word_summary(inputs, found.mixes),
+        "words": word_summary(inputs, found.mixes) | {"effect": word_effects},
         "documents": document_summary(inputs, found, rows, document_names, relevant)
         | document_examples(inputs, found, rows, extras.exposure, extras.covariates),
         "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
         "held_out": bool(extras.held_out),
         "fit": fit_facts(inputs, extras.frontier),
-        "effects": None,
+        "effects": effects,
         "groups": None,
         "stability": read_stability(extras.stability, state.n_topics),
     }
@@ -203,8 +208,10 @@ def _context(inputs: Inputs) -> list[list[int]] | None:
     return [[int(v) for v in words] for words in names]
 
 
-def _covariates(fitted: Fitted, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
-    state, centre = fitted.state, fitted.target_model.scaling.centre
+def _covariates(
+    state: Any, centre: np.ndarray, values: np.ndarray | None, labels: Labels
+) -> dict[str, Any] | None:
+    """`centre` is their average in the training part, from which classes are explained."""
     if state.covariate_coef is None:
         return None
     n = state.covariate_coef.shape[0]
@@ -212,7 +219,7 @@ def _covariates(fitted: Fitted, values: np.ndarray | None, labels: Labels) -> di
     return {
         "names": names or [f"covariate {j}" for j in range(n)],
         "coef": state.covariate_coef,
-        "average": centre @ state.covariate_coef,
+        "average": centre,
         "typical": np.zeros(n) if values is None or not len(values) else values.mean(axis=0),
     }
 

@@ -251,12 +251,12 @@ function predictCounts(model, counts, given = {}) {
   const theta = inferMix(model, doc);
   const { factor } = curvature(model, doc, theta);
   const offset = given.offset || data.intercept;
-  const more = coef.map((_, l) => {
+  const covariates = coef.map((_, l) => {
     if (!data.covariates || !given.covariates) return 0;
     return given.covariates.reduce((sum, z, j) => sum + z * data.covariates.coef[j][l], 0);
   });
   const base = coef.map((_, l) => offset[l] + model.baseTopics[l]);
-  const predictor = coef.map((eta, l) => offset[l] + more[l] + dot(eta, theta));
+  const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta));
   const spread = coef.map((eta) => varianceAlong(factor, theta, eta));
   const size = model.total + doc.weight.reduce((a, b) => a + b, 0);
   const tokens = new Float64Array(K);
@@ -270,59 +270,59 @@ function predictCounts(model, counts, given = {}) {
     return { v, count: counts.get(v), amounts };
   });
   const topics = Array.from(theta, (t, k) => coef.map((eta) => eta[k] * (t - average[k])));
+  const byCovariate = (data.covariates && given.covariates ? given.covariates : []).map((z, j) => coef.map((_, l) => z * data.covariates.coef[j][l]));
   const targets = data.targets.map((target) => respond(target, predictor, spread));
   const composition = tokens.some((n) => n > 0) ? normalise(tokens) : Float64Array.from(average);
-  const parts = (given.covariates || []).map((z, j) => coef.map((_, l) => (data.covariates ? z * data.covariates.coef[j][l] : 0)));
-  const found = { theta, tokens, composition, scores: predictor, spread, base, predictor, words, topics, covariates: parts, given: given.covariates || [], targets };
-  for (const target of data.targets) if (target.width > 1) againstOthers(model, target, found);
+  const found = { theta, tokens, composition, scores: predictor, predictor: [...predictor], spread, base, covariates, byCovariate, given: given.covariates || [], words, topics, targets };
+  for (const target of data.targets) if (target.width > 1) explainAgainstOthers(model, target, found);
   return found;
 }
 
-// -- a class against the others: estimators/explanation.py, inference/contrasts.py ------------------
+// -- a class against the others: inference/contrasts.py ---------------------------------------------
 
-function logSumExp(values) {
+function logSum(values) {
   const largest = Math.max(...values);
   return largest + Math.log(values.reduce((sum, v) => sum + Math.exp(v - largest), 0));
 }
 
-/** 1 for class c and -w_l for the others, w the logarithmic means of their shares before and after. */
-function contrast(before, after, c) {
-  const logShares = (scores) => {
-    const others = scores.filter((_, l) => l !== c), total = logSumExp(others);
-    return scores.map((f) => f - total);
-  };
-  const old = logShares(before), now = logShares(after);
-  const means = old.map((a, l) => {
-    if (l === c) return 0;
-    const gap = Math.abs(now[l] - a);
-    return Math.exp(Math.max(a, now[l])) * (gap < 1e-9 ? 1 : -Math.expm1(-gap) / gap);
-  });
-  const total = means.reduce((a, b) => a + b, 0);
-  return means.map((m, l) => (l === c ? 1 : -m / total));
+/** log P(c) - log(1 - P(c)). */
+function logOdds(scores, c) {
+  return scores[c] - logSum(scores.filter((_, l) => l !== c));
 }
 
-/** Scores of classes become log odds of each against the rest, still an exact sum over the parts. */
-function againstOthers(model, target, found) {
-  const { first, width } = target;
-  const own = (values) => Array.from({ length: width }, (_, c) => values[first + c]);
-  const average = own(model.data.covariates ? model.data.covariates.average : new Array(model.L).fill(0));
-  const before = own(found.base).map((f, c) => f + average[c]), after = own(found.scores);
-  const odds = (scores, c) => scores[c] - logSumExp(scores.filter((_, l) => l !== c));
-  const signs = before.map((_, c) => contrast(before, after, c));
-  const turned = (amounts) => {
-    const out = Array.from(amounts);
-    for (let c = 0; c < width; c++) out[first + c] = signs[c].reduce((sum, s, l) => sum + s * amounts[first + l], 0);
-    return out;
+/** 1 for class c, and minus the weights of the others: logarithmic means of their shares before and after. */
+function contrast(before, after, c) {
+  const shares = (scores) => {
+    const total = logSum(scores.filter((_, l) => l !== c));
+    return scores.map((v) => v - total);
   };
-  found.words = found.words.map((w) => ({ ...w, amounts: turned(w.amounts) }));
-  found.topics = found.topics.map(turned);
-  found.covariates = found.covariates.map(turned);
-  found.base = Array.from(found.base);
-  found.predictor = Array.from(found.predictor);
-  for (let c = 0; c < width; c++) {
-    found.base[first + c] = odds(before, c) - signs[c].reduce((sum, s, l) => sum + s * average[l], 0);
-    found.predictor[first + c] = odds(after, c);
-  }
+  const old = shares(before), now = shares(after);
+  const means = old.map((x, l) => {
+    if (l === c) return 0;
+    const gap = Math.abs(now[l] - x);
+    return Math.exp(Math.max(x, now[l])) * (gap < 1e-9 ? 1 : -Math.expm1(-gap) / gap);
+  });
+  return normalise(means).map((w, l) => (l === c ? 1 : -w));
+}
+
+/** Amounts of scores as amounts of the log odds of each class against the others; they add up as exactly. */
+function explainAgainstOthers(model, target, found) {
+  const { first, width } = target;
+  const of = (values) => Array.from(values).slice(first, first + width);
+  const { covariates } = model.data;
+  const average = new Array(width).fill(0);
+  if (covariates) covariates.average.forEach((z, j) => of(covariates.coef[j]).forEach((b, c) => { average[c] += z * b; }));
+  const before = of(found.base).map((b, c) => b + average[c]), after = of(found.scores);
+  const signs = before.map((_, c) => contrast(before, after, c));
+  const changed = (values) => { const old = of(values); signs.forEach((sign, c) => { values[first + c] = dot(sign, old); }); };
+  found.words.forEach((word) => changed(word.amounts));
+  found.topics.forEach(changed);
+  found.byCovariate.forEach(changed);
+  changed(found.covariates);
+  signs.forEach((sign, c) => {
+    found.base[first + c] = logOdds(before, c) - dot(sign, average);
+    found.predictor[first + c] = logOdds(after, c);
+  });
 }
 
 /** E[y | f], its standard deviation, probabilities and, of numbers, an 80% interval within the target's limits. */

@@ -32,9 +32,9 @@ function waterfallRows(model, found, l, parts) {
 
 /** What each covariate adds, or all together where they are many. */
 function covariateRows(data, found, l) {
-  const rows = found.covariates.map((amounts, j) => ({ name: `${data.covariates.names[j]} = ${format(found.given[j])}`, amount: amounts[l] }));
-  if (rows.every((row) => row.amount === 0)) return [];
-  return rows.length > SHOWN_PARTS ? [{ name: `${rows.length} covariates`, amount: rows.reduce((sum, row) => sum + row.amount, 0) }] : rows;
+  if (found.covariates[l] === 0) return [];
+  if (found.given.length > SHOWN_PARTS) return [{ name: `${found.given.length} covariates`, amount: found.covariates[l] }];
+  return found.given.map((z, j) => ({ name: `${data.covariates.names[j]} = ${format(z)}`, amount: found.byCovariate[j][l] }));
 }
 
 function waterfall(model, found, l) {
