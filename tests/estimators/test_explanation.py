@@ -105,6 +105,8 @@ def test_classes_beside_covariates(reviews):
     average = z.mean(axis=0, keepdims=True)
     empty = model.predict_proba(np.zeros((1, reviews.counts.shape[1])), covariates=average)
     np.testing.assert_allclose(explanation.before, np.tile(empty, (300, 1)), rtol=0, atol=1e-9)
+    start = np.column_stack([explanation.average[l].sum(axis=1) for l in range(3)])
+    np.testing.assert_allclose(explanation.base + start, logit(explanation.before), atol=1e-9)
     beside = model.explain(np.zeros((1, reviews.counts.shape[1])), covariates=average)
     np.testing.assert_allclose(beside.predictor, logit(empty), rtol=0, atol=1e-9)
 

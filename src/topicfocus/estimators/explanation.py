@@ -17,7 +17,7 @@ from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.contrasts import contrast, log_odds
 from topicfocus.inference.contributions import contributions
-from topicfocus.inference.state import ModelState, Problem
+from topicfocus.inference.state import ModelState
 
 #: Words of each sign that the text of one document's explanation shows.
 _SHOWN = 8
@@ -41,6 +41,8 @@ class Explanation:
     words : tuple of sparse arrays (documents, words), one a predictor
     topics : tuple of sparse arrays (documents, topics), one a predictor
     covariates : tuple of arrays (documents, covariates), one a predictor
+    average : tuple of arrays (documents, covariates), one a predictor
+        What the covariates would add if they were the averages of the training documents.
     word_names, topic_names : arrays of str
     before, after : arrays (documents, predictors)
         The expected target, or the probability of the class: of a document without words (and with
@@ -58,6 +60,7 @@ class Explanation:
     words: tuple[sparse.csr_array, ...]
     topics: tuple[sparse.csr_array, ...]
     covariates: tuple[np.ndarray, ...]
+    average: tuple[np.ndarray, ...]
     word_names: np.ndarray
     topic_names: np.ndarray
     before: np.ndarray
@@ -78,6 +81,7 @@ class Explanation:
             words=tuple(m[index] for m in self.words),
             topics=tuple(m[index] for m in self.topics),
             covariates=tuple(m[index] for m in self.covariates),
+            average=tuple(m[index] for m in self.average),
             before=self.before[index],
             after=self.after[index],
             chosen=self.chosen[index],
@@ -149,14 +153,15 @@ def explain(
         replace(problem, covariates=None).offsets(state) + found.base,
         found.words,
         found.topics,
-        _of_covariates(problem, state),
+        _of_covariates(problem.covariates, state, problem.n_docs),
+        _of_covariates(fitted.target_model.scaling.centre[None], state, problem.n_docs),
     )
-    empty = amounts.base + _of_average(fitted)
+    empty = amounts.base + amounts.average.sum(axis=1)
     full = amounts.base + amounts.covariates.sum(axis=1) + amounts.topics.sum(axis=1)
     owner = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.counts.indptr))
     for part in fitted.parts:
         if part.where.stop - part.where.start > 1:
-            amounts = _against_others(amounts, part.where, empty, full, owner, _of_average(fitted))
+            amounts = _against_others(amounts, part.where, empty, full, owner)
     every = range(state.n_predictors)
     return Explanation(
         fitted.target_model.predictor_names(),
@@ -164,6 +169,7 @@ def explain(
         tuple(_per_word(corpus, amounts.words[:, l]) for l in every),
         tuple(sparse.csr_array(amounts.topics[:, :, l]) for l in every),
         tuple(amounts.covariates[:, :, l] for l in every),
+        tuple(amounts.average[:, :, l] for l in every),
         np.asarray(word_names),
         np.array([f"topic{k}" for k in range(state.n_topics)], dtype=object),
         fitted.target_model.responses(state.family, empty),
@@ -176,53 +182,41 @@ def explain(
 @dataclass(frozen=True)
 class _Amounts:
     """What there is to add: base documents x predictors, words nonzero counts x predictors, topics
-    and covariates documents x topics (or covariates) x predictors."""
+    and covariates (as they are, and on average) documents x topics (or covariates) x predictors."""
 
     base: np.ndarray
     words: np.ndarray
     topics: np.ndarray
     covariates: np.ndarray
+    average: np.ndarray
 
 
-def _of_covariates(problem: Problem, state: ModelState) -> np.ndarray:
-    if problem.covariates is None or state.covariate_coef is None:
-        return np.zeros((problem.n_docs, 0, state.n_predictors))
-    return problem.covariates[:, :, None] * state.covariate_coef
-
-
-def _of_average(fitted: Fitted) -> np.ndarray:
-    """What covariates add that are those of an average document of the training part."""
-    zeta = fitted.state.covariate_coef
-    if zeta is None:
-        return np.zeros(fitted.state.n_predictors)
-    return fitted.target_model.scaling.centre @ zeta
+def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) -> np.ndarray:
+    if values is None or state.covariate_coef is None:
+        return np.zeros((n_docs, 0, state.n_predictors))
+    every = values[:, :, None] * state.covariate_coef
+    return np.broadcast_to(every, (n_docs, *every.shape[1:]))
 
 
 def _against_others(
-    amounts: _Amounts,
-    where: slice,
-    empty: np.ndarray,
-    full: np.ndarray,
-    owner: np.ndarray,
-    average: np.ndarray,
+    amounts: _Amounts, where: slice, empty: np.ndarray, full: np.ndarray, owner: np.ndarray
 ) -> _Amounts:
     """Scores of classes as log odds of each against the others, from `empty` to `full`.
 
     `owner` is the document of every nonzero count. Covariates count from their average on, so
     that base and average together are the log odds of the empty document.
     """
-    base, words, topics, covariates = (
-        part.copy() for part in (amounts.base, amounts.words, amounts.topics, amounts.covariates)
-    )
+    out = _Amounts(*(part.copy() for part in vars(amounts).values()))
     before, after = empty[:, where], full[:, where]
     start = log_odds(before)
     for c in range(before.shape[1]):
         signs, l = contrast(before, after, c), where.start + c
-        base[:, l] = start[:, c] - signs @ average[where]
-        words[:, l] = np.einsum("nl,nl->n", amounts.words[:, where], signs[owner])
-        topics[:, :, l] = np.einsum("dkl,dl->dk", amounts.topics[:, :, where], signs)
-        covariates[:, :, l] = np.einsum("djl,dl->dj", amounts.covariates[:, :, where], signs)
-    return _Amounts(base, words, topics, covariates)
+        for name in ("topics", "covariates", "average"):
+            scores = getattr(amounts, name)[:, :, where]
+            getattr(out, name)[:, :, l] = np.einsum("djl,dl->dj", scores, signs)
+        out.words[:, l] = np.einsum("nl,nl->n", amounts.words[:, where], signs[owner])
+        out.base[:, l] = start[:, c] - out.average[:, :, l].sum(axis=1)
+    return out
 
 
 def _likeliest(fitted: Fitted, response: np.ndarray) -> np.ndarray:

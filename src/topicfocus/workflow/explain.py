@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from topicfocus.workflow.columns import Columns, value_of_one
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.models import Saved, as_saved
@@ -53,6 +51,8 @@ def explain_text(
     -------
     dict
         "text", "prediction", "explained" (what the amounts add up to), "total", "base",
+        "before" and "after" (the expected target, or the probability of the class, without words
+        and with them), "relevant_words" (different words of the text that topics contain),
         "covariates", "words", "topics", and "spans": what each place of the text adds.
 
     Raises
@@ -87,11 +87,7 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
         str(vocabulary[v]): float(a) for v, a in zip(amounts.coords[1], amounts.data, strict=True)
     }
     topics = explanation.topics[l][[0]].toarray()[0]
-    average = np.zeros(0)
-    if model.n_covariates_:
-        average = (
-            np.atleast_2d(model.covariate_coef_)[l] * model.fitted_.target_model.scaling.centre
-        )
+    average = explanation.average[l][0]
     of_covariates = explanation.covariates[l][0] - average
     values = None if columns.covariates is None else columns.covariates[0]
     shown = prediction_columns(model, predicted)
@@ -100,6 +96,9 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
         "prediction": {name: value[0] for name, value in shown.items()},
         "explained": subject,
         "total": explanation.predictor[0, l],
+        "before": explanation.before[0, l],
+        "after": explanation.after[0, l],
+        "relevant_words": explanation.relevant[0],
         "base": explanation.base[0, l] + average.sum(),
         "covariates": []
         if values is None
@@ -136,7 +135,7 @@ def _predictor(model: Any, predicted: Any, label: str | None) -> tuple[int, str]
             )
         return 0, f"log odds of {labels[1]}"
     chosen = label if label is not None else str(predicted.values[0])
-    return labels.index(chosen), f"score of {chosen}"
+    return labels.index(chosen), f"log odds of {chosen} against the others"
 
 
 def _spans(counter: Any, text: str, words: dict[str, float]) -> list[dict[str, Any]]:
