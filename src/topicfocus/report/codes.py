@@ -70,6 +70,13 @@ def readable(names: Sequence[str]) -> list[str]:
     return _unique(labels, names)
 
 
+def spoken(name: str) -> str:
+    """The end of a code alone, for names of topics: it need not tell codes apart."""
+    _, parts = levels(name)
+    end = parts[-1] if len(parts) > 1 else _KIND.sub("", parts[-1], count=1)
+    return f"{end} ({parts[-2]})" if len(parts) > 1 and len(end) < _LITTLE else end
+
+
 def _above(own: list[str], others: list[list[str]]) -> str:
     """The nearest level above the end that no code of the same end has, or what comes closest."""
     if len(own) == 1 or (not others and len(own[-1]) >= _LITTLE):

@@ -21,7 +21,7 @@ from topicfocus.report.packing import pack, pack_texts, roughly, whole
 _LARGEST = 20_000_000
 _BINS = 8
 _FEW_BINS = 5
-#: Predictors from which on associations are rounded to a tenth.
+#: Predictors from which on associations are rounded to a fifth.
 _MANY = 5
 
 
@@ -50,7 +50,7 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
         signals = _signals(inputs, inputs.codes)
         z = np.column_stack([association(counts, s) for s in signals])
         # Of many classes a rounder number: it is looked at, not computed with.
-        out["association"] = pack(z, "i2", 0.02 if z.shape[1] <= _MANY else 0.1)
+        out["association"] = pack(z, "i2", 0.02 if z.shape[1] <= _MANY else 0.2)
         out["by_target"] = [
             _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
             for t, coding in enumerate(inputs.codings)

@@ -7,6 +7,17 @@ function isClass(target) {
   return target.kind === "bernoulli" || target.kind === "categorical";
 }
 
+/** Whether all classes are looked at, not one. */
+function anyClass(target) {
+  return target.kind === "categorical" && state.predictor === null;
+}
+
+/** The class predicted for document d. */
+function predictedClass(model, d, t) {
+  const n = model.data.targets[t].labels.length, p = model.data.documents.mean[t].subarray(d * n, (d + 1) * n);
+  return p.indexOf(Math.max(...p));
+}
+
 /** What the picture shows of document d: across the prediction, up the target. */
 function documentPoint(model, d, l) {
   const { data } = model;
@@ -15,7 +26,7 @@ function documentPoint(model, d, l) {
   const actual = data.documents.actual ? data.documents.actual[t][d] : null;
   if (isClass(target)) {
     const classes = target.labels.length;
-    const c = target.kind === "bernoulli" ? 1 : l - target.first;
+    const c = target.kind === "bernoulli" ? 1 : anyClass(target) ? predictedClass(model, d, t) : l - target.first;
     return [data.documents.mean[t][d * classes + c], actual];
   }
   const value = actual !== null && target.kind === "ordinal" ? target.levels[actual] : actual;
@@ -59,9 +70,8 @@ function predictedText(model, d, l) {
   const t = model.data.predictors[l].target, target = model.data.targets[t];
   const means = model.data.documents.mean[t];
   if (target.kind === "categorical" && state.predictor === null) {
-    const n = target.labels.length, p = Array.from(means.subarray(d * n, (d + 1) * n));
-    const c = p.indexOf(Math.max(...p));
-    return `${percent(p[c])} ${target.labels[c]}`;
+    const c = predictedClass(model, d, t);
+    return `${percent(means[d * target.labels.length + c])} ${target.labels[c]}`;
   }
   const [x] = documentPoint(model, d, l);
   return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : fixed(x, decimalsOf(extent(means)));
@@ -177,7 +187,7 @@ function scatterView(model, list, chosen, l, width) {
   const chart = frame({
     width, height,
     label: `Predicted and actual ${target.name} of ${n} documents; the fields below choose among them as dragging does`,
-    x: { domain: classes ? [-0.02, 1.02] : xDomain, label: classes ? `predicted probability of ${predictorName(model, l)}` : `predicted ${target.name}` },
+    x: { domain: classes ? [-0.02, 1.02] : xDomain, label: classes ? `predicted probability of ${anyClass(target) ? "the class predicted" : predictorName(model, l)}` : `predicted ${target.name}` },
     y: classes ? { domain: [-0.6, target.labels.length - 0.4], names: target.labels } : { domain: yDomain, label: known ? `actual ${target.name}` : "" },
   });
   const { root, sx, sy, box } = chart;
@@ -186,8 +196,9 @@ function scatterView(model, list, chosen, l, width) {
   const inside = new Set(list);
   const places = points.map(([x, y], d) => [sx(x), y === null ? (box.top + box.bottom) / 2 : sy(y + strip * jitter(d))]);
   const order = places.map((_, d) => d).filter((d) => d !== chosen).concat(chosen);
+  const wrong = (d) => classes && data.documents.actual && data.documents.actual[t][d] !== null && predictedClass(model, d, t) !== data.documents.actual[t][d];
   for (const d of order) {
-    root.append(svg("circle", { class: d === chosen ? "doc-dot chosen" : inside.has(d) ? "doc-dot" : "doc-dot out", cx: places[d][0], cy: places[d][1], r: d === chosen ? 6 : 3.2 }));
+    root.append(svg("circle", { class: `doc-dot ${d === chosen ? "chosen" : !inside.has(d) ? "out" : wrong(d) ? "wrong" : ""}`, cx: places[d][0], cy: places[d][1], r: d === chosen ? 6 : 3.2 }));
   }
   const said = (d) => `${documentTitle(model, d)}: predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}. ${documentSnippet(model, d, 80)}`;
   const surface = brush(chart, state.box, (found, event) => {
@@ -200,9 +211,9 @@ function scatterView(model, list, chosen, l, width) {
   tipNearest(surface, root, places, said);
   const title = `Predicted and actual ${target.name}`;
   return [figure(title, root, () => ({
-    head: ["document", "predicted", "actual", ...(classes ? [`probability of ${predictorName(model, l)}`] : [])],
+    head: ["document", "predicted", "actual", ...(classes ? [anyClass(target) ? "probability" : `probability of ${predictorName(model, l)}`] : [])],
     rows: points.map((p, d) => [documentTitle(model, d), classes ? predictedText(model, d, l) : p[0], actualText(model, d, t), ...(classes ? [p[0]] : [])]),
-  })), rangeFields(model, l, chart.sx.domain, chart.sy.domain, classes)];
+  })), classes && data.documents.actual ? el("p", { class: "legend" }, el("span", { class: "key down" }), " the class predicted is right ", el("span", { class: "key up" }), " it is wrong") : null, rangeFields(model, l, chart.sx.domain, chart.sy.domain, classes)];
 }
 
 /** The brush for a keyboard: from and to. */

@@ -14,6 +14,12 @@ function topicOrder(model, l) {
   return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change);
 }
 
+/** Ends of what a predictor's target can be, null where there is none. */
+function limitsOf(model, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  return isClass(target) ? [0, 1] : target.limits || [null, null];
+}
+
 /** What a change is called: "+0.72 stars", "+12 points" of a probability. */
 function amountText(model, x, l) {
   const target = model.data.targets[model.data.predictors[l].target];

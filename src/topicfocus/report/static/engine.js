@@ -4,7 +4,20 @@
 
 const Z80 = 1.2815515655446004;
 
+/** Probabilities of the documents' classes, from their scores. */
+function fillMeans({ documents, targets, predictors }) {
+  const L = predictors.length;
+  targets.forEach((target, t) => {
+    if (documents.mean[t] !== null) return;
+    documents.mean[t] = Float64Array.from(documents.row.flatMap((_, d) => {
+      const at = d * L + target.first;
+      return softmax(documents.predictor.slice(at, at + target.width));
+    }));
+  });
+}
+
 function makeModel(data) {
+  fillMeans(data);
   const kept = cumulate(data.table.words);
   const rowOf = new Int32Array(data.words.names.length).fill(-1);
   kept.forEach((v, row) => { rowOf[v] = row; });

@@ -41,7 +41,7 @@ function waterfall(model, found, l) {
   const rows = waterfallRows(model, found, l, state.parts);
   const domain = padded(extent(rows.flatMap((r) => [r.to, r.from === null ? r.to : r.from])), 0.06);
   const unit = unitOf(model, l);
-  const title = `What moves ${unit ? `the ${unit} of ` : ""}${predictorName(model, l)}`;
+  const title = `What moves ${unit ? `the ${unit} of ` : ""}${predictorName(model, l)}${model.data.targets[model.data.predictors[l].target].kind === "categorical" ? " against the rest" : ""}`;
   const decimals = decimalsOf(rows.filter((r) => !r.total).map((r) => r.to - r.from).concat(rows.length > 2 ? [] : [rows[0].to]));
   const amount = (row) => (row.total ? fixed(row.to, decimals) : (row.to > row.from ? "+" : "") + fixed(row.to - row.from, decimals));
   return el("div", { class: "waterfall" },
@@ -70,7 +70,7 @@ function rowTip(model, row, l) {
 /** What a linear predictor is measured in. */
 function unitOf(model, l) {
   const { kind, scale } = model.data.targets[model.data.predictors[l].target];
-  return scale ?? { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "log odds against the rest" }[kind];
+  return scale ?? { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "log odds" }[kind];
 }
 
 /** What a linear predictor comes to, where it is on another scale than the target and alone decides. */
@@ -168,17 +168,21 @@ function classView(model, target, probabilities, actual, l) {
       el("th", { scope: "row" }, choice(c), actual === c ? el("span", { class: "tag" }, "actual") : null),
       el("td", { class: "track" }, bar(0, probabilities[c], [0, 1], "accent")),
       el("td", { class: "number", "data-value": probabilities[c] }, share(probabilities[c])))))),
-  el("p", { class: "note", id: "calibrated" }, calibrationText(model, target, likely, probabilities[likely]))];
+  el("p", { class: "note calibrated" }, calibrationText(model, target, likely, probabilities[likely], true))];
 }
 
-/** How often documents with about this probability were of the class. */
-function calibrationText(model, target, c, p) {
+/** How often documents with about this probability were of the class; of several classes, how often one that is
+ * predicted so surely is right. Nothing where no documents had such a prediction. */
+function calibrationText(model, target, c, p, predicted) {
   const found = model.data.evaluation[model.data.targets.indexOf(target)];
   if (!found) return "";
-  const k = found.calibration[c];
+  const several = target.kind === "categorical" && predicted;
+  const k = several ? found.certainty : found.calibration[c];
   const i = k.x.reduce((best, x, j) => (Math.abs(x - p) < Math.abs(k.x[best] - p) ? j : best), 0);
-  if (!k.n[i]) return "";
-  return `Of the ${format(k.n[i])} documents nearest in prediction (${share(k.x[i])} on average), ${share(k.y[i])} were ${target.labels[c]} (95% interval ${share(k.low[i])} to ${share(k.high[i])}).`;
+  if (!k.n[i] || Math.abs(k.x[i] - p) > 0.1) return "";
+  const range = `(95% interval ${share(k.low[i])} to ${share(k.high[i])})`;
+  return several ? `Of ${format(k.n[i])} documents whose class was predicted about as surely (${share(k.x[i])} on average), ${share(k.y[i])} were of it ${range}.`
+    : `Of ${format(k.n[i])} documents with about this probability (${share(k.x[i])} on average), ${share(k.y[i])} were ${target.labels[c]} ${range}.`;
 }
 
 /** With few words to go by, a prediction says little about the document. */

@@ -23,7 +23,7 @@ function mapCard(model, chosen, l, width) {
   for (const k of order) {
     const x = sx(places[k][0]), y = sy(places[k][1]), r = size(k), { kind, much } = tint(reach(model, k, l).change, largest);
     circles.push(svg("circle", { class: `${kind} bubble ${k === chosen ? "picked" : ""}`, cx: x, cy: y, r, "fill-opacity": (0.2 + 0.7 * much).toFixed(2), "data-tip": topicTip(model, k, l), onclick: () => update({ topic: k }) }));
-    const text = brief(topicName(data, k), 26), wide = text.length * 6.2;
+    const text = brief(topicName(data, k), 26), wide = text.length * (k === chosen ? 7.6 : 6.2);
     const left = clamp(x - wide / 2, 2, width - wide - 2), line = y + r + 13 < height - 2 ? y + r + 13 : y - r - 5;
     if (k !== chosen && taken.some((t) => left < t[0] + t[2] && left + wide > t[0] && Math.abs(line - t[1]) < 13)) continue;
     taken.push([left, line, wide]);
@@ -37,7 +37,7 @@ function mapCard(model, chosen, l, width) {
 /** A table of coloured cells: rows {name, tip?}, columns, cells {value, kind, much, tip, text, pick}. */
 function cells({ title, width, rows, columns, cell, note }) {
   const left = Math.min(190, Math.round(width * 0.34)), top = 12 + Math.min(120, 6.2 * Math.max(...columns.map((c) => Math.min(c.length, 20))));
-  const w = (width - left - 8) / columns.length, h = clamp(w, 16, 26);
+  const w = (width - left - Math.min(70, width * 0.12)) / columns.length, h = clamp(w, 16, 26);
   const height = Math.round(top + h * rows.length + 8);
   const root = svg("svg", { class: "chart cells", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": note });
   const every = Math.ceil(11 / w); // names that do not fit are left out; tooltips have them all
@@ -67,7 +67,7 @@ function heatCard(model, chosen, target, width) {
     title, width, columns: target.labels, rows: order.map((k) => ({ name: topicName(data, k), strong: k === chosen })), note: `What each of ${K} topics does to the probability of each of ${C} classes; choosing a class above lists its topics`,
     cell: (r, c) => {
       const k = order[r], x = change(k, c);
-      return { ...tint(x, largest), tip: `${topicName(data, k)} → ${target.labels[c]}: ${amountText(model, x, target.first + c)} (${levelText(model, reach(model, k, target.first + c).from ?? 0, target.first + c)} to ${levelText(model, reach(model, k, target.first + c).to ?? 0, target.first + c)})`, pick: () => update({ topic: k, predictor: target.first + c }) };
+      return { ...tint(x, largest), tip: `${topicName(data, k)} → ${target.labels[c]}: ${amountText(model, x, target.first + c)}${reach(model, k, target.first + c).shares ? ` (${levelText(model, reach(model, k, target.first + c).from, target.first + c)} to ${levelText(model, reach(model, k, target.first + c).to, target.first + c)})` : ""}`, pick: () => update({ topic: k, predictor: target.first + c }) };
     },
   });
   return card(title, figure(title, root, () => topicsData(model)),

@@ -32,7 +32,7 @@ function numberStory(model, l) {
   if (down.length) out.push(...namedTopics(model, some(down)), ` ${verb(some(down).length, "lower")} `, up.length ? "it. " : [el("strong", { class: "down" }, thing(model, l)), ". "]);
   if (!up.length && !down.length) return `No topic surely moves ${name}.`;
   const far = [up[0], down[0]].filter((k) => k !== undefined);
-  out.push(`From documents with little of it to documents with much, ${far.map((k) => `“${shorten(topicName(model.data, k), 40)}” moves the prediction by ${changeText(model, k, l)}`).join(", ")}. `);
+  out.push(`From a document with little of it to one with much, ${far.map((k, i) => `“${shorten(topicName(model.data, k), 40)}” ${i ? "by" : "moves the prediction by"} ${changeText(model, k, l)}`).join(", ")}. `);
   return out;
 }
 

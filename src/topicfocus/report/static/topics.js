@@ -60,11 +60,13 @@ function drawTopics(model, root, width) {
   const order = topicOrder(model, l);
   const chosen = state.topic ?? order[0];
   const target = data.targets[data.predictors[l].target];
+  // Before a class is chosen, all of them are the picture.
+  const heat = target.kind === "categorical" ? heatCard(model, chosen, target, inner(width, 1.3)) : null, first = state.predictor === null;
   redraw(root, [
     storyCard(model, l),
     el("div", { class: "columns" },
-      el("div", {}, card("Topics by effect", forest(model, order, chosen, l), forestNote(model, l)), mapCard(model, chosen, l, inner(width, 1.3)),
-        target.kind === "categorical" ? heatCard(model, chosen, target, inner(width, 1.3)) : null,
+      el("div", {}, first ? heat : null, card("Topics by effect", forest(model, order, chosen, l), forestNote(model, l)), mapCard(model, chosen, l, inner(width, 1.3)),
+        heat && !first ? heat : null,
         ...groupCards(model, chosen, inner(width, 1.3)), topicDocuments(model, chosen)),
       el("div", { class: "beside" }, topicCard(model, chosen, l))),
     state.printing ? el("div", { class: "every" }, order.filter((k) => k !== chosen).map((k) => topicCard(model, k, l))) : null]);
@@ -75,7 +77,7 @@ function forestNote(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target], e = data.effects;
   if (!e) return el("p", { class: "note" }, "No documents were given, so these are the coefficients, less their average: how far a document of one topic alone would be from one without words. ", shareNote());
   const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `${predictorName(model, l)} was ${format(seen[0])} to ${format(seen[1])} in training. ` : "";
-  return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic goes from the 10th to the 90th percentile of real documents, the other topics in proportion. ",
+  return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic (θ̂, as the model infers it) goes from the 10th to the 90th percentile of real documents, the other topics in proportion. ",
     `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}Lines are 95% intervals of the change; they do not know that the topics were found from data, too. `, shareNote());
 }
 
@@ -94,7 +96,7 @@ function forestDomain(model, order, l) {
     ends.push(r.from, r.to, clamp(r.from + r.low, r.to - most, r.to + most), clamp(r.from + r.high, r.to - most, r.to + most));
   }
   const [low, high] = padded(extent(e ? [...ends, e.typical[l]] : ends), 0.06);
-  const limits = e ? e.limits[l] : [null, null];
+  const limits = e ? limitsOf(model, l) : [null, null];
   return [limits[0] === null ? low : Math.max(low, limits[0] - 0.02 * (high - low)), limits[1] === null ? high : Math.min(high, limits[1] + 0.02 * (high - low))];
 }
 
@@ -106,8 +108,9 @@ function forest(model, order, chosen, l) {
   const target = data.targets[data.predictors[l].target];
   const common = Math.max(...data.topics.prevalence, 1e-9);
   const axisTicks = ticks(domain, 4);
+  const decimals = Math.min(2, decimalsOf(order.map((k) => reach(model, k, l).change)));
   const from = state.word !== null ? wordTopics(model, state.word) : null;
-  const limits = e ? e.limits[l].filter((v) => v !== null && v >= domain[0] && v <= domain[1]) : [];
+  const limits = e ? limitsOf(model, l).filter((v) => v !== null && v >= domain[0] && v <= domain[1]) : [];
   const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
     el("span", { class: "name" }, "Topic"),
     el("span", { class: "axis-cell" }, axisTicks.map((t) => el("span", { "--at": `${s(t)}%` }, isClass(target) && e ? percent(t) : format(t)))),
@@ -134,7 +137,7 @@ function forest(model, order, chosen, l) {
         svg("line", { class: `interval thick ${kind}`, x1: at(a), x2: at(b), y1: "50%", y2: "50%" }),
         svg("circle", { class: `hollow ${kind}`, cx: at(a), cy: "50%", r: 4 }),
         svg("circle", { class: kind, cx: at(b), cy: "50%", r: 5.5 })),
-      el("span", { class: `change ${kind}` }, changeShort(model, r.change, l)),
+      el("span", { class: `change ${kind}` }, changeShort(model, r.change, l, decimals)),
       el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
   });
   const title = `Topics by effect on ${predictorName(model, l)}`;
@@ -145,9 +148,9 @@ function forest(model, order, chosen, l) {
 }
 
 /** A change in a column. */
-function changeShort(model, x, l) {
+function changeShort(model, x, l, decimals = 2) {
   const target = model.data.targets[model.data.predictors[l].target];
-  return isClass(target) && model.data.effects ? points(x).replace(" points", "") : signed(x, Math.abs(x) < 1 ? 2 : 3);
+  return isClass(target) && model.data.effects ? points(x).replace(" points", "") : (x > 0 ? "+" : "") + fixed(x, decimals);
 }
 
 /** Everything about topics, one row a topic and predictor. */
@@ -182,10 +185,10 @@ function topicSentence(model, k, l) {
 
 /** The coefficient, for those who want it. */
 function coefficientView(model, k, l) {
-  const error = topicError(model, k, l), f = topicEffect(model, k, l);
+  const error = topicError(model, k, l), f = topicEffect(model, k, l), target = model.data.targets[model.data.predictors[l].target];
   return el("details", { class: "more" }, el("summary", {}, "Coefficient"),
     el("p", { class: "note" }, `${format(model.coef[l][k])}: a document of this topic alone, which there is none of, would have the linear predictor ${fixed(f, decimalsOf([error ?? f], error ? 2 : 3))}`,
-      error === null ? "" : ` ± ${fixed(1.96 * error, decimalsOf([error], 2))}`, describedEffect(model, f, l), unitOf(model, l) === "score" ? ". Differences of scores are log odds between classes." : "."));
+      error === null ? "" : ` ± ${fixed(1.96 * error, decimalsOf([error], 2))}`, target.kind === "categorical" ? "" : describedEffect(model, f, l), target.kind === "categorical" ? ", a score; differences of scores are log odds between classes." : "."));
 }
 
 function topicCard(model, k, l) {
