@@ -108,7 +108,7 @@ function start(data) {
   // For tests, and for whoever wants to try more than one text.
   window.topicfocus = {
     predict: (text, off) => predictText(model, text, tryGiven(model), off),
-    reach: (k, l) => reach(model, k, l), wordEffect: (v, l) => wordEffect(model, v, l),
+    reach: (k, l) => reach(model, k, l), wordEffect: (v, l) => wordEffect(model, v, l), shade: (l) => fullShade(model, l),
     predictCounts: (pairs, given) => predictCounts(model, new Map(pairs), given || tryGiven(model)),
     predictDocument: (d) => predictCounts(model, documentCounts(data, d), documentGiven(model, d)),
     savedCopy, state, update,

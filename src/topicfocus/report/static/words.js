@@ -61,7 +61,7 @@ function drawWords(model, root, width) {
         select("Up", state.y, yChoices(model), (y) => update({ y }))),
       wordMap(model, all, shown, l, inner(width, 1.3)),
       mapLegend(model, all, l),
-      el("p", { class: "note" }, mapNote(data.words)),
+      el("p", { class: "note" }, mapNote(data)),
       wordList(model, strongest, shown, l)),
     shown === null ? card("One word", el("p", { class: "muted" }, "No word matches.")) : el("div", { class: "beside" }, wordCard(model, shown, l))));
 }
@@ -81,8 +81,8 @@ function wordKind(model, v, l) {
 }
 
 /** What the axes are. */
-function mapNote(words) {
-  const x = state.x === "effect" ? "Across: how far a first occurrence of the word moves the prediction of a document, on average."
+function mapNote({ words, effects }) {
+  const x = state.x === "effect" ? `Across: how far a first occurrence of the word moves the prediction${effects ? `, on average over ${effects.sample} of the documents` : ""}.`
     : "Across: how the word goes with the target in the documents of this page, in standard errors (beyond ±2 is more than chance for one word).";
   const y = { inclusion: "Up: the probability that the word is one of those that matter.", frequency: "Up: occurrences in the documents of this page." }[state.y];
   return `${x} ${y || (words.why.prediction_source === "z2" ? "Up: the square of the association." : "Up: what the training documents say for the word; below the dashed line, no more than chance would.")}`;
