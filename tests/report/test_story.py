@@ -11,6 +11,7 @@ from report_cases import case
 
 from topicfocus.report import Explorer
 from topicfocus.report.codes import readable, spoken
+from topicfocus.report.groups import group_summary
 from topicfocus.report.layout import topic_map
 from topicfocus.report.stability import read_stability
 
@@ -158,6 +159,37 @@ def test_every_mark_has_a_tooltip(open_page, kind):
     dot = page.locator(".doc-dot").first.bounding_box()
     page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
     assert "actual" in page.locator("#tip").inner_text()
+
+
+def test_topics_by_group_and_over_time(open_page):
+    model, texts, _ = case("regression")
+    shop = ["a", "b", "c"] * 20
+    day = [f"2020-{1 + i % 12:02d}-0{1 + i % 9}" for i in range(60)]
+    made = explorer("regression", by={"shop": shop}, time={"day": day})
+    groups = made.summary["groups"]
+    made_of = model[-1].composition(model[:-1].transform(texts[:60]))
+    np.testing.assert_allclose(groups[0]["share"][1], made_of[1::3].mean(axis=0))
+    assert groups[1]["labels"][:2] == ["2020-01", "2020-02"] and len(groups[1]["labels"]) == 12
+    page = open_page(made.html)
+    text = page.locator("#panel-topics").inner_text()
+    assert "Topics by shop" in text and "Topics over day" in text
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Topics by shop", "csv"))))
+    assert len(rows) == 9 and float(rows[0]["share"]) == pytest.approx(made_of[0::3, 0].mean())
+
+
+def test_groups_and_times_are_read():
+    made_of = np.eye(3)[np.arange(90) % 3]
+    many = group_summary(list(range(90)), None, made_of)[0]
+    assert many["labels"][-1] == "all others" and sum(many["n"]) == 90
+    assert group_summary(None, None, made_of) is None
+    years = group_summary(None, [1990 + i % 60 for i in range(90)], made_of)[0]
+    assert len(years["labels"]) == 12 and sum(years["n"]) == 90
+    gaps = group_summary(["a", None, float("nan")] * 30, None, made_of)[0]
+    assert gaps["n"] == [30]
+    with pytest.raises(ValueError, match=r"shop has 2 values, but there are 90"):
+        group_summary({"shop": [1, 2]}, None, made_of)
+    with pytest.raises(ValueError, match=r"numbers, or dates .* got 'soon'"):
+        group_summary(None, ["soon"] * 90, made_of)
 
 
 # ---- what can be taken along -------------------------------------------------------------------

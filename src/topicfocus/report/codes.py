@@ -98,18 +98,15 @@ def _label(kind: str, end: str, above: str) -> str:
 
 def _unique(labels: list[str], names: Sequence[str]) -> list[str]:
     """Labels that are still the same get a number; names that are the same stay so."""
-    seen: dict[str, dict[str, int]] = {}
-    taken = set(labels)
-    out = []
+    owner: dict[str, str] = {}  # of a label: the name that has it
+    chosen: dict[str, str] = {}
     for label, name in zip(labels, names, strict=True):
-        own = seen.setdefault(label, {})
-        number = own.setdefault(name, len(own))
-        shown = label
-        if number:
-            shown = f"{label} {number + 1}"
-            while shown in taken:
-                number += 1
-                shown = f"{label} {number + 1}"
-            taken.add(shown)
-        out.append(shown)
-    return out
+        if name in chosen:
+            continue
+        shown, number = label, 1
+        while shown in owner:
+            number += 1
+            shown = f"{label} {number}"
+        owner[shown] = name
+        chosen[name] = shown
+    return [chosen[name] for name in names]

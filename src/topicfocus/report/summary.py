@@ -24,6 +24,7 @@ from topicfocus.report.documents import (
 from topicfocus.report.effects import reachable_effects
 from topicfocus.report.examples import document_examples
 from topicfocus.report.facts import fit_facts
+from topicfocus.report.groups import group_summary
 from topicfocus.report.inputs import Inputs, TextReading
 from topicfocus.report.intervals import topic_errors
 from topicfocus.report.labels import (
@@ -59,6 +60,7 @@ class Extras:
     baselines : dict of name to predictions for the same documents
     frontier : rows with `inclusion_prior` and figures: a list of dicts, or a dataframe
     stability : dict of what was found out about it (`read_stability`)
+    by, time : one value a document, or a dict of name to values (`group_summary`)
     """
 
     exposure: Any = None
@@ -67,6 +69,8 @@ class Extras:
     baselines: Any = None
     frontier: Any = None
     stability: Any = None
+    by: Any = None
+    time: Any = None
 
 
 def summarise(
@@ -144,7 +148,7 @@ def summarise(
         "held_out": bool(extras.held_out),
         "fit": fit_facts(inputs, extras.frontier),
         "effects": effects,
-        "groups": None,
+        "groups": group_summary(extras.by, extras.time, found.composition),
         "stability": read_stability(extras.stability, state.n_topics),
     }
     summary = plain(summary)

@@ -119,7 +119,7 @@ function timeCard(model, given, chosen, width) {
   const order = Array.from({ length: K }, (_, k) => k).filter((k) => k !== chosen).concat(chosen);
   for (const k of order) {
     const points = given.share.map((row, g) => [g, row[k]]);
-    if (k === chosen) given.share.forEach((row, g) => { if (row[k] !== null) root.append(svg("line", { class: "interval accent", x1: sx(g), x2: sx(g), y1: sy(Math.max(0, row[k] - 1.96 * given.error[g][k])), y2: sy(row[k] + 1.96 * given.error[g][k]) })); });
+    if (k === chosen) given.share.forEach((row, g) => { if (row[k] !== null && given.error[g][k] !== null) root.append(svg("line", { class: "interval accent", x1: sx(g), x2: sx(g), y1: sy(Math.max(0, row[k] - 1.96 * given.error[g][k])), y2: sy(row[k] + 1.96 * given.error[g][k]) })); });
     root.append(svg("path", { class: k === chosen ? "line strong" : "line faint", d: path(points, sx, sy) }));
     given.share.forEach((row, g) => { if (row[k] !== null) root.append(svg("circle", { class: k === chosen ? "accent" : "faint", cx: sx(g), cy: sy(row[k]), r: k === chosen ? 4 : 3, "data-tip": `${topicName(data, k)}, ${given.labels[g]}: ${share(row[k])} of ${format(given.n[g])} documents`, onclick: () => update({ topic: k }) })); });
   }
@@ -137,7 +137,7 @@ function byCard(model, given, chosen, width) {
     cell: (r, c) => {
       const k = order[r], v = given.share[c][k];
       if (v === null) return { kind: "accent", much: 0, tip: `${given.labels[c]}: no documents` };
-      return { kind: v >= mean(k) ? "more" : "less", much: Math.abs(v - mean(k)) / largest, text: percent(v), tip: `${topicName(data, k)}, ${given.labels[c]}: ${share(v)} (± ${share(1.96 * given.error[c][k])}), all documents ${share(mean(k))}; ${format(given.n[c])} documents`, pick: () => update({ topic: k }) };
+      return { kind: v >= mean(k) ? "more" : "less", much: Math.abs(v - mean(k)) / largest, text: percent(v), tip: `${topicName(data, k)}, ${given.labels[c]}: ${share(v)}${given.error[c][k] === null ? "" : ` (± ${share(1.96 * given.error[c][k])})`}, all documents ${share(mean(k))}; ${format(given.n[c])} documents`, pick: () => update({ topic: k }) };
     },
   });
   return card(title, figure(title, root, groupData(model, given)),
