@@ -11,6 +11,7 @@ from scipy import sparse
 
 import topicfocus as package
 from topicfocus import TokenCounter
+from topicfocus.report.packing import unpack_texts
 from topicfocus.text import read_table
 
 COLUMNS = ("--text", "text", "--target", "stars")
@@ -207,6 +208,16 @@ def test_a_count_matrix_is_taken_as_it_is(tmp_path):
     assert done.returncode == 0, done.stderr
     again = [row["prediction"] for row in csv.DictReader(done.stdout.splitlines())]
     assert again == [row["prediction"] for row in read_csv(tmp_path / "o" / "predictions.csv")]
+    # It has its page, and so has another matrix; codes are picked, not typed.
+    (tmp_path / "n.target.txt").write_text(target + "\n", encoding="utf-8")
+    page = tmp_path / "n.html"
+    done = topicfocus("report", tmp_path / "o", tmp_path / "n.npz", "--out", page)
+    assert done.returncode == 0, done.stderr
+    for written in (tmp_path / "o" / "explorer.html", page):
+        text = written.read_text(encoding="utf-8")
+        shown = json.loads(text.split('id="data">')[1].split("</script>")[0])
+        assert shown["reading"]["text"] is False and shown["evaluation"][0]["n"] > 50
+        assert unpack_texts(shown["words"]["names"])[0].endswith(".0-x")
 
 
 def test_parquet_and_options_of_counting(reviews, tmp_path):

@@ -68,6 +68,13 @@ def calibration(truth: np.ndarray, predicted: np.ndarray, shares: bool) -> dict[
     }
 
 
+def confusion(truth: np.ndarray, predicted: np.ndarray) -> list[list[int]]:
+    """Documents by actual class (rows) and the most probable one (columns)."""
+    n = predicted.shape[1]
+    pairs = truth.astype(int) * n + predicted.argmax(axis=1)
+    return np.bincount(pairs, minlength=n * n).reshape(n, n).tolist()
+
+
 def rounded(values: Any, digits: int = 6) -> list[float | None]:
     """Floats of so many significant digits, as JSON should show them; None for NaN."""
     return [

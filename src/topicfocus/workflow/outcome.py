@@ -33,8 +33,9 @@ class Outcome:
     predictions : dict
         Columns of predictions.csv: row of the file, part, target, prediction, ...
     shown : dict
-        What the explorer page shows: held-out documents whose texts are at hand, their targets,
-        and what the regression on all words predicts for them.
+        What the explorer page shows: held-out documents, those whose texts are at hand or, where
+        none are (a count matrix), their counts; their targets, and what the regression on all
+        words predicts for them.
     folder : pathlib.Path or None
         Where it was written.
     written : tuple of str
@@ -74,7 +75,7 @@ def make_outcome(
         make_pipeline(counted.counter, model),
         plain(result),
         predictions,
-        _shown(source, judged, parts[1], y, columns.get("target")),
+        _shown(source, counted, judged, parts[1], y, columns.get("target")),
     )
 
 
@@ -144,17 +145,26 @@ def _as_written(y: np.ndarray) -> list[Any]:
 
 
 def _shown(
-    source: Source, judged: Judged, test: np.ndarray, y: np.ndarray, target_name: str | None
+    source: Source,
+    counted: Counted,
+    judged: Judged,
+    test: np.ndarray,
+    y: np.ndarray,
+    target_name: str | None,
 ) -> dict[str, Any]:
     with_text = test < len(source.texts)
+    given: dict[str, Any] = {"texts": [source.texts[i] for i in test[with_text]]}
+    if not with_text.any():
+        with_text = np.ones(len(test), dtype=bool)
+        given = {"counts": counted.counts[test], "vocabulary": counted.words.tolist()}
     documents, words = test[with_text], judged.others[0]
     other = words.values if words.probabilities is None else words.probabilities
     shown = {
-        "texts": [source.texts[i] for i in documents],
+        **given,
         "target": y[documents],
         "baselines": {words.name: other[with_text]},
         "held_out": True,
-        "target_name": target_name,
+        "target_name": target_name if source.is_text or not target_name else Path(target_name).stem,
         "document_names": [f"row {row}" for row in source.rows[documents]],
         **source.columns.of(documents).for_predict(),
     }

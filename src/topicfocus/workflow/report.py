@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from topicfocus.text import detect_target
+from topicfocus.text.tables import is_matrix
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.models import Saved, as_saved, target_values
 from topicfocus.workflow.options import ReadOptions
+from topicfocus.workflow.predict import same_columns
 from topicfocus.workflow.read import open_new
 from topicfocus.workflow.write import check_page
 
@@ -38,7 +40,7 @@ def report_file(
     model : path-like or Saved
         A model file, a folder of `fit_file`, or what `load_model` has loaded.
     path : path-like
-        Documents to show; as for `fit_file`, but no count matrix.
+        Documents to show; as for `fit_file`.
     text, target, covariates, exposure
         Columns; by default as in the fit.
     out : path-like, default="explorer.html"
@@ -73,7 +75,8 @@ def report_file(
     from topicfocus.report import Explorer
 
     saved, path = as_saved(model, jobs), os.fspath(path)
-    target = target or saved.settings.get("target")
+    if not is_matrix(path):  # the target of another matrix is in a file of its own
+        target = target or saved.settings.get("target")
     names, table = open_new(
         path,
         saved,
@@ -83,19 +86,34 @@ def report_file(
         exposure=exposure,
         reading=reading,
     )
-    if hasattr(table, "corpus"):
-        raise ValueError(f"{path} is a count matrix; the page needs texts.")
-    texts: list[str] = []
-    for block in table:
-        texts += block.strings
-        if len(texts) >= docs:
-            break
-    texts = texts[:docs]
+    # The target of a matrix is a file: its stem is a name.
+    called = Path(target).stem if target and is_matrix(path) else target
+    whole, given, n_docs = _documents(table, saved, docs)
     values = None
     if table.target is not None:
         values = target_values(detect_target(table.target[:docs], saved.settings.get("kind")))
-    shown = Columns.read(names, table).of(np.arange(len(texts))).for_predict()
+    more: dict[str, Any] = {}
+    if not hasattr(table, "corpus"):
+        more = Columns.read(names, table).of(np.arange(n_docs)).for_predict()
     if names.covariates:
-        shown["covariate_names"] = list(names.covariates)
-    Explorer(saved.whole, texts=texts, target=values, target_name=target, **shown).save(page)
-    return {"page": str(page), "documents": len(texts)}
+        more["covariate_names"] = list(names.covariates)
+    Explorer(whole, **{**more, **given}, target=values, target_name=called).save(page)
+    return {"page": str(page), "documents": n_docs}
+
+
+def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any], int]:
+    """What the page is made of: the model as it takes the documents, and the first of them."""
+    if hasattr(table, "corpus"):
+        counts = same_columns(table.corpus, saved.counter, saved.estimator)[:most]
+        words = table.corpus.vocabulary
+        if saved.counter is not None:
+            words = saved.counter.get_feature_names_out().tolist()
+        # Names of columns are no text: words are picked from a list.
+        return saved.estimator, {"counts": counts, "vocabulary": words}, counts.shape[0]
+    texts: list[str] = []
+    for block in table:
+        texts += block.strings
+        if len(texts) >= most:
+            break
+    texts = texts[:most]
+    return saved.whole, {"texts": texts}, len(texts)

@@ -88,7 +88,7 @@ def writing(folder: Path) -> Iterator[Path]:
 
 
 def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]:
-    """Model, figures, predictions and, where texts are at hand, the page; returns their names."""
+    """Model, figures, predictions and the page; returns their names."""
     import topicfocus
     from topicfocus.workflow.predict import write_csv
 
@@ -98,16 +98,17 @@ def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]
         (temporary / METRICS_FILE).write_text(text + "\n", encoding="utf-8")
         with (temporary / PREDICTIONS_FILE).open("w", encoding="utf-8", newline="") as stream:
             write_csv(outcome.predictions, stream)
-        if outcome.shown["texts"]:
-            _write_page(temporary / EXPLORER_FILE, outcome, remarks)
+        _write_page(temporary / EXPLORER_FILE, outcome, remarks)
         return sorted(path.name for path in temporary.iterdir())
 
 
 def _write_page(path: Path, outcome: Outcome, remarks: Remarks) -> None:
     from topicfocus.report import Explorer
 
+    # Names of columns are no text: without texts, words are picked from a list.
+    model = outcome.pipeline if "texts" in outcome.shown else outcome.pipeline[-1]
     try:
-        Explorer(outcome.pipeline, **outcome.shown).save(path)
+        Explorer(model, **outcome.shown).save(path)
     except (ValueError, TypeError, ImportError) as error:
         # The model is what was asked for; a page can be made from it later.
         remarks.warn(f"no explorer page: {' '.join(str(error).split())}")
