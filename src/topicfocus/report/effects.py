@@ -13,7 +13,7 @@ from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack
 
 #: Numbers of words x predictors beyond which word effects are stored in steps, not as floats.
-_MANY = 20_000
+_MANY = 4_000
 #: Words x topics x words of a document, for all documents that words are added to: a few seconds.
 _MOST = 1e8
 #: Significant digits of the effects of topics.

@@ -65,7 +65,7 @@ function drawTopics(model, root, width) {
   redraw(root, [
     storyCard(model, l),
     el("div", { class: "columns" },
-      el("div", {}, first ? heat : null, card("Topics by effect", forest(model, order, chosen, l), forestNote(model, l)), mapCard(model, chosen, l, inner(width, 1.3)),
+      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, "Topics by effect"), forest(model, order, chosen, l), forestNote(model, l)), mapCard(model, chosen, l, inner(width, 1.3)),
         heat && !first ? heat : null,
         ...groupCards(model, chosen, inner(width, 1.3)), topicDocuments(model, chosen)),
       el("div", { class: "beside" }, topicCard(model, chosen, l))),
@@ -140,7 +140,7 @@ function forest(model, order, chosen, l) {
       el("span", { class: `change ${kind}` }, changeShort(model, r.change, l, decimals)),
       el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
   });
-  const title = `Topics by effect on ${predictorName(model, l)}`;
+  const title = `Effects of topics on ${predictorName(model, l)}`;
   return el("div", { class: "forest" },
     el("p", { class: "muted" }, e ? `${isClass(target) ? `probability of ${predictorName(model, l)}` : `predicted ${target.name}`}, in documents with little and with much of the topic` : "coefficients"), head,
     el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
