@@ -11,6 +11,7 @@ from command_line import (
     read_terminal,
     topicfocus,
     topicfocus_process,
+    write_reviews,
 )
 
 import topicfocus as package
@@ -65,6 +66,47 @@ def test_explain_adds_up(fitted):
     plain = topicfocus("explain", folder, input=text)
     assert "awful[-" in plain.stdout and "masterpiece[+" in plain.stdout
     assert "\x1b" not in plain.stdout
+
+
+def test_few_known_words_are_told(fitted):
+    _, folder = fitted
+    few = topicfocus("explain", folder, "--text", "a superb film about nothing known")
+    assert "Few known words: 1 of its words is in the topics" in few.stdout
+    none = json.loads(topicfocus("explain", folder, "--text", "zzz", "--json").stdout)
+    assert none["few_words"] and none["relevant_words"] == 0
+    assert none["after"] == pytest.approx(none["before"])
+    many = "superb masterpiece, brilliant and wonderful; awful, dreadful, terrible"
+    assert "Few known" not in topicfocus("explain", folder, "--text", many).stdout
+    done = topicfocus("predict", folder, "-", "--text", "t", input=f't\nzzz\n"{many}"\n')
+    assert "1 of 2 documents have fewer than 3 words that the topics contain" in done.stderr
+    assert [int(row["relevant_words"]) < 3 for row in rows_of(done.stdout)] == [True, False]
+
+
+def test_classes_are_explained_against_the_others(tmp_path):
+    path = write_reviews(tmp_path / "r.csv", 400)
+    rows = rows_of(path.read_text(encoding="utf-8"))
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "mood"])
+        for row in rows:
+            stars = float(row["stars"])
+            mood = "bad" if stars < 4 else "fair" if stars < 7 else "good"
+            writer.writerow([row["text"], mood])
+    folder = tmp_path / "o"
+    done = topicfocus("fit", path, "--text", "text", "--target", "mood", "--out", folder)
+    assert done.returncode == 0, done.stderr
+    assert "Probabilities of held-out documents (the class that is predicted)" in done.stdout
+    text = "A masterpiece, superb, brilliant, wonderful"
+    found = json.loads(topicfocus("explain", folder, "--text", text, "--json").stdout)
+    assert found["explained"] == "log odds of good against the others"
+    p = found["prediction"]["probability_good"]
+    assert found["total"] == pytest.approx(np.log(p / (1 - p)), rel=1e-6)
+    assert found["base"] + sum(found["words"].values()) == pytest.approx(found["total"])
+    assert found["after"] == pytest.approx(p) and found["before"] < p
+    other = ("explain", folder, "--text", text, "--class", "bad")
+    shown = topicfocus(*other).stdout
+    assert "log odds of bad against the others" in shown
+    assert "probability, without words and with them" in shown and "→" in shown
 
 
 def test_explain_colours_words_in_a_terminal(fitted):

@@ -168,6 +168,23 @@ def test_real_documents_with_more_of_a_topic_are_predicted_so(reviews, fitted):
     assert moved == pytest.approx(expected, rel=0.35)
 
 
+def test_of_many_classes_the_upper_end_is_where_their_documents_are():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(10), 60)
+    words = np.repeat(np.eye(10), 2, axis=1)[y] * 3 + 0.3  # two words a class
+    X = rng.poisson(np.column_stack([words, np.ones((600, 10))]))
+    model = topicfocus.FocusedTopicClassifier(10, random_state=0).fit(X, y)
+    effects = model.topic_effects(X)
+    shares = model.transform(X)
+    expected = np.quantile(shares, 0.95, axis=0, method="hazen")
+    np.testing.assert_allclose(effects["share_high"][::10], expected, rtol=0.01)
+    raised = effects.loc[effects.groupby("topic")["change"].idxmax()]
+    # There, a document is of the class that the topic speaks for.
+    assert sorted(raised["class"]) == list(range(10)) and raised["high"].median() > 0.8
+    lower = model.topic_effects(X, quantiles=(0.1, 0.9))
+    assert lower.groupby("topic")["high"].max().median() < 0.7
+
+
 def test_tables(reviews, fitted):
     model, _ = fitted("three")
     topics = model.topic_effects(reviews.counts, vocabulary=reviews.vocabulary)

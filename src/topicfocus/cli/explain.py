@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json, result_console
+from topicfocus.cli.show import percentage
 from topicfocus.workflow.errors import SettingError
 
 _LISTED = 10
+#: Of more than two classes, the likeliest ones that are shown.
+_CLASSES = 3
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,20 +41,47 @@ def show(result: dict[str, Any], name: str) -> None:
     from rich.text import Text
 
     console = result_console()
-    prediction = result["prediction"]
-    value = prediction["prediction"]
-    line = Text(f"{name}: ")
-    line.append(_value(value), style="bold")
-    if "std" in prediction:
-        line.append(f" ± {_value(prediction['std'])}", style="dim")
-    for key, p in prediction.items():
-        if key.startswith("probability_"):
-            line.append(f"   P({key.removeprefix('probability_')}) = {p:.2f}", style="dim")
-    console.print(line)
+    console.print(_first_line(result, name))
+    if result["few_words"]:
+        n = result["relevant_words"]
+        known = (
+            "none of its words is"
+            if n == 0
+            else f"{n} of its words is"
+            if n == 1
+            else (f"only {n} of its words are")
+        )
+        remark = f"Few known words: {known} in the topics, so it is near a text without words."
+        console.print(Text(remark, style="yellow"))
     console.print()
     console.print(coloured(result, console.is_terminal))
     console.print()
     console.print(_amounts(result))
+
+
+def _first_line(result: dict[str, Any], name: str) -> Any:
+    """The prediction: a number with its interval, or the likeliest classes."""
+    from rich.text import Text
+
+    prediction = result["prediction"]
+    line = Text(f"{name}: ")
+    line.append(_value(prediction["prediction"]), style="bold")
+    if "low" in prediction:
+        low, high = _value(prediction["low"]), _value(prediction["high"])
+        line.append(f", probably (80%) from {low} to {high}", style="dim")
+        return line
+    likely = sorted(
+        (
+            (p, key.removeprefix("probability_"))
+            for key, p in prediction.items()
+            if key.startswith("probability_")
+        ),
+        reverse=True,
+    )
+    shown = likely if len(likely) == 2 else likely[:_CLASSES]
+    for p, label in shown:
+        line.append(f"   P({label}) = {percentage(p)}", style="dim")
+    return line
 
 
 def coloured(result: dict[str, Any], colours: bool) -> Any:
@@ -105,6 +135,9 @@ def _amounts(result: dict[str, Any]) -> Any:
         table.add_row("  no word of this text is known to the model", "")
     table.add_section()
     table.add_row("together", f"{result['total']:+.3f}", style="bold")
+    if result["probability"]:
+        ends = f"{percentage(result['before'])} → {percentage(result['after'])}"
+        table.add_row("probability, without words and with them", ends, style="bold")
     table.add_section()
     table.add_row("what the words add, by topic", "")
     for row in sorted(result["topics"], key=lambda row: -row["amount"]):

@@ -50,6 +50,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
     #: Documents kept for `partial_fit`, at most; memory does not grow beyond them.
     reservoir_size = RESERVOIR_SIZE
 
+    #: A document with fewer different words than this that the topics contain has too few.
+    FEW_WORDS = 3
+
     #: Whether there are targets.
     _supervised = False
 
@@ -216,6 +219,31 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """
         return self.fitted_.composition(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
+    def relevant_words(self, X: Any) -> np.ndarray:
+        """How many different words of each document the topics contain.
+
+        With none the prediction is that of a document without words, and with few it is near it:
+        `FEW_WORDS` (3) is where the command line begins to say so.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+
+        Returns
+        -------
+        array of int (documents,)
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> int(model.relevant_words(0 * reviews.counts[:1])[0])
+        0
+        """
+        return self.fitted_.relevant_words(self._read_counts(X, reset=False))
+
     def top_words(
         self, n: int = 10, vocabulary: Any = None, order: str = DEFAULT_ORDER
     ) -> list[list[str]]:
@@ -349,7 +377,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         exposure: Any = None,
         covariates: Any = None,
         sample_weight: Any = None,
-        quantiles: tuple[float, float] = QUANTILES,
+        quantiles: tuple[float, float] | None = None,
         confidence: float = 0.95,
         vocabulary: Any = None,
         as_frame: bool = True,
@@ -366,7 +394,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
             Documents to take shares and averages from: the training documents, or others like them.
         exposure, covariates, sample_weight : optional
             As for fit.
-        quantiles : pair of floats, default=(0.1, 0.9)
+        quantiles : pair of floats, optional
+            By default (0.1, 0.9); with C > 5 classes (0.1, 1 - 1/2C), where the middle of the
+            documents of an average class is.
         confidence : float, default=0.95
             Of the interval of the change. It contains the uncertainty of the coefficients, for as
             many documents as the model was fitted to; not that of the topics themselves
@@ -402,7 +432,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         True
         """
         documents = self._effect_documents(X, exposure, covariates, sample_weight)
-        check_quantiles(quantiles, confidence)
+        check_quantiles(QUANTILES if quantiles is None else quantiles, confidence)
         found = topic_effects(
             self.fitted_,
             documents,

@@ -7,7 +7,9 @@ have the share q of it and the others what is left, in proportion,
     θ_k = q,   θ_j = θ̄_j (1 - q) / (1 - θ̄_k).
 
 Its effect is the change of the prediction E[y | f] (the probability of a class) as q goes from the
-10th to the 90th percentile of the documents' own θ̂_k.
+10th to the 90th percentile of the documents' own θ̂_k. Where there are more than five classes, C,
+the upper percentile is 100 (1 - 1/2C) instead: a class of average size has a share 1/C of the
+documents, which the 90th percentile does not reach, and this is the middle of them.
 
 **Its interval** contains the uncertainty of the coefficients of topics and covariates: the delta
 method with the covariance φ (N/n Σ_d w_d x_d x_dᵀ)⁻¹, x_d = (θ̂_d, z_d), w_d = -E[ℓ''(f_d)], for the
@@ -36,7 +38,7 @@ from topicfocus.families import conditional_variance, information
 from topicfocus.inference.mixes import first_occurrence
 from topicfocus.inference.words import mix_weights
 
-#: Percentiles of a topic's share, as shares of the documents.
+#: Percentiles of a topic's share, as shares of the documents; see `default_quantiles`.
 QUANTILES = (0.1, 0.9)
 #: Documents that words are added to, at most.
 SAMPLE = 100
@@ -59,8 +61,10 @@ class TopicEffects:
     ----------
     names : tuple of str
         What each column is about: "y", or "y is good" for a class.
+    quantiles : tuple of two floats
+        Which, as shares of the documents.
     share_low, share_high : arrays (topics,)
-        Percentiles of θ̂_k.
+        These quantiles of θ̂_k.
     low, high : arrays (topics, predictors)
         Expected target, or probability of the class, with these shares; within the limits.
     change, lower, upper : arrays (topics, predictors)
@@ -75,6 +79,7 @@ class TopicEffects:
     """
 
     names: tuple[str, ...]
+    quantiles: tuple[float, float]
     share_low: np.ndarray
     share_high: np.ndarray
     low: np.ndarray
@@ -120,7 +125,7 @@ def topic_effects(
     fitted: Fitted,
     documents: Documents,
     *,
-    quantiles: tuple[float, float] = QUANTILES,
+    quantiles: tuple[float, float] | None = None,
     confidence: float = 0.95,
     mixes: np.ndarray | None = None,
     n_jobs: int | None = None,
@@ -129,6 +134,7 @@ def topic_effects(
     if documents.corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
     state, weight = fitted.state, documents.weights
+    quantiles = default_quantiles(fitted) if quantiles is None else quantiles
     if mixes is None:
         mixes = fitted.mixes(documents.corpus, n_jobs)
     predictor = fitted.predictors(documents, mixes, n_jobs)
@@ -146,6 +152,7 @@ def topic_effects(
     widest = limits[:, 1] - limits[:, 0]
     return TopicEffects(
         fitted.target_model.predictor_names(),
+        (float(quantiles[0]), float(quantiles[1])),
         shares[:, 0],
         shares[:, 1],
         low,
@@ -158,6 +165,12 @@ def topic_effects(
         observed,
         state.coef_rows.T.copy(),
     )
+
+
+def default_quantiles(fitted: Fitted) -> tuple[float, float]:
+    """The 10th and the 90th percentile; of many classes higher, where documents of one are."""
+    most = max((part.coding.n_labels for part in fitted.parts if part.coding.is_class), default=2)
+    return QUANTILES[0], max(QUANTILES[1], 1 - 0.5 / most)
 
 
 def weighted_quantiles(values: np.ndarray, weight: np.ndarray, wanted: Any) -> np.ndarray:

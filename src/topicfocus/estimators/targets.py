@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from topicfocus.estimators.coding import (
     Coding,
@@ -185,6 +186,17 @@ class TargetModel:
                 for p in self.parts(family)
             ]
         )
+
+    def intervals(
+        self, family: Any, mean: np.ndarray, std: np.ndarray, coverage: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the intervals of targets, documents x targets, within what these can be."""
+        reach = float(norm.ppf(0.5 + coverage / 2))
+        ends = [
+            p.coding.interval(p.family, mean[:, t], std[:, t], reach)
+            for t, p in enumerate(self.parts(family))
+        ]
+        return np.column_stack([a for a, _ in ends]), np.column_stack([b for _, b in ends])
 
     def probabilities(self, family: Any, predictor: np.ndarray) -> list[np.ndarray]:
         """P(y = label), documents x labels, one array a target."""

@@ -52,8 +52,9 @@ def explain_text(
     dict
         "text", "prediction", "explained" (what the amounts add up to), "total", "base",
         "before" and "after" (the expected target, or the probability of the class, without words
-        and with them), "relevant_words" (different words of the text that topics contain),
-        "covariates", "words", "topics", and "spans": what each place of the text adds.
+        and with them), "probability" (whether they are probabilities), "relevant_words" (different
+        words of the text that topics contain), "few_words" (whether these are too few to say
+        much), "covariates", "words", "topics", and "spans": what each place of the text adds.
 
     Raises
     ------
@@ -98,7 +99,9 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
         "total": explanation.predictor[0, l],
         "before": explanation.before[0, l],
         "after": explanation.after[0, l],
+        "probability": model.fitted_.parts[0].coding.is_class,
         "relevant_words": explanation.relevant[0],
+        "few_words": explanation.relevant[0] < model.FEW_WORDS,
         "base": explanation.base[0, l] + average.sum(),
         "covariates": []
         if values is None

@@ -70,6 +70,7 @@ def make_outcome(
     part[parts[1]] = "test"
     predictions = {"row": source.rows, "part": part, "target": _as_written(y)}
     predictions |= prediction_columns(model, judged.predicted)
+    predictions["relevant_words"] = model.relevant_words(counted.counts)
     return Outcome(
         make_pipeline(counted.counter, model),
         plain(result),
@@ -90,8 +91,8 @@ def _result(
 ) -> dict[str, Any]:
     train, test = parts
     target, counts = source.target, counted.counts[train]
-    model.n_jobs = options.jobs
-    composition = model.composition(counts)
+    positive = _positive(model, target)
+    found = summary.effects(model, counts, source.columns.of(train), options.jobs)
     model.n_jobs = None
     result = {
         "model": type(model).__name__,
@@ -117,11 +118,13 @@ def _result(
         },
         "seconds": round(seconds, 3),
         "steps": model.n_iter_,
-        "topics": summary.topics(model, counted.words, composition, _positive(model, target)),
+        "topics": summary.topics(model, counted.words, found, positive),
+        "effects": summary.scale(model, found),
         "word_order": DEFAULT_ORDER,
         "covariates": summary.covariates(model, source.columns.names.covariates),
-        "words": summary.selection(model, counted.words, counts),
+        "words": summary.selection(model, counted.words, counts, found.words, positive),
         "held_out": judged.held_out,
+        "reliability": judged.reliability,
     }
     for name in ("rung_", "inclusion_prior_"):
         if hasattr(model, name):
