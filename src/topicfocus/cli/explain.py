@@ -117,33 +117,46 @@ def _amounts(result: dict[str, Any]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(
+        title=Text(f"What adds to the {result['explained']}"),
+        box=box.SIMPLE_HEAD,
+        show_header=False,
+        title_justify="left",
+        title_style="italic",
+    )
     table.add_column("")
-    table.add_column(Text(result["explained"]), justify="right")
+    table.add_column("", justify="right", no_wrap=True)
     mean = ", average covariates" if result["covariates"] else ""
     table.add_row(f"a text without words{mean}", f"{result['base']:+.3f}")
     for row in result["covariates"]:
         amount = Text(f"{row['amount']:+.3f}", style=_sign(row["amount"]))
         table.add_row(Text(f"  {row['name']} = {row['value']:g}"), amount)
-    words = list(result["words"].items())
-    for word, amount in words[:_LISTED]:
-        table.add_row(Text(f"  {word}"), Text(f"{amount:+.3f}", style=_sign(amount)))
-    rest = [amount for _, amount in words[_LISTED:]]
-    if rest:
-        table.add_row(f"  {len(rest)} more words", f"{np.sum(rest):+.3f}")
-    if not words:
+    _rows(table, list(result["words"].items()), "words")
+    if not result["words"]:
         table.add_row("  no word of this text is known to the model", "")
     table.add_section()
     table.add_row("together", f"{result['total']:+.3f}", style="bold")
-    if result["probability"]:
-        ends = f"{percentage(result['before'])} → {percentage(result['after'])}"
-        table.add_row("probability, without words and with them", ends, style="bold")
+    if not np.isclose(result["total"], result["after"]):  # on another scale than the target
+        what, shown = ("probability", percentage) if result["probability"] else ("expected", _value)
+        ends = f"{shown(result['before'])} → {shown(result['after'])}"
+        table.add_row(f"{what}, without words and with them", ends, style="bold")
     table.add_section()
     table.add_row("what the words add, by topic", "")
-    for row in sorted(result["topics"], key=lambda row: -row["amount"]):
-        label = Text(f"  {row['topic']}: {' '.join(row['words'])}")
-        table.add_row(label, Text(f"{row['amount']:+.3f}", style=_sign(row["amount"])))
+    topics = sorted(result["topics"], key=lambda row: -abs(row["amount"]))
+    named = [(f"{row['topic']}: {' '.join(row['words'])}", row["amount"]) for row in topics]
+    _rows(table, named, "topics")
     return table
+
+
+def _rows(table: Any, parts: list[tuple[str, float]], what: str) -> None:
+    """The strongest parts, from what adds most, and the sum of the others."""
+    from rich.text import Text
+
+    for name, amount in sorted(parts[:_LISTED], key=lambda part: -part[1]):
+        table.add_row(Text(f"  {name}"), Text(f"{amount:+.3f}", style=_sign(amount)))
+    rest = [amount for _, amount in parts[_LISTED:]]
+    if rest:
+        table.add_row(f"  {len(rest)} more {what}", f"{np.sum(rest):+.3f}")
 
 
 def _sign(amount: float) -> str:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topicfocus.text import detect_target
+from topicfocus.text import detect_target, read_table
 from topicfocus.text.tables import is_matrix
 from topicfocus.workflow.columns import Columns
+from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.models import Saved, as_saved, target_values
 from topicfocus.workflow.options import ReadOptions
 from topicfocus.workflow.predict import same_columns
 from topicfocus.workflow.read import open_new
+from topicfocus.workflow.wording import setting
 from topicfocus.workflow.write import check_page
 
 
@@ -27,6 +30,8 @@ def report_file(
     target: str | None = None,
     covariates: Sequence[str] = (),
     exposure: str | None = None,
+    by: Sequence[str] = (),
+    time: str | None = None,
     out: str | os.PathLike[str] = "explorer.html",
     overwrite: bool = False,
     docs: int = 2000,
@@ -43,6 +48,10 @@ def report_file(
         Documents to show; as for `fit_file`.
     text, target, covariates, exposure
         Columns; by default as in the fit.
+    by : sequence of str, optional
+        Columns of groups: the page shows the topics of each.
+    time : str, optional
+        Column of numbers or dates: the page shows the topics over it.
     out : path-like, default="explorer.html"
     overwrite : bool, default=False
         Replace the page if it exists.
@@ -75,6 +84,7 @@ def report_file(
     from topicfocus.report import Explorer
 
     saved, path = as_saved(model, jobs), os.fspath(path)
+    _check_grouping(path, by, time)
     if not is_matrix(path):  # the target of another matrix is in a file of its own
         target = target or saved.settings.get("target")
     names, table = open_new(
@@ -86,6 +96,10 @@ def report_file(
         exposure=exposure,
         reading=reading,
     )
+    grouping = {
+        name: read_table(path, text or saved.settings.get("text"), name, **asdict(reading))
+        for name in dict.fromkeys((*by, *((time,) if time else ())))
+    }
     # The target of a matrix is a file: its stem is a name.
     called = Path(target).stem if target and is_matrix(path) else target
     whole, given, n_docs = _documents(table, saved, docs)
@@ -97,8 +111,33 @@ def report_file(
         more = Columns.read(names, table).of(np.arange(n_docs)).for_predict()
     if names.covariates:
         more["covariate_names"] = list(names.covariates)
+    if grouping:
+        values_of = {name: _of_rows(one, table.rows[:n_docs]) for name, one in grouping.items()}
+        more["by"] = {name: values_of[name] for name in by} or None
+        more["time"] = {time: values_of[time]} if time else None
     Explorer(whole, **{**more, **given}, target=values, target_name=called).save(page)
     return {"page": str(page), "documents": n_docs}
+
+
+def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
+    """Columns of groups are read in a pass of their own, from a table."""
+    if not by and time is None:
+        return
+    option = setting("by") if by else setting("time")
+    if is_matrix(path):
+        raise SettingError(f"{option} names a column of a table; {path} is a count matrix.")
+    if path == "-":
+        raise SettingError(f"{option} reads the file twice, so it cannot be standard input.")
+
+
+def _of_rows(table: Any, rows: np.ndarray) -> list[Any]:
+    """The values of a column in these rows of the file; None where there is none."""
+    last = max((int(row) for row in rows), default=0)
+    for block in table:
+        if block.rows[-1] >= last:
+            break
+    found = dict(zip((int(row) for row in table.rows), table.target, strict=False))
+    return [found.get(int(row)) for row in rows]
 
 
 def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any], int]:
