@@ -198,11 +198,11 @@ def test_groups_and_times_are_read():
 def test_charts_are_saved_as_svg_and_csv(open_page):
     model, texts, _ = case("regression")
     page = open_page(explorer("regression", target_name="stars").html)
-    drawing = saved(page, "Topics by effect on stars", "svg")
+    drawing = saved(page, "Effects of topics on stars", "svg")
     root = ElementTree.fromstring(drawing)
     assert root.tag.endswith("svg") and "var(" not in drawing and "class=" not in drawing
     assert re.search(r'fill="rgb\(', drawing)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Topics by effect on stars", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Effects of topics on stars", "csv"))))
     effects = model[-1].topic_effects(model[:-1].transform(texts[:60]), as_frame=False)
     np.testing.assert_allclose(
         sorted(float(r["change"]) for r in rows), np.sort(effects["change"]), rtol=1e-6

@@ -13,7 +13,7 @@ from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack
 
 #: Numbers of words x predictors beyond which word effects are stored in steps, not as floats.
-_MANY = 20_000
+_MANY = 4_000
 #: Words x topics x words of a document, for all documents that words are added to: a few seconds.
 _MOST = 1e8
 #: Significant digits of the effects of topics.
@@ -40,7 +40,8 @@ def reachable_effects(
     kind, step = "f4", None
     if words.size > _MANY:
         kind, step = "i2", max(float(np.abs(words).max()), 1e-12) / 32767
-    limits = {"limits": topics.limits, "observed": topics.observed, "sample": found.sample}
+    limits = {"limits": topics.limits, "observed": topics.observed}
+    limits |= {"sample": found.sample, "quantiles": topics.quantiles}
     return out | limits, pack(words, kind, step)
 
 

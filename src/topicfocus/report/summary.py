@@ -43,7 +43,7 @@ from topicfocus.report.vocabulary import word_summary
 VERSION = 2
 #: Characters of all data; the page's own code takes 0.18 MB more.
 PAGE_BUDGET = 1_310_000
-SMALLEST_TEXTS = 60_000
+SMALLEST_TEXTS = 40_000
 #: Dropped words that each topic is shown with.
 CONTEXT_WORDS = 12
 

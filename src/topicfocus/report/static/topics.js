@@ -65,7 +65,7 @@ function drawTopics(model, root, width) {
   redraw(root, [
     storyCard(model, l),
     el("div", { class: "columns" },
-      el("div", {}, first ? heat : null, card("Topics by effect", forest(model, order, chosen, l), forestNote(model, l)), mapCard(model, chosen, l, inner(width, 1.3)),
+      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, "Topics by effect"), forest(model, order, chosen, l), forestNote(model, l)), mapCard(model, chosen, l, inner(width, 1.3)),
         heat && !first ? heat : null,
         ...groupCards(model, chosen, inner(width, 1.3)), topicDocuments(model, chosen)),
       el("div", { class: "beside" }, topicCard(model, chosen, l))),
@@ -77,8 +77,13 @@ function forestNote(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target], e = data.effects;
   if (!e) return el("p", { class: "note" }, "No documents were given, so these are the coefficients, less their average: how far a document of one topic alone would be from one without words. ", shareNote());
   const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `${predictorName(model, l)} was ${format(seen[0])} to ${format(seen[1])} in training. ` : "";
-  return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic (θ̂, as the model infers it) goes from the 10th to the 90th percentile of real documents, the other topics in proportion. ",
+  return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic (θ̂, as the model infers it) goes from ", quantileText(e, 0), " to ", quantileText(e, 1), " percentile of real documents, the other topics in proportion. ",
     `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}Lines are 95% intervals of the change; they do not know that the topics were found from data, too. `, shareNote());
+}
+
+/** "the 10th", "the 97.5th": of more than five classes the upper one reaches the documents of a class. */
+function quantileText(e, end) {
+  return `the ${format(100 * e.quantiles[end])}th`;
 }
 
 function shareNote() {
@@ -140,7 +145,7 @@ function forest(model, order, chosen, l) {
       el("span", { class: `change ${kind}` }, changeShort(model, r.change, l, decimals)),
       el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
   });
-  const title = `Topics by effect on ${predictorName(model, l)}`;
+  const title = `Effects of topics on ${predictorName(model, l)}`;
   return el("div", { class: "forest" },
     el("p", { class: "muted" }, e ? `${isClass(target) ? `probability of ${predictorName(model, l)}` : `predicted ${target.name}`}, in documents with little and with much of the topic` : "coefficients"), head,
     el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
@@ -157,7 +162,7 @@ function changeShort(model, x, l, decimals = 2) {
 function topicsData(model) {
   const { data } = model;
   const checks = data.stability ? Object.entries(data.stability.topics) : [];
-  const head = ["topic", "name", "words", "goes with", "share", "effect on", "share at 10%", "share at 90%", "prediction at 10%", "prediction at 90%", "change", "95% low", "95% high", "coefficient", ...checks.map(([name]) => `stability: ${name}`)];
+  const head = ["topic", "name", "words", "goes with", "share", "effect on", "share, low", "share, high", "prediction, low", "prediction, high", "change", "95% low", "95% high", "coefficient", ...checks.map(([name]) => `stability: ${name}`)];
   const rows = [];
   for (let l = 0; l < model.L; l++) {
     for (const k of topicOrder(model, l)) {
