@@ -10,7 +10,12 @@ from scipy.optimize import nnls
 
 import topicfocus
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.effects import topic_effects, weighted_quantiles
+from topicfocus.estimators.effects import (
+    affordable_documents,
+    topic_effects,
+    weighted_quantiles,
+    word_effects,
+)
 from topicfocus.inference.words import mix_weights
 
 KINDS = ("real", "count", "rating", "two", "three", "several", "joint", "graded", "covariates")
@@ -298,6 +303,15 @@ def test_no_documents(reviews, fitted):
     for name in ("topic_effects", "word_effects"):
         with pytest.raises(ValueError, match="X has no documents"):
             getattr(fitted("real")[0], name)(reviews.counts[:0])
+
+
+def test_fewer_documents_where_each_costs_much(reviews, fitted):
+    model, _ = fitted("joint")
+    documents = model.fitted_.documents(reviews.counts)
+    assert word_effects(model.fitted_, documents).sample == 100
+    assert affordable_documents(model.fitted_, documents, 3_000_000) == 5
+    assert 5 < affordable_documents(model.fitted_, documents, 30_000) < 100
+    assert len(model.word_effects(reviews.counts, n_documents=3)) > 0
 
 
 def test_lda_has_none(reviews):

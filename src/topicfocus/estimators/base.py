@@ -27,7 +27,7 @@ from topicfocus.estimators.effect_tables import (
     topic_table,
     word_table,
 )
-from topicfocus.estimators.effects import QUANTILES, SAMPLE, topic_effects, word_effects
+from topicfocus.estimators.effects import QUANTILES, topic_effects, word_effects
 from topicfocus.estimators.explanation import Explanation, explain
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.html import topics_html
@@ -451,7 +451,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         exposure: Any = None,
         covariates: Any = None,
         sample_weight: Any = None,
-        n_documents: int = SAMPLE,
+        n_documents: int | None = None,
         vocabulary: Any = None,
         as_frame: bool = True,
     ) -> Any:
@@ -466,8 +466,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
         X : counts, documents x words
         exposure, covariates, sample_weight : optional
             As for fit.
-        n_documents : int, default=100
-            Documents that words are added to, at most: a random choice from X, always the same.
+        n_documents : int, optional
+            Documents that words are added to, at most: a random choice from X, always the same. By
+            default 100; fewer, 5 at least, where many topics and words make each cost much.
         vocabulary : list of str, optional
             As for `top_words`.
         as_frame : bool, default=True
@@ -492,11 +493,12 @@ class TopicModel(TransformerMixin, BaseEstimator):
         >>> reviews = make_reviews(300, random_state=0)
         >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
         >>> effects = model.word_effects(reviews.counts, as_frame=False)
-        >>> len(effects["change"]) == model.selected_words_.sum()
+        >>> bool(len(effects["change"]) == model.selected_words_.sum())
         True
         """
         documents = self._effect_documents(X, exposure, covariates, sample_weight)
-        n_documents = check_count("n_documents", n_documents)
+        if n_documents is not None:
+            n_documents = check_count("n_documents", n_documents)
         found = word_effects(self.fitted_, documents, n_documents=n_documents, n_jobs=self.n_jobs)
         return as_table(word_table(self.fitted_, found, self._word_names(vocabulary)), as_frame)
 

@@ -40,8 +40,10 @@ from topicfocus.inference.words import mix_weights
 
 #: Percentiles of a topic's share, as shares of the documents; see `default_quantiles`.
 QUANTILES = (0.1, 0.9)
-#: Documents that words are added to, at most.
-SAMPLE = 100
+#: Documents that words are added to, at most, and at least where each of them costs much.
+SAMPLE, _FEWEST = 100, 5
+#: Multiplications that words may cost, some seconds.
+_AFFORDED = 2e9
 #: Numbers held at a time while words are added to documents.
 _BLOCK = 4_000_000
 #: A step of a linear predictor to find the slope of the response by.
@@ -259,7 +261,7 @@ def word_effects(
     fitted: Fitted,
     documents: Documents,
     *,
-    n_documents: int = SAMPLE,
+    n_documents: int | None = None,
     mixes: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> WordEffects:
@@ -269,6 +271,8 @@ def word_effects(
         raise ValueError("effects need documents: X has no rows.")
     words = np.flatnonzero(mix_weights(fitted.state).table.multiplicity > 0)
     present = np.bincount(corpus.counts.indices[corpus.counts.data > 0], minlength=corpus.n_words)
+    if n_documents is None:
+        n_documents = affordable_documents(fitted, documents, len(words))
     rows = _sample(documents.weights, n_documents)
     some = documents.rows(rows)
     mixes = fitted.mixes(some.corpus, n_jobs) if mixes is None else mixes[rows]
@@ -284,6 +288,17 @@ def word_effects(
         moved = response[:, :, 1] - response[:, :, 0]
         change[first : first + at_a_time] = np.average(moved, axis=0, weights=some.weights)
     return WordEffects(targets.predictor_names(), words, present[words], change, len(rows))
+
+
+def affordable_documents(fitted: Fitted, documents: Documents, n_words: int) -> int:
+    """Documents to add so many words to: a hundred, fewer where topics and words are many.
+
+    A Newton step costs K² n/2 + K³/6 (`kernels.curvature`), and some two are made for each word.
+    """
+    n_topics = fitted.state.n_topics
+    length = max(float(fitted.relevant_words(documents.corpus).mean()), 1.0)
+    each = 2 * n_words * (n_topics**2 * length / 2 + n_topics**3 / 6 + 300)
+    return int(np.clip(_AFFORDED / max(each, 1.0), _FEWEST, SAMPLE))
 
 
 def _sample(weight: np.ndarray, most: int) -> np.ndarray:

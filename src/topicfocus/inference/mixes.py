@@ -100,7 +100,8 @@ def first_occurrence(
     counts, chosen = corpus.counts, np.ascontiguousarray(words, dtype=np.int64)
     coef, prior = np.array(state.coef_rows), np.array(state.doc_topic_prior)
     out = np.empty((corpus.n_docs, len(chosen), 2, len(coef)))
-    budget = LocalBudget(50, 1e-8)
+    # The last Newton step is made after this is reached: its square is what is left.
+    budget = LocalBudget(50, 1e-4)
 
     def work(first: int, last: int, nothing: np.ndarray) -> None:
         first_occurrences(

@@ -40,7 +40,7 @@ def reachable_effects(
     kind, step = "f4", None
     if words.size > _MANY:
         kind, step = "i2", max(float(np.abs(words).max()), 1e-12) / 32767
-    limits = {"limits": topics.limits, "observed": topics.observed}
+    limits: dict[str, Any] = {"limits": topics.limits, "observed": topics.observed}
     limits |= {"sample": found.sample, "quantiles": topics.quantiles}
     return out | limits, pack(words, kind, step)
 
