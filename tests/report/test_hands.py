@@ -270,7 +270,7 @@ def test_paper_has_every_topic(open_page):
 
 
 def test_typing_is_followed_at_once(open_page):
-    """50 topics, 10,000 words: what a key costs. 8 ms where nothing else runs."""
+    """50 topics, 10,000 words: what a key costs (benchmarks/explorer.py has the figures)."""
     model, given = large(50, 10_000, 0.1, FocusedTopicRegressor)
     page = open_page(Explorer(model, **given).html, "#view=try")
     text = given["texts"][0]
