@@ -1,7 +1,9 @@
-"""The largest page of the explorer: its size, and how long a browser needs to open it.
+"""The largest page of the explorer: its size, how long a browser needs to open it, and for a key.
 
-Time is from the start of the navigation until the first view is drawn and answers, in a headless
-Chromium that has just been started or has opened the page before. Needs playwright and Chromium.
+Time to open is from the start of the navigation until the first view is drawn and answers, in a
+headless Chromium that has just been started or has opened the page before. A key costs what runs
+between the input and the page drawn anew, in *Try it* with a document of the page. Needs playwright
+and Chromium.
 
 python benchmarks/explorer.py [--loads 15]
 """
@@ -15,6 +17,7 @@ import statistics
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.report import Explorer
@@ -31,18 +34,51 @@ PAGES = (
 )
 
 
+#: Milliseconds of each of some keys.
+TYPE = """() => {
+  const area = document.getElementById("try-text"), text = area.value, times = [];
+  area.focus();
+  for (let i = 1; i <= 20; i++) {
+    area.value = text + " " + text.slice(0, 5 * i);
+    const start = performance.now();
+    area.dispatchEvent(new Event("input"));
+    document.body.getBoundingClientRect();
+    times.push(performance.now() - start);
+  }
+  return times;
+}"""
+
+
+def launch(driver: Any) -> Any:
+    """A browser with an empty profile."""
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    args = ["--headless", "--no-sandbox", "--disable-gpu"]
+    return driver.chromium.launch(executable_path=found, args=args)
+
+
+def key_times(address: str) -> list[float]:
+    """Milliseconds that keys take in *Try it*."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        running = launch(driver)
+        page = running.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(address)
+        page.wait_for_selector("html[data-ready]")
+        times = page.evaluate(TYPE)
+        running.close()
+    return times
+
+
 def load_times(address: str, loads: int) -> tuple[list[float], list[float]]:
     """Milliseconds of `loads` first loads, each in a browser of its own, and of as many others."""
     from playwright.sync_api import sync_playwright
 
-    names = ("chromium", "chromium-browser", "google-chrome")
-    browser = next(filter(None, map(shutil.which, names)), None)
     first, again = [], []
     with sync_playwright() as driver:
         for _ in range(loads):
-            running = driver.chromium.launch(
-                executable_path=browser, args=["--no-sandbox", "--disable-gpu"]
-            )
+            running = launch(driver)
             page = running.new_page(viewport={"width": 1440, "height": 900})
             for times in (first, again):
                 page.goto("about:blank")
@@ -73,6 +109,11 @@ def main() -> None:
                         f"  {view:<6} {name:<12} best {min(times):4.0f} ms, median "
                         f"{statistics.median(times):4.0f} ms (load {load:.1f})"
                     )
+            keys = key_times(f"file://{page}#view=try")
+            print(
+                f"  a key in Try it     best {min(keys):4.0f} ms, median "
+                f"{statistics.median(keys):4.0f} ms (load {os.getloadavg()[0]:.1f})"
+            )
 
 
 if __name__ == "__main__":

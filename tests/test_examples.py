@@ -49,6 +49,7 @@ FRAGMENTS = {
     "datasets.md-1": "goes on with texts of the reader",
     "estimators.md-0": "goes on with texts of the reader",
     "estimators.md-1": "needs MAPIE, goes on with a model of the reader",
+    "estimators.md-2": "goes on with a model of the reader",
     "explorer.md-0": "goes on with a model of the reader",
     "explorer.md-1": "goes on with a model of the reader",
     "explorer.md-2": "goes on with an explorer of the reader",

@@ -63,7 +63,7 @@ def test_covariates_and_weights_are_used_and_reported(data, folder):
     assert mine["rmse"] < 0.5 * alone["rmse"] < 0.5 * constant["rmse"]
     assert words["rmse"] < 0.5 * alone["rmse"]
     # Ratings of -50 have weight 0: had they counted, effects would lie far below the scale.
-    effects = [topic["effect"] for topic in result["topics"]]
+    effects = [topic[end] for topic in result["topics"] for end in ("low", "high")]
     assert min(effects) > -10 and max(effects) < 20
     # Held-out figures are weighted like the fit.
     weights = [float(row["weight"]) for row in rows_of(data)]

@@ -11,6 +11,7 @@ from scipy import sparse
 
 import topicfocus as package
 from topicfocus import TokenCounter
+from topicfocus.report.packing import unpack_texts
 from topicfocus.text import read_table
 
 COLUMNS = ("--text", "text", "--target", "stars")
@@ -31,8 +32,10 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
         assert expected in done.stderr
     # The paper's rule would leave a file of this size with fewer words: said, not silent.
     assert "words in 3 of them are kept, not in 10" in done.stderr
-    for expected in ("Topics, by the target", "kept", "dropped", "RMSE", "ridge on all words"):
+    for expected in ("Topics, by the predicted stars", "kept", "dropped", "RMSE", "raises"):
         assert expected in done.stdout
+    assert "ridge on all words" in done.stdout
+    assert "80% intervals of predictions hold" in done.stdout
     assert done.stdout.index("masterpiece") < done.stdout.index("awful")
     assert "\x1b" not in done.stdout + done.stderr  # no terminal, no bar
 
@@ -42,14 +45,24 @@ def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
     assert {"model.topicfocus", "metrics.json", "predictions.csv"} <= set(os.listdir(folder))
     assert not list(folder.parent.glob("*.partial")) + list(folder.parent.glob(".*"))
     result = result_of(folder)
-    effects = [topic["effect"] for topic in result["topics"]]
+    effects = [topic["change"] for topic in result["topics"]]
     assert effects == sorted(effects, reverse=True)
+    # Where real documents are: from one end to the other, and on the scale.
+    for topic in result["topics"]:
+        assert topic["high"] - topic["low"] == pytest.approx(topic["change"])
+        assert min(topic["low"], topic["high"]) >= 1 and max(topic["low"], topic["high"]) <= 10
+        assert topic["lower"] < topic["change"] < topic["upper"]
+    assert result["effects"]["limits"] == [1.0, 10.0]
+    assert result["words"]["raises"][0]["change"] > 0 > result["words"]["lowers"][0]["change"]
+    assert set(result["reliability"]["coverage"]) == {"50%", "80%", "95%"}
     words = result["words"]
     assert words["kept"] + words["dropped"] == words["words"]
     rows = read_csv(folder / "predictions.csv")
     assert [int(row["row"]) for row in rows] == list(range(1, 601))
     test = [row for row in rows if row["part"] == "test"]
     assert len(test) == result["documents"]["test"] == 120
+    assert all(1 <= float(row["low"]) <= float(row["high"]) <= 10 for row in rows)
+    assert all(int(row["relevant_words"]) >= 0 for row in rows)
     error = [float(row["target"]) - float(row["prediction"]) for row in test]
     figures = result["held_out"]["FocusedTopicRegressor"]
     assert np.sqrt(np.mean(np.square(error))) == pytest.approx(figures["rmse"], rel=1e-4)
@@ -109,7 +122,15 @@ def test_kinds_of_target(reviews, tmp_path, kind):
     if kind != "count":
         total = sum(float(v) for k, v in columns.items() if k.startswith("probability_"))
         assert total == pytest.approx(1, abs=1e-4)
-    assert ("std" in columns) == (kind != "classes")
+    assert ("std" in columns) == ("low" in columns) == (kind != "classes")
+    first = result["topics"][0]
+    if kind == "classes":
+        assert 0 <= result["reliability"]["calibration_error"] < 0.3
+        assert sum(result["reliability"]["groups"]["n"]) == result["documents"]["test"]
+        assert first["change"] == max(first["changes"].values()) > 0
+        assert abs(sum(first["changes"].values())) < 1e-9
+    else:
+        assert first["high"] > first["low"] >= result["effects"]["limits"][0]
 
 
 @pytest.mark.parametrize("model", ["pf-slda", "pc-slda", "slda"])
@@ -140,6 +161,9 @@ def test_labels_with_one_missing_from_a_pipe(tmp_path):
     # fresh is positive although rotten comes later in the alphabet: praise is on top.
     assert result["topics"][0]["class"] == "fresh"
     assert "masterpiece" in result["topics"][0]["words"]
+    top = result["topics"][0]
+    assert 0 <= top["low"] < top["high"] <= 1 and top["lower"] < top["change"] < top["upper"]
+    assert "awful" in [row["word"] for row in result["words"]["lowers"]]
     assert result["held_out"]["FocusedTopicClassifier"]["auc"] > 0.9
     written = read_csv(tmp_path / "o" / "predictions.csv")
     assert written[7]["target"] == "" and written[7]["part"] == "train"
@@ -184,6 +208,16 @@ def test_a_count_matrix_is_taken_as_it_is(tmp_path):
     assert done.returncode == 0, done.stderr
     again = [row["prediction"] for row in csv.DictReader(done.stdout.splitlines())]
     assert again == [row["prediction"] for row in read_csv(tmp_path / "o" / "predictions.csv")]
+    # It has its page, and so has another matrix; codes are picked, not typed.
+    (tmp_path / "n.target.txt").write_text(target + "\n", encoding="utf-8")
+    page = tmp_path / "n.html"
+    done = topicfocus("report", tmp_path / "o", tmp_path / "n.npz", "--out", page)
+    assert done.returncode == 0, done.stderr
+    for written in (tmp_path / "o" / "explorer.html", page):
+        text = written.read_text(encoding="utf-8")
+        shown = json.loads(text.split('id="data">')[1].split("</script>")[0])
+        assert shown["reading"]["text"] is False and shown["evaluation"][0]["n"] > 50
+        assert unpack_texts(shown["words"]["names"])[0].endswith(".0-x")
 
 
 def test_parquet_and_options_of_counting(reviews, tmp_path):

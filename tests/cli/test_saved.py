@@ -12,6 +12,7 @@ from command_line import (
     read_terminal,
     topicfocus,
     topicfocus_process,
+    write_reviews,
 )
 
 import topicfocus as package
@@ -80,6 +81,47 @@ def test_explain_adds_up(fitted):
     assert "\x1b" not in plain.stdout
 
 
+def test_few_known_words_are_told(fitted):
+    _, folder = fitted
+    few = topicfocus("explain", folder, "--text", "a superb film about nothing known")
+    assert "Few known words: 1 of its words is in the topics" in few.stdout
+    none = json.loads(topicfocus("explain", folder, "--text", "zzz", "--json").stdout)
+    assert none["few_words"] and none["relevant_words"] == 0
+    assert none["after"] == pytest.approx(none["before"])
+    many = "superb masterpiece, brilliant and wonderful; awful, dreadful, terrible"
+    assert "Few known" not in topicfocus("explain", folder, "--text", many).stdout
+    done = topicfocus("predict", folder, "-", "--text", "t", input=f't\nzzz\n"{many}"\n')
+    assert "1 of 2 documents have fewer than 3 words that the topics contain" in done.stderr
+    assert [int(row["relevant_words"]) < 3 for row in rows_of(done.stdout)] == [True, False]
+
+
+def test_classes_are_explained_against_the_others(tmp_path):
+    path = write_reviews(tmp_path / "r.csv", 400)
+    rows = rows_of(path.read_text(encoding="utf-8"))
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "mood"])
+        for row in rows:
+            stars = float(row["stars"])
+            mood = "bad" if stars < 4 else "fair" if stars < 7 else "good"
+            writer.writerow([row["text"], mood])
+    folder = tmp_path / "o"
+    done = topicfocus("fit", path, "--text", "text", "--target", "mood", "--out", folder)
+    assert done.returncode == 0, done.stderr
+    assert "Probabilities of held-out documents (the class that is predicted)" in done.stdout
+    text = "A masterpiece, superb, brilliant, wonderful"
+    found = json.loads(topicfocus("explain", folder, "--text", text, "--json").stdout)
+    assert found["explained"] == "log odds of good against the others"
+    p = found["prediction"]["probability_good"]
+    assert found["total"] == pytest.approx(np.log(p / (1 - p)), rel=1e-6)
+    assert found["base"] + sum(found["words"].values()) == pytest.approx(found["total"])
+    assert found["after"] == pytest.approx(p) and found["before"] < p
+    other = ("explain", folder, "--text", text, "--class", "bad")
+    shown = topicfocus(*other).stdout
+    assert "log odds of bad against the others" in shown
+    assert "probability, without words and with them" in shown and "→" in shown
+
+
 def test_explain_colours_words_in_a_terminal(fitted):
     _, folder = fitted
     text = "superb but awful [red]x[/]"
@@ -101,6 +143,39 @@ def test_report_writes_the_page_once(fitted, reviews, tmp_path):
     done = topicfocus("report", folder, reviews, "--out", tmp_path / "page.html")
     assert done.returncode == 1
     assert "page.html exists. Choose another --out, or replace it: --overwrite." in done.stderr
+
+
+def test_report_by_group_and_over_time(fitted, reviews, tmp_path):
+    _, folder = fitted
+    rows = rows_of(reviews.read_text(encoding="utf-8"))[:60]
+    path = tmp_path / "more.csv"
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "stars", "shop", "day"])
+        for i, row in enumerate(rows):
+            shop = "" if i == 0 else "north" if i % 3 else "south"
+            writer.writerow([row["text"], row["stars"], shop, f"{2001 + i % 4}-05-{1 + i % 28:02}"])
+    page = tmp_path / "page.html"
+    asked = ("report", folder, path, "--by", "shop", "--time", "day", "--docs", 40)
+    done = topicfocus(*asked, "--out", page)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text(encoding="utf-8")
+    groups, _ = json.JSONDecoder().raw_decode(text, text.index('"groups":') + len('"groups":'))
+    shop, day = groups
+    assert (shop["name"], shop["kind"], shop["labels"]) == ("shop", "group", ["north", "south"])
+    assert shop["n"] == [26, 13]  # of the first 40, one without a shop
+    assert day["kind"] == "time" and sum(day["n"]) == 40
+    composition = package.load(folder / "model.topicfocus")
+    made_of = composition[-1].composition(composition[0].transform([r["text"] for r in rows[:40]]))
+    north = [i for i in range(1, 40) if i % 3]
+    np.testing.assert_allclose(shop["share"][0], made_of[north].mean(axis=0), rtol=1e-6)
+    for wrong, message in (
+        (("report", folder, path, "--by", "shp"), "no column 'shp'. Did you mean 'shop'?"),
+        (("report", folder, "-", "--time", "day"), "cannot be standard input"),
+    ):
+        done = topicfocus(*wrong, "--out", tmp_path / "other.html", input="")
+        assert done.returncode != 0 and message in done.stderr
+        assert not (tmp_path / "other.html").exists()
 
 
 def test_demo_on_reviews_of_the_extra(reviews, tmp_path):

@@ -1,8 +1,11 @@
 """Explanations add up to the linear predictor exactly, for every model and kind of target."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import logit
 
 import topicfocus
 from topicfocus.datasets import make_reviews
@@ -50,8 +53,84 @@ def test_classes(name, reviews):
     check_adds_up(two.explain(reviews.counts), two.decision_function(reviews.counts))
     three = quick(name).fit(reviews.counts, np.array(["bad", "fair", "good"])[y])
     explanation = three.explain(reviews.counts)
-    check_adds_up(explanation, three.decision_function(reviews.counts))
+    check_against_the_rest(explanation, three.predict_proba(reviews.counts))
     assert explanation.predictor_names == ("y is bad", "y is fair", "y is good")
+    empty = three.predict_proba(np.zeros((1, reviews.counts.shape[1])))
+    np.testing.assert_allclose(explanation.before, np.tile(empty, (300, 1)), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(explanation.base, logit(explanation.before), rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(
+        explanation.chosen[:, 0], three.predict_proba(reviews.counts).argmax(axis=1)
+    )
+    # Shown is the class that is predicted, with the probability at both ends.
+    first = explanation[0]
+    likeliest = explanation.chosen[0, 0]
+    text = repr(first)
+    assert text.startswith(explanation.predictor_names[likeliest])
+    assert text.count("by topic") == 1
+    assert f"from {first.before[0, likeliest]:.3g} without words" in text
+    assert first.top_words() == explanation.top_words(0, int(likeliest))
+
+
+def check_against_the_rest(explanation, probabilities):
+    check_adds_up(explanation, logit(probabilities))
+    np.testing.assert_allclose(explanation.after, probabilities, rtol=0, atol=1e-12)
+    # What all words add is of the sign of what the probability changes by: always.
+    added = np.column_stack([np.asarray(w.sum(axis=1)).ravel() for w in explanation.words])
+    changed = explanation.after - explanation.before
+    clear = np.abs(added) > 1e-9
+    if not explanation.covariates[0].shape[1]:
+        np.testing.assert_array_equal(np.sign(added[clear]), np.sign(changed[clear]))
+
+
+def test_what_is_added_to_all_scores_adds_nothing(reviews):
+    y = np.digitize(reviews.target, np.quantile(reviews.target, [1 / 3, 2 / 3]))
+    model = quick("FocusedTopicClassifier").fit(reviews.counts, y)
+    before = model.explain(reviews.counts)
+    state = model.fitted_.state
+    push = np.linspace(-5, 5, state.n_topics)[:, None]  # the same for every class
+    model.fitted_ = replace(model.fitted_, state=replace(state, coef=state.coef + push))
+    after = model.explain(reviews.counts)
+    for one, other in zip(before.words + before.topics, after.words + after.topics, strict=True):
+        np.testing.assert_allclose(one.toarray(), other.toarray(), rtol=0, atol=1e-9)
+
+
+def test_classes_beside_covariates(reviews):
+    rng = np.random.default_rng(0)
+    z = rng.normal(50.0, 3.0, (300, 2))
+    y = np.digitize(reviews.target + 0.5 * z[:, 0] - 25, [4, 6])
+    model = quick("FocusedTopicClassifier").fit(reviews.counts, y, covariates=z)
+    explanation = model.explain(reviews.counts, covariates=z)
+    check_against_the_rest(explanation, model.predict_proba(reviews.counts, covariates=z))
+    # Base and average covariates together are the log odds of a document without words.
+    average = z.mean(axis=0, keepdims=True)
+    empty = model.predict_proba(np.zeros((1, reviews.counts.shape[1])), covariates=average)
+    np.testing.assert_allclose(explanation.before, np.tile(empty, (300, 1)), rtol=0, atol=1e-9)
+    start = np.column_stack([explanation.average[l].sum(axis=1) for l in range(3)])
+    np.testing.assert_allclose(explanation.base + start, logit(explanation.before), atol=1e-9)
+    beside = model.explain(np.zeros((1, reviews.counts.shape[1])), covariates=average)
+    np.testing.assert_allclose(beside.predictor, logit(empty), rtol=0, atol=1e-9)
+
+
+def test_several_targets_of_classes(reviews):
+    y = np.column_stack([np.digitize(reviews.target, [4, 7]), reviews.target > 5])
+    model = quick("FocusedTopicClassifier").fit(reviews.counts, y)
+    explanation = model.explain(reviews.counts)
+    three, two = model.predict_proba(reviews.counts)
+    check_adds_up(explanation, np.column_stack([logit(three), logit(two[:, 1])]))
+    np.testing.assert_allclose(explanation.after, np.column_stack([three, two[:, 1]]), atol=1e-12)
+    assert explanation.chosen.shape == (300, 2) and np.all(explanation.chosen[:, 1] == 3)
+    assert repr(explanation[0]).count("by topic") == 2
+
+
+def test_words_that_the_topics_contain_are_counted(reviews):
+    model = quick("FocusedTopicRegressor").fit(reviews.counts, reviews.target)
+    counts = reviews.counts[:5].toarray()
+    counts[0] = 0
+    found = model.explain(counts)
+    np.testing.assert_array_equal(
+        found.relevant, (counts[:, model.selected_words_] > 0).sum(axis=1)
+    )
+    assert found.relevant[0] == 0 and found.after[0] == pytest.approx(found.before[0])
 
 
 def test_counts_with_exposure_and_covariates(reviews):

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.estimators.coding import Coding
 from topicfocus.families import Bernoulli, Gaussian, Ordinal, Poisson, level_probabilities
+from topicfocus.metrics import coverage
 
 LEVELS = np.array([1.0, 2.0, 4.0, 5.0])
 CASES = {
@@ -59,10 +61,97 @@ def test_intervals_cover_where_the_model_is_true():
     assert 0.72 < inside.mean() < 0.9
 
 
+@pytest.mark.parametrize("scale", [None, (1.0, 10.0)])
+def test_intervals_cover_what_they_say(scale):
+    """Of a number without limits, and on a scale, where a quarter of the targets is at its ends."""
+    reviews = make_reviews(3000, random_state=0)
+    y = reviews.target + np.random.default_rng(0).normal(0, 1.5, 3000)
+    y = y if scale is None else np.clip(np.round(y), *scale)
+    fit, new = slice(0, 2000), slice(2000, None)
+    model = FocusedTopicRegressor(5, random_state=0).fit(reviews.counts[fit], y[fit])
+    coding = model.fitted_.parts[0].coding
+    assert coding.bounds(model.family_) == (scale or (-np.inf, np.inf))
+    assert coding.observed == (y[fit].min(), y[fit].max())
+    mean, std = model.predict(reviews.counts[new], return_std=True)
+    for level in (0.5, 0.8, 0.95):
+        low, high = model.predict_interval(reviews.counts[new], level)
+        inside = coverage(y[new], low, high)
+        assert inside == pytest.approx(level, abs=0.06)
+        if scale is None:
+            continue
+        assert low.min() >= scale[0] and high.max() <= scale[1]
+        # Cutting has left no target out.
+        reach = norm.ppf(0.5 + level / 2) * std
+        assert inside == coverage(y[new], mean - reach, mean + reach)
+
+
+@pytest.mark.parametrize(("family", "limits"), [("poisson", (0, np.inf)), ("ordinal", (0, 2))])
+def test_intervals_are_inside_what_the_target_can_be(family, limits):
+    reviews = make_reviews(300, random_state=0)
+    y = np.digitize(reviews.target, [4, 7]).astype(float)
+    model = FocusedTopicRegressor(3, family=family, max_epochs=5, random_state=0)
+    low, high = model.fit(reviews.counts, y).predict_interval(reviews.counts, 0.95)
+    assert low.min() >= limits[0] and high.max() <= limits[1]
+    # Many documents have the largest count, and others may have more all the same.
+    assert model.fitted_.parts[0].coding.bounds(model.family_) == limits
+
+
+def test_ends_of_a_scale():
+    model = FocusedTopicRegressor(2, max_epochs=2, random_state=0)
+    reviews = make_reviews(300, random_state=0)
+    y = np.clip(np.round(reviews.target), 2, 9)
+    y[0] = 9.5  # one document alone makes no end
+    weight = np.ones(300)
+    assert limits_of(model.fit(reviews.counts, y)) == (2.0, np.inf)
+    weight[0] = 2.0  # two copies of it do
+    assert limits_of(model.fit(reviews.counts, y, sample_weight=weight)) == (2.0, 9.5)
+    weight[0] = 0.0
+    assert limits_of(model.fit(reviews.counts, y, sample_weight=weight)) == (2.0, 9.0)
+
+
+def limits_of(model):
+    return model.fitted_.parts[0].coding.limits
+
+
+def test_later_batches_move_the_ends():
+    reviews = make_reviews(400, random_state=0)
+    y = np.clip(np.round(reviews.target), 3, 8)
+    model = FocusedTopicRegressor(2, max_epochs=2, random_state=0)
+    model.partial_fit(reviews.counts[:200], y[:200])
+    assert limits_of(model) == (3.0, 8.0)
+    y[200:] = np.clip(np.round(reviews.target[200:]), 4, 9)
+    y[200] = 1.5
+    model.partial_fit(reviews.counts[200:], y[200:])
+    assert limits_of(model) == (-np.inf, 9.0)
+    assert model.fitted_.parts[0].coding.observed == (1.5, 9.0)
+
+
+def test_a_loaded_model_knows_its_scale(tmp_path):
+    import topicfocus
+
+    reviews = make_reviews(200, random_state=0)
+    y = np.clip(np.round(reviews.target), 2, 9)
+    model = FocusedTopicRegressor(2, max_epochs=2, random_state=0).fit(reviews.counts, y)
+    topicfocus.save(model, tmp_path / "m")
+    assert limits_of(topicfocus.load(tmp_path / "m")) == (2.0, 9.0)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 80, "most"])
+def test_coverage_is_a_share(wrong):
+    reviews = make_reviews(100, random_state=0)
+    model = FocusedTopicRegressor(2, max_epochs=1, random_state=0)
+    model.fit(reviews.counts, reviews.target)
+    with pytest.raises(ValueError, match="coverage must be between 0 and 1"):
+        model.predict_interval(reviews.counts, wrong)
+
+
 def test_several_targets():
     reviews = make_reviews(200, random_state=0)
     y = np.column_stack([reviews.target, reviews.target > 5])
     model = FocusedTopicRegressor(3, family=["gaussian", "bernoulli"], random_state=0)
     mean, std = model.fit(reviews.counts, y).predict(reviews.counts, return_std=True)
     assert mean.shape == std.shape == (200, 2)
+    low, high = model.predict_interval(reviews.counts)
+    assert low.shape == (200, 2) and np.all(low <= high)
+    assert low[:, 1].min() >= 0 and high[:, 1].max() <= 1
     assert np.all(std[:, 1] <= 0.5)  # no variable between 0 and 1 has more

@@ -5,6 +5,8 @@ from topicfocus.metrics import (
     accuracy,
     auc,
     calibration,
+    calibration_error,
+    coverage,
     log_loss,
     poisson_deviance,
     r2,
@@ -21,6 +23,31 @@ def test_rmse_by_hand():
 def test_rmse_of_columns_is_not_broadcast():
     target, prediction = np.arange(4.0), np.arange(4.0) + 0.5
     assert rmse(target[:, None], prediction) == rmse(target, prediction[:, None]) == 0.5
+
+
+def test_calibration_error_of_a_calibrated_model_is_small():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(3), 20_000)
+    y = np.array([rng.choice(3, p=row) for row in p])
+    right = calibration_error(y, p, [0, 1, 2])
+    sure = p**2 / (p**2).sum(axis=1, keepdims=True)
+    wrong = calibration_error(y, sure, [0, 1, 2])
+    confidence = sure.max(axis=1).mean() - np.mean(sure.argmax(axis=1) == y)
+    assert right < 0.015 and wrong == pytest.approx(confidence, abs=0.01) and wrong > 0.1
+
+
+def test_calibration_error_counts_weights_like_copies():
+    rng = np.random.default_rng(1)
+    p = rng.random(40)
+    y, weight = (rng.random(40) < p).astype(int), rng.integers(0, 3, 40)
+    both = np.column_stack([1 - p, p])
+    twice = np.repeat(np.arange(40), weight)
+    one = calibration_error(y, both, [0, 1], weight, n_groups=4)
+    assert one == pytest.approx(calibration_error(y[twice], both[twice], [0, 1], n_groups=4))
+
+
+def test_coverage_counts_weights():
+    assert coverage([1, 5], [0, 0], [2, 2], [3, 1]) == 0.75
 
 
 @pytest.mark.parametrize(

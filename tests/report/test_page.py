@@ -42,7 +42,7 @@ def test_every_view_draws(open_page, kind):
         assert "NaN" not in marks
     assert page.locator("#tab-fit").get_attribute("aria-selected") == "true"
     page.click("#tab-topics")
-    assert page.locator("[data-topic='1'] .name").inner_text().endswith("Mine")
+    assert page.locator("[data-topic='1'] .name strong").inner_text() == "Mine"
     if kind in ("multiclass", "several", "joint"):
         before = page.locator(".forest").inner_html()
         page.get_by_label("Effect on").select_option("1")
@@ -50,10 +50,11 @@ def test_every_view_draws(open_page, kind):
 
 
 def test_topics_stand_in_the_order_of_their_effects(open_page):
-    model = case("regression").model
+    model, texts, _ = case("regression")
     page = open_page(explorer("regression").html)
     shown = page.locator("[data-topic]").evaluate_all("nodes => nodes.map(n => +n.dataset.topic)")
-    assert shown == np.argsort(-model[-1].coef_).tolist()
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]), as_frame=False)
+    assert shown == np.argsort(-effects["change"], kind="stable").tolist()
     assert "95% interval" in page.locator("[data-topic]").first.get_attribute("aria-label")
 
 
@@ -162,9 +163,14 @@ def test_a_word_narrows_the_topics_view(open_page):
     prior = estimator.doc_topic_prior_
     wanted = estimator.fitted_.state.topic_word[v] * prior
     wanted = wanted / wanted.sum()
+    shares = estimator.composition(counts).mean(axis=0)
     for k in range(3):
-        shown = page.locator(f"[data-topic='{k}'] .share small").inner_text()
-        assert float(shown.strip("<>%")) == pytest.approx(100 * wanted[k], abs=1)
+        row = page.locator(f"[data-topic='{k}']")
+        shown = row.locator(".from-word").inner_text().split("%")[0]
+        assert float(shown.strip("<>")) == pytest.approx(100 * wanted[k], abs=1)
+        # What "share" means does not depend on what is selected.
+        shown = row.locator(".share small").inner_text()
+        assert float(shown.strip("<>%")) == pytest.approx(100 * shares[k], abs=1)
     made_of = packed(estimator.composition(counts)[:, 1])
     with_it = np.flatnonzero(counts[:, [v]].toarray()[:, 0] > 0)
     listed = page.locator("#panel-topics [data-doc]").evaluate_all(
@@ -279,7 +285,7 @@ def test_a_new_name_stays_in_the_saved_page(open_page, tmp_path):
     name = page.locator("#topic-name")
     name.fill("Praise </script> & more")
     name.press("Tab")
-    row = page.locator("[data-topic='1'] .name")
+    row = page.locator("[data-topic='1'] .name strong")
     assert row.inner_text().endswith("Praise </script> & more")
     page.reload()
     page.wait_for_selector("html[data-ready]")
@@ -289,7 +295,8 @@ def test_a_new_name_stays_in_the_saved_page(open_page, tmp_path):
     copy = tmp_path / "copy.html"
     download.value.save_as(copy)
     again = open_page(copy.read_text(encoding="utf-8"))  # another profile, without its storage
-    assert again.locator("[data-topic='1'] .name").inner_text().endswith("Praise </script> & more")
+    row = again.locator("[data-topic='1'] .name strong")
+    assert row.inner_text() == "Praise </script> & more"
     assert again.evaluate("topicfocus.state.names") == {"1": "Praise </script> & more"}
     assert json.loads(again.locator("#names").inner_text()) == {"1": "Praise </script> & more"}
 
@@ -300,6 +307,8 @@ def test_codes_are_picked_from_a_list(open_page):
     names = [f"code {i}: some, thing" for i in range(counts.shape[1])]
     made = Explorer(model[-1], counts=counts, target=target[:60], vocabulary=names)
     page = open_page(made.html, "#view=try")
+    assert page.locator("#example").is_visible()  # something to begin with
+    page.get_by_role("button", name="Clear").click()
     kept = np.flatnonzero(model[-1].selected_words_)[:2]
     for v in kept:
         page.locator("#try-code").fill(f"code {v}:")

@@ -91,6 +91,7 @@ def test_exposure_and_covariates_take_part(open_page):
     found = page.evaluate("Array.from({length: 20}, (_, d) => topicfocus.predictDocument(d))")
     wanted = fitted.predict(counts[:20], exposure=exposure[:20], covariates=z[:20])
     np.testing.assert_allclose([r["targets"][0]["mean"] for r in found], wanted, atol=1e-6)
+    page.get_by_role("button", name="Clear").click()
     page.get_by_label("exposure").fill("2")
     page.get_by_label("covariate 0").fill("0.5")
     page.get_by_label("covariate 1").fill("")
@@ -110,10 +111,34 @@ def test_exposure_and_covariates_take_part(open_page):
     assert float(value) == shown
 
 
+def test_classes_beside_covariates_equal_explain(open_page):
+    from topicfocus import FocusedTopicClassifier
+
+    model, texts, target = case("multiclass")
+    counts = model[:-1].transform(texts)
+    z = np.random.default_rng(1).normal(40.0, 2.0, (len(texts), 2))
+    fitted = FocusedTopicClassifier(3, max_epochs=4, random_state=0)
+    fitted.fit(counts, target, covariates=z)
+    explorer = Explorer(fitted, counts=counts[:20], target=target[:20], covariates=z[:20])
+    page = open_page(explorer.html)
+    found = page.evaluate("Array.from({length: 20}, (_, d) => topicfocus.predictDocument(d))")
+    wanted = fitted.explain(counts[:20], covariates=z[:20])
+    near = {"rtol": 0, "atol": 1e-6}
+    np.testing.assert_allclose([r["predictor"] for r in found], wanted.predictor, **near)
+    np.testing.assert_allclose([r["base"] for r in found], wanted.base, **near)
+    for l in range(3):
+        beside = [[row[l] for row in r["byCovariate"]] for r in found]
+        np.testing.assert_allclose(beside, wanted.covariates[l], **near)
+        topics = [[row[l] for row in r["topics"]] for r in found]
+        np.testing.assert_allclose(topics, wanted.topics[l].toarray(), **near)
+
+
 def test_typed_text_is_predicted_as_it_is_typed(open_page):
     model, texts, target = case("regression")
     page = open_page(Explorer(model, texts=texts[:40], target=target[:40]).html, "#view=try")
     box = page.locator("#try-text")
+    assert len(box.input_value()) > 20  # an example
+    box.fill("")
     box.press_sequentially("brilliant but dull")
     result = page.locator("#try-result .figure strong")
     wanted, std = model.predict(["brilliant but dull"], return_std=True)
@@ -121,7 +146,7 @@ def test_typed_text_is_predicted_as_it_is_typed(open_page):
     shown = page.locator("#try-result [data-std]").get_attribute("data-std")
     assert float(shown) == pytest.approx(std[0], abs=1e-6)
     assert box.input_value() == "brilliant but dull"
-    assert page.locator(".shaded mark").count() == 2
+    assert page.locator("#try-words button.word").count() == 2
     assert "text=brilliant" in page.evaluate("location.hash")
 
 
@@ -137,9 +162,9 @@ def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch):
     assert 0 < error < 0.1
     page = open_page(rounded.html, "#view=try")
     found = page.evaluate(
-        "Array.from({length: 30}, (_, d) => topicfocus.predictDocument(d).predictor)"
+        "Array.from({length: 30}, (_, d) => topicfocus.predictDocument(d).scores)"
     )
-    wanted = model[-1].explain(model[:-1].transform(texts[:30])).predictor
+    wanted = model.decision_function(texts[:30])
     assert np.abs(np.array(found) - wanted).max() == pytest.approx(error, rel=1e-3)
     assert "rounded" in page.locator("#try-result").inner_text()
     kept = Explorer(model, texts=texts[:30], target=target[:30], exact=True)

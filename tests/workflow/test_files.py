@@ -121,7 +121,11 @@ def test_predict_file_is_the_table_of_the_command(data, outcome):
     table = workflow.predict_file(outcome.folder, data)
     done = topicfocus("predict", outcome.folder, data, "--json")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert list(table) == list(lines[0]) == ["row", "prediction", "std"]
+    assert (
+        list(table)
+        == list(lines[0])
+        == [*("row", "prediction", "std", "low", "high", "relevant_words")]
+    )
     np.testing.assert_allclose(table["prediction"], [line["prediction"] for line in lines])
     saved = workflow.load_model(outcome.folder)
     blocks = list(workflow.predict_blocks(saved, data))

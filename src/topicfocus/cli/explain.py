@@ -15,10 +15,13 @@ from topicfocus.cli.console import (
     print_json,
     result_console,
 )
+from topicfocus.cli.show import percentage
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.printable import printable, printable_values
 
 _LISTED = 10
+#: Of more than two classes, the likeliest ones that are shown.
+_CLASSES = 3
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,20 +49,47 @@ def show(result: dict[str, Any], name: str) -> None:
 
     console = result_console()
     result, name = printable_values(result), printable(name)
-    prediction = result["prediction"]
-    value = prediction["prediction"]
-    line = Text(f"{name}: ")
-    line.append(_value(value), style="bold")
-    if "std" in prediction:
-        line.append(f" ± {_value(prediction['std'])}", style="dim")
-    for key, p in prediction.items():
-        if key.startswith("probability_"):
-            line.append(f"   P({key.removeprefix('probability_')}) = {p:.2f}", style="dim")
-    console.print(line)
+    console.print(_first_line(result, name))
+    if result["few_words"]:
+        n = result["relevant_words"]
+        known = (
+            "none of its words is"
+            if n == 0
+            else f"{n} of its words is"
+            if n == 1
+            else (f"only {n} of its words are")
+        )
+        remark = f"Few known words: {known} in the topics, so it is near a text without words."
+        console.print(Text(remark, style="yellow"))
     console.print()
     console.print(coloured(result, console.is_terminal))
     console.print()
     console.print(_amounts(result))
+
+
+def _first_line(result: dict[str, Any], name: str) -> Any:
+    """The prediction: a number with its interval, or the likeliest classes."""
+    from rich.text import Text
+
+    prediction = result["prediction"]
+    line = Text(f"{name}: ")
+    line.append(_value(prediction["prediction"]), style="bold")
+    if "low" in prediction:
+        low, high = _value(prediction["low"]), _value(prediction["high"])
+        line.append(f", probably (80%) from {low} to {high}", style="dim")
+        return line
+    likely = sorted(
+        (
+            (p, key.removeprefix("probability_"))
+            for key, p in prediction.items()
+            if key.startswith("probability_")
+        ),
+        reverse=True,
+    )
+    shown = likely if len(likely) == 2 else likely[:_CLASSES]
+    for p, label in shown:
+        line.append(f"   P({label}) = {percentage(p)}", style="dim")
+    return line
 
 
 def coloured(result: dict[str, Any], colours: bool) -> Any:
@@ -95,30 +125,46 @@ def _amounts(result: dict[str, Any]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(
+        title=Text(f"What adds to the {result['explained']}"),
+        box=box.SIMPLE_HEAD,
+        show_header=False,
+        title_justify="left",
+        title_style="italic",
+    )
     table.add_column("")
-    table.add_column(Text(result["explained"]), justify="right")
+    table.add_column("", justify="right", no_wrap=True)
     mean = ", average covariates" if result["covariates"] else ""
     table.add_row(f"a text without words{mean}", f"{result['base']:+.3f}")
     for row in result["covariates"]:
         amount = Text(f"{row['amount']:+.3f}", style=_sign(row["amount"]))
         table.add_row(Text(f"  {row['name']} = {row['value']:g}"), amount)
-    words = list(result["words"].items())
-    for word, amount in words[:_LISTED]:
-        table.add_row(Text(f"  {word}"), Text(f"{amount:+.3f}", style=_sign(amount)))
-    rest = [amount for _, amount in words[_LISTED:]]
-    if rest:
-        table.add_row(f"  {len(rest)} more words", f"{np.sum(rest):+.3f}")
-    if not words:
+    _rows(table, list(result["words"].items()), "words")
+    if not result["words"]:
         table.add_row("  no word of this text is known to the model", "")
     table.add_section()
     table.add_row("together", f"{result['total']:+.3f}", style="bold")
+    if not np.isclose(result["total"], result["after"]):  # on another scale than the target
+        what, shown = ("probability", percentage) if result["probability"] else ("expected", _value)
+        ends = f"{shown(result['before'])} → {shown(result['after'])}"
+        table.add_row(f"{what}, without words and with them", ends, style="bold")
     table.add_section()
     table.add_row("what the words add, by topic", "")
-    for row in sorted(result["topics"], key=lambda row: -row["amount"]):
-        label = Text(f"  {row['topic']}: {joined(row['words'])}")
-        table.add_row(label, Text(f"{row['amount']:+.3f}", style=_sign(row["amount"])))
+    topics = sorted(result["topics"], key=lambda row: -abs(row["amount"]))
+    named = [(f"{row['topic']}: {joined(row['words'])}", row["amount"]) for row in topics]
+    _rows(table, named, "topics")
     return table
+
+
+def _rows(table: Any, parts: list[tuple[str, float]], what: str) -> None:
+    """The strongest parts, from what adds most, and the sum of the others."""
+    from rich.text import Text
+
+    for name, amount in sorted(parts[:_LISTED], key=lambda part: -part[1]):
+        table.add_row(Text(f"  {name}"), Text(f"{amount:+.3f}", style=_sign(amount)))
+    rest = [amount for _, amount in parts[_LISTED:]]
+    if rest:
+        table.add_row(f"  {len(rest)} more {what}", f"{np.sum(rest):+.3f}")
 
 
 def _sign(amount: float) -> str:

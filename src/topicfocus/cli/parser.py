@@ -278,6 +278,16 @@ def _report(commands: argparse._SubParsersAction) -> None:
     report.add_argument("--target", metavar="COL", help="column of the target (default: as in fit)")
     _columns_argument(report)
     report.add_argument(
+        "--by",
+        type=options.columns,
+        default=(),
+        metavar="COL,COL",
+        help="columns of groups, such as the shop: topics of each are shown",
+    )
+    report.add_argument(
+        "--time", metavar="COL", help="column of numbers or dates: topics over it are shown"
+    )
+    report.add_argument(
         "--out", default="explorer.html", metavar="FILE", help="default explorer.html"
     )
     report.add_argument("--overwrite", action="store_true", help="replace the page if it exists")

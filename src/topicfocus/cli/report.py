@@ -19,6 +19,8 @@ def run(args: argparse.Namespace) -> int:
             args.file,
             **options.new_columns(args),
             target=args.target,
+            by=args.by,
+            time=args.time,
             out=args.out,
             overwrite=args.overwrite,
             docs=args.docs,

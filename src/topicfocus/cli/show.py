@@ -36,12 +36,14 @@ _ORDERS = {
     "relevance": "words, most relevant first",
     "frex": "words, most frequent and exclusive first",
 }
+#: Words that are shown for what they change, of each direction.
+_STRONGEST = 6
 #: Before the dropped words that a topic goes with.
 _WITH = "with: "
 #: With fewer columns than this no table has room for words: lines instead.
 _NARROW = 50
 #: Longest name of a class, twice that from _WIDE columns on.
-_CLASS_WIDTH, _WIDE = 24, 100
+_CLASS_WIDTH, _WIDE = 20, 100
 
 
 def show(result: dict[str, Any]) -> None:
@@ -59,7 +61,9 @@ def show(result: dict[str, Any]) -> None:
     _topics(console, result)
     _covariates(console, result)
     _words(console, words)
+    _word_effects(console, result)
     _figures(console, result)
+    _reliability(console, result)
 
 
 def _narrow(console: Any, result: dict[str, Any]) -> None:
@@ -74,12 +78,10 @@ def _narrow(console: Any, result: dict[str, Any]) -> None:
             console.print(Padding(Text(below), (0, 0, 0, 2)))
         console.print()
 
-    title, effect = _topics_title(result)
-    rows = result["topics"]
-    cells = [_topic_cells(row, effect, _CLASS_WIDTH) for row in rows]
+    rows, cells = result["topics"], _topic_cells(result, _CLASS_WIDTH)
     section(
-        title,
-        [(" ".join(c[:-1]), " ".join(r["words"])) for r, c in zip(rows, cells, strict=True)],
+        _topics_title(result),
+        [(" ".join(c[:-1]), joined(r["words"])) for r, c in zip(rows, cells, strict=True)],
     )
     covariates = [
         (row["name"], f"{np.max(row['coef']) * row['std']:+.3g}")
@@ -110,73 +112,125 @@ def _topics(console: Any, result: dict[str, Any]) -> None:
     from rich.text import Text
 
     rows = result["topics"]
-    title, effect = _topics_title(result)
+    heads = _heads(result)
     table = _table("")
-    table.add_column(Text(effect), justify="right", style="bold", no_wrap=True)
-    if effect == "class":
-        table.add_column("P", justify="right", no_wrap=True)
-    table.add_column("share", justify="right", no_wrap=True)
-    table.add_column("topic", justify="right", style="dim", no_wrap=True)
+    for i, head in enumerate(heads):
+        style = "bold" if i == 0 else "dim" if head == "topic" else None
+        justify = "left" if head == "class" else "right"
+        table.add_column(Text(head), justify=justify, style=style, no_wrap=True)
     table.add_column(_ORDERS[result.get("word_order", "probability")])
     longest = _CLASS_WIDTH if console.width < _WIDE else 2 * _CLASS_WIDTH
-    lines = [_topic_cells(row, effect, longest) for row in rows]
-    many, line = len(rows) > _MANY_TOPICS, _room(console.width, effect, lines)
+    lines = _topic_cells(result, longest)
+    many, line = len(rows) > _MANY_TOPICS, _room(console.width, heads, lines)
     # Two lines, where one would hold two or three words.
     room = (line if console.width >= _WIDE else 2 * line - 10) if many else None
     if many and console.width < _WIDE:
         line = 0
     for row, before, cells in zip(rows, [None, *rows], lines, strict=False):
-        if before is not None and effect == "class" and row["class"] == before["class"]:
+        if before is not None and heads[0] == "class" and row["class"] == before["class"]:
             cells = ["", *cells[1:]]  # the class is the one above
         words = row["words"] if room is None else _fitting(row["words"], room)
         table.add_row(*map(Text, cells), _words_cell(words, row.get("context"), line))
-    console.print(Text(title, style="italic"))
+    console.print(Text(_topics_title(result), style="italic"))
     console.print(table)
-    if effect == "class":
+    if heads[0] == "class":
         own = {str(row["class"]) for row in rows}
         others = [str(c) for c in result["target"]["classes"] if str(c) not in own]
         if others:
             # Told apart by mixes of topics, if at all.
-            console.print(Text(f"Without a topic of their own: {', '.join(others)}.\n"))
+            console.print(Text(f"Raised most by no topic: {', '.join(others)}.\n"))
 
 
-def _topics_title(result: dict[str, Any]) -> tuple[str, str]:
-    """Above the table of topics, and above the effects in it."""
-    first = result["topics"][0]
-    if "log_odds" in first:
-        title = (
-            f"Topics, by the log odds of {first['class']} that a document of one topic would have"
-        )
-        effect = "log odds"
-    elif result["target"]["kind"] == "classes":
-        title, effect = "Topics, by the class that a document of one topic would have", "class"
+def _target_name(result: dict[str, Any]) -> str:
+    return str(result["settings"].get("target") or "the target")
+
+
+def _heads(result: dict[str, Any]) -> list[str]:
+    """Above the columns of the table of topics but the last, which has the words."""
+    if _of_classes(result):
+        return ["class", "P", "share", "topic"]
+    kind, name = result["target"]["kind"], _target_name(result)
+    if kind == "binary":
+        about = _cut(str(result["topics"][0]["class"]), _CLASS_WIDTH // 2)
+        return [f"P({about})", "points", "share", "topic"]
+    return [_cut(name, _CLASS_WIDTH // 2), "change", "share", "topic"]
+
+
+def _of_classes(result: dict[str, Any]) -> bool:
+    return result["target"]["kind"] == "classes" and "changes" in result["topics"][0]
+
+
+def _topics_title(result: dict[str, Any]) -> str:
+    """Above the table of topics: what the effects in it are."""
+    name = _target_name(result)
+    if "class" in result["topics"][0]:
+        what = "the probability of the class that the topic raises most"
+        if not _of_classes(result):
+            what = f"the probability of {result['topics'][0]['class']}"
     else:
-        title, effect = "Topics, by the target that a document of one topic would have", "target"
-    if result.get("covariates"):
-        title += ", covariates average"
-    if result["settings"].get("exposure"):
-        title += ", exposure 1"
-    return title, effect
+        what = {"count": f"the expected {name}", "ordinal": f"the expected {name}"}.get(
+            result["target"]["kind"], f"the predicted {name}"
+        )
+    beside = ["covariates"] if result.get("covariates") else []
+    beside += ["exposure"] if result["settings"].get("exposure") else []
+    more = f", {' and '.join(beside)} average" if beside else ""
+    low, high = result.get("effects", {}).get("percentiles", (10, 90))
+    return (
+        f"Topics, by {what} in a typical document{more}, as the topic's part of it goes from the "
+        f"{low:g}th to the {high:g}th percentile of the documents"
+    )
 
 
-def _room(width: int, effect: str, lines: list[list[str]]) -> int:
+def _room(width: int, heads: list[str], lines: list[list[str]]) -> int:
     """Columns that are left for words."""
-    titles = (effect, "P", "share", "topic") if effect == "class" else (effect, "share", "topic")
-    widths = [max(map(len, column)) for column in zip(titles, *lines, strict=True)]
+    widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
     # Of its width a table takes two for every column, one between them, and its two ends.
     return width - sum(one + 3 for one in widths) - 4
 
 
-def _topic_cells(row: dict[str, Any], effect: str, longest: int) -> list[str]:
-    """All cells of a topic but its words."""
-    cells = ["-" if row["effect"] is None else f"{row['effect']:.3g}"]
-    if effect == "class":
-        name = str(row["class"])
-        name = name if len(name) <= longest else f"{name[: longest - 1]}…"
-        cells = [name, f"{row['effect']:.2f}"]
-    if "log_odds" in row:
-        cells = [f"{row['log_odds']:+.1f}"]
-    return [*cells, f"{row['share']:.0%}", str(row["topic"])]
+def _topic_cells(result: dict[str, Any], longest: int) -> list[list[str]]:
+    """All cells of every topic but its words: "3.31 → 4.39", "+1.08" and so on."""
+    rows, classes = result["topics"], _of_classes(result)
+    shown = percentage if "class" in rows[0] else _decimals([row["change"] for row in rows])
+    out = []
+    for row in rows:
+        cells = [f"{shown(row['low'])} → {shown(row['high'])}"]
+        if classes:
+            cells = [_cut(str(row["class"]), longest), *cells]
+        elif "class" in row:  # in percentage points
+            cells.append(f"{100 * row['change']:+.0f}")
+        else:
+            cells.append(_signed(shown(row["change"])))
+        out.append([*cells, f"{row['share']:.0%}", str(row["topic"])])
+    return out
+
+
+def percentage(p: float | None) -> str:
+    """A probability as a person reads it, never rounded to none or all."""
+    if p is None:
+        return "-"
+    if 0 < p < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 < p < 1 else f"{p:.0%}"
+
+
+def _decimals(changes: list[float | None]) -> Any:
+    """A way to write numbers so that the largest change has three digits."""
+    largest = max((abs(change) for change in changes if change), default=1.0)
+    places = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9))
+
+    def shown(value: float | None) -> str:
+        return "-" if value is None else f"{round(value, places) + 0.0:,.{places}f}"
+
+    return shown
+
+
+def _signed(number: str) -> str:
+    return number if number.startswith("-") else f"+{number}"
+
+
+def _cut(name: str, longest: int) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _words_cell(words: list[str], context: list[str] | None, line: int) -> Any:
@@ -238,6 +292,32 @@ def _words(console: Any, words: dict[str, Any]) -> None:
     console.print(table)
 
 
+def _word_effects(console: Any, result: dict[str, Any]) -> None:
+    """Words whose first occurrence changes a typical document most."""
+    from rich.text import Text
+
+    words = result["words"]
+    if not words.get("raises") and not words.get("lowers"):
+        return
+    first = result["topics"][0]
+    name = f"P({first['class']})" if "class" in first else _target_name(result)
+    unit = ", in percentage points" if "class" in first else ""
+    table = _table(f"What the first occurrence of a word changes in {name}, on average{unit}")
+    table.add_column("")
+    table.add_column("words, strongest first")
+    rows = [row for side in ("raises", "lowers") for row in words.get(side, [])]
+    shown = _decimals([row["change"] for row in rows])
+    if "class" in first:
+
+        def shown(change: float) -> str:
+            return f"{100 * change:.1f}"
+
+    for side in ("raises", "lowers"):
+        listed = [f"{row['word']} {_signed(shown(row['change']))}" for row in words.get(side, [])]
+        table.add_row(side, Text(", ".join(listed[:_STRONGEST]) or "none"))
+    console.print(table)
+
+
 def _figures(console: Any, result: dict[str, Any]) -> None:
     held_out = result["held_out"]
     table = _table(f"On {result['documents']['test']:,} held-out documents")
@@ -250,6 +330,24 @@ def _figures(console: Any, result: dict[str, Any]) -> None:
         style = "bold" if i == 0 else None
         table.add_row(model, *(_number(values[name]) for name in names), style=style)
     console.print(table)
+
+
+def _reliability(console: Any, result: dict[str, Any]) -> None:
+    """How far probabilities, or intervals, can be believed."""
+    found = result.get("reliability", {})
+    if found.get("calibration_error") is not None:
+        off = 100 * found["calibration_error"]
+        about = found["about"]
+        about = about if about.startswith("the class") else f"P({about})"
+        console.print(
+            f"Probabilities of held-out documents ({about}) are off by {off:.1f} percentage "
+            "points on average.\n",
+            markup=False,
+        )
+    elif "coverage" in found:
+        share = found["coverage"]["80%"]
+        held = "-" if share is None else f"{share:.0%}"
+        console.print(f"80% intervals of predictions hold {held} of the held-out targets.\n")
 
 
 def _number(value: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from topicfocus.families import (
     label_probabilities,
     n_predictors,
     takes_exposure,
+    target_kind,
+    target_limits,
     target_variance,
 )
 
@@ -47,10 +49,17 @@ class Coding:
         An example of the family; its own parameters (noise, thresholds) are those of the start.
     labels : array or None
         Classes of a classifier, levels of an ordinal target.
+    observed : tuple of two floats or None
+        The smallest and the largest target of the training documents, of a number (None in files
+        of older versions).
+    limits : tuple of two floats or None
+        Those of the two that are ends of a scale, else -∞ or ∞ (`seen_values`).
     """
 
     family: Any
     labels: np.ndarray | None = None
+    observed: tuple[float, float] | None = None
+    limits: tuple[float, float] | None = None
 
     @property
     def kind(self) -> str:
@@ -127,6 +136,72 @@ class Coding:
     def probabilities(self, family: Any, predictor: np.ndarray) -> np.ndarray:
         """P(y = label), documents x labels."""
         return label_probabilities(family, predictor)
+
+    def response(self, family: Any, predictor: np.ndarray) -> np.ndarray:
+        """What each predictor says, documents x its predictors: E[y | f], or P of its class."""
+        if predictor.shape[1] > 1:
+            return self.probabilities(family, predictor)
+        return self.mean(family, predictor)[:, None]
+
+    # ---- what a target can be ------------------------------------------------------------------
+
+    def bounds(self, family: Any) -> tuple[float, float]:
+        """The smallest and the largest value that the target can have, infinite if not known."""
+        low, high = target_limits(family, self.labels)
+        if self.limits is not None:
+            low, high = max(low, self.limits[0]), min(high, self.limits[1])
+        return low, high
+
+    @property
+    def range_seen(self) -> tuple[float, float]:
+        """The smallest and the largest target of a number that was seen; NaN if not known."""
+        if self.is_rating and self.labels is not None:
+            return float(self.labels[0]), float(self.labels[-1])
+        return (np.nan, np.nan) if self.observed is None else self.observed
+
+    def interval(
+        self, family: Any, mean: np.ndarray, std: np.ndarray, deviations: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of an interval of the target: mean ± deviations · std, within its limits."""
+        low, high = self.bounds(family)
+        ends = mean - deviations * std, mean + deviations * std
+        return np.clip(ends[0], low, high), np.clip(ends[1], low, high)
+
+    def with_values(self, values: np.ndarray, weight: np.ndarray) -> Coding:
+        """The same after more targets of a number were seen; where they go beyond, so do limits."""
+        if self.observed is None or self.limits is None or not np.any(np.isfinite(values)):
+            return self
+        (low, high), (first, last) = seen_values(self.family, values, weight)
+        first = first if low < self.observed[0] else self.limits[0]
+        last = last if high > self.observed[1] else self.limits[1]
+        observed = (min(low, self.observed[0]), max(high, self.observed[1]))
+        return replace(self, observed=observed, limits=(first, last))
+
+
+#: An end of the values seen is the end of a scale if this share of the documents has it, two at
+#: least: many reviews have 5 stars, and one document has the highest price.
+_SHARE_AT_END = 0.005
+_LEAST_AT_END = 2.0
+
+
+def seen_values(
+    family: Any, values: np.ndarray, weight: np.ndarray
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The smallest and largest of numbers, and those of the two that are ends of a scale.
+
+    -∞ and ∞ where there seems to be no end; counts have none. Intervals that are cut at the ends
+    cover as many targets as before, of documents like these.
+    """
+    known = np.isfinite(values) & (weight > 0)
+    if not known.any():
+        return (np.inf, -np.inf), (-np.inf, np.inf)
+    values, weight = values[known], weight[known]
+    low, high = float(values.min()), float(values.max())
+    needed = max(_LEAST_AT_END, _SHARE_AT_END * float(weight.sum()))
+    if target_kind(family) != "real":
+        needed = np.inf
+    first, last = (float(weight[values == end].sum()) >= needed for end in (low, high))
+    return (low, high), (low if first else -np.inf, high if last else np.inf)
 
 
 # ---- reading ----------------------------------------------------------------------------------
@@ -282,7 +357,8 @@ def read_regression(
                     f"family={family_name(family)!r} is for ratings of a few levels, but {name} "
                     f"has {len(labels)} different values. Use family='gaussian'."
                 )
-        out.append(Coding(family, labels))
+        seen_ends = () if label_kind(family) else seen_values(family, values, weight)
+        out.append(Coding(family, labels, *seen_ends))
     return out
 
 

@@ -1,4 +1,8 @@
-"""`explain`: the linear predictor of a document as a sum over its words, or over its topics."""
+"""`explain`: the linear predictor of a document as a sum over its words, or over its topics.
+
+Of more than two classes it is not a class's score that is split, which means nothing alone, but its
+log odds against all other classes (`inference.contrasts`).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,9 @@ from scipy import sparse
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
+from topicfocus.inference.contrasts import contrast, log_odds
 from topicfocus.inference.contributions import contributions
-from topicfocus.inference.state import ModelState, Problem
+from topicfocus.inference.state import ModelState
 
 #: Words of each sign that the text of one document's explanation shows.
 _SHOWN = 8
@@ -22,9 +27,10 @@ _SHOWN = 8
 class Explanation:
     """Contributions to the linear predictors of documents; they add up exactly.
 
-    For every predictor, base + covariates + words = base + covariates + topics = the linear
-    predictor (`decision_function` of a classifier, `predict` of a real target, the logarithm of a
-    count).
+    For every predictor, base + covariates + words = base + covariates + topics = `predictor`: the
+    target itself where it is real, the logarithm of a count, the position on the scale of a rating,
+    the log odds of the second of two classes, and of more classes the log odds of each against all
+    others, log P(c) - log(1 - P(c)).
 
     Attributes
     ----------
@@ -35,7 +41,18 @@ class Explanation:
     words : tuple of sparse arrays (documents, words), one a predictor
     topics : tuple of sparse arrays (documents, topics), one a predictor
     covariates : tuple of arrays (documents, covariates), one a predictor
+    average : tuple of arrays (documents, covariates), one a predictor
+        What the covariates would add if they were the averages of the training documents.
     word_names, topic_names : arrays of str
+    before, after : arrays (documents, predictors)
+        The expected target, or the probability of the class: of a document without words (and with
+        average covariates), and of this one.
+    chosen : array of int (documents, targets)
+        The predictor that is shown unless another is asked for: of more than two classes that of
+        the likeliest, else the only one of the target.
+    relevant : array of int (documents,)
+        How many different words of the document the topics contain: with none the prediction is
+        `before`, with few it is near it.
     """
 
     predictor_names: tuple[str, ...]
@@ -43,8 +60,13 @@ class Explanation:
     words: tuple[sparse.csr_array, ...]
     topics: tuple[sparse.csr_array, ...]
     covariates: tuple[np.ndarray, ...]
+    average: tuple[np.ndarray, ...]
     word_names: np.ndarray
     topic_names: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    chosen: np.ndarray
+    relevant: np.ndarray
 
     def __len__(self) -> int:
         return len(self.base)
@@ -59,11 +81,16 @@ class Explanation:
             words=tuple(m[index] for m in self.words),
             topics=tuple(m[index] for m in self.topics),
             covariates=tuple(m[index] for m in self.covariates),
+            average=tuple(m[index] for m in self.average),
+            before=self.before[index],
+            after=self.after[index],
+            chosen=self.chosen[index],
+            relevant=self.relevant[index],
         )
 
     @property
     def predictor(self) -> np.ndarray:
-        """The linear predictors, documents x predictors: the sum over words."""
+        """What the amounts add up to, documents x predictors: the sum over words."""
         return np.column_stack(
             [
                 self.base[:, l]
@@ -73,8 +100,9 @@ class Explanation:
             ]
         )
 
-    def top_words(self, document: int = 0, predictor: int = 0) -> list[tuple[str, float]]:
+    def top_words(self, document: int = 0, predictor: int | None = None) -> list[tuple[str, float]]:
         """Words of a document with their contributions, the largest first."""
+        predictor = int(self.chosen[document, 0]) if predictor is None else predictor
         row = self.words[predictor][[document]]
         order = np.argsort(-np.abs(row.data), kind="stable")
         return [(str(self.word_names[row.indices[j]]), float(row.data[j])) for j in order]
@@ -85,11 +113,15 @@ class Explanation:
                 f"Explanation of {len(self)} documents, {len(self.word_names)} words and "
                 f"{len(self.topic_names)} topics; explanation[0] shows the first."
             )
-        return "\n".join(self._lines(l) for l in range(len(self.predictor_names)))
+        return "\n".join(self._lines(int(l)) for l in self.chosen[0])
 
     def _lines(self, l: int) -> str:
         total = self.predictor[0, l]
-        lines = [f"{self.predictor_names[l]}: {total:.4g}", f"  {'base':<24}{self.base[0, l]:+.4g}"]
+        before, after = self.before[0, l], self.after[0, l]
+        lines = [f"{self.predictor_names[l]}: {total:.4g}"]
+        if not np.isclose(total, after):  # on another scale than the target
+            lines[0] += f", from {before:.3g} without words to {after:.3g}"
+        lines.append(f"  {'base':<24}{self.base[0, l]:+.4g}")
         if self.covariates[l].shape[1]:
             lines.append(f"  {'covariates':<24}{self.covariates[l][0].sum():+.4g}")
         words = [(word, amount) for word, amount in self.top_words(0, l) if amount != 0]
@@ -115,18 +147,82 @@ def explain(
     corpus = fitted.seen(documents.corpus)
     found = contributions(corpus, state, fitted.mixes(documents.corpus, n_jobs))
     problem = documents.problem(1.0, n_jobs)
-    n_predictors = state.n_predictors
     if word_names is None:
         word_names = np.array([str(v) for v in range(corpus.n_words)], dtype=object)
+    amounts = _Amounts(
+        replace(problem, covariates=None).offsets(state) + found.base,
+        found.words,
+        found.topics,
+        _of_covariates(problem.covariates, state, problem.n_docs),
+        _of_covariates(fitted.target_model.scaling.centre[None], state, problem.n_docs),
+    )
+    empty = amounts.base + amounts.average.sum(axis=1)
+    full = amounts.base + amounts.covariates.sum(axis=1) + amounts.topics.sum(axis=1)
+    owner = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.counts.indptr))
+    for part in fitted.parts:
+        if part.where.stop - part.where.start > 1:
+            amounts = _against_others(amounts, part.where, empty, full, owner)
+    every = range(state.n_predictors)
     return Explanation(
         fitted.target_model.predictor_names(),
-        replace(problem, covariates=None).offsets(state) + found.base,
-        tuple(_per_word(corpus, found.words[:, l]) for l in range(n_predictors)),
-        tuple(sparse.csr_array(found.topics[:, :, l]) for l in range(n_predictors)),
-        tuple(_per_covariate(problem, state, l) for l in range(n_predictors)),
+        amounts.base,
+        tuple(_per_word(corpus, amounts.words[:, l]) for l in every),
+        tuple(sparse.csr_array(amounts.topics[:, :, l]) for l in every),
+        tuple(amounts.covariates[:, :, l] for l in every),
+        tuple(amounts.average[:, :, l] for l in every),
         np.asarray(word_names),
         np.array([f"topic{k}" for k in range(state.n_topics)], dtype=object),
+        fitted.target_model.responses(state.family, empty),
+        after := fitted.target_model.responses(state.family, full),
+        _likeliest(fitted, after),
+        fitted.relevant_words(documents.corpus),
     )
+
+
+@dataclass(frozen=True)
+class _Amounts:
+    """What there is to add: base documents x predictors, words nonzero counts x predictors, topics
+    and covariates (as they are, and on average) documents x topics (or covariates) x predictors."""
+
+    base: np.ndarray
+    words: np.ndarray
+    topics: np.ndarray
+    covariates: np.ndarray
+    average: np.ndarray
+
+
+def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) -> np.ndarray:
+    if values is None or state.covariate_coef is None:
+        return np.zeros((n_docs, 0, state.n_predictors))
+    every = values[:, :, None] * state.covariate_coef
+    return np.broadcast_to(every, (n_docs, *every.shape[1:]))
+
+
+def _against_others(
+    amounts: _Amounts, where: slice, empty: np.ndarray, full: np.ndarray, owner: np.ndarray
+) -> _Amounts:
+    """Scores of classes as log odds of each against the others, from `empty` to `full`.
+
+    `owner` is the document of every nonzero count. Covariates count from their average on, so
+    that base and average together are the log odds of the empty document.
+    """
+    out = _Amounts(*(part.copy() for part in vars(amounts).values()))
+    before, after = empty[:, where], full[:, where]
+    start = log_odds(before)
+    for c in range(before.shape[1]):
+        signs, l = contrast(before, after, c), where.start + c
+        for name in ("topics", "covariates", "average"):
+            scores = getattr(amounts, name)[:, :, where]
+            getattr(out, name)[:, :, l] = np.einsum("djl,dl->dj", scores, signs)
+        out.words[:, l] = np.einsum("nl,nl->n", amounts.words[:, where], signs[owner])
+        out.base[:, l] = start[:, c] - out.average[:, :, l].sum(axis=1)
+    return out
+
+
+def _likeliest(fitted: Fitted, response: np.ndarray) -> np.ndarray:
+    """The first predictor of each target, or that of its likeliest class."""
+    chosen = [part.where.start + response[:, part.where].argmax(axis=1) for part in fitted.parts]
+    return np.column_stack(chosen)
 
 
 def _per_word(corpus: Corpus, amounts: np.ndarray) -> sparse.csr_array:
@@ -135,9 +231,3 @@ def _per_word(corpus: Corpus, amounts: np.ndarray) -> sparse.csr_array:
     matrix = sparse.csr_array(parts, shape=counts.shape)
     matrix.eliminate_zeros()  # dropped words say nothing
     return matrix
-
-
-def _per_covariate(problem: Problem, state: ModelState, predictor: int) -> np.ndarray:
-    if problem.covariates is None or state.covariate_coef is None:
-        return np.zeros((problem.n_docs, 0))
-    return problem.covariates * state.covariate_coef[:, predictor]

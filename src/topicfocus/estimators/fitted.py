@@ -20,6 +20,7 @@ from topicfocus.estimators.targets import TargetModel, TargetPart
 from topicfocus.inference.composition import composition, context_counts, topic_tokens
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState
+from topicfocus.inference.words import mix_weights
 from topicfocus.solvers.focus import damp
 
 
@@ -261,6 +262,13 @@ class Fitted:
     ) -> np.ndarray:
         """What the words leave open of the linear predictors, documents x predictors."""
         return predictor_variance(self.seen(corpus), self.state, mixes, n_jobs)
+
+    def relevant_words(self, corpus: Corpus) -> np.ndarray:
+        """How many different words of each document the topics contain, (documents,)."""
+        counts = corpus.counts
+        inside = (mix_weights(self.state).table.multiplicity > 0)[counts.indices]
+        before = np.concatenate([[0], np.cumsum(inside & (counts.data > 0))])
+        return before[counts.indptr[1:]] - before[counts.indptr[:-1]]
 
     def corpus(self, X: Any) -> Corpus:
         """Counts of new documents, checked to have the words of the model."""

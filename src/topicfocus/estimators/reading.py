@@ -107,6 +107,8 @@ def read_batch(
     if not targets.has_classes:
         targets.check_numbers(columns)
     target = targets.encode_columns(columns)
+    if known is not None:
+        targets = targets.with_values(target, every)
     expected = None if known is None else known.n_covariates
     covariates = read_covariates(beside.covariates, n, expected)
     if known is None:

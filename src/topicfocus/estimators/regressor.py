@@ -212,6 +212,49 @@ class TopicRegressor(RegressorMixin, TopicModel):
         std = np.sqrt(targets.variance(family, predictor, spread))
         return (mean[:, 0], std[:, 0]) if one else (mean, std)
 
+    def predict_interval(
+        self, X: Any, coverage: float = 0.8, exposure: Any = None, covariates: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where the targets of documents are expected, with a given probability.
+
+        mean ± z·std of `predict(return_std=True)`, z being the quantile of a normal distribution,
+        within what the target can be: the levels of a rating, 0 for a count, and of a real target
+        the ends of its scale, where the training documents show one (docs/estimators.md). Cutting
+        an interval there leaves out no target that is on the scale.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        coverage : float, default=0.8
+            Share of the targets that the intervals are to contain.
+        exposure, covariates : optional
+            As for fit.
+
+        Returns
+        -------
+        low, high : arrays (documents,) or (documents, targets)
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> low, high = model.predict_interval(reviews.counts[:5], coverage=0.5)
+        >>> bool((low < high).all())
+        True
+        """
+        if not (isinstance(coverage, (int, float)) and 0 < coverage < 1):
+            raise ValueError(f"coverage must be between 0 and 1, such as 0.8, got {coverage!r}.")
+        mean, std = self.predict(X, return_std=True, exposure=exposure, covariates=covariates)
+        low, high = self.fitted_.target_model.intervals(
+            self.fitted_.state.family,
+            mean.reshape(len(mean), -1),
+            std.reshape(len(std), -1),
+            coverage,
+        )
+        return low.reshape(mean.shape), high.reshape(mean.shape)
+
     @available_if(_one_rating)
     def predict_proba(self, X: Any, covariates: Any = None) -> np.ndarray:
         """Probabilities of the levels of an ordinal target, in the order of `levels_`.

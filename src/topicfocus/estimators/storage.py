@@ -251,6 +251,8 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
     kind = family_name(family)
     _require(coding.kind == kind, f"a target is coded as {coding.kind}, but its family is {kind}")
     _require(coding.is_class if classes else coding.n_predictors == 1, f"no {kind}")
+    for name in ("observed", "limits"):
+        _check_ends(getattr(coding, name), name)
     labels: Any = coding.labels
     if not (classes or coding.is_rating):
         _require(labels is None, f"a target that is {kind} has no labels")
@@ -268,6 +270,12 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
     check_parameters(family)
     n_labels = coding.probabilities(family, np.zeros((1, n_predictors(family)))).shape[1]
     _require(len(labels) == n_labels, f"{what} has {len(labels)} labels, not {n_labels}")
+
+
+def _check_ends(ends: Any, name: str) -> None:
+    """Two floats in order, or nothing: files of older versions do not have them."""
+    pair = isinstance(ends, tuple) and len(ends) == 2 and all(type(v) is float for v in ends)
+    _require(ends is None or (pair and ends[0] <= ends[1]), f"{name} must be two floats that rise")
 
 
 def _check_covariates(targets: TargetModel, state: ModelState) -> None:

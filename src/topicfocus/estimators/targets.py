@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from topicfocus.estimators.coding import (
     Coding,
@@ -203,6 +204,11 @@ class TargetModel:
                     f"{values[row]:g}."
                 )
 
+    def with_values(self, codes: np.ndarray, weight: np.ndarray) -> TargetModel:
+        """The same after more targets, documents x targets, were seen."""
+        codings = [c.with_values(codes[:, t], weight) for t, c in enumerate(self.codings)]
+        return replace(self, codings=tuple(codings))
+
     def start(self, codes: np.ndarray, weight: np.ndarray) -> Any:
         """The family (of several targets: `Several`) to start from, given the targets."""
         families = [c.start(codes[:, t], weight) for t, c in enumerate(self.codings)]
@@ -248,10 +254,27 @@ class TargetModel:
             ]
         )
 
+    def intervals(
+        self, family: Any, mean: np.ndarray, std: np.ndarray, coverage: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the intervals of targets, documents x targets, within what these can be."""
+        reach = float(norm.ppf(0.5 + coverage / 2))
+        ends = [
+            p.coding.interval(p.family, mean[:, t], std[:, t], reach)
+            for t, p in enumerate(self.parts(family))
+        ]
+        return np.column_stack([a for a, _ in ends]), np.column_stack([b for _, b in ends])
+
     def probabilities(self, family: Any, predictor: np.ndarray) -> list[np.ndarray]:
         """P(y = label), documents x labels, one array a target."""
         parts = self.parts(family)
         return [p.coding.probabilities(p.family, predictor[:, p.where]) for p in parts]
+
+    def responses(self, family: Any, predictor: np.ndarray) -> np.ndarray:
+        """What each predictor says, documents x predictors: E[y | f], or P of its class."""
+        return np.concatenate(
+            [p.coding.response(p.family, predictor[:, p.where]) for p in self.parts(family)], axis=1
+        )
 
     def predictor_names(self) -> tuple[str, ...]:
         """What each linear predictor is about: "y", or "y is good" for a class."""

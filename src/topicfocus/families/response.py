@@ -144,18 +144,6 @@ def target_limits(family: NamedTuple, labels: np.ndarray | None) -> tuple[float,
     return -np.inf, np.inf
 
 
-def target_interval(
-    family: NamedTuple,
-    mean: np.ndarray,
-    std: np.ndarray,
-    deviations: float,
-    labels: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of an interval: so many standard deviations about the mean, within the limits."""
-    low, high = target_limits(family, labels)
-    return np.maximum(mean - deviations * std, low), np.minimum(mean + deviations * std, high)
-
-
 # ---- what documents say about the predictor -----------------------------------------------------
 
 

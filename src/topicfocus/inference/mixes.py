@@ -7,8 +7,9 @@ import numpy as np
 from topicfocus.corpus import Corpus
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
+from topicfocus.kernels.first_occurrence import first_occurrences
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.threads import chunk_bounds, run_chunks
+from topicfocus.kernels.threads import MOST_CHUNKS, chunk_bounds, run_chunks
 from topicfocus.kernels.topic_mix import map_documents
 from topicfocus.kernels.uncertainty import predictor_variances
 
@@ -83,6 +84,45 @@ def predictor_variance(
         )
 
     bounds = chunk_bounds(counts.indptr, 0)
+    run_chunks(work, bounds, lambda: np.zeros(0), lambda a, b: None, n_jobs)
+    return out
+
+
+def first_occurrence(
+    corpus: Corpus,
+    state: ModelState,
+    mixes: np.ndarray,
+    words: np.ndarray,
+    n_jobs: int | None = None,
+) -> np.ndarray:
+    """η·θ̂ of every document without each of some words and with it once.
+
+    Documents x words x 2 x predictors, given the documents' own θ̂ (`mixes`).
+    """
+    weights = mix_weights(state)
+    counts, chosen = corpus.counts, np.ascontiguousarray(words, dtype=np.int64)
+    coef, prior = np.array(state.coef_rows), np.array(state.doc_topic_prior)
+    out = np.empty((corpus.n_docs, len(chosen), 2, len(coef)))
+    # The last Newton step is made after this is reached: its square is what is left.
+    budget = LocalBudget(50, 1e-4)
+
+    def work(first: int, last: int, nothing: np.ndarray) -> None:
+        first_occurrences(
+            first,
+            last,
+            counts.indptr,
+            counts.indices,
+            counts.data,
+            weights.table,
+            chosen,
+            prior,
+            coef,
+            mixes,
+            budget,
+            out,
+        )
+
+    bounds = np.linspace(0, corpus.n_docs, min(corpus.n_docs, MOST_CHUNKS) + 1).astype(np.int64)
     run_chunks(work, bounds, lambda: np.zeros(0), lambda a, b: None, n_jobs)
     return out
 

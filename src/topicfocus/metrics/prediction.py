@@ -289,6 +289,91 @@ def calibration(
     return Calibration(centre, mean, middle - reach, middle + reach, n)
 
 
+def calibration_error(
+    target: ArrayLike,
+    probabilities: ArrayLike,
+    labels: Any,
+    weight: Any = None,
+    *,
+    n_groups: int = 10,
+) -> float:
+    """How far probabilities are from what happens, on average: Σ_g n_g |p̄_g - ȳ_g| / Σ_g n_g.
+
+    Of two classes the probability of the second is looked at, of more that of the likeliest (ȳ is
+    then the share that is right), in tenths of the documents by that probability. 0.02 means that
+    probabilities are off by two percentage points. A tenth of few documents is off by chance alone,
+    by about √(p(1-p)/n).
+
+    Parameters
+    ----------
+    target : array-like of shape (n_docs,)
+    probabilities : array-like of shape (n_docs, n_classes)
+    labels : sequence
+        The classes in the order of the columns.
+    weight : array-like of shape (n_docs,), optional
+    n_groups : int, default=10
+        At most; each has five documents at least.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import calibration_error
+    >>> p = [[0.2, 0.8]] * 10
+    >>> round(calibration_error([1] * 6 + [0] * 4, p, [0, 1]), 6)
+    0.2
+    """
+    stated, happened = stated_and_happened(target, probabilities, labels)
+    each = np.ones(len(stated)) if weight is None else np.asarray(weight, dtype=float)
+    n_groups = min(n_groups, max(1, len(stated) // 5))
+    # Documents with the same probability are of one group, whatever their order.
+    _, place = np.unique(stated, return_inverse=True)
+    total = np.bincount(place, each)
+    middle = (np.cumsum(total) - 0.5 * total) / total.sum()
+    group = np.minimum((middle * n_groups).astype(int), n_groups - 1)[place]
+    gap = np.bincount(group, each * (stated - happened), n_groups)
+    return float(np.abs(gap).sum() / each.sum())
+
+
+def stated_and_happened(
+    target: ArrayLike, probabilities: ArrayLike, labels: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A probability of each document, and whether it came true: what calibration compares.
+
+    Of two classes that of the second, of more that of the likeliest.
+    """
+    p, truth, names = np.asarray(probabilities), np.asarray(target), np.asarray(labels)
+    if p.shape[1] == 2:
+        return p[:, 1], (truth == names[1]).astype(float)
+    best = p.argmax(axis=1)
+    return p[np.arange(len(p)), best], (truth == names[best]).astype(float)
+
+
+def coverage(target: ArrayLike, low: ArrayLike, high: ArrayLike, weight: Any = None) -> float:
+    """Share of the targets that are inside their intervals, ends included.
+
+    Parameters
+    ----------
+    target, low, high : array-like of shape (n_docs,)
+    weight : array-like of shape (n_docs,), optional
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from topicfocus.metrics import coverage
+    >>> coverage([1, 2, 3, 4], [0, 0, 0, 0], [3, 3, 3, 3])
+    0.75
+    """
+    truth = np.asarray(target)
+    inside = (np.asarray(low) <= truth) & (truth <= np.asarray(high))
+    return float(np.average(inside, weights=weight))
+
+
 def _column(name: str, values: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     # Otherwise (n, 1) - (n,) would silently be n x n differences.

@@ -11,6 +11,7 @@ from scipy import sparse
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.report.evaluation import (
     calibration,
+    confusion,
     figures,
     roc,
     rounded,
@@ -138,6 +139,10 @@ def evaluate(
                 calibration((truth == c).astype(float), mean[:, c], shares=True)
                 for c in range(mean.shape[1])
             ]
+            record["confusion"] = confusion(truth, mean)
+            # How often the class predicted is right, by how sure the model was.
+            right = (mean.argmax(axis=1) == truth).astype(float)
+            record["certainty"] = calibration(right, mean.max(axis=1), shares=True)
         else:
             record["calibration"] = [calibration(truth, mean, shares=False)]
         out.append(record)
@@ -180,7 +185,11 @@ def document_summary(
         "composition": pack(found.composition[rows], "u2", 1 / 65535),
         "predictor": pack(found.predictor[rows], "f8"),
         "offset": pack(found.offset[rows], "f8"),
-        "mean": [pack(m[rows], "f8") for m in found.mean],
+        # Of more than two classes the page finds them from the predictors.
+        "mean": [
+            None if coding.n_predictors > 1 else pack(m[rows], "f8")
+            for coding, m in zip(inputs.codings, found.mean, strict=True)
+        ],
         "actual": None,
         "texts": None,
         "shortened": False,

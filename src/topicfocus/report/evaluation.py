@@ -8,7 +8,7 @@ import numpy as np
 
 from topicfocus import metrics
 from topicfocus.estimators.coding import Coding
-from topicfocus.families import target_interval, target_kind
+from topicfocus.families import target_kind
 
 _CURVE = 101
 #: 80% of a normal distribution lies within so many standard deviations.
@@ -39,7 +39,7 @@ def figures(
     if target_kind(coding.family) == "count":
         out["mean deviance"] = metrics.poisson_deviance(truth, predicted)
     if std is not None:
-        low, high = target_interval(coding.family, predicted, std, Z80, coding.labels)
+        low, high = coding.interval(coding.family, predicted, std, Z80)
         out["in the 80% interval"] = float(np.mean((low <= truth) & (truth <= high)))
     return out
 
@@ -66,6 +66,13 @@ def calibration(truth: np.ndarray, predicted: np.ndarray, shares: bool) -> dict[
         "high": rounded(found.high),
         "n": found.n.tolist(),
     }
+
+
+def confusion(truth: np.ndarray, predicted: np.ndarray) -> list[list[int]]:
+    """Documents by actual class (rows) and the most probable one (columns)."""
+    n = predicted.shape[1]
+    pairs = truth.astype(int) * n + predicted.argmax(axis=1)
+    return np.bincount(pairs, minlength=n * n).reshape(n, n).tolist()
 
 
 def rounded(values: Any, digits: int = 6) -> list[float | None]:

@@ -44,6 +44,11 @@ class Explorer:
         Their figures stand beside the model's. Probabilities for classes.
     frontier : rows of a path over inclusion priors, optional
         A list of dicts or a dataframe with `inclusion_prior` and figures.
+    by, time : one value a document, a pandas series, or a dict of name to values, optional
+        Groups, and numbers or dates: which topics the documents of each are made of.
+    stability : dict, optional
+        What a check of the fit's stability found, shown as it is: a list with one entry a topic, or
+        a dict by number of topic, stands beside the topics, anything else in the view of the fit.
     max_documents : int, default=500
         Documents in the page, a random sample; figures and curves are of all of them.
     exact : bool, default=False
@@ -88,6 +93,9 @@ class Explorer:
         held_out: bool = False,
         baselines: Any = None,
         frontier: Any = None,
+        by: Any = None,
+        time: Any = None,
+        stability: Any = None,
         max_documents: int = 500,
         exact: bool = False,
         random_state: int | None = 0,
@@ -95,7 +103,7 @@ class Explorer:
         inputs = read_inputs(model, texts, counts, target, vocabulary)
         called = target_names_of(target_name, target_names, target)
         labels = Labels(title, names, called, class_names, document_names, covariate_names)
-        extras = Extras(exposure, covariates, held_out, baselines, frontier)
+        extras = Extras(exposure, covariates, held_out, baselines, frontier, stability, by, time)
         self.summary = summarise(
             inputs,
             labels,

@@ -43,7 +43,9 @@ def fit_facts(inputs: Inputs, frontier: Any = None) -> dict[str, Any]:
         "data": {
             "documents given": inputs.n_docs,
             "words in the vocabulary": n_words,
-            "words kept": int(np.sum(getattr(model, "inclusion_", np.ones(n_words)) > 0.5)),
+            "words kept": n_words
+            if inputs.fitted.selected_words is None
+            else int(inputs.fitted.selected_words.sum()),
             "tokens": tokens,
             "tokens of an average document": round(tokens / max(inputs.n_docs, 1), 1),
         },

@@ -12,6 +12,7 @@ import numpy as np
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
 from topicfocus.families import FAMILIES, family_name, scale_name
+from topicfocus.report.codes import spoken
 from topicfocus.report.curves import link_curve
 from topicfocus.report.inputs import Inputs
 
@@ -101,6 +102,7 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
             "levels": np.asarray(part.coding.labels, dtype=float)
             if part.coding.is_rating
             else None,
+            "limits": part.coding.bounds(own),
             "noise": getattr(own, "noise_variance", None),
             "thresholds": getattr(own, "thresholds", None),
         }
@@ -150,7 +152,8 @@ def topic_names(inputs: Inputs, given: Any) -> list[str]:
         raise ValueError(f"names has {unknown[0]!r}, but topics are numbered 0 to {n_topics - 1}.")
     # Names are to tell topics apart, whatever the order that their words are shown in.
     words = inputs.model.top_words(_NAME_WORDS, inputs.vocabulary, order="relevance")
-    return [str(own.get(k, ", ".join(map(brief, words[k])))) for k in range(n_topics)]
+    said = [", ".join(brief(spoken(word)) for word in chosen) for chosen in words]
+    return [str(own.get(k, said[k])) for k in range(n_topics)]
 
 
 def brief(word: str, longest: int = 28) -> str:

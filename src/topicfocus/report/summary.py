@@ -21,7 +21,10 @@ from topicfocus.report.documents import (
     read_baselines,
     sample_rows,
 )
+from topicfocus.report.effects import reachable_effects
+from topicfocus.report.examples import document_examples
 from topicfocus.report.facts import fit_facts
+from topicfocus.report.groups import group_summary
 from topicfocus.report.inputs import Inputs, TextReading
 from topicfocus.report.intervals import topic_errors
 from topicfocus.report.labels import (
@@ -31,14 +34,16 @@ from topicfocus.report.labels import (
     listed,
     topic_names,
 )
+from topicfocus.report.layout import topic_map
+from topicfocus.report.stability import read_stability
 from topicfocus.report.table import word_table
 from topicfocus.report.vocabulary import word_summary
 
 #: Of the summary's layout, for programs that read it.
 VERSION = 2
-#: Characters of all data; the page's own code takes 0.12 MB more.
-PAGE_BUDGET = 1_360_000
-SMALLEST_TEXTS = 60_000
+#: Characters of all data; the page's own code takes 0.18 MB more.
+PAGE_BUDGET = 1_310_000
+SMALLEST_TEXTS = 40_000
 #: Dropped words that each topic is shown with.
 CONTEXT_WORDS = 12
 
@@ -54,6 +59,8 @@ class Extras:
         Whether the documents are ones the model was not trained on.
     baselines : dict of name to predictions for the same documents
     frontier : rows with `inclusion_prior` and figures: a list of dicts, or a dataframe
+    stability : dict of what was found out about it (`read_stability`)
+    by, time : one value a document, or a dict of name to values (`group_summary`)
     """
 
     exposure: Any = None
@@ -61,6 +68,9 @@ class Extras:
     held_out: bool = False
     baselines: Any = None
     frontier: Any = None
+    stability: Any = None
+    by: Any = None
+    time: Any = None
 
 
 def summarise(
@@ -111,6 +121,9 @@ def summarise(
     state = fitted.state
     table = word_table(fitted, inputs.counts[rows], exact, model.n_jobs)
     relevant = (state.inclusion > 0) & (state.topic_word.max(axis=1) > 0)
+    effects, word_effects = reachable_effects(
+        inputs, found.mixes, extras.exposure, extras.covariates
+    )
     document_names = listed("document_names", labels.documents, inputs.n_docs)
     summary = {
         "version": VERSION,
@@ -126,11 +139,15 @@ def summarise(
         "roots": fitted.sees_roots,
         "table": table,
         "reading": _reading(inputs.words),
-        "words": word_summary(inputs, found.mixes),
-        "documents": document_summary(inputs, found, rows, document_names, relevant),
+        "words": word_summary(inputs, found.mixes) | {"effect": word_effects},
+        "documents": document_summary(inputs, found, rows, document_names, relevant)
+        | document_examples(inputs, found, rows, extras.exposure, extras.covariates),
         "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
         "held_out": bool(extras.held_out),
         "fit": fit_facts(inputs, extras.frontier),
+        "effects": effects,
+        "groups": group_summary(extras.by, extras.time, found.composition),
+        "stability": read_stability(extras.stability, state.n_topics),
     }
     summary = plain(summary)
     if inputs.texts is not None:
@@ -180,6 +197,7 @@ def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
         "relevance": RELEVANCE,
         "context": _context(inputs),
         "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
+        "map": topic_map(fitted.components, state.coef_rows[0]),
     }
 
 
@@ -193,6 +211,7 @@ def _context(inputs: Inputs) -> list[list[int]] | None:
 
 
 def _covariates(fitted: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
+    """`average` is that of the training part, from which classes are explained."""
     state = fitted.state
     if state.covariate_coef is None:
         return None
@@ -202,6 +221,7 @@ def _covariates(fitted: Any, values: np.ndarray | None, labels: Labels) -> dict[
     return {
         "names": targets.column_names(names),
         "coef": state.covariate_coef,
+        "average": targets.scaling.centre,
         "typical": np.zeros(n) if values is None or not len(values) else values.mean(axis=0),
     }
 

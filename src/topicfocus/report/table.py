@@ -14,7 +14,7 @@ from topicfocus.inference.words import mix_weights
 from topicfocus.report.packing import pack, size, unpack, whole
 
 #: Characters that the table may take in the page.
-TABLE_BUDGET = 800_000
+TABLE_BUDGET = 770_000
 #: Steps of log W where floats do not fit, from fine to coarse.
 _STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535

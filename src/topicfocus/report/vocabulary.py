@@ -13,6 +13,7 @@ from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.joint.selection import topic_dependence
 from topicfocus.inference.state import make_problem
+from topicfocus.report.codes import readable
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack, pack_texts, roughly, whole
 
@@ -20,6 +21,8 @@ from topicfocus.report.packing import pack, pack_texts, roughly, whole
 _LARGEST = 20_000_000
 _BINS = 8
 _FEW_BINS = 5
+#: Predictors from which on associations are rounded to a fifth.
+_MANY = 5
 
 
 def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
@@ -31,24 +34,42 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     inclusion = fitted.state.inclusion if fitted.inclusion is None else fitted.inclusion
     out: dict[str, Any] = {
         "names": pack_texts(inputs.vocabulary),
+        "labels": _labels(inputs.vocabulary),
         "count": whole(np.round(frequency)),
         "documents": whole(np.asarray(present.sum(axis=0)).ravel()),
         "inclusion": pack(inclusion, "u2", 1 / 65535),
-        "graded": bool(np.any((inclusion > 1e-6) & (inclusion < 1 - 1e-6))),
+        # Of focused models it is how much a token counts, not how likely a word is relevant.
+        "graded": fitted.evidence is None
+        and bool(np.any((inclusion > 1e-6) & (inclusion < 1 - 1e-6))),
         "selects": fitted.selects,
+        "kept": whole(_kept(fitted).astype(float)),
         "trained": whole(fitted.known_words.astype(float)),
     }
     signals = None
     if inputs.codes is not None and inputs.n_docs:
         signals = _signals(inputs, inputs.codes)
         z = np.column_stack([association(counts, s) for s in signals])
-        out["association"] = pack(z, "i2", 0.02)
+        # Of many classes a rounder number: it is looked at, not computed with.
+        out["association"] = pack(z, "i2", 0.02 if z.shape[1] <= _MANY else 0.2)
         out["by_target"] = [
             _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
             for t, coding in enumerate(inputs.codings)
         ]
     out["why"] = _why(inputs, mixes, frequency, signals)
     return out
+
+
+def _kept(fitted: Fitted) -> np.ndarray:
+    """Words that the model kept; of a model that does not choose, those in its topics."""
+    if fitted.selected_words is not None:
+        return fitted.selected_words
+    return fitted.state.topic_word.max(axis=1) > 0
+
+
+def _labels(vocabulary: list[str]) -> dict[str, Any] | None:
+    """Readable labels; None where the words are that."""
+    labels = readable(vocabulary)
+    return None if labels == vocabulary else pack_texts(labels)
 
 
 def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:

@@ -53,7 +53,10 @@ def explain_text(
     -------
     dict
         "text", "prediction", "explained" (what the amounts add up to), "total", "base",
-        "covariates", "words", "topics", and "spans": what each place of the text adds.
+        "before" and "after" (the expected target, or the probability of the class, without words
+        and with them), "probability" (whether they are probabilities), "relevant_words" (different
+        words of the text that topics contain), "few_words" (whether these are too few to say
+        much), "covariates", "words", "topics", and "spans": what each place of the text adds.
 
     Raises
     ------
@@ -87,11 +90,7 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
         str(vocabulary[v]): float(a) for v, a in zip(amounts.coords[1], amounts.data, strict=True)
     }
     topics = explanation.topics[l][[0]].toarray()[0]
-    average = np.zeros(0)
-    if model.n_covariates_:
-        average = (
-            np.atleast_2d(model.covariate_coef_)[l] * model.fitted_.target_model.scaling.centre
-        )
+    average = explanation.average[l][0]
     of_covariates = _with_missing(explanation.covariates[l][0] - average, model)
     values = None if columns.covariates is None else columns.covariates[0]
     shown = prediction_columns(model, predicted)
@@ -100,6 +99,11 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
         "prediction": {name: value[0] for name, value in shown.items()},
         "explained": subject,
         "total": explanation.predictor[0, l],
+        "before": explanation.before[0, l],
+        "after": explanation.after[0, l],
+        "probability": model.fitted_.parts[0].coding.is_class,
+        "relevant_words": explanation.relevant[0],
+        "few_words": explanation.relevant[0] < model.FEW_WORDS,
         "base": explanation.base[0, l] + average.sum(),
         "covariates": []
         if values is None
@@ -145,7 +149,7 @@ def _predictor(model: Any, predicted: Any, label: str | None) -> tuple[int, str]
             )
         return 0, f"log odds of {labels[1]}"
     chosen = label if label is not None else str(predicted.values[0])
-    return labels.index(chosen), f"score of {chosen}"
+    return labels.index(chosen), f"log odds of {chosen} against the others"
 
 
 def _spans(counter: Any, text: str, words: dict[str, float]) -> list[dict[str, Any]]:

@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.metrics import accuracy, auc, log_loss, poisson_deviance, r2
+from topicfocus.metrics import (
+    accuracy,
+    auc,
+    calibration,
+    calibration_error,
+    coverage,
+    log_loss,
+    poisson_deviance,
+    r2,
+)
 from topicfocus.metrics.baselines import Inputs, Predicted, constant, regression
-from topicfocus.metrics.prediction import mean_squared_error
+from topicfocus.metrics.prediction import mean_squared_error, stated_and_happened
 from topicfocus.workflow.count import Counted
 from topicfocus.workflow.models import is_classes
-from topicfocus.workflow.predict import predict
+from topicfocus.workflow.predict import interval, predict
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.split import Parts
 
@@ -24,6 +33,8 @@ _MAIN = {
     "binary": ("log_loss", "log loss"),
     "classes": ("log_loss", "log loss"),
 }
+#: Intervals whose coverage of held-out targets is told.
+_LEVELS = (0.5, 0.8, 0.95)
 
 
 @dataclass(frozen=True)
@@ -31,12 +42,14 @@ class Judged:
     """Predictions of the model for all documents, those of others, and held-out figures of all.
 
     `others` are for the held-out documents; the first is the regression on all words, unless it was
-    left out (`words` is then None), and the last the best constant.
+    left out (`words` is then None), and the last the best constant. `reliability` says how far the
+    model's own probabilities or intervals can be believed.
     """
 
     predicted: Predicted
     others: list[Predicted]
     held_out: dict[str, dict[str, float]]
+    reliability: dict[str, Any]
     words: Predicted | None = None
 
     def warnings(self, kind: str) -> list[str]:
@@ -81,7 +94,28 @@ def judge(
         predicted.name: figures(kind, truth, predicted, labels, of_test.weight)
         for predicted in (everyone.of(test), *others)
     }
-    return Judged(everyone, others, held_out, words)
+    mine = everyone.of(test)
+    believed = reliability(model, truth, mine, of_test.weight)
+    return Judged(everyone, others, held_out, believed, words)
+
+
+def reliability(
+    model: Any, truth: np.ndarray, predicted: Predicted, weight: np.ndarray | None
+) -> dict[str, Any]:
+    """Of classes: how far probabilities are from what happens. Of numbers: what intervals hold."""
+    if not hasattr(model, "classes_"):
+        out = {}
+        for level in _LEVELS:
+            low, high = interval(model, predicted, level)
+            out[f"{level:.0%}"] = coverage(truth, low, high, weight)
+        return {"coverage": out}
+    p, labels = np.asarray(predicted.probabilities), model.classes_
+    groups = calibration(*stated_and_happened(truth, p, labels)[::-1], shares=True)
+    return {
+        "about": str(labels[1]) if len(labels) == 2 else "the class that is predicted",
+        "calibration_error": calibration_error(truth, p, labels, weight),
+        "groups": groups._asdict(),
+    }
 
 
 def _inputs(counts: Any, source: Source, documents: np.ndarray) -> Inputs:

@@ -46,8 +46,9 @@ class Outcome:
     predictions : dict
         Columns of predictions.csv: row of the file, part, target, prediction, ...
     shown : dict
-        What the explorer page shows: held-out documents whose texts are at hand, their targets,
-        and what the regression on all words predicts for them.
+        What the explorer page shows: held-out documents, those whose texts are at hand or, where
+        none are (a count matrix), their counts; their targets, and what the regression on all
+        words predicts for them.
     folder : pathlib.Path or None
         Where it was written.
     written : tuple of str
@@ -111,11 +112,12 @@ def make_outcome(
     file = {} if source.files is None else {"file": source.files}
     predictions = {**file, "row": source.rows, "part": part, "target": _as_written(y)}
     predictions |= prediction_columns(model, judged.predicted)
+    predictions["relevant_words"] = model.relevant_words(counted.counts)
     return Outcome(
         make_pipeline(counted.counter, model),
         plain(result),
         predictions,
-        _shown(source, judged, parts[1], y, columns.get("target")),
+        _shown(source, counted, judged, parts[1], y, columns.get("target")),
         tables={
             TOPICS_FILE: summary.topic_table(plain(result["topics"])),
             WORDS_FILE: summary.word_table(model, counted.words, counted.counts[parts[0]]),
@@ -135,8 +137,8 @@ def _result(
 ) -> dict[str, Any]:
     train, test = parts
     target, counts = source.target, counted.counts[train]
-    model.n_jobs = options.jobs
-    composition = model.composition(counts)
+    positive = _positive(model, target)
+    found = summary.effects(model, counts, source.columns.of(train), options.jobs)
     model.n_jobs = None
     result = {
         "model": type(model).__name__,
@@ -164,12 +166,14 @@ def _result(
         },
         "seconds": round(seconds, 3),
         "steps": model.n_iter_,
-        "topics": summary.topics(model, counted.words, composition, _positive(model, target)),
+        "topics": summary.topics(model, counted.words, found, positive),
+        "effects": summary.scale(model, found),
         "word_order": DEFAULT_ORDER,
         "covariates": summary.covariates(model, source.columns.names.covariates),
-        "words": summary.selection(model, counted.words, counts),
+        "words": summary.selection(model, counted.words, counts, found.words, positive),
         "held_out": judged.held_out,
         "warnings": [*no_words_kept(model), *judged.warnings(target.kind)],
+        "reliability": judged.reliability,
     }
     for name in ("shaping_", "inclusion_prior_"):
         if hasattr(model, name):
@@ -190,20 +194,29 @@ def _as_written(y: np.ndarray) -> list[Any]:
 
 
 def _shown(
-    source: Source, judged: Judged, test: np.ndarray, y: np.ndarray, target_name: str | None
+    source: Source,
+    counted: Counted,
+    judged: Judged,
+    test: np.ndarray,
+    y: np.ndarray,
+    target_name: str | None,
 ) -> dict[str, Any]:
     with_text = test < len(source.texts)
+    given: dict[str, Any] = {"texts": [source.texts[i] for i in test[with_text]]}
+    if not with_text.any():
+        with_text = np.ones(len(test), dtype=bool)
+        given = {"counts": counted.counts[test], "vocabulary": counted.words.tolist()}
     documents, words = test[with_text], judged.words
     baselines = {}
     if words is not None:
         other = words.values if words.probabilities is None else words.probabilities
         baselines[words.name] = other[with_text]
     shown = {
-        "texts": [source.texts[i] for i in documents],
+        **given,
         "target": y[documents],
         "baselines": baselines,
         "held_out": True,
-        "target_name": target_name,
+        "target_name": target_name if source.is_text or not target_name else Path(target_name).stem,
         "document_names": [source.where(i) for i in documents],
         **source.columns.of(documents).for_predict(),
     }

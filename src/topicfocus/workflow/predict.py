@@ -17,9 +17,11 @@ from topicfocus.workflow.columns import NO_COLUMNS, Columns
 from topicfocus.workflow.models import Saved, as_saved
 from topicfocus.workflow.options import ReadOptions
 from topicfocus.workflow.read import Paths, open_new
-from topicfocus.workflow.remarks import Listener, as_remarks
+from topicfocus.workflow.remarks import Listener, Remarks, as_remarks
 from topicfocus.workflow.tables import cell, plain
 
+#: Share of the targets that the intervals of predictions are to contain.
+COVERAGE = 0.8
 #: Columns of a table, by name, all of the same length.
 Table = dict[str, Any]
 
@@ -36,11 +38,22 @@ def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted
     return Predicted(name, mean, levels, std)
 
 
+def interval(
+    model: Any, predicted: Predicted, coverage: float = COVERAGE
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the targets of a number are expected, within what it can be."""
+    mean, std = (np.asarray(values)[:, None] for values in (predicted.values, predicted.std))
+    fitted = model.fitted_
+    low, high = fitted.target_model.intervals(fitted.state.family, mean, std, coverage)
+    return low[:, 0], high[:, 0]
+
+
 def prediction_columns(model: Any, predicted: Predicted) -> Table:
-    """Predictions as columns of a table."""
+    """Predictions as columns of a table; "low" and "high" are an 80% interval of the target."""
     out: Table = {"prediction": predicted.values}
     if predicted.std is not None:
         out["std"] = predicted.std
+        out["low"], out["high"] = interval(model, predicted)
     if predicted.probabilities is not None:
         labels = model.classes_ if hasattr(model, "classes_") else model.levels_
         for c, label in enumerate(labels):
@@ -85,25 +98,30 @@ def predict_blocks(
     names, table = open_new(
         path, saved, text=text, covariates=covariates, exposure=exposure, reading=reading
     )
-    estimator, counter = saved.estimator, saved.counter
+    estimator, counter, said = saved.estimator, saved.counter, as_remarks(remarks)
     if hasattr(table, "corpus"):
         counts = same_columns(table.corpus, counter, estimator)
         rows = np.arange(1, counts.shape[0] + 1)
-        return iter([_table(estimator, {"row": rows}, counts, NO_COLUMNS)])
+        found = _table(estimator, {"row": rows}, counts, NO_COLUMNS)
+        _say_few(estimator, [found["relevant_words"]], said)
+        return iter([found])
     if counter is None:
         raise ReadError(
             f"{saved.path} has no vocabulary of its own, so it cannot read texts. Give it a count "
             "matrix with the columns it was fitted to."
         )
-    said = as_remarks(remarks)
 
     def blocks() -> Iterator[Table]:
+        known = []
         for block in table:
             columns = Columns.read(names, block)
             rows = {"row": block.rows}
             if len(table.files) > 1:
                 rows = {"file": np.full(len(block), block.path, dtype=object), **rows}
-            yield _table(estimator, rows, counter.transform(block.strings), columns)
+            found = _table(estimator, rows, counter.transform(block.strings), columns)
+            known.append(found["relevant_words"])
+            yield found
+        _say_few(estimator, known, said)
         if table.n_skipped:
             said.say(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 
@@ -144,8 +162,9 @@ def predict_file(
     Returns
     -------
     dict of arrays
-        "row", "prediction", and "std" or "probability_LABEL" for each class; before them "file",
-        where there are several.
+        "row", "prediction"; of numbers "std", "low" and "high" (an 80% interval), of classes
+        "probability_LABEL" for each; "relevant_words", different words that the topics contain;
+        before them "file", where there are several.
 
     Raises
     ------
@@ -174,7 +193,19 @@ def predict_file(
 
 
 def _table(model: Any, rows: Table, counts: Any, columns: Columns) -> Table:
-    return {**rows, **prediction_columns(model, predict(model, counts, columns))}
+    shown = prediction_columns(model, predict(model, counts, columns))
+    return {**rows, **shown, "relevant_words": model.relevant_words(counts)}
+
+
+def _say_few(model: Any, known: list[np.ndarray], remarks: Remarks) -> None:
+    """Predictions that say little, since the model knows hardly a word of the document."""
+    few = sum(int(np.sum(words < model.FEW_WORDS)) for words in known)
+    if few:
+        n = sum(map(len, known))
+        remarks.say(
+            f"{few:,} of {n:,} documents have fewer than {model.FEW_WORDS} words that the topics "
+            "contain (relevant_words): their predictions are near that of a document without words."
+        )
 
 
 def same_columns(corpus: Any, counter: Any, model: Any) -> Any:

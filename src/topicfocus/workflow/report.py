@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topicfocus.text import detect_target
+from topicfocus.text import detect_target, read_table
+from topicfocus.text.tables import is_matrix
 from topicfocus.workflow.columns import Columns
+from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.models import Saved, as_saved, model_files, target_values
 from topicfocus.workflow.options import ReadOptions
 from topicfocus.workflow.outputs import check_output, whole_file
+from topicfocus.workflow.predict import same_columns
 from topicfocus.workflow.read import Paths, open_new
+from topicfocus.workflow.wording import setting
 
 
 def report_file(
@@ -25,6 +30,8 @@ def report_file(
     target: str | None = None,
     covariates: Sequence[str] = (),
     exposure: str | None = None,
+    by: Sequence[str] = (),
+    time: str | None = None,
     out: str | os.PathLike[str] = "explorer.html",
     overwrite: bool = False,
     docs: int = 2000,
@@ -38,9 +45,13 @@ def report_file(
     model : path-like or Saved
         A model file, a folder of `fit_file`, or what `load_model` has loaded.
     path : path-like
-        Documents to show; as for `fit_file`, but no count matrix.
+        Documents to show; as for `fit_file`.
     text, target, covariates, exposure
         Columns; by default as in the fit.
+    by : sequence of str, optional
+        Columns of groups: the page shows the topics of each.
+    time : str, optional
+        Column of numbers or dates: the page shows the topics over it.
     out : path-like, default="explorer.html"
     overwrite : bool, default=False
         Replace the page if it exists.
@@ -73,8 +84,10 @@ def report_file(
     check_output(page, overwrite, (*given, *model_files(model)))
     from topicfocus.report import Explorer
 
-    saved = as_saved(model, jobs)
-    target = target or saved.settings.get("target")
+    saved, matrix = as_saved(model, jobs), is_matrix(given[0])
+    _check_grouping(os.fspath(given[0]), by, time)
+    if not matrix:  # the target of another matrix is in a file of its own
+        target = target or saved.settings.get("target")
     names, table = open_new(
         path,
         saved,
@@ -84,14 +97,13 @@ def report_file(
         exposure=exposure,
         reading=reading,
     )
-    if hasattr(table, "corpus"):
-        raise ValueError(f"{table.path} is a count matrix; the page needs texts.")
-    texts: list[str] = []
-    for block in table:
-        texts += block.strings
-        if len(texts) >= docs:
-            break
-    texts = texts[:docs]
+    grouping = {
+        name: read_table(path, text or saved.settings.get("text"), name, **asdict(reading))
+        for name in dict.fromkeys((*by, *((time,) if time else ())))
+    }
+    # The target of a matrix is a file: its stem is a name.
+    called = Path(target).stem if target and matrix else target
+    whole, shown, n_docs = _documents(table, saved, docs)
     values = None
     if table.target is not None:
         kind = saved.settings.get("kind")
@@ -99,10 +111,55 @@ def report_file(
             table.target[:docs], kind, where=table.where, skip_bad=reading.skip_bad
         )
         values = target_values(found)
-    shown = Columns.read(names, table).of(np.arange(len(texts))).for_predict()
+    more: dict[str, Any] = {}
+    if not hasattr(table, "corpus"):
+        more = Columns.read(names, table).of(np.arange(n_docs)).for_predict()
     if names.covariates:
-        shown["covariate_names"] = list(names.covariates)
-    explorer = Explorer(saved.whole, texts=texts, target=values, target_name=target, **shown)
+        more["covariate_names"] = list(names.covariates)
+    if grouping:
+        values_of = {name: _of_rows(one, table.rows[:n_docs]) for name, one in grouping.items()}
+        more["by"] = {name: values_of[name] for name in by} or None
+        more["time"] = {time: values_of[time]} if time else None
+    explorer = Explorer(whole, **{**more, **shown}, target=values, target_name=called)
     with whole_file(page, overwrite=overwrite) as stream:
         stream.write(explorer.html)
-    return {"page": str(page), "documents": len(texts)}
+    return {"page": str(page), "documents": n_docs}
+
+
+def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
+    """Columns of groups are read in a pass of their own, from a table."""
+    if not by and time is None:
+        return
+    option = setting("by") if by else setting("time")
+    if is_matrix(path):
+        raise SettingError(f"{option} names a column of a table; {path} is a count matrix.")
+    if path == "-":
+        raise SettingError(f"{option} reads the file twice, so it cannot be standard input.")
+
+
+def _of_rows(table: Any, rows: np.ndarray) -> list[Any]:
+    """The values of a column in these rows of the file; None where there is none."""
+    last = max((int(row) for row in rows), default=0)
+    for block in table:
+        if block.rows[-1] >= last:
+            break
+    found = dict(zip((int(row) for row in table.rows), table.target, strict=False))
+    return [found.get(int(row)) for row in rows]
+
+
+def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any], int]:
+    """What the page is made of: the model as it takes the documents, and the first of them."""
+    if hasattr(table, "corpus"):
+        counts = same_columns(table.corpus, saved.counter, saved.estimator)[:most]
+        words = table.corpus.vocabulary
+        if saved.counter is not None:
+            words = saved.counter.get_feature_names_out().tolist()
+        # Names of columns are no text: words are picked from a list.
+        return saved.estimator, {"counts": counts, "vocabulary": words}, counts.shape[0]
+    texts: list[str] = []
+    for block in table:
+        texts += block.strings
+        if len(texts) >= most:
+            break
+    texts = texts[:most]
+    return saved.whole, {"texts": texts}, len(texts)

@@ -1,67 +1,119 @@
-"""What a fitted model has found, as plain data: topics by effect, words kept and dropped."""
+"""What a fitted model has found, as plain data: topics and words by effect, words dropped."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.effects import (
+    TopicEffects,
+    WordEffects,
+    topic_effects,
+    word_effects,
+)
 from topicfocus.estimators.targets import TargetPart
+from topicfocus.workflow.columns import Columns
 
 _LISTED = 12
+#: Documents that a word should be in to be shown for what it changes.
+_COMMON = 5
 #: Words of a topic, and words that it goes with.
 _WORDS = 10
 
 
-def topics(
-    model: Any, words: Any, composition: np.ndarray, positive: Any = None
-) -> list[dict[str, Any]]:
-    """Topics from the highest to the lowest effect; of more classes, class by class.
+@dataclass(frozen=True)
+class Effects:
+    """What topics and words change on the target's own scale, and documents are made of.
 
-    The share is that of the relevant words of an average document (`composition`, documents x
-    topics). Topics of models that drop words have those that they go with, their "context".
-
-    The effect is the expected target of a document of that topic alone, with average covariates
-    and exposure 1: a number, or the probability of a class, the positive one of two and else the
-    likeliest.
+    `composition` is documents x topics.
     """
-    (part, *_), targets = model.fitted_.parts, model.fitted_.target_model
-    coef = np.atleast_2d(model.coef_)
-    predictors = coef.T + np.atleast_1d(model.intercept_)
-    if model.n_covariates_:
-        predictors = predictors + np.atleast_2d(model.covariate_coef_) @ targets.scaling.centre
-    share = composition.mean(axis=0)
+
+    topics: TopicEffects
+    words: WordEffects
+    composition: np.ndarray
+
+
+def effects(model: Any, counts: Any, columns: Columns, jobs: int | None) -> Effects:
+    """Of the documents given, with what goes with them."""
+    fitted = model.fitted_
+    documents = fitted.documents(counts, **columns.for_predict())
+    documents = replace(documents, weight=columns.weight)
+    mixes = fitted.mixes(documents.corpus, jobs)
+    return Effects(
+        topic_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
+        word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
+        fitted.composition(documents.corpus, mixes, jobs),
+    )
+
+
+def topics(model: Any, words: Any, found: Effects, positive: Any = None) -> list[dict[str, Any]]:
+    """Topics from what raises the target most to what lowers it; of more classes, class by class.
+
+    "low" and "high" are the predictions of a typical document in which the topic's share is at its
+    10th and its 90th percentile (of many classes a higher one, `scale`), "change" their difference
+    with its interval: numbers, or probabilities of the "class", the positive one of two and else
+    the one that the topic raises most ("changes" has those of all). "share" is that of the
+    relevant words of an average document. Topics of models that drop words have those that they
+    go with, their "context".
+    """
+    share = found.composition.mean(axis=0)
     names = model.top_words(_WORDS, words)
     context = model.context_words(_WORDS, words) if hasattr(model, "context_words") else None
-    found = []
-    for k in range(coef.shape[1]):
-        own = coef[0, k] if len(coef) == 1 else coef[:, k]
-        row = {"topic": k, "share": share[k], "coef": own, "words": names[k]}
+    coef = found.topics.coef
+    rows = []
+    for k in range(len(coef)):
+        own = {"coef": coef[k, 0] if coef.shape[1] == 1 else coef[k], "words": names[k]}
         if context is not None:
-            row["context"] = context[k]
-        effect, order = _effect(part, predictors[[k]], positive)
-        found.append((order, row | effect))
-    found.sort(key=lambda item: item[0])
-    return [row for _, row in found]
+            own["context"] = context[k]
+        effect, order = _effect(model.fitted_.parts[0], found.topics, k, positive)
+        rows.append((order, {"topic": k, "share": share[k], **effect, **own}))
+    rows.sort(key=lambda item: item[0])
+    return [row for _, row in rows]
 
 
 def _effect(
-    part: TargetPart, predictor: np.ndarray, positive: Any
+    part: TargetPart, found: TopicEffects, k: int, positive: Any
 ) -> tuple[dict[str, Any], tuple[int, float]]:
-    """What a document of one topic is expected to be, and where that stands in the order."""
+    """What topic k changes, and where that stands in the order."""
+    names = ("low", "high", "change", "lower", "upper")
+    shares = {"share_low": found.share_low[k], "share_high": found.share_high[k]}
     coding = part.coding
     if not coding.is_class:
-        effect = coding.mean(part.family, predictor)[0]
-        return {"effect": effect}, (0, -effect)
+        row = {name: getattr(found, name)[k, 0] for name in names}
+        return row | shares, (0, -row["change"])
     labels = np.asarray(coding.labels)
-    p = coding.probabilities(part.family, predictor)[0]
-    best = int(np.argmax(p))
-    if len(p) > 2:
-        return {"class": labels[best], "effect": p[best]}, (best, -p[best])
-    if positive is not None:
-        best = int(np.flatnonzero(labels == positive)[0])
-    log_odds = predictor[0, 0] if best == 1 else -predictor[0, 0]
-    return {"class": labels[best], "effect": p[best], "log_odds": log_odds}, (0, -log_odds)
+    if len(labels) > 2:
+        best = int(np.argmax(found.change[k]))
+        row = {name: getattr(found, name)[k, best] for name in names}
+        changes = {str(label): found.change[k, c] for c, label in enumerate(labels)}
+        row = {"class": labels[best], **row, **shares, "changes": changes}
+        return row, (best, -row["change"])
+    row = {name: getattr(found, name)[k, 0] for name in names}
+    shown = labels[1] if positive is None else positive
+    if shown == labels[0]:  # of the first class: what it gains the second loses
+        row = {
+            "low": 1 - row["low"],
+            "high": 1 - row["high"],
+            "change": -row["change"],
+            "lower": -row["upper"],
+            "upper": -row["lower"],
+        }
+    return {"class": shown, **row, **shares}, (0, -row["change"])
+
+
+def scale(model: Any, found: Effects) -> dict[str, Any]:
+    """How effects are to be read: percentiles, confidence, and what the target can be."""
+    of = found.topics
+    return {
+        "percentiles": [100 * q for q in of.quantiles],
+        "confidence": 0.95,
+        "typical": of.typical if len(of.typical) > 1 else of.typical[0],
+        "limits": of.limits[0],
+        "observed": of.observed[0],
+        "sample_for_words": found.words.sample,
+    }
 
 
 def topic_table(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -111,10 +163,13 @@ def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     return out
 
 
-def selection(model: Any, words: np.ndarray, counts: Any) -> dict[str, Any]:
+def selection(
+    model: Any, words: np.ndarray, counts: Any, found: WordEffects, positive: Any = None
+) -> dict[str, Any]:
     """How many words and tokens the topics use, and the most frequent of both kinds.
 
-    Words that tell most come first among the kept ones, where the model has such evidence.
+    Words that tell most come first among the kept ones, where the model has such evidence. Of a
+    number, or two classes, also the words whose first occurrence "raises" and "lowers" it most.
     """
     frequency = np.asarray(counts.sum(axis=0)).ravel()
     kept = getattr(model, "selected_words_", np.ones(len(words), dtype=bool))
@@ -134,4 +189,23 @@ def selection(model: Any, words: np.ndarray, counts: Any) -> dict[str, Any]:
         "kept_token_share": float(frequency[kept].sum()) / total,
         "kept_examples": listed(kept, frequency if telling is None else telling),
         "dropped_examples": listed(~kept, frequency),
+        **_strongest(words, found, getattr(model, "classes_", None), positive),
+    }
+
+
+def _strongest(
+    words: np.ndarray, found: WordEffects, classes: Any, positive: Any
+) -> dict[str, list[dict[str, Any]]]:
+    """Words that a fair number of documents has, by what their first occurrence changes."""
+    if found.change.shape[1] > 1:
+        return {}
+    change = found.change[:, 0]
+    if positive is not None and positive == classes[0]:
+        change = -change
+    common = found.documents >= min(_COMMON, found.documents.max(initial=0))
+    order = np.argsort(np.where(common, -change, 0.0), kind="stable")
+    rows = [{"word": str(words[found.words[i]]), "change": change[i]} for i in order]
+    return {
+        "raises": [row for row in rows[:_LISTED] if row["change"] > 0],
+        "lowers": [row for row in rows[: -_LISTED - 1 : -1] if row["change"] < 0],
     }

@@ -175,7 +175,7 @@ def _replace(folder: Path, temporary: Path, new: Manifest) -> None:
 
 
 def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]:
-    """Model, figures, predictions and, where texts are at hand, the page; returns their names."""
+    """Model, figures, predictions and the page; returns their names."""
     import topicfocus
     from topicfocus.workflow.predict import write_csv
 
@@ -192,16 +192,17 @@ def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]
         if outcome.config is not None:
             with whole_file(temporary / CONFIG_FILE) as stream:
                 stream.write(config_text(outcome.config, folder))
-        if outcome.shown["texts"]:
-            _write_page(temporary / EXPLORER_FILE, outcome, remarks)
+        _write_page(temporary / EXPLORER_FILE, outcome, remarks)
         return sorted([*(path.name for path in temporary.iterdir()), MANIFEST_FILE])
 
 
 def _write_page(path: Path, outcome: Outcome, remarks: Remarks) -> None:
     from topicfocus.report import Explorer
 
+    # Names of columns are no text: without texts, words are picked from a list.
+    model = outcome.pipeline if "texts" in outcome.shown else outcome.pipeline[-1]
     try:
-        Explorer(outcome.pipeline, **outcome.shown).save(path)
+        Explorer(model, **outcome.shown).save(path)
     except (ValueError, TypeError, ImportError) as error:
         # The model is what was asked for; a page can be made from it later.
         remarks.warn(f"no explorer page: {' '.join(str(error).split())}")

@@ -97,11 +97,11 @@ function lineChart({ width, height, points, x, y, label, marks, span = 0, zero =
   });
   if (at !== null) root.append(svg("line", { class: "base", x1: sx(at), x2: sx(at), y1: box.top, y2: box.bottom }));
   root.append(svg("path", { class: "line", d: path(known, sx, sy) }));
-  if (marks || known.length < 40) root.append(svg("path", { class: "dots accent", d: dots(known, sx, sy) }));
+  if (marks || known.length < 40) root.append(...known.map((p) => svg("circle", { class: "point", cx: sx(p[0]), cy: sy(p[1]), r: 3.5, "data-tip": `${x} ${format(p[0])}: ${y} ${format(p[1])}` })));
   return root;
 }
 
-/** Drag a rectangle over a frame; `done` gets [x0, x1, y0, y1] in data units, or null. */
+/** Drag a rectangle over a frame; `done` gets [x0, x1, y0, y1] in data units, or null and the event of a click. */
 function brush({ root, sx, sy, box }, current, done) {
   const mark = svg("rect", { class: "brush", visibility: "hidden" });
   const surface = svg("rect", {
@@ -115,12 +115,8 @@ function brush({ root, sx, sy, box }, current, done) {
     clamp(sx(current[1]), box.left, box.right), clamp(sy(current[3]), box.top, box.bottom));
   let start = null;
   const at = (event) => {
-    const area = root.getBoundingClientRect();
-    const ratio = root.viewBox.baseVal.width / area.width;
-    return [
-      clamp((event.clientX - area.left) * ratio, box.left, box.right),
-      clamp((event.clientY - area.top) * ratio, box.top, box.bottom),
-    ];
+    const [x, y] = placeIn(root, event);
+    return [clamp(x, box.left, box.right), clamp(y, box.top, box.bottom)];
   };
   surface.addEventListener("pointerdown", (event) => {
     start = at(event);
@@ -132,10 +128,11 @@ function brush({ root, sx, sy, box }, current, done) {
     if (!start) return;
     const [x0, y0] = start, [x1, y1] = at(event);
     start = null;
-    if (Math.abs(x1 - x0) < 4 && Math.abs(y1 - y0) < 4) { done(null, [sx.invert(x1), sy.invert(y1)]); return; }
+    if (Math.abs(x1 - x0) < 4 && Math.abs(y1 - y0) < 4) { done(null, event); return; }
     done([Math.min(x0, x1), Math.max(x0, x1)].map(sx.invert).concat([Math.max(y0, y1), Math.min(y0, y1)].map(sy.invert)));
   });
   surface.addEventListener("pointercancel", () => { start = null; });
+  return surface;
 }
 
 /** Width inside a card: the whole page's, or that of a column which takes `share` beside 1. */

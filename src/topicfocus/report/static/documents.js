@@ -1,10 +1,21 @@
 // ---- view 3: predictions against targets, and each document explained ----
 
 const PAGE = 20;
-const ORDERS = { given: "as given", error: "largest error first", high: "highest prediction first", low: "lowest prediction first" };
+const ORDERS = { instructive: "instructive ones first", given: "as given", error: "largest error first", high: "highest prediction first", low: "lowest prediction first" };
 
 function isClass(target) {
   return target.kind === "bernoulli" || target.kind === "categorical";
+}
+
+/** Whether all classes are looked at, not one. */
+function anyClass(target) {
+  return target.kind === "categorical" && state.predictor === null;
+}
+
+/** The class predicted for document d. */
+function predictedClass(model, d, t) {
+  const n = model.data.targets[t].labels.length, p = model.data.documents.mean[t].subarray(d * n, (d + 1) * n);
+  return p.indexOf(Math.max(...p));
 }
 
 /** What the picture shows of document d: across the prediction, up the target. */
@@ -15,12 +26,35 @@ function documentPoint(model, d, l) {
   const actual = data.documents.actual ? data.documents.actual[t][d] : null;
   if (isClass(target)) {
     const classes = target.labels.length;
-    const c = target.kind === "bernoulli" ? 1 : l - target.first;
-    const jitter = (((d * 2654435761) % 1000) / 1000 - 0.5) * 0.6;
-    return [data.documents.mean[t][d * classes + c], actual === null ? null : actual + jitter];
+    const c = target.kind === "bernoulli" ? 1 : anyClass(target) ? predictedClass(model, d, t) : l - target.first;
+    return [data.documents.mean[t][d * classes + c], actual];
   }
   const value = actual !== null && target.kind === "ordinal" ? target.levels[actual] : actual;
   return [data.documents.mean[t][d], value];
+}
+
+/** Values on which many documents lie are drawn as strips: how wide half of one is, and 0 where there are none. */
+function stripWidth(model, l) {
+  const { data } = model;
+  const t = data.predictors[l].target;
+  if (isClass(data.targets[t])) return 0.36;
+  const values = [...new Set((data.documents.actual ? data.documents.actual[t] : []).filter((v) => v !== null))];
+  if (values.length < 2 || values.length > 24 || data.documents.row.length < 4 * values.length) return 0;
+  const places = values.map((v) => (data.targets[t].kind === "ordinal" ? data.targets[t].levels[v] : v)).sort((a, b) => a - b);
+  return 0.36 * Math.min(...places.slice(1).map((v, i) => v - places[i]));
+}
+
+/** Where document d lies in its strip, from -1 to 1: always the same. */
+function jitter(d) {
+  return 2 * (((d * 2654435761) % 1000) / 1000 - 0.5);
+}
+
+/** A brush takes whole strips: those that it touches. */
+function wholeStrips(model, l, box) {
+  const half = stripWidth(model, l);
+  if (!half || !box) return box;
+  const inside = model.data.documents.row.map((_, d) => documentPoint(model, d, l)[1]).filter((y) => y !== null && y + half >= box[2] && y - half <= box[3]);
+  return inside.length ? [box[0], box[1], Math.min(...inside) - half, Math.max(...inside) + half] : box;
 }
 
 function actualText(model, d, t) {
@@ -36,9 +70,8 @@ function predictedText(model, d, l) {
   const t = model.data.predictors[l].target, target = model.data.targets[t];
   const means = model.data.documents.mean[t];
   if (target.kind === "categorical" && state.predictor === null) {
-    const n = target.labels.length, p = Array.from(means.subarray(d * n, (d + 1) * n));
-    const c = p.indexOf(Math.max(...p));
-    return `${percent(p[c])} ${target.labels[c]}`;
+    const c = predictedClass(model, d, t);
+    return `${percent(means[d * target.labels.length + c])} ${target.labels[c]}`;
   }
   const [x] = documentPoint(model, d, l);
   return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : fixed(x, decimalsOf(extent(means)));
@@ -56,11 +89,54 @@ function listedDocuments(model, l) {
     });
   }
   if (state.word !== null) out = out.filter((d) => documentCounts(data, d).has(state.word));
-  if (state.order !== "given") {
+  if (state.order === "instructive" && state.topic === null) return instructive(model, out, l).map(({ d }) => d);
+  if (state.order !== "given" && state.order !== "instructive") {
     const key = Object.fromEntries(out.map((d) => [d, state.order === "error" ? documentError(model, d, l) : (state.order === "low" ? -1 : 1) * documentPoint(model, d, l)[0]]));
     out.sort((a, b) => key[b] - key[a]);
   } else if (state.topic !== null) out.sort((a, b) => data.documents.composition[b * model.K + state.topic] - data.documents.composition[a * model.K + state.topic]);
   return out;
+}
+
+/** Documents from which one learns most come first, with the reason: [{d, why}]. */
+function instructive(model, list, l) {
+  const { data } = model;
+  const found = new Map();
+  const take = (some, why) => some.forEach((d) => { if (!found.has(d)) found.set(d, why); });
+  if (data.documents.actual) {
+    const error = new Map(list.map((d) => [d, documentError(model, d, l)]));
+    // A document of which the model knows next to nothing teaches nothing about it.
+    const known = list.filter((d) => error.get(d) >= 0 && relevantWords(model, d) >= 3).sort((a, b) => error.get(b) - error.get(a));
+    take(known.slice(0, 3), "most wrong");
+    take(certain(model, known, l).slice(0, 3), "most certain, and right");
+  }
+  const topics = topicOrder(model, l).slice(0, 12);
+  for (const k of topics) {
+    const best = list.reduce((top, d) => (top === null || data.documents.composition[d * model.K + k] > data.documents.composition[top * model.K + k] ? d : top), null);
+    if (best !== null) take([best], `most of “${shorten(topicName(data, k), 30)}”`);
+  }
+  take(list, "");
+  return [...found].map(([d, why]) => ({ d, why }));
+}
+
+/** Different words of document d that topics contain. */
+function relevantWords(model, d) {
+  if (!model.relevant) {
+    model.relevant = model.data.documents.row.map((_, i) => {
+      let n = 0;
+      for (const v of documentCounts(model.data, i).keys()) if (model.rowOf[v] >= 0) n++;
+      return n;
+    });
+  }
+  return model.relevant[d];
+}
+
+/** Of documents by error, largest first: those that are right, the most certain first. */
+function certain(model, known, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  const right = known.slice(Math.floor(known.length * 0.75)).reverse();
+  if (isClass(target)) return right;
+  const values = known.map((d) => documentPoint(model, d, l)[0]), middle = values.reduce((a, b) => a + b, 0) / Math.max(values.length, 1);
+  return right.sort((a, b) => Math.abs(documentPoint(model, b, l)[0] - middle) - Math.abs(documentPoint(model, a, l)[0] - middle));
 }
 
 /** How far a prediction is off; of classes, what the actual one lacks of certainty. */
@@ -84,11 +160,12 @@ function drawDocuments(model, root, width) {
   const list = listedDocuments(model, l);
   const chosen = state.doc ?? list[0] ?? 0;
   const classes = isClass(data.targets[data.predictors[l].target]);
+  const t = data.predictors[l].target;
   redraw(root, [
     el("div", { class: "columns" },
       el("div", {}, card("Predicted and actual", scatterView(model, list, chosen, l, inner(width, 1.3))), documentList(model, list, chosen, l)),
-      classes ? documentCard(model, chosen, l) : el("div", {}, documentCard(model, chosen, l), curves(model, l, inner(width, 1 / 1.3)))),
-    classes ? el("div", { class: "columns even" }, curves(model, l, inner(width, 1))) : null,
+      el("div", { class: "beside" }, documentCard(model, chosen, l))),
+    el("div", { class: "columns even" }, curves(model, l, inner(width, 1)), classes ? confusionCard(model, t, inner(width, 1)) : null),
   ]);
 }
 
@@ -100,38 +177,43 @@ function scatterView(model, list, chosen, l, width) {
   const n = data.documents.row.length;
   const points = Array.from({ length: n }, (_, d) => documentPoint(model, d, l));
   const known = points.some((p) => p[1] !== null);
-  const across = padded(extent(points.map((p) => p[0])), 0.03), up = padded(extent(points.map((p) => p[1])), 0.03);
+  const strip = stripWidth(model, l);
+  const across = padded(extent(points.map((p) => p[0])), 0.03), up = padded(extent(points.flatMap((p) => (p[1] === null ? [] : [p[1] - strip, p[1] + strip]))), 0.03);
   // One scale for both, unless predictions would shrink to a stripe (counts with a few large ones).
   const stripe = across[1] - across[0] < 0.4 * (up[1] - up[0]);
-  const both = padded(extent(points.flat()), 0.03);
+  const both = [Math.min(across[0], up[0]), Math.max(across[1], up[1])];
   const xDomain = known && !stripe ? both : across, yDomain = !known ? [0, 1] : stripe ? up : both;
   const height = Math.round(classes ? clamp(60 + 54 * target.labels.length, 190, 420) : Math.min(430, width * 0.72));
   const chart = frame({
     width, height,
     label: `Predicted and actual ${target.name} of ${n} documents; the fields below choose among them as dragging does`,
-    x: { domain: classes ? [-0.02, 1.02] : xDomain, label: classes ? `predicted probability of ${predictorName(model, l)}` : `predicted ${target.name}` },
+    x: { domain: classes ? [-0.02, 1.02] : xDomain, label: classes ? `predicted probability of ${anyClass(target) ? "the class predicted" : predictorName(model, l)}` : `predicted ${target.name}` },
     y: classes ? { domain: [-0.6, target.labels.length - 0.4], names: target.labels } : { domain: yDomain, label: known ? `actual ${target.name}` : "" },
   });
   const { root, sx, sy, box } = chart;
   const from = Math.max(xDomain[0], yDomain[0]), to = Math.min(xDomain[1], yDomain[1]);
   if (!classes && known && from < to) root.append(svg("line", { class: "base", x1: sx(from), y1: sy(from), x2: sx(to), y2: sy(to) }));
   const inside = new Set(list);
-  points.forEach(([x, y], d) => {
-    root.append(svg("circle", {
-      class: d === chosen ? "doc-dot chosen" : inside.has(d) ? "doc-dot" : "doc-dot out", cx: sx(x), cy: y === null ? (box.top + box.bottom) / 2 : sy(y), r: d === chosen ? 6 : 3.2,
-    }));
+  const places = points.map(([x, y], d) => [sx(x), y === null ? (box.top + box.bottom) / 2 : sy(y + strip * jitter(d))]);
+  const order = places.map((_, d) => d).filter((d) => d !== chosen).concat(chosen);
+  const wrong = (d) => classes && data.documents.actual && data.documents.actual[t][d] !== null && predictedClass(model, d, t) !== data.documents.actual[t][d];
+  for (const d of order) {
+    root.append(svg("circle", { class: `doc-dot ${d === chosen ? "chosen" : !inside.has(d) ? "out" : wrong(d) ? "wrong" : ""}`, cx: places[d][0], cy: places[d][1], r: d === chosen ? 6 : 3.2 }));
+  }
+  const said = (d) => `${documentTitle(model, d)}: predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}. ${documentSnippet(model, d, 80)}`;
+  const surface = brush(chart, state.box, (found, event) => {
+    // Another choice of documents: the one explained is of it.
+    if (found) { update({ box: wholeStrips(model, l, found), doc: null }); return; }
+    const best = nearest(places, placeIn(root, event), 15);
+    if (best >= 0) update({ doc: best });
+    else if (state.box) update({ box: null, doc: null });
   });
-  brush(chart, state.box, (found, click) => {
-    if (found || state.box) { update({ box: found }); if (!click) return; }
-    if (!click) return;
-    let best = null, distance = 15 * 15;
-    points.forEach(([x, y], d) => {
-      const far = (sx(x) - sx(click[0])) ** 2 + ((y === null ? 0 : sy(y) - sy(click[1]))) ** 2;
-      if (far < distance) { distance = far; best = d; }
-    });
-    if (best !== null) update({ doc: best });
-  });
-  return [el("div", { class: "figure-box" }, root), rangeFields(model, l, chart.sx.domain, chart.sy.domain, classes)];
+  tipNearest(surface, root, places, said);
+  const title = `Predicted and actual ${target.name}`;
+  return [figure(title, root, () => ({
+    head: ["document", "predicted", "actual", ...(classes ? [anyClass(target) ? "probability" : `probability of ${predictorName(model, l)}`] : [])],
+    rows: points.map((p, d) => [documentTitle(model, d), classes ? predictedText(model, d, l) : p[0], actualText(model, d, t), ...(classes ? [p[0]] : [])]),
+  })), classes && data.documents.actual ? el("p", { class: "legend" }, el("span", { class: "key down" }), " the class predicted is right ", el("span", { class: "key up" }), " it is wrong") : null, rangeFields(model, l, chart.sx.domain, chart.sy.domain, classes)];
 }
 
 /** The brush for a keyboard: from and to. */
@@ -142,14 +224,14 @@ function rangeFields(model, l, xs, ys, classes) {
       const box = state.box ? [...state.box] : [xs[0], xs[1], ys[0], ys[1]];
       const missing = [xs[0], xs[1], ys[0], ys[1]][i];
       box[i] = event.target.value === "" ? missing : Number(event.target.value);
-      update({ box });
+      update({ box, doc: null });
     },
   }));
   return el("div", {},
     el("p", { class: "note screen" }, "Drag over the picture to list documents, or say which:"),
     el("div", { class: "fields" }, field("predicted from", 0), field("to", 1),
       classes ? null : [field("actual from", 2), field("to", 3)],
-      el("button", { type: "button", disabled: !state.box, onclick: () => update({ box: null }) }, "All documents")));
+      el("button", { type: "button", disabled: !state.box, onclick: () => update({ box: null, doc: null }) }, "All documents")));
 }
 
 function documentList(model, list, chosen, l) {
@@ -158,15 +240,16 @@ function documentList(model, list, chosen, l) {
   const pages = Math.max(1, Math.ceil(list.length / PAGE));
   const page = Math.min(state.page, pages - 1);
   const shown = list.slice(page * PAGE, (page + 1) * PAGE);
+  const why = state.order === "instructive" && state.topic === null ? new Map(instructive(model, list, l).map((e) => [e.d, e.why])) : new Map();
   return laterCard("Documents",
     el("div", { class: "fields" }, select("Order", state.order, Object.entries(ORDERS).filter(([key]) => key !== "error" || data.documents.actual)
-      .map(([key, name]) => [key, key === "given" && state.topic !== null ? `most of topic ${state.topic} first` : name]), (order) => update({ order, doc: null }))),
+      .map(([key, name]) => [key, (key === "given" || key === "instructive") && state.topic !== null ? `most of topic ${state.topic} first` : name]), (order) => update({ order, doc: null }))),
     el("p", { role: "status", id: "found" }, `${list.length} of ${data.documents.row.length} documents`),
     state.word !== null && !data.documents.all_words && model.rowOf[state.word] < 0
       ? el("p", { class: "note" }, "Of these long documents, the page holds only the words that topics contain.") : null,
     el("ul", { class: "plain docs tall", role: "list", "data-scroll": "docs", tabindex: 0, "aria-label": "Documents found" }, shown.map((d) => el("li", {}, el("button", {
       type: "button", class: "doc", "data-key": `doc-${d}`, "data-doc": d, "aria-pressed": String(d === chosen), onclick: () => update({ doc: d }),
-    }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`), el("span", {}, documentSnippet(model, d)))))),
+    }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`), why.get(d) ? el("em", { class: "tag" }, why.get(d)) : null, el("span", {}, documentSnippet(model, d)))))),
     pages > 1 ? el("div", { class: "fields" },
       el("button", { type: "button", "data-key": "back", disabled: page === 0, onclick: () => update({ page: page - 1 }) }, "Back"),
       el("span", {}, `${page + 1} of ${pages}`),
@@ -198,11 +281,13 @@ function documentCard(model, d, l) {
     words = [shadedCodes(model, found, explained), text === null ? null : el("p", { class: "shaded" }, text)];
   }
   return el("section", { class: "card", id: "document" }, el("h2", {}, documentTitle(model, d)),
-    responseView(model, target, found.targets[t], shownActual, explained),
+    responseView(model, target, found.targets[t], shownActual, explained), fewWords(found, false),
     legend(model, explained),
     el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the document", "data-scroll": "text" }, words),
     data.documents.shortened && text !== null ? el("p", { class: "note" }, "Long texts are cut short in this page; predictions are of the whole.") : null,
-    waterfall(model, found, explained), compositionView(model, found));
+    waterfall(model, found, explained), compositionView(model, found),
+    el("p", { class: "screen" }, el("button", { type: "button", onclick: () => { startWith(model, d); update({ view: "try" }); } }, "Change its words in Try it")),
+    el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-documents").scrollIntoView({ block: "start" }) }, "Back to all documents")));
 }
 
 function curves(model, l, width) {
@@ -220,7 +305,8 @@ function curves(model, l, width) {
     const chart = frame({ width, height, label: `ROC curve, area ${format(curve.auc)}`, x: { domain: [0, 1], label: "false positive rate" }, y: { domain: [0, 1], label: "true positive rate" } });
     chart.root.append(svg("line", { class: "base", x1: chart.sx(0), y1: chart.sy(0), x2: chart.sx(1), y2: chart.sy(1) }),
       svg("path", { class: "line", id: "roc", d: path(curve.x.map((x, i) => [x, curve.y[i]]), chart.sx, chart.sy) }));
-    parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${format(found.n)} documents: the chance that a document of the class is given a higher probability than another one.`), el("div", { class: "figure-box" }, chart.root)));
+    parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${format(found.n)} documents: the chance that a document of the class is given a higher probability than another one.`),
+      figure(`ROC of ${predictorName(model, l)}`, chart.root, () => ({ head: ["false positive rate", "true positive rate"], rows: curve.x.map((x, i) => [x, curve.y[i]]) }))));
   }
   const k = found.calibration[c];
   // A rare class has only small probabilities: the frame reaches as far as they do.
@@ -229,7 +315,8 @@ function curves(model, l, width) {
   chart.root.append(svg("line", { class: "base", x1: chart.sx(both[0]), y1: chart.sy(both[0]), x2: chart.sx(both[1]), y2: chart.sy(both[1]) }));
   k.x.forEach((x, i) => chart.root.append(
     svg("line", { class: "interval accent", x1: chart.sx(x), x2: chart.sx(x), y1: chart.sy(clamp(k.low[i], ...both)), y2: chart.sy(clamp(k.high[i], ...both)) }),
-    svg("circle", { class: "accent", cx: chart.sx(x), cy: chart.sy(k.y[i]), r: 4 })));
-  parts.push(card("Calibration", el("p", {}, `Tenths of ${format(found.n)} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are right on average.`), el("div", { class: "figure-box" }, chart.root)));
+    svg("circle", { class: "accent", cx: chart.sx(x), cy: chart.sy(k.y[i]), r: 5, "data-tip": `${format(k.n[i])} documents: predicted ${format(x)} on average, observed ${format(k.y[i])} (95% interval ${format(k.low[i])} to ${format(k.high[i])})` })));
+  parts.push(card("Calibration", el("p", {}, `Tenths of ${format(found.n)} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are right on average.`),
+    figure(`Calibration of ${predictorName(model, l)}`, chart.root, () => ({ head: ["mean prediction", "observed", "95% low", "95% high", "documents"], rows: k.x.map((x, i) => [x, k.y[i], k.low[i], k.high[i], k.n[i]]) }))));
   return parts;
 }

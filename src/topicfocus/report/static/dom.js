@@ -126,6 +126,12 @@ function brief(name, length) {
   return `${head}…${name.slice(name.length - (length - head.length - 1))}`;
 }
 
+/** What a word is called: itself, or the readable label of a code (report/codes.py), no two the same. */
+function wordName(model, v) {
+  const { labels, names } = model.data.words;
+  return labels ? labels[v] : names[v];
+}
+
 /** The beginning of a text, to the end of a word. */
 function shorten(text, length) {
   const flat = text.replace(/\s+/g, " ").trim();

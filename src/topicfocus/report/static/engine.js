@@ -4,7 +4,20 @@
 
 const Z80 = 1.2815515655446004;
 
+/** Probabilities of the documents' classes, from their scores. */
+function fillMeans({ documents, targets, predictors }) {
+  const L = predictors.length;
+  targets.forEach((target, t) => {
+    if (documents.mean[t] !== null) return;
+    documents.mean[t] = Float64Array.from(documents.row.flatMap((_, d) => {
+      const at = d * L + target.first;
+      return softmax(documents.predictor.slice(at, at + target.width));
+    }));
+  });
+}
+
 function makeModel(data) {
+  fillMeans(data);
   const kept = cumulate(data.table.words);
   const rowOf = new Int32Array(data.words.names.length).fill(-1);
   kept.forEach((v, row) => { rowOf[v] = row; });
@@ -270,18 +283,69 @@ function predictCounts(model, counts, given = {}) {
     return { v, count: counts.get(v), amounts };
   });
   const topics = Array.from(theta, (t, k) => coef.map((eta) => eta[k] * (t - average[k])));
-  const targets = data.targets.map((target) => respond(model, target, predictor, spread, factor, theta));
+  const byCovariate = (data.covariates && given.covariates ? given.covariates : []).map((z, j) => coef.map((_, l) => z * data.covariates.coef[j][l]));
+  const targets = data.targets.map((target) => respond(target, predictor, spread));
   const composition = tokens.some((n) => n > 0) ? normalise(tokens) : Float64Array.from(average);
-  return { theta, tokens, composition, predictor, spread, base, covariates, given: given.covariates || [], words, topics, targets };
+  const found = { theta, tokens, composition, scores: predictor, predictor: [...predictor], spread, base, covariates, byCovariate, given: given.covariates || [], words, topics, targets };
+  for (const target of data.targets) if (target.width > 1) explainAgainstOthers(model, target, found);
+  return found;
 }
 
-/** E[y | f], its standard deviation, probabilities and 80% interval, in the target's units. */
-function respond(model, target, predictor, spread, factor, theta) {
+// -- a class against the others: inference/contrasts.py ---------------------------------------------
+
+function logSum(values) {
+  const largest = Math.max(...values);
+  return largest + Math.log(values.reduce((sum, v) => sum + Math.exp(v - largest), 0));
+}
+
+/** log P(c) - log(1 - P(c)). */
+function logOdds(scores, c) {
+  return scores[c] - logSum(scores.filter((_, l) => l !== c));
+}
+
+/** 1 for class c, and minus the weights of the others: logarithmic means of their shares before and after. */
+function contrast(before, after, c) {
+  const shares = (scores) => {
+    const total = logSum(scores.filter((_, l) => l !== c));
+    return scores.map((v) => v - total);
+  };
+  const old = shares(before), now = shares(after);
+  const means = old.map((x, l) => {
+    if (l === c) return 0;
+    const gap = Math.abs(now[l] - x);
+    return Math.exp(Math.max(x, now[l])) * (gap < 1e-9 ? 1 : -Math.expm1(-gap) / gap);
+  });
+  return normalise(means).map((w, l) => (l === c ? 1 : -w));
+}
+
+/** Amounts of scores as amounts of the log odds of each class against the others; they add up as exactly. */
+function explainAgainstOthers(model, target, found) {
+  const { first, width } = target;
+  const of = (values) => Array.from(values).slice(first, first + width);
+  const { covariates } = model.data;
+  const average = new Array(width).fill(0);
+  if (covariates) covariates.average.forEach((z, j) => of(covariates.coef[j]).forEach((b, c) => { average[c] += z * b; }));
+  const before = of(found.base).map((b, c) => b + average[c]), after = of(found.scores);
+  const signs = before.map((_, c) => contrast(before, after, c));
+  const changed = (values) => { const old = of(values); signs.forEach((sign, c) => { values[first + c] = dot(sign, old); }); };
+  found.words.forEach((word) => changed(word.amounts));
+  found.topics.forEach(changed);
+  found.byCovariate.forEach(changed);
+  changed(found.covariates);
+  signs.forEach((sign, c) => {
+    found.base[first + c] = logOdds(before, c) - dot(sign, average);
+    found.predictor[first + c] = logOdds(after, c);
+  });
+}
+
+/** E[y | f], its standard deviation, probabilities and, of numbers, an 80% interval within the target's limits. */
+function respond(target, predictor, spread) {
   const f = predictor[target.first], s = spread[target.first];
-  if (target.kind === "gaussian") return interval(f, Math.sqrt(target.noise + s), -Infinity, Infinity);
+  const [least, largest] = (target.limits || [null, null]).map((v, i) => v ?? (i ? Infinity : -Infinity));
+  if (target.kind === "gaussian") return interval(f, Math.sqrt(target.noise + s), least, largest);
   if (target.kind === "poisson") {
     const mean = Math.exp(Math.min(f, 300));
-    return interval(mean, Math.sqrt(mean + mean * mean * s), 0, Infinity);
+    return interval(mean, Math.sqrt(mean + mean * mean * s), Math.max(0, least), largest);
   }
   if (target.kind === "ordinal") {
     const below = target.thresholds.map((t) => sigmoid(t - f));
@@ -296,29 +360,15 @@ function respond(model, target, predictor, spread, factor, theta) {
     return { ...interval(mean, std, target.levels[0], last), probabilities: p };
   }
   if (target.kind === "bernoulli") {
-    const sd = Math.sqrt(s);
-    const high = sigmoid(f + Z80 * sd), low = sigmoid(f - Z80 * sd);
     const p = sigmoid(f);
     const std = Math.sqrt(Math.min(p * (1 - p) + (p * (1 - p)) ** 2 * s, 0.25));
-    return { mean: p, std, probabilities: [1 - p, p], low: [1 - high, low], high: [1 - low, high] };
+    return { mean: p, std, probabilities: [1 - p, p] };
   }
   if (target.curve) {
     const at = onCurve(target.curve, f);
-    return interval(at.mean, Math.sqrt(at.variance + at.slope * at.slope * s), -Infinity, Infinity);
+    return interval(at.mean, Math.sqrt(at.variance + at.slope * at.slope * s), least, largest);
   }
-  const p = softmax(predictor.slice(target.first, target.first + target.width));
-  // dp_c/dθ = p_c (η_c - Σ_j p_j η_j)
-  const eta = model.coef.slice(target.first, target.first + target.width);
-  const middle = Float64Array.from(theta, (_, k) => p.reduce((sum, pj, j) => sum + pj * eta[j][k], 0));
-  const sds = p.map((pc, c) => {
-    const push = Float64Array.from(middle, (m, k) => pc * (eta[c][k] - m));
-    return Math.sqrt(varianceAlong(factor, theta, push));
-  });
-  return {
-    probabilities: p,
-    low: p.map((pc, c) => Math.max(0, pc - Z80 * sds[c])),
-    high: p.map((pc, c) => Math.min(1, pc + Z80 * sds[c])),
-  };
+  return { probabilities: softmax(predictor.slice(target.first, target.first + target.width)) };
 }
 
 /** E[y | f], its slope and Var(y | f) of a family that only Python knows, from its curve: cubics with the
@@ -340,15 +390,17 @@ function onCurve(curve, f) {
 function interval(mean, std, smallest, largest) {
   return {
     mean, std,
-    low: Math.max(smallest, mean - Z80 * std),
-    high: Math.min(largest, mean + Z80 * std),
+    low: clamp(mean - Z80 * std, smallest, largest),
+    high: clamp(mean + Z80 * std, smallest, largest),
   };
 }
 
-/** A typed text: its words, and everything about it. */
-function predictText(model, text, given = {}) {
+/** A typed text: its words, and everything about it. `off`: numbers of spans that are taken out. */
+function predictText(model, text, given = {}, off = []) {
   const spans = spansOf(text, model.data.reading);
-  const terms = termsOf(model, spans);
+  const without = new Set(off);
+  const places = spans.map((_, i) => i).filter((i) => !without.has(i));
+  const terms = termsOf(model, places.map((i) => spans[i])).map((t) => ({ v: t.v, spans: t.spans.map((i) => places[i]) }));
   return { spans, terms, ...predictCounts(model, countTerms(model, terms), given) };
 }
 

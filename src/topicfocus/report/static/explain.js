@@ -9,7 +9,7 @@ function waterfallRows(model, found, l, parts) {
   if (parts === "topics") {
     items = found.topics.map((amounts, k) => ({ name: topicName(data, k), amount: amounts[l], topic: k }));
   } else {
-    items = found.words.map((w) => ({ name: data.words.names[w.v] + (w.count > 1 ? ` ×${format(w.count)}` : ""), amount: w.amounts[l], word: w.v }));
+    items = found.words.map((w) => ({ name: wordName(model, w.v) + (w.count > 1 ? ` ×${format(w.count)}` : ""), amount: w.amounts[l], word: w.v }));
   }
   items.sort((a, b) => Math.abs(b.amount) - Math.abs(a.amount));
   const shown = items.slice(0, SHOWN_PARTS);
@@ -34,13 +34,14 @@ function waterfallRows(model, found, l, parts) {
 function covariateRows(data, found, l) {
   if (found.covariates[l] === 0) return [];
   if (found.given.length > SHOWN_PARTS) return [{ name: `${found.given.length} covariates`, amount: found.covariates[l] }];
-  return found.given.map((z, j) => ({ name: `${data.covariates.names[j]} = ${format(z)}`, amount: z * data.covariates.coef[j][l] }));
+  return found.given.map((z, j) => ({ name: `${data.covariates.names[j]} = ${format(z)}`, amount: found.byCovariate[j][l] }));
 }
 
 function waterfall(model, found, l) {
   const rows = waterfallRows(model, found, l, state.parts);
   const domain = padded(extent(rows.flatMap((r) => [r.to, r.from === null ? r.to : r.from])), 0.06);
   const unit = unitOf(model, l);
+  const title = `What moves ${unit ? `the ${unit} of ` : ""}${predictorName(model, l)}${model.data.targets[model.data.predictors[l].target].kind === "categorical" ? " against the rest" : ""}`;
   const decimals = decimalsOf(rows.filter((r) => !r.total).map((r) => r.to - r.from).concat(rows.length > 2 ? [] : [rows[0].to]));
   const amount = (row) => (row.total ? fixed(row.to, decimals) : (row.to > row.from ? "+" : "") + fixed(row.to - row.from, decimals));
   return el("div", { class: "waterfall" },
@@ -49,26 +50,34 @@ function waterfall(model, found, l) {
         type: "button", "data-key": `parts-${parts}`, "aria-pressed": String(state.parts === parts), onclick: () => update({ parts }),
       }, `By ${parts}`))),
     el("table", {},
-      el("caption", {}, `What moves ${unit ? `the ${unit} of ` : ""}${predictorName(model, l)}`),
+      el("caption", {}, title),
       el("thead", { class: "hidden" }, el("tr", {}, ["part", "from where to where", "amount"].map((h) => el("th", { scope: "col" }, h)))),
       el("tbody", {}, rows.map((row) => el("tr", { class: row.total ? "total" : null },
-        el("th", { scope: "row", title: row.name }, row.total ? [row.name, el("small", { class: "muted" }, responseOf(model, row.to, l))] : row.word === undefined ? brief(row.name, 34)
-          : el("button", { type: "button", class: "link", onclick: () => update({ word: row.word, view: "words" }) }, brief(row.name, 34))),
-        el("td", { class: "track" }, row.total ? bar(row.to - (domain[1] - domain[0]) * 0.004, row.to + (domain[1] - domain[0]) * 0.004, domain, "mark") : bar(row.from, row.to, domain)),
-        el("td", { class: "number" }, amount(row)))))));
+        el("th", { scope: "row", "data-tip": rowTip(model, row, l) }, row.total ? [row.name, el("small", { class: "muted" }, responseOf(model, row.to, l))] : row.word === undefined ? brief(row.name, 40)
+          : el("button", { type: "button", class: "link", onclick: () => update({ word: row.word, view: "words" }) }, row.name)),
+        el("td", { class: "track", "data-tip": rowTip(model, row, l) }, row.total ? bar(row.to - (domain[1] - domain[0]) * 0.004, row.to + (domain[1] - domain[0]) * 0.004, domain, "mark") : bar(row.from, row.to, domain)),
+        el("td", { class: "number" }, amount(row)))))),
+    savers(title, () => barsDrawing(title, rows.map((row) => ({ name: row.name, from: row.from ?? found.base[l], to: row.to, kind: row.total ? "mark" : undefined, text: amount(row) })), { label: unit || predictorName(model, l), at: found.base[l] }),
+      () => ({ head: ["part", "from", "to", "amount"], rows: rows.map((row) => [row.name, row.from, row.to, row.total ? null : row.to - row.from]) })));
+}
+
+/** A row in words. */
+function rowTip(model, row, l) {
+  if (row.total) return `${row.name}: ${format(row.to)}${unitOf(model, l) ? ` ${unitOf(model, l)}` : ""}${responseOf(model, row.to, l)}`;
+  return row.word !== undefined ? wordTip(model, row.word, l, `${signed(row.to - row.from)} here.`) : `${row.name}: ${signed(row.to - row.from)}`;
 }
 
 /** What a linear predictor is measured in. */
 function unitOf(model, l) {
   const { kind, scale } = model.data.targets[model.data.predictors[l].target];
-  return scale ?? { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "score" }[kind];
+  return scale ?? { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "log odds" }[kind];
 }
 
 /** What a linear predictor comes to, where it is on another scale than the target and alone decides. */
 function responseOf(model, f, l) {
   const { kind, curve } = model.data.targets[model.data.predictors[l].target];
   if (curve) return ` ${format(onCurve(curve, f).mean)}`;
-  if (kind === "bernoulli") return ` ${percent(1 / (1 + Math.exp(-f)))}`;
+  if (kind === "bernoulli" || kind === "categorical") return ` ${share(1 / (1 + Math.exp(-f)))}`;
   return kind === "poisson" ? ` ${format(Math.exp(f))}` : "";
 }
 
@@ -84,8 +93,9 @@ function predictorName(model, l) {
   return model.data.predictors[l].name;
 }
 
-/** A text with its words shaded by what they add. `spans` and `terms` as the engine found them. */
-function shadedText(model, text, spans, terms, found, l) {
+/** A text with its words shaded by what they add, on one scale for all documents. `spans` and `terms` as the
+ * engine found them; `toggle`: what a click on a word does, with those that are `off` struck out. */
+function shadedText(model, text, spans, terms, found, l, { toggle = null, off = [] } = {}) {
   const amountOf = new Map(found.words.map((w) => [w.v, w.amounts[l] / Math.max(w.count, 1)]));
   const shade = new Array(spans.length).fill(0);
   const known = new Array(spans.length).fill(false);
@@ -96,30 +106,37 @@ function shadedText(model, text, spans, terms, found, l) {
       known[i] = true;
     }
   }
-  const strongest = Math.max(1e-12, ...shade.map(Math.abs));
+  const without = new Set(off);
   const out = el("p", { class: "shaded" });
   let at = 0;
   spans.forEach((span, i) => {
-    if (!known[i]) return;
-    out.append(text.slice(at, span.start), shadedWord(text.slice(span.start, span.stop), shade[i], strongest));
+    if (!known[i] && !without.has(i)) return;
+    out.append(text.slice(at, span.start), shadedWord(model, text.slice(span.start, span.stop), shade[i], l, toggle ? () => toggle(i) : null, without.has(i), i));
     at = span.stop;
   });
   out.append(text.slice(at));
   return out;
 }
 
-function shadedWord(word, amount, strongest) {
-  return el("mark", {
-    class: amount >= 0 ? "up" : "down", "--a": (0.08 + 0.42 * Math.abs(amount) / strongest).toFixed(3), title: signed(amount),
-  }, word, el("span", { class: "hidden" }, ` (${signed(amount, 2)}) `));
+/** Where colours are full: the same in every document (report/examples.py). */
+function fullShade(model, l) {
+  const { shade } = model.data.documents;
+  return shade ? shade[l] : Math.max(1e-12, ...model.coef[l].map(Math.abs)) / 10;
+}
+
+function shadedWord(model, word, amount, l, toggle, off, key) {
+  const a = (0.08 + 0.42 * Math.min(1, Math.abs(amount) / fullShade(model, l))).toFixed(3);
+  const said = off ? `${word}: taken out. A click puts it back.` : `${word}: ${signed(amount)}${unitOf(model, l) ? ` ${unitOf(model, l)}` : ""}${toggle ? ". A click takes it out." : ""}`;
+  const kind = off ? "off" : amount >= 0 ? "up" : "down";
+  if (toggle) return el("button", { type: "button", class: `word ${kind}`, "--a": a, "data-tip": said, "data-key": `span-${key}`, "data-span": key, "aria-pressed": String(!off), onclick: toggle }, word);
+  return el("mark", { class: kind, "--a": a, "data-tip": said }, word, el("span", { class: "hidden" }, ` (${signed(amount, 2)}) `));
 }
 
 /** The words of a document without a text, the strongest first. */
 function shadedCodes(model, found, l) {
   const words = [...found.words].sort((a, b) => Math.abs(b.amounts[l]) - Math.abs(a.amounts[l]));
-  const strongest = Math.max(1e-12, ...words.map((w) => Math.abs(w.amounts[l])));
   return el("p", { class: "shaded codes" }, words.map((w) => [
-    shadedWord(model.data.words.names[w.v] + (w.count > 1 ? ` ×${format(w.count)}` : ""), w.amounts[l], strongest), " "]));
+    shadedWord(model, wordName(model, w.v) + (w.count > 1 ? ` ×${format(w.count)}` : ""), w.amounts[l], l, null, false, w.v), " "]));
 }
 
 function legend(model, l) {
@@ -129,24 +146,51 @@ function legend(model, l) {
 
 /** The response of a target in words: a number with its interval, or probabilities as bars. */
 function responseView(model, target, response, actual, l) {
-  if (response.probabilities && target.kind !== "ordinal") {
-    const order = response.probabilities.map((_, c) => c);
-    if (order.length > 2) order.sort((a, b) => response.probabilities[b] - response.probabilities[a]);
-    const choice = (c) => (target.kind === "bernoulli" ? brief(target.labels[c], 30)
-      : el("button", { type: "button", class: "link", "data-key": `class-${target.first + c}`, "aria-pressed": String(target.first + c === l), onclick: () => update({ predictor: target.first + c }) }, brief(target.labels[c], 30)));
-    return el("table", { class: "probabilities" },
-      el("caption", {}, `Probability, and how far the words leave it open (80%)${target.kind === "categorical" ? ". Choose a class for its reasons." : ""}`),
-      el("tbody", {}, order.slice(0, 8).map((c) => el("tr", {},
-        el("th", { scope: "row", title: target.labels[c] }, choice(c), actual === c ? el("span", { class: "tag" }, "actual") : null),
-        el("td", { class: "track" }, bar(0, response.probabilities[c], [0, 1], "accent")),
-        el("td", { class: "number", "data-value": response.probabilities[c] }, percent(response.probabilities[c])),
-        el("td", { class: "number muted" }, response.low ? `${percent(response.low[c])} to ${percent(response.high[c])}` : "")))));
-  }
+  if (response.probabilities && target.kind !== "ordinal") return classView(model, target, response.probabilities, actual, l);
   const decimals = decimalsOf([response.high - response.low]);
+  const [least, largest] = target.limits || [null, null];
   return el("p", { class: "figure" },
     el("strong", { "data-value": response.mean }, fixed(response.mean, decimals)), ` ${target.name}`,
-    el("span", { class: "muted", "data-std": response.std }, `80% of such documents: ${fixed(response.low, decimals)} to ${fixed(response.high, decimals)}`),
+    el("span", { class: "muted", "data-std": response.std, "data-low": response.low, "data-high": response.high }, `80% of such documents: ${fixed(response.low, decimals)} to ${fixed(response.high, decimals)}`
+      + (least !== null && largest !== null ? ` (the scale is ${format(least)} to ${format(largest)})` : "")),
     actual !== null && actual !== undefined ? el("span", { class: "tag" }, `actual ${format(actual)}`) : null);
+}
+
+function classView(model, target, probabilities, actual, l) {
+  const order = probabilities.map((_, c) => c);
+  if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
+  const choice = (c) => (target.kind === "bernoulli" ? brief(target.labels[c], 30)
+    : el("button", { type: "button", class: "link", "data-key": `class-${target.first + c}`, "aria-pressed": String(target.first + c === l), onclick: () => update({ predictor: target.first + c }) }, brief(target.labels[c], 30)));
+  const likely = probabilities.indexOf(Math.max(...probabilities));
+  return [el("table", { class: "probabilities" },
+    el("caption", {}, `Probability${target.kind === "categorical" ? ". Choose a class for its reasons." : ""}`),
+    el("tbody", {}, order.slice(0, 8).map((c) => el("tr", { "data-tip": calibrationText(model, target, c, probabilities[c]) },
+      el("th", { scope: "row" }, choice(c), actual === c ? el("span", { class: "tag" }, "actual") : null),
+      el("td", { class: "track" }, bar(0, probabilities[c], [0, 1], "accent")),
+      el("td", { class: "number", "data-value": probabilities[c] }, share(probabilities[c])))))),
+  el("p", { class: "note calibrated" }, calibrationText(model, target, likely, probabilities[likely], true))];
+}
+
+/** How often documents with about this probability were of the class; of several classes, how often one that is
+ * predicted so surely is right. Nothing where no documents had such a prediction. */
+function calibrationText(model, target, c, p, predicted) {
+  const found = model.data.evaluation[model.data.targets.indexOf(target)];
+  if (!found) return "";
+  const several = target.kind === "categorical" && predicted;
+  const k = several ? found.certainty : found.calibration[c];
+  const i = k.x.reduce((best, x, j) => (Math.abs(x - p) < Math.abs(k.x[best] - p) ? j : best), 0);
+  if (!k.n[i] || Math.abs(k.x[i] - p) > 0.1) return "";
+  const range = `(95% interval ${share(k.low[i])} to ${share(k.high[i])})`;
+  return several ? `Of ${format(k.n[i])} documents whose class was predicted about as surely (${share(k.x[i])} on average), ${share(k.y[i])} were of it ${range}.`
+    : `Of ${format(k.n[i])} documents with about this probability (${share(k.x[i])} on average), ${share(k.y[i])} were ${target.labels[c]} ${range}.`;
+}
+
+/** With few words to go by, a prediction says little about the document. */
+function fewWords(found, empty) {
+  const n = found.words.length;
+  if (n >= 3) return null;
+  if (n === 0) return el("p", { class: "note few" }, `${empty ? "Nothing is entered yet" : "None of its words is in a topic"}: this is what a document without words gets.`);
+  return el("p", { class: "note few" }, `Only ${n === 1 ? "one of its words is" : "two of its words are"} in a topic: the prediction is near that of a document without words.`);
 }
 
 /** Which topics a document's words come from. */
@@ -157,6 +201,6 @@ function compositionView(model, found) {
   return el("table", { class: "mix composition" }, el("caption", {}, found.words.length ? "Composition: the topics that its words come from" : "Composition: none of its words is in a topic"),
     el("tbody", {}, order.slice(0, 8).map((k) => el("tr", {},
       el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, shorten(topicName(data, k), 34))),
-      el("td", { class: "track" }, bar(0, shares[k], [0, 1], "accent")),
+      el("td", { class: "track", "data-tip": `${topicName(data, k)}: ${percent(shares[k])} of its relevant words; all documents ${percent(data.topics.prevalence[k])}` }, bar(0, shares[k], [0, 1], "accent")),
       el("td", { class: "number" }, percent(shares[k]))))));
 }

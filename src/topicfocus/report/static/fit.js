@@ -4,11 +4,21 @@ function drawFit(model, root, width) {
   const { data } = model;
   const chartWidth = inner(width, 1);
   redraw(root, el("div", { class: "masonry" },
-    figuresCard(model), frontierCard(model, chartWidth), ...historyCards(model, chartWidth),
+    figuresCard(model), stabilityCard(model), frontierCard(model, chartWidth), ...historyCards(model, chartWidth),
     card("Data", table("Data", null, Object.entries(data.fit.data).map(([k, v]) => [k, fixed(v, Number.isInteger(v) ? 0 : 1)]))),
     card("Settings", table("Settings", null, Object.entries(data.fit.settings)),
       Object.keys(data.fit.fitted).length ? [el("h3", {}, "Found in the fit"), table("Found in the fit", null, Object.entries(data.fit.fitted))] : null,
       el("p", { class: "note" }, `${data.model}, topicfocus ${data.package}.`))));
+}
+
+/** All that a check of the fit's stability said. */
+function stabilityCard(model) {
+  const found = model.data.stability;
+  if (!found) return null;
+  const checks = Object.entries(found.topics), whole = Object.entries(found.whole);
+  return card("Stability",
+    whole.length ? table("Stability", null, whole.map(([name, value]) => [name, shownValue(value)])) : null,
+    checks.length ? table("Stability of topics", ["topic", ...checks.map(([name]) => name)], model.data.topics.names.map((_, k) => [topicName(model.data, k), ...checks.map(([, values]) => shownValue(values[k]))])) : null);
 }
 
 /** Figures that are shares of documents. */
@@ -53,10 +63,10 @@ function historyCards(model, width) {
     .map((name) => {
       const { axis, title, note, span, zero } = CURVES[name];
       const jumps = name === "objective" && model.data.roots ? " A jump is where the model was fitted again: once all choices are made on documents set aside, to all documents." : "";
-      return card(title, el("div", { class: "figure-box" }, lineChart({
+      return card(title, figure(title, lineChart({
         width, height: Math.round(width * 0.55), label: `${axis} over ${epochs.length} steps`, x: "step", y: axis, span, zero,
         points: history[name].map((v, i) => [i + 1, v]),
-      })), note + jumps ? el("p", { class: "note" }, note + jumps) : null);
+      }), () => ({ head: ["step", axis], rows: history[name].map((v, i) => [i + 1, v]) })), note + jumps ? el("p", { class: "note" }, note + jumps) : null);
     });
 }
 
@@ -70,9 +80,9 @@ function frontierCard(model, width) {
   return card("Frontier",
     el("p", {}, "What is gained and lost as more words are let in.", Number.isFinite(own) ? " The dashed line is this model." : ""),
     select("Figure", chosen, names.map((n) => [n, n]), (figure) => update({ figure })),
-    el("div", { class: "figure-box" }, lineChart({
+    figure("Frontier", lineChart({
       width, height: Math.round(width * 0.55), label: `${chosen} by inclusion prior`, x: "inclusion prior", y: chosen, marks: true, at: Number.isFinite(own) ? own : null,
       points: rows.map((r) => [r.inclusion_prior, r[chosen] ?? null]),
-    })),
+    }), () => ({ head: ["inclusion prior", ...names], rows: rows.map((r) => [r.inclusion_prior, ...names.map((n) => r[n])]) })),
     table("Frontier", ["inclusion prior", ...names], rows.map((r) => [format(r.inclusion_prior), ...names.map((n) => fixed(r[n], decimals[n]))])));
 }

@@ -3,20 +3,6 @@
 const TITLES = { topics: "Topics", words: "Words", documents: "Documents", try: "Try it", fit: "Fit" };
 const DRAW = { topics: drawTopics, words: drawWords, documents: drawDocuments, try: drawTry, fit: drawFit };
 
-function theme(next) {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  if (next) root.dataset.theme = dark ? "light" : "dark";
-  return dark;
-}
-
-function download(model) {
-  const link = el("a", { download: `${model.data.title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "model"}.html` });
-  link.href = URL.createObjectURL(new Blob([savedCopy()], { type: "text/html" }));
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
 function header(model) {
   const { data } = model;
   const kept = model.kept.length;
@@ -25,8 +11,9 @@ function header(model) {
       el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} words kept, ${format(data.documents.row.length)} ${data.held_out ? "held-out " : ""}documents in this page`)),
     el("div", { class: "fields tools" },
       model.L > 1 ? select("Effect on", effectOn(), data.predictors.map((p, l) => [l, p.name]), (l) => update({ predictor: Number(l), box: null })) : null,
-      el("button", { type: "button", id: "theme", onclick: () => { theme(true); update({}); } }, "Light or dark"),
-      el("button", { type: "button", id: "save", title: "This page as a file, with your names of topics in it", onclick: () => download(model) }, "Save a copy")));
+      el("button", { type: "button", id: "theme", "data-key": "theme", onclick: () => { switchTheme(); update({}); } }, "Light or dark"),
+      el("button", { type: "button", id: "link", "data-tip": "A link to what is shown now", onclick: (event) => copyLink(event.currentTarget) }, "Copy link"),
+      el("button", { type: "button", id: "save", "data-tip": "This page as a file, with your names of topics in it", onclick: () => saveFile(fileName(data.title, "html"), "text/html", savedCopy()) }, "Save a copy")));
 }
 
 function tabs() {
@@ -49,14 +36,15 @@ function selection(model) {
   const chip = (text, patch) => el("button", { type: "button", class: "chip", "aria-label": `${text}: show all again`, onclick: () => update(patch) }, text, el("small", {}, "×"));
   const parts = [];
   if (state.topic !== null) parts.push(chip(`topic ${state.topic}: ${shorten(topicName(data, state.topic), 40)}`, { topic: null }));
-  if (state.word !== null) parts.push(chip(`word: ${shorten(data.words.names[state.word], 40)}`, { word: null }));
-  if (state.box) parts.push(chip("brushed documents", { box: null }));
+  if (state.word !== null) parts.push(chip(`word: ${shorten(wordName(model, state.word), 40)}`, { word: null }));
+  if (state.box) parts.push(chip("brushed documents", { box: null, doc: null }));
   return parts.length ? [el("span", { class: "muted" }, "Selected:"), ...parts]
     : [el("span", { class: "muted" }, "Choose a topic or a word: the other views follow.")];
 }
 
 function start(data) {
   const model = makeModel(data);
+  readTheme();
   readNames(data);
   readAddress(model);
   const app = document.getElementById("app");
@@ -83,19 +71,24 @@ function start(data) {
   };
   // Typing must not be interrupted: only what follows from the text is drawn again.
   const refreshTry = () => {
-    panels.try.querySelector("#try-result").replaceChildren(...tryOutput(model));
-    panels.try.querySelector("#try-words").replaceChildren(...[tryWords(model)].filter(Boolean));
+    redraw(panels.try.querySelector("#try-result"), tryOutput(model));
+    redraw(panels.try.querySelector("#try-words"), tryWords(model));
   };
   listeners.push((changed) => {
-    const typing = state.view === "try" && changed.length === 1 && ["text", "exposure", "covariates"].includes(changed[0])
-      && document.activeElement.matches("#panel-try input, #panel-try textarea");
+    const only = (...names) => changed.every((name) => names.includes(name));
+    const typing = state.view === "try" && changed.length && only("text", "off", "exposure", "covariates")
+      && document.activeElement.matches("#panel-try :is(input, textarea, #try-words button)");
     if (typing) refreshTry();
-    else refresh();
-    if (changed.includes("view") || (changed.includes("doc") && state.view === "documents")) reveal(changed);
+    else if (!(changed.length && only("relevance") && state.view === "topics" && refreshRelevance(model, panels.topics))) refresh();
+    hideTip();
+    reveal(changed);
   });
+  // Where there is one column, what was chosen is drawn far below, and must be brought into view.
+  const CARDS = { topics: ["topic", "topic-card"], words: ["word", "word-card"], documents: ["doc", "document"] };
   const reveal = (changed) => {
     if (changed.includes("view") && scrollY > row.offsetTop) scrollTo(0, row.offsetTop);
-    const card = changed.includes("doc") && innerWidth < 900 ? document.getElementById("document") : null;
+    const [what, id] = CARDS[state.view] || [];
+    const card = innerWidth < 900 && changed.includes(what) && state[what] !== null ? document.getElementById(id) : null;
     if (card) card.scrollIntoView({ block: "start" });
   };
   let timer = 0, before = width();
@@ -105,14 +98,17 @@ function start(data) {
   });
   addEventListener("hashchange", () => { readAddress(model); refresh(); });
   addEventListener("beforeprint", () => {
-    // Paper shows all views, one after the other.
+    // Paper shows all views, one after the other, and every topic.
+    state.printing = true;
     for (const view of VIEWS) { panels[view].hidden = false; draw(view, 720); }
   });
-  addEventListener("afterprint", refresh);
+  addEventListener("afterprint", () => { state.printing = false; refresh(); });
+  watchTips(document.body);
   refresh();
   // For tests, and for whoever wants to try more than one text.
   window.topicfocus = {
-    predict: (text) => predictText(model, text, tryGiven(model)),
+    predict: (text, off) => predictText(model, text, tryGiven(model), off),
+    reach: (k, l) => reach(model, k, l), wordEffect: (v, l) => wordEffect(model, v, l), shade: (l) => fullShade(model, l),
     predictCounts: (pairs, given) => predictCounts(model, new Map(pairs), given || tryGiven(model)),
     predictDocument: (d) => predictCounts(model, documentCounts(data, d), documentGiven(model, d)),
     savedCopy, state, update,

@@ -4,8 +4,9 @@ const VIEWS = ["topics", "words", "documents", "try", "fit"];
 
 const state = {
   view: "topics", topic: null, word: null, doc: null, predictor: null,
-  by: null, relevance: null, x: null, y: null, query: "", box: null, order: "given", page: 0, parts: "words",
-  text: "", codes: [], exposure: null, covariates: null, figure: null, names: {},
+  by: null, relevance: null, x: null, y: null, query: "", box: null, order: "instructive", page: 0, parts: "words",
+  // null: the example that the page begins with.
+  text: null, codes: null, off: [], exposure: null, covariates: null, figure: null, names: {}, printing: false,
 };
 
 const listeners = [];
@@ -22,6 +23,8 @@ function effectOn() {
 }
 
 function update(patch) {
+  // Words that were taken out belong to their text.
+  if (("text" in patch || "codes" in patch) && !("off" in patch)) state.off = [];
   if ("topic" in patch || "word" in patch || "box" in patch || "order" in patch) state.page = 0;
   const before = state.view;
   Object.assign(state, patch);
@@ -38,12 +41,11 @@ function writeAddress(step) {
   if (state.by === "relevance" && state.relevance !== usual.relevance) out.set("relevance", state.relevance);
   for (const key of ["x", "y", "query", "exposure", "covariates", "figure"]) if (state[key]) out.set(key, state[key]);
   if (state.parts !== "words") out.set("parts", state.parts);
-  if (state.order !== "given") out.set("order", state.order);
+  if (state.order !== "instructive") out.set("order", state.order);
   if (state.box) out.set("box", state.box.map((v) => Number(v.toPrecision(5))).join(","));
-  if (state.text && state.text.length <= 1000) out.set("text", state.text);
-  if (state.codes.length && state.codes.length <= 60) {
-    out.set("codes", state.codes.map(([v, n]) => `${v}.${n}`).join(","));
-  }
+  if (state.text !== null && state.text.length <= 1000) out.set("text", state.text);
+  if (state.codes !== null && state.codes.length <= 60) out.set("codes", state.codes.map(([v, n]) => `${v}.${n}`).join(","));
+  if (state.off.length && state.off.length <= 100) out.set("off", state.off.join(","));
   try {
     history[step ? "pushState" : "replaceState"](null, "", "#" + out.toString());
   } catch (error) {
@@ -83,13 +85,38 @@ function readAddress(model) {
   const covariates = (given.get("covariates") || "").split(",").map(Number);
   state.covariates = data.covariates && covariates.length === data.covariates.names.length && covariates.every(Number.isFinite) ? covariates : null;
   state.parts = given.get("parts") === "topics" ? "topics" : "words";
-  state.order = given.get("order") in ORDERS ? given.get("order") : "given";
+  state.order = given.get("order") in ORDERS ? given.get("order") : "instructive";
   const box = (given.get("box") || "").split(",").map(Number);
   state.box = box.length === 4 && box.every(Number.isFinite) ? box : null;
-  state.text = given.get("text") || "";
-  state.codes = (given.get("codes") || "").split(",").map((part) => part.split("."))
+  state.text = given.get("text");
+  state.off = (given.get("off") || "").split(",").map((part) => whole(part, 1e6)).filter((v) => v !== null);
+  state.codes = given.get("codes") === null ? null : given.get("codes").split(",").map((part) => part.split("."))
     .map(([v, n]) => [whole(v, data.words.names.length), Number(n)])
     .filter(([v, n]) => v !== null && v !== undefined && n > 0 && n < 1e6);
+}
+
+// -- light or dark: what this browser was told last ---------------------------------------------------
+
+const THEME = "topicfocus:theme";
+
+function readTheme() {
+  try {
+    const saved = localStorage.getItem(THEME);
+    if (saved === "light" || saved === "dark") document.documentElement.dataset.theme = saved;
+  } catch (error) {
+    // No storage here: the system decides.
+  }
+}
+
+function switchTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try {
+    localStorage.setItem(THEME, root.dataset.theme);
+  } catch (error) {
+    // As above.
+  }
 }
 
 // -- names of topics: from the saved page, then from this browser ------------------------------------
@@ -133,7 +160,9 @@ function topicName(data, k) {
 function savedCopy() {
   const copy = document.documentElement.cloneNode(true);
   copy.removeAttribute("data-theme");
+  copy.removeAttribute("data-ready");
   copy.querySelector("#app").replaceChildren();
+  copy.querySelector("#tip")?.remove();
   const json = JSON.stringify(state.names)
     .replace(/[<>&\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
   copy.querySelector("#names").textContent = json;

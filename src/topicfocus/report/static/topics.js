@@ -54,95 +54,124 @@ function topicError(model, k, l) {
   return errors && errors[k][l] !== null ? errors[k][l] : null;
 }
 
-function topicOrder(model, l) {
-  return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => topicEffect(model, b, l) - topicEffect(model, a, l));
-}
-
-function effectLabel(model, l) {
-  const unit = unitOf(model, l);
-  return `${unit ? `${unit} of ` : ""}${predictorName(model, l)}, for a document of this topic alone`;
-}
-
-/** Where the middle 90% of the documents' own predictors lie; null where there are too few to say. */
-function usualRange(model, l) {
-  const { row, predictor } = model.data.documents;
-  if (row.length < 20) return null;
-  const sorted = Array.from(row, (_, d) => predictor[d * model.L + l]).sort((a, b) => a - b);
-  return [0.05, 0.95].map((q) => sorted[Math.round(q * (sorted.length - 1))]);
-}
-
 function drawTopics(model, root, width) {
   const { data } = model;
   const l = effectOn();
   const order = topicOrder(model, l);
   const chosen = state.topic ?? order[0];
-  redraw(root, el("div", { class: "columns" },
-    el("div", {}, card("Topics by effect", forest(model, order, chosen, l), forestNote(model, l)), topicDocuments(model, chosen)),
-    topicCard(model, chosen, l)));
+  const target = data.targets[data.predictors[l].target];
+  // Before a class is chosen, all of them are the picture.
+  const heat = target.kind === "categorical" ? heatCard(model, chosen, target, inner(width, 1.3)) : null, first = state.predictor === null;
+  redraw(root, [
+    storyCard(model, l),
+    el("div", { class: "columns" },
+      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, "Topics by effect"), forest(model, order, chosen, l), forestNote(model, l)), mapCard(model, chosen, l, inner(width, 1.3)),
+        heat && !first ? heat : null,
+        ...groupCards(model, chosen, inner(width, 1.3)), topicDocuments(model, chosen)),
+      el("div", { class: "beside" }, topicCard(model, chosen, l))),
+    state.printing ? el("div", { class: "every" }, order.filter((k) => k !== chosen).map((k) => topicCard(model, k, l))) : null]);
 }
 
+/** What the scale is, and what an interval is. */
 function forestNote(model, l) {
-  return el("p", { class: "note" }, "Documents are mixtures of topics, so their predictions lie between these. ",
-    usualRange(model, l) ? "The band is where 90% of them lie; the" : "The", " dashed line is a document without words. ",
-    model.data.topics.error
-      ? `Lines are 95% intervals: how far ${format(model.data.documents.n)} documents like these determine the coefficients. They do not know that the topics were found from data, too. `
-      : "No target was given with the documents, so there are no intervals. ",
-    unitOf(model, l) === "score" ? "Differences of scores are log odds between classes. " : "",
-    shareNote(model));
+  const { data } = model, target = data.targets[data.predictors[l].target], e = data.effects;
+  if (!e) return el("p", { class: "note" }, "No documents were given, so these are the coefficients, less their average: how far a document of one topic alone would be from one without words. ", shareNote());
+  const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `${predictorName(model, l)} was ${format(seen[0])} to ${format(seen[1])} in training. ` : "";
+  return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic (θ̂, as the model infers it) goes from ", quantileText(e, 0), " to ", quantileText(e, 1), " percentile of real documents, the other topics in proportion. ",
+    `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}Lines are 95% intervals of the change; they do not know that the topics were found from data, too. `, shareNote());
 }
 
-/** Shares of the topics: of the word that is selected, where topics contain it, else of the average document. */
-function shownShares(model) {
-  return (state.word !== null && wordTopics(model, state.word)) || model.data.topics.prevalence;
+/** "the 10th", "the 97.5th": of more than five classes the upper one reaches the documents of a class. */
+function quantileText(e, end) {
+  return `the ${format(100 * e.quantiles[end])}th`;
 }
 
-function shareNote(model) {
-  const { names } = model.data.words;
-  if (state.word === null) return "Share: of the relevant words of the average document.";
-  return model.rowOf[state.word] < 0 ? `Share: of the relevant words of the average document; “${names[state.word]}” is in no topic.` : `Share: the topics that “${names[state.word]}” comes from.`;
+function shareNote() {
+  return "Share: of the relevant words of the average document.";
+}
+
+function forestDomain(model, order, l) {
+  const e = model.data.effects;
+  const ends = [];
+  for (const k of order) {
+    const r = reach(model, k, l);
+    if (!e) { ends.push(r.change, 0); continue; }
+    // An interval that nobody is sure of must not flatten all the others.
+    const most = 3 * Math.abs(r.change) + 1e-9;
+    ends.push(r.from, r.to, clamp(r.from + r.low, r.to - most, r.to + most), clamp(r.from + r.high, r.to - most, r.to + most));
+  }
+  const [low, high] = padded(extent(e ? [...ends, e.typical[l]] : ends), 0.06);
+  const limits = e ? limitsOf(model, l) : [null, null];
+  return [limits[0] === null ? low : Math.max(low, limits[0] - 0.02 * (high - low)), limits[1] === null ? high : Math.min(high, limits[1] + 0.02 * (high - low))];
 }
 
 function forest(model, order, chosen, l) {
   const { data } = model;
-  const ends = [];
-  // One topic that no document is sure of must not flatten all the others.
-  const errors = order.map((k) => topicError(model, k, l)).filter((e) => e !== null).sort((a, b) => a - b);
-  const effects = order.map((k) => topicEffect(model, k, l));
-  const [least, most] = extent(effects);
-  const reach = errors.length ? Math.min(1.96 * errors[errors.length - 1], Math.max(most - least, 4 * errors[0])) : 0;
-  for (const e of effects) ends.push(e - reach, e + reach);
-  const base = data.intercept[l] + model.baseTopics[l];
-  const usual = usualRange(model, l);
-  const domain = padded(extent([...ends, base, ...(usual || [])]), 0.04);
+  const domain = forestDomain(model, order, l);
   const s = scale(domain, [0, 100]);
-  const shares = shownShares(model);
-  const common = Math.max(...shares, 1e-9);
+  const e = data.effects, base = e ? e.typical[l] : 0;
+  const target = data.targets[data.predictors[l].target];
+  const common = Math.max(...data.topics.prevalence, 1e-9);
   const axisTicks = ticks(domain, 4);
+  const decimals = Math.min(2, decimalsOf(order.map((k) => reach(model, k, l).change)));
+  const from = state.word !== null ? wordTopics(model, state.word) : null;
+  const limits = e ? limitsOf(model, l).filter((v) => v !== null && v >= domain[0] && v <= domain[1]) : [];
   const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
     el("span", { class: "name" }, "Topic"),
-    el("span", { class: "axis-cell" }, axisTicks.map((t) => el("span", { "--at": `${s(t)}%` }, format(t)))),
+    el("span", { class: "axis-cell" }, axisTicks.map((t) => el("span", { "--at": `${s(t)}%` }, isClass(target) && e ? percent(t) : format(t)))),
+    el("span", { class: "change" }, "Change"),
     el("span", { class: "share" }, "Share"));
   const rows = order.map((k) => {
-    const e = topicEffect(model, k, l), error = topicError(model, k, l);
-    const low = e - 1.96 * (error ?? 0), high = e + 1.96 * (error ?? 0);
-    const kind = e >= base ? "up" : "down";
-    const said = `${topicName(data, k)}: ${format(e)}${error === null ? "" : `, 95% interval ${format(low)} to ${format(high)}`}, ${percent(shares[k])} of ${shares === data.topics.prevalence ? "the average document" : data.words.names[state.word]}`;
+    const r = reach(model, k, l), kind = r.change >= 0 ? "up" : "down";
+    const at = (v) => `${clamp(s(v), 0, 100)}%`;
+    const [a, b] = e ? [r.from, r.to] : [0, r.change];
     return el("li", {}, el("button", {
-      type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": said, title: said,
+      type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": topicTip(model, k, l), "data-tip": topicTip(model, k, l),
       onclick: () => update({ topic: k }),
     },
-      el("span", { class: "name" }, el("small", {}, String(k)), " ", topicName(data, k)),
+      el("span", { class: "name" }, el("strong", {}, topicName(data, k)),
+        el("small", { class: "words" }, topWords(model, k).slice(0, 7).map((w) => wordName(model, w.v)).join(" · ")),
+        data.topics.context && data.topics.context[k].length ? el("small", { class: "words with" }, "with ", data.topics.context[k].slice(0, 4).map((v) => wordName(model, v)).join(" · ")) : null,
+        stabilityText(model, k) ? el("small", { class: "words" }, stabilityText(model, k).trim()) : null,
+        from ? el("small", { class: "words from-word" }, `${percent(from[k])} of “${wordName(model, state.word)}” comes from it`) : null),
       svg("svg", { class: "forest-plot", "aria-hidden": "true" },
-        usual ? svg("rect", { class: "usual", x: `${s(usual[0])}%`, width: `${s(usual[1]) - s(usual[0])}%`, y: 0, height: "100%" }) : "",
         axisTicks.map((t) => svg("line", { class: "gridline", x1: `${s(t)}%`, x2: `${s(t)}%`, y1: 0, y2: "100%" })),
+        limits.map((v) => svg("line", { class: "limit", x1: `${s(v)}%`, x2: `${s(v)}%`, y1: 0, y2: "100%" })),
         svg("line", { class: "base", x1: `${s(base)}%`, x2: `${s(base)}%`, y1: 0, y2: "100%" }),
-        error === null ? "" : svg("line", { class: `interval ${kind}`, x1: `${clamp(s(low), 0, 100)}%`, x2: `${clamp(s(high), 0, 100)}%`, y1: "50%", y2: "50%" }),
-        svg("circle", { class: kind, cx: `${s(e)}%`, cy: "50%", r: 5 })),
-      el("span", { class: "share" }, bar(0, shares[k], [0, common], "accent"), el("small", {}, percent(shares[k])))));
+        r.low === null ? "" : svg("line", { class: `interval thin ${kind}`, x1: at(a + r.low), x2: at(a + r.high), y1: "50%", y2: "50%" }),
+        svg("line", { class: `interval thick ${kind}`, x1: at(a), x2: at(b), y1: "50%", y2: "50%" }),
+        svg("circle", { class: `hollow ${kind}`, cx: at(a), cy: "50%", r: 4 }),
+        svg("circle", { class: kind, cx: at(b), cy: "50%", r: 5.5 })),
+      el("span", { class: `change ${kind}` }, changeShort(model, r.change, l, decimals)),
+      el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
   });
+  const title = `Effects of topics on ${predictorName(model, l)}`;
   return el("div", { class: "forest" },
-    el("p", { class: "muted" }, effectLabel(model, l)), head,
-    el("ul", { class: "plain tall", "data-scroll": "forest", tabindex: order.length > 12 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows));
+    el("p", { class: "muted" }, e ? `${isClass(target) ? `probability of ${predictorName(model, l)}` : `predicted ${target.name}`}, in documents with little and with much of the topic` : "coefficients"), head,
+    el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
+    savers(title, () => barsDrawing(title, order.map((k) => { const r = reach(model, k, l); const a = r.from ?? 0; return { name: topicName(data, k), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: r.change >= 0 ? "up" : "down", text: changeShort(model, r.change, l) }; }), { label: e ? thing(model, l) : "coefficient", at: base }), () => topicsData(model)));
+}
+
+/** A change in a column. */
+function changeShort(model, x, l, decimals = 2) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  return isClass(target) && model.data.effects ? points(x).replace(" points", "") : (x > 0 ? "+" : "") + fixed(x, decimals);
+}
+
+/** Everything about topics, one row a topic and predictor. */
+function topicsData(model) {
+  const { data } = model;
+  const checks = data.stability ? Object.entries(data.stability.topics) : [];
+  const head = ["topic", "name", "words", "goes with", "share", "effect on", "share, low", "share, high", "prediction, low", "prediction, high", "change", "95% low", "95% high", "coefficient", ...checks.map(([name]) => `stability: ${name}`)];
+  const rows = [];
+  for (let l = 0; l < model.L; l++) {
+    for (const k of topicOrder(model, l)) {
+      const r = reach(model, k, l);
+      rows.push([k, topicName(data, k), topWords(model, k).slice(0, 10).map((w) => data.words.names[w.v]).join(" "), (data.topics.context ? data.topics.context[k] : []).map((v) => data.words.names[v]).join(" "), data.topics.prevalence[k], predictorName(model, l),
+        ...(r.shares || [null, null]), r.from, r.to, r.change, r.low, r.high, model.coef[l][k], ...checks.map(([, values]) => values[k])]);
+    }
+  }
+  return { head, rows };
 }
 
 function describedEffect(model, f, l) {
@@ -150,13 +179,28 @@ function describedEffect(model, f, l) {
   return `${unit ? ` ${unit}` : ""}${response ? ` (${response.trim()})` : ""}`;
 }
 
+/** What the topic does, in a sentence. */
+function topicSentence(model, k, l) {
+  const { data } = model, r = reach(model, k, l);
+  if (!r.shares) return el("p", {}, "Coefficient ", el("strong", {}, format(model.coef[l][k])), ". Share of the average document: ", el("strong", {}, percent(data.topics.prevalence[k])), ".");
+  return el("p", { class: "sentence" }, el("strong", { class: r.change >= 0 ? "up" : "down", "data-change": r.change }, changeText(model, k, l)),
+    ` (${amountText(model, r.low, l).replace(/ .*/, "")} to ${amountText(model, r.high, l)}): ${thing(model, l)} goes from ${levelText(model, r.from, l)} to ${levelText(model, r.to, l)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
+    el("strong", {}, percent(data.topics.prevalence[k])), " of the average document.", stabilityText(model, k));
+}
+
+/** The coefficient, for those who want it. */
+function coefficientView(model, k, l) {
+  const error = topicError(model, k, l), f = topicEffect(model, k, l), target = model.data.targets[model.data.predictors[l].target];
+  return el("details", { class: "more" }, el("summary", {}, "Coefficient"),
+    el("p", { class: "note" }, `${format(model.coef[l][k])}: a document of this topic alone, which there is none of, would have the linear predictor ${fixed(f, decimalsOf([error ?? f], error ? 2 : 3))}`,
+      error === null ? "" : ` ± ${fixed(1.96 * error, decimalsOf([error], 2))}`, target.kind === "categorical" ? "" : describedEffect(model, f, l), target.kind === "categorical" ? ", a score; differences of scores are log odds between classes." : "."));
+}
+
 function topicCard(model, k, l) {
   const { data } = model;
-  const words = topWords(model, k);
-  const most = Math.max(...words.map((w) => w.beta), 1e-12);
-  const error = topicError(model, k, l);
+  const id = state.printing ? null : "topic-name";
   const name = el("input", {
-    id: "topic-name", "data-key": "topic-name", type: "text", maxlength: 80, value: topicName(data, k), autocomplete: "off",
+    id, "data-key": "topic-name", type: "text", maxlength: 80, value: topicName(data, k), autocomplete: "off", "aria-label": "Name of the topic",
     onchange: (event) => rename(data, k, event.target.value),
   });
   const slider = el("input", {
@@ -164,19 +208,59 @@ function topicCard(model, k, l) {
     oninput: (event) => update({ relevance: Number(event.target.value) }),
     "aria-describedby": "relevance-note",
   });
-  return el("section", { class: "card" },
-    el("h2", {}, `Topic ${k}`),
-    el("label", { class: "field wide", for: "topic-name" }, el("span", {}, "Name"), name),
-    el("p", {}, `A document of this topic alone: `, el("strong", {}, fixed(topicEffect(model, k, l), decimalsOf([error ?? topicEffect(model, k, l)], error ? 2 : 3))),
-      error === null ? "" : ` ± ${fixed(1.96 * error, decimalsOf([error], 2))}`, describedEffect(model, topicEffect(model, k, l), l), `. Share of the average document: `,
-      el("strong", {}, percent(data.topics.prevalence[k])), "."),
+  return el("section", { class: "card", id: state.printing ? null : "topic-card" },
+    el("h2", {}, `Topic ${k}`, state.printing ? `: ${topicName(data, k)}` : ""),
+    el("label", { class: "field wide" }, el("span", {}, "Name"), name),
+    topicSentence(model, k, l), coefficientView(model, k, l),
     select("Words by", state.by, Object.entries(WORD_ORDERS), (by) => update({ by })),
-    state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", {}, `Relevance λ = ${state.relevance}`), slider) : null,
-    el("p", { class: "note", id: "relevance-note" }, state.by === "relevance" ? "Right: the most probable words. Left: the words that are most peculiar to this topic. " : "", "Bars: a word's probability in the topic."),
-    el("ol", { class: "plain word-bars", role: "list", "--chars": Math.max(10, ...words.map((w) => Math.min(34, data.words.names[w.v].length))), "aria-label": `Words of topic ${k}` }, words.map((w) => el("li", {}, el("button", {
-      type: "button", class: "word-bar", "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
-    }, el("span", { class: "name", title: data.words.names[w.v] }, brief(data.words.names[w.v], 34)), bar(0, w.beta, [0, most], "accent"), el("small", {}, share(w.beta)))))),
-    contextView(model, k));
+    state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", { id: "relevance-value" }, relevanceText()), slider) : null,
+    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "relevance" ? "Right: the most probable words. Left: the words that are most peculiar to this topic. " : "",
+      "First bar: a word's probability in the topic, coloured by what the word does (", el("span", { class: "up" }, "raises"), ", ", el("span", { class: "down" }, "lowers"), "). Second: in how many of all documents it is."),
+    el("div", { id: state.printing ? null : "topic-words" }, wordBars(model, k, l)),
+    contextView(model, k),
+    el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-topics").scrollIntoView({ block: "start" }) }, "Back to all topics")));
+}
+
+function relevanceText() {
+  return `Relevance λ = ${state.relevance}`;
+}
+
+/** While the slider is dragged it must stay where it is: only what follows from it is drawn again. */
+function refreshRelevance(model, root) {
+  const slider = root.querySelector("#relevance");
+  if (!slider) return false;
+  const l = effectOn(), k = state.topic ?? topicOrder(model, l)[0];
+  if (Number(slider.value) !== state.relevance) slider.value = state.relevance;
+  root.querySelector("#relevance-value").textContent = relevanceText();
+  root.querySelector("#topic-words").replaceChildren(wordBars(model, k, l));
+  return true;
+}
+
+function wordBars(model, k, l) {
+  const { data } = model;
+  const words = topWords(model, k);
+  const most = Math.max(...words.map((w) => w.beta), 1e-12);
+  const often = Math.max(...words.map((w) => data.words.documents[w.v]), 1);
+  const title = `Words of topic ${k}`;
+  const rows = words.map((w) => ({ name: wordName(model, w.v), from: 0, to: w.beta, kind: wordEffect(model, w.v, l) >= 0 ? "up" : "down", text: share(w.beta) }));
+  return el("div", {},
+    el("ol", { class: "plain word-bars", role: "list", "--chars": Math.max(10, ...words.map((w) => Math.min(34, wordName(model, w.v).length))), "aria-label": title }, words.map((w, i) => {
+      const effect = wordEffect(model, w.v, l);
+      return el("li", {}, el("button", {
+        type: "button", class: "word-bar", "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
+        "data-tip": wordTip(model, w.v, l, `${share(w.beta)} of the topic.`),
+      }, el("span", { class: "name" }, wordName(model, w.v)), el("span", { class: "pair" }, shadedBar(w.beta, most, rows[i].kind, strength(model, effect, l)), data.documents.n ? bar(0, data.words.documents[w.v], [0, often], "often") : null), el("small", {}, share(w.beta))));
+    })),
+    savers(title, () => barsDrawing(title, rows, { label: "probability in the topic" }), () => ({
+      head: ["word", "probability in the topic", "documents with it", "documents", `effect on ${predictorName(model, l)}`],
+      rows: words.map((w) => [data.words.names[w.v], w.beta, data.words.documents[w.v], data.documents.n, wordEffect(model, w.v, l)]),
+    })));
+}
+
+function shadedBar(value, most, kind, strong) {
+  const out = bar(0, value, [0, most], kind);
+  out.firstChild.setAttribute("fill-opacity", (0.3 + 0.7 * strong).toFixed(2));
+  return out;
 }
 
 /** Dropped words that documents of the topic use more than others: what it is about. */
@@ -186,8 +270,8 @@ function contextView(model, k) {
   return el("div", { class: "context" }, el("h3", {}, "Goes with"),
     el("p", { class: "note" }, "Words that are in no topic, but that documents of this one use more than others."),
     el("ul", { class: "plain chips", role: "list", "aria-label": `Dropped words that topic ${k} goes with` }, data.topics.context[k].map((v) => el("li", {}, el("button", {
-      type: "button", class: "chip dropped", "data-key": `cw-${v}`, "data-context": v, title: data.words.names[v], onclick: () => update({ word: v, view: "words" }),
-    }, brief(data.words.names[v], 40))))));
+      type: "button", class: "chip dropped", "data-key": `cw-${v}`, "data-context": v, "data-tip": wordTip(model, v, effectOn()), onclick: () => update({ word: v, view: "words" }),
+    }, wordName(model, v))))));
 }
 
 function topicDocuments(model, k) {
@@ -196,10 +280,10 @@ function topicDocuments(model, k) {
   if (!n) return null;
   const { word } = state;
   const order = Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)).sort((a, b) => data.documents.composition[b * model.K + k] - data.documents.composition[a * model.K + k]);
-  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}${word === null ? "" : `, with “${brief(data.words.names[word], 40)}”`}`),
+  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}${word === null ? "" : `, with “${wordName(model, word)}”`}`),
     order.length ? null : el("p", { class: "muted" }, "No document of this page has it."),
     el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of it`)))),
-    el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents" }) }, "All documents by this topic")));
+    el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents", doc: null }) }, "All documents by this topic")));
 }
 
 function documentTitle(model, d) {
@@ -210,7 +294,7 @@ function documentTitle(model, d) {
 function documentSnippet(model, d, length = 110) {
   const { data } = model;
   if (data.documents.texts) return shorten(data.documents.texts[d], length);
-  const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => brief(data.words.names[v], 36));
+  const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => wordName(model, v));
   return shorten(names.join(", "), length) || "none of its words is in a topic";
 }
 

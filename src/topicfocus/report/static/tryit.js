@@ -1,4 +1,6 @@
-// ---- view 4: type a document and see its prediction explained ----
+// ---- view 4: type a document, take words out, and see its prediction move ----
+
+const NEAREST = 5;
 
 function tryGiven(model) {
   const { data } = model;
@@ -8,9 +10,40 @@ function tryGiven(model) {
   return given;
 }
 
+/** The text to begin with is an example (report/examples.py), until something else is entered. */
+function tryText(model) {
+  const { documents } = model.data;
+  if (state.text !== null) return state.text;
+  return documents.example !== null && documents.texts ? documents.texts[documents.example] : "";
+}
+
+function tryCodes(model) {
+  const { documents } = model.data;
+  if (state.codes !== null) return state.codes;
+  return documents.example !== null ? [...documentCounts(model.data, documents.example)] : [];
+}
+
+/** Which document of the sample is shown as it is, or null. */
+function tryExample(model) {
+  return (model.data.reading.text ? state.text : state.codes) === null && model.data.documents.example !== null
+    && (!model.data.reading.text || model.data.documents.texts) ? model.data.documents.example : null;
+}
+
+/** What is predicted, with what is taken out, and as if nothing were; found once for each change. */
 function tryResult(model) {
-  if (model.data.reading.text) return predictText(model, state.text, tryGiven(model));
-  return predictCounts(model, new Map(state.codes), tryGiven(model));
+  const text = model.data.reading.text;
+  const entered = text ? tryText(model) : tryCodes(model);
+  const key = JSON.stringify([entered, state.off, state.exposure, state.covariates]);
+  if (model.tried && model.tried.key === key) return model.tried;
+  const given = tryGiven(model), off = new Set(state.off);
+  const now = (without) => (text ? predictText(model, entered, given, without)
+    : predictCounts(model, new Map(entered.filter(([v]) => !without.includes(v))), given));
+  model.tried = { key, entered, found: now([...off]), whole: off.size ? now([]) : null };
+  return model.tried;
+}
+
+function toggleOff(i) {
+  update({ off: state.off.includes(i) ? state.off.filter((j) => j !== i) : [...state.off, i] });
 }
 
 function drawTry(model, root, width) {
@@ -21,25 +54,33 @@ function drawTry(model, root, width) {
     el("div", { id: "try-result" }, tryOutput(model))));
 }
 
+function exampleNote(model) {
+  const d = tryExample(model);
+  if (d === null) return null;
+  const actual = model.data.targets.map((target, t) => (model.data.documents.actual ? `${target.name} ${actualText(model, d, t)}` : "")).filter(Boolean).join(", ");
+  return el("p", { class: "note", id: "example" }, `An example, ${documentTitle(model, d)}${actual ? ` (actual ${actual})` : ""}. Change it, or type your own.`);
+}
+
 function textInput(model) {
   const { data } = model;
   const area = el("textarea", {
-    id: "try-text", "data-key": "try-text", rows: 9, placeholder: "Type or paste a document …", spellcheck: "false",
-    oninput: (event) => update({ text: event.target.value }),
+    id: "try-text", "data-key": "try-text", rows: 7, placeholder: "Type or paste a document …", spellcheck: "false",
+    oninput: (event) => update({ text: event.target.value, off: [] }),
   });
-  area.value = state.text;
-  return [el("label", { class: "field wide", for: "try-text" }, el("span", {}, "Your text"), area),
+  area.value = tryText(model);
+  return [exampleNote(model), el("label", { class: "field wide", for: "try-text" }, el("span", {}, "Your text"), area),
     data.reading.note ? el("p", { class: "note" }, data.reading.note) : null, startFrom(model),
     el("p", { class: "note" }, "Everything is computed in this page; nothing leaves it.")];
 }
 
 function startFrom(model) {
   const { data } = model;
-  if (!data.documents.row.length) return null;
-  return el("div", { class: "fields" },
-    el("button", { type: "button", onclick: () => startWith(model, Math.floor(Math.random() * data.documents.row.length)) }, "A document of the sample"),
+  const clear = el("button", { type: "button", onclick: () => update({ text: "", codes: [] }) }, "Clear");
+  if (!data.documents.row.length) return el("div", { class: "fields" }, clear);
+  return el("div", { class: "fields" }, clear,
+    el("button", { type: "button", onclick: () => startWith(model, Math.floor(Math.random() * data.documents.row.length)) }, "Another document"),
     state.doc !== null ? el("button", { type: "button", onclick: () => startWith(model, state.doc) }, `${shorten(documentTitle(model, state.doc), 24)}`) : null,
-    el("button", { type: "button", onclick: () => update({ text: "", codes: [] }) }, "Clear"));
+    tryExample(model) === null ? el("button", { type: "button", onclick: () => update({ text: null, codes: null }) }, "The example") : null);
 }
 
 function startWith(model, d) {
@@ -53,17 +94,18 @@ function startWith(model, d) {
 /** Words are picked where no text can be read: codes of a health record, say. */
 function codeInput(model) {
   const { data } = model;
-  const add = (v) => update({ codes: [...state.codes.filter(([w]) => w !== v), [v, (new Map(state.codes).get(v) || 0) + 1]] });
+  const codes = tryCodes(model);
+  const add = (v) => update({ codes: [...codes.filter(([w]) => w !== v), [v, (new Map(codes).get(v) || 0) + 1]] });
   const suggestions = el("ul", { class: "plain chips", role: "list", id: "suggestions", "aria-label": "Matching entries" });
   const suggest = () => {
     const query = box.value.toLowerCase();
     model.tryQuery = box.value;
     const found = [];
-    for (let v = 0; v < data.words.names.length && query; v++) if (data.words.names[v].toLowerCase().includes(query)) found.push(v);
+    for (let v = 0; v < data.words.names.length && query; v++) if (data.words.names[v].toLowerCase().includes(query) || wordName(model, v).toLowerCase().includes(query)) found.push(v);
     found.sort((a, b) => data.words.count[b] - data.words.count[a]);
     suggestions.replaceChildren(...found.slice(0, 16).map((v) => el("li", {}, el("button", {
-      type: "button", class: `chip ${model.rowOf[v] >= 0 ? "" : "dropped"}`, "data-word": v, onclick: () => add(v),
-    }, brief(data.words.names[v], 60)))));
+      type: "button", class: `chip ${model.rowOf[v] >= 0 ? "" : "dropped"}`, "data-word": v, "data-tip": wordTip(model, v, effectOn()), onclick: () => add(v),
+    }, wordName(model, v)))));
   };
   const box = el("input", {
     type: "search", id: "try-code", "data-key": "try-code", value: model.tryQuery || "", autocomplete: "off", spellcheck: "false", placeholder: "part of a name", oninput: suggest,
@@ -74,13 +116,8 @@ function codeInput(model) {
   });
   suggest();
   return [
-    data.reading.note ? el("p", { class: "note" }, `${data.reading.note} Pick words from the list instead.`) : null,
-    el("label", { class: "field wide", for: "try-code" }, el("span", {}, "Add to the document (Enter takes the first)"), box), suggestions,
-    el("h3", {}, "The document"),
-    el("ul", { class: "plain chips", role: "list", "aria-label": "Entries of the document" }, state.codes.map(([v, n]) => el("li", {}, el("button", {
-      type: "button", class: `chip ${model.rowOf[v] >= 0 ? "" : "dropped"}`, "aria-label": `Remove ${data.words.names[v]}`, onclick: () => update({ codes: state.codes.filter(([w]) => w !== v) }),
-    }, brief(data.words.names[v], 60) + (n > 1 ? ` ×${format(n)}` : ""), el("small", {}, "×"))))),
-    state.codes.length ? null : el("p", { class: "muted" }, "Nothing yet."), startFrom(model)];
+    data.reading.note ? el("p", { class: "note" }, `${data.reading.note} Pick words from the list instead.`) : null, exampleNote(model),
+    el("label", { class: "field wide", for: "try-code" }, el("span", {}, "Add to the document (Enter takes the first)"), box), suggestions, startFrom(model)];
 }
 
 function extraInputs(model) {
@@ -103,30 +140,87 @@ function extraInputs(model) {
   return fields.length ? el("div", { class: "fields" }, fields) : null;
 }
 
+/** The document with its words as switches: a click takes one out or puts it back. */
 function tryWords(model) {
   const { data } = model;
-  if (!data.reading.text || !state.text) return null;
-  const found = tryResult(model);
+  const { entered, found } = tryResult(model);
+  if (!entered.length) return null;
   const l = explainedPredictor(model, found);
-  const terms = new Set(found.terms.map((t) => t.v));
-  return card("Your words",
-    legend(model, l), el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Your text with shaded words", "data-scroll": "try" }, shadedText(model, state.text, found.spans, found.terms, found, l)),
-    el("p", { class: "note" }, `${format(found.spans.length)} ${found.spans.length === 1 ? "word" : "words"}; the model knows ${terms.size} different ones and has ${found.words.length} of them in its topics.`));
+  const terms = data.reading.text ? new Set(found.terms.map((t) => t.v)).size : entered.length - state.off.length;
+  const total = data.reading.text ? found.spans.length - state.off.length : terms;
+  return card("Its words",
+    el("p", { class: "note" }, "Click a word to take it out, or to put it back."), legend(model, l),
+    el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "The document with shaded words", "data-scroll": "try" },
+      data.reading.text ? shadedText(model, entered, found.spans, found.terms, found, l, { toggle: toggleOff, off: state.off }) : codeSwitches(model, entered, found, l)),
+    el("p", { class: "note" }, `${format(total)} ${total === 1 ? "word" : "words"}; the model knows ${format(terms)} different ones and has ${found.words.length} of them in its topics. `,
+      state.off.length ? el("button", { type: "button", class: "link", "data-key": "all-back", onclick: () => update({ off: [] }) }, `Put ${state.off.length} back`) : null));
+}
+
+/** The strongest codes first, then those that are in no topic. */
+function codeSwitches(model, codes, found, l) {
+  const amountOf = new Map(found.words.map((w) => [w.v, w.amounts[l]]));
+  const whole = new Map((model.tried.whole || found).words.map((w) => [w.v, w.amounts[l]]));
+  const order = [...codes].sort(([a], [b]) => Math.abs(whole.get(b) ?? 0) - Math.abs(whole.get(a) ?? 0));
+  return el("p", { class: "shaded codes" }, order.map(([v, n]) => {
+    const name = wordName(model, v) + (n > 1 ? ` ×${format(n)}` : ""), off = state.off.includes(v);
+    if (model.rowOf[v] < 0) return [el("span", { class: "muted", "data-tip": wordTip(model, v, l) }, name), " "];
+    return [shadedWord(model, name, amountOf.get(v) ?? 0, l, () => toggleOff(v), off, v), " "];
+  }));
 }
 
 function tryOutput(model) {
   const { data } = model;
-  const found = tryResult(model);
+  const { entered, found, whole } = tryResult(model);
   const l = explainedPredictor(model, found);
-  const empty = data.reading.text ? !state.text.trim() : !state.codes.length;
+  const empty = data.reading.text ? !entered.trim() : !entered.length;
   const order = data.targets.map((_, t) => t).sort((a, b) => (b === data.predictors[l].target) - (a === data.predictors[l].target) || a - b);
   return [
     el("section", { class: "card" }, el("h2", {}, "Prediction"),
       el("div", { "aria-live": "polite" }, order.map((t) => [
-        data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], null, l)])),
-      found.words.length ? null : el("p", { class: "note" }, `${empty ? "Nothing is entered yet" : "None of this is in a topic"}: this is what a document without words gets.`),
+        data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], tryActual(model, t), l)]),
+      whole ? movedText(model, whole, found, l) : null),
+      fewWords(found, empty),
       data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "To keep this file small, the topics are rounded in it." :
         `To keep this file small, the topics are rounded in it: linear predictors differ from Python's by up to ${format(data.table.error, 1)}.`) : null),
+    nearestCard(model, found, l),
     el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), compositionView(model, found)),
   ];
+}
+
+/** The actual target of the example, while nothing in it is changed. */
+function tryActual(model, t) {
+  const d = tryExample(model), { data } = model;
+  if (d === null || state.off.length || !data.documents.actual) return null;
+  const actual = data.documents.actual[t][d];
+  return actual !== null && data.targets[t].kind === "ordinal" ? data.targets[t].levels[actual] : actual;
+}
+
+/** What taking words out has done. */
+function movedText(model, whole, found, l) {
+  const response = (r) => { const { target } = model.data.predictors[l], t = model.data.targets[target], at = r.targets[target]; return isClass(t) ? at.probabilities[t.kind === "bernoulli" ? 1 : l - t.first] : at.mean; };
+  const before = response(whole), now = response(found);
+  return el("p", { id: "moved" }, `With all its words ${isClass(model.data.targets[model.data.predictors[l].target]) ? `${predictorName(model, l)} had ` : ""}`, el("strong", {}, levelText(model, before, l)), ": taking ", state.off.length === 1 ? "one" : String(state.off.length), ` out moved it by ${model.data.effects ? amountText(model, now - before, l) : signed(now - before)}.`);
+}
+
+/** Documents of the page whose composition is most like this one's: Σ_k √(p_k q_k). */
+function nearestDocuments(model, found) {
+  const { data, K } = model;
+  const { row, composition } = data.documents;
+  const roots = Array.from(found.composition, Math.sqrt);
+  const skip = tryExample(model);
+  const near = Array.from(row, (_, d) => {
+    let total = 0;
+    for (let k = 0; k < K; k++) total += roots[k] * Math.sqrt(composition[d * K + k]);
+    return [d, total];
+  }).filter(([d]) => d !== skip && relevantWords(model, d) > 0);
+  return near.sort((a, b) => b[1] - a[1]).slice(0, NEAREST).map(([d]) => d);
+}
+
+function nearestCard(model, found, l) {
+  const { data } = model;
+  if (!data.documents.row.length || !found.words.length) return null;
+  const t = data.predictors[l].target;
+  return el("section", { class: "card", id: "nearest" }, el("h2", {}, "Documents most like it"),
+    el("p", { class: "note" }, "Of this page, by the topics that their words come from, with what they really were."),
+    el("ul", { class: "plain", role: "list" }, nearestDocuments(model, found).map((d) => el("li", {}, documentButton(model, d, `actual ${actualText(model, d, t)}, predicted ${predictedText(model, d, l)}`)))));
 }

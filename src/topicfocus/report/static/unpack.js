@@ -34,7 +34,7 @@ async function unpackRecord(record) {
 /** The same structure with every packed record replaced by its array. */
 async function unpackAll(value) {
   if (Array.isArray(value)) {
-    if (value.length && (typeof value[0] !== "object" || value[0] === null)) return value;
+    if (value.length && typeof value[0] !== "object") return value;
     return Promise.all(value.map(unpackAll));
   }
   if (value === null || typeof value !== "object") return value;

@@ -3,20 +3,6 @@
 const LISTED = 60;
 const LABELLED = 26;
 
-/** η·r_v - η·ā with r_v ∝ W_v∘ā: where a first occurrence of the word pulls a document. */
-function wordEffect(model, v, l) {
-  const row = model.rowOf[v];
-  if (row < 0) return 0;
-  const m = model.multiplicity ? model.multiplicity[row] : 1;
-  let total = 0, weighted = 0;
-  for (let k = 0; k < model.K; k++) {
-    const r = model.W[row * model.K + k] * model.average[k];
-    total += r;
-    weighted += r * model.coef[l][k];
-  }
-  return m * (weighted / total - model.baseTopics[l]);
-}
-
 function wordTopics(model, v) {
   const row = model.rowOf[v];
   if (row < 0) return null;
@@ -24,7 +10,7 @@ function wordTopics(model, v) {
 }
 
 function xChoices(model, l) {
-  const out = [["effect", `effect on ${predictorName(model, l)} in the model`]];
+  const out = [["effect", `effect on ${predictorName(model, l)}`]];
   if (model.data.words.association) out.unshift(["association", `association with ${predictorName(model, l)} (z)`]);
   return out;
 }
@@ -47,7 +33,7 @@ function wordY(model, v) {
   if (state.y === "frequency") return Math.log10(1 + words.count[v]);
   if (words.graded) return words.inclusion[v];
   // Kept or dropped and nothing between: two bands, the frequent words higher in each.
-  return (words.inclusion[v] > 0.5 ? 1 : 0) + 0.28 * (Math.log10(1 + words.count[v]) / model.largestLog - 0.5);
+  return (words.kept[v] ? 1 : 0) + 0.28 * (Math.log10(1 + words.count[v]) / model.largestLog - 0.5);
 }
 
 function drawWords(model, root, width) {
@@ -74,17 +60,29 @@ function drawWords(model, root, width) {
         select("Across", state.x, xChoices(model, l), (x) => update({ x })),
         select("Up", state.y, yChoices(model), (y) => update({ y }))),
       wordMap(model, all, shown, l, inner(width, 1.3)),
-      el("p", { class: "legend" }, el("span", { class: "key up" }), " raises the prediction ", el("span", { class: "key down" }), " lowers it ",
-        data.words.selects ? [el("span", { class: "key dropped" }), " dropped "] : null,
-        el("span", { role: "status" }, `(${format(all.length)} ${all.length === 1 ? "word" : "words"}${state.topic === null ? "" : ` of topic ${state.topic}`}${state.query ? " found" : ""})`)),
-      el("p", { class: "note" }, mapNote(data.words)),
+      mapLegend(model, all, l),
+      el("p", { class: "note" }, mapNote(data)),
       wordList(model, strongest, shown, l)),
-    shown === null ? card("One word", el("p", { class: "muted" }, "No word matches.")) : wordCard(model, shown, l)));
+    shown === null ? card("One word", el("p", { class: "muted" }, "No word matches.")) : el("div", { class: "beside" }, wordCard(model, shown, l))));
+}
+
+/** The colours, with how many words have each. */
+function mapLegend(model, all, l) {
+  const { selects } = model.data.words;
+  const n = { up: 0, down: 0, dropped: 0 };
+  for (const v of all) n[wordKind(model, v, l)]++;
+  return el("p", { class: "legend" }, el("span", { role: "status" }, `${format(all.length)} ${all.length === 1 ? "word" : "words"}${state.topic === null ? "" : ` of topic ${state.topic}`}${state.query ? " found" : ""}: `),
+    el("span", { class: "key up" }), ` ${format(n.up)} raise the prediction, `, el("span", { class: "key down" }), ` ${format(n.down)} lower it`,
+    selects || n.dropped ? [", ", el("span", { class: "key dropped" }), ` ${format(n.dropped)} ${selects ? "dropped" : "in no topic"}`] : null);
+}
+
+function wordKind(model, v, l) {
+  return !isKept(model, v) ? "dropped" : wordEffect(model, v, l) >= 0 ? "up" : "down";
 }
 
 /** What the axes are. */
-function mapNote(words) {
-  const x = state.x === "effect" ? "Across: where a first occurrence moves the prediction."
+function mapNote({ words, effects }) {
+  const x = state.x === "effect" ? `Across: how far a first occurrence of the word moves the prediction${effects ? `, on average over ${effects.sample} of the documents` : ""}.`
     : "Across: how the word goes with the target in the documents of this page, in standard errors (beyond ±2 is more than chance for one word).";
   const y = { inclusion: "Up: the probability that the word is one of those that matter.", frequency: "Up: occurrences in the documents of this page." }[state.y];
   return `${x} ${y || (words.why.prediction_source === "z2" ? "Up: the square of the association." : "Up: what the training documents say for the word; below the dashed line, no more than chance would.")}`;
@@ -95,7 +93,7 @@ function matchingWords(model) {
   const query = state.query.toLowerCase();
   const out = [];
   for (let v = 0; v < names.length; v++) {
-    if (query && !names[v].toLowerCase().includes(query)) continue;
+    if (query && !names[v].toLowerCase().includes(query) && !wordName(model, v).toLowerCase().includes(query)) continue;
     if (state.topic !== null) {
       // Words of a topic: those that come from it more than from an average topic.
       const row = model.rowOf[v];
@@ -110,7 +108,7 @@ function matchingWords(model) {
 }
 
 function isKept(model, v) {
-  return model.rowOf[v] >= 0 && model.data.words.inclusion[v] > 0.5;
+  return model.rowOf[v] >= 0 && model.data.words.kept[v] > 0;
 }
 
 function wordMap(model, all, shown, l, width) {
@@ -131,7 +129,7 @@ function wordMap(model, all, shown, l, width) {
   });
   const { root, sx, sy, box } = chart;
   const groups = { dropped: [], down: [], up: [] };
-  all.forEach((v, i) => groups[!isKept(model, v) ? "dropped" : wordEffect(model, v, l) >= 0 ? "up" : "down"].push([xs[i], ys[i]]));
+  all.forEach((v, i) => groups[wordKind(model, v, l)].push([xs[i], ys[i]]));
   if (state.y === "evidence" && data.words.why.prediction_cost) {
     const y = sy(Math.log10(1 + data.words.why.prediction_cost));
     if (y > box.top && y < box.bottom) {
@@ -146,22 +144,26 @@ function wordMap(model, all, shown, l, width) {
   if (chosen >= 0) {
     const x = sx(xs[chosen]), y = sy(ys[chosen]);
     root.append(svg("circle", { class: "chosen", cx: x, cy: y, r: 6 }),
-      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, brief(data.words.names[shown], 30)));
+      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, brief(wordName(model, shown), 30)));
   }
   const surface = svg("rect", { class: "surface point", x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top });
+  const places = all.map((_, i) => [sx(xs[i]), sy(ys[i])]);
   surface.addEventListener("click", (event) => {
-    const area = root.getBoundingClientRect();
-    const ratio = width / area.width;
-    const px = (event.clientX - area.left) * ratio, py = (event.clientY - area.top) * ratio;
-    let best = -1, distance = 20 * 20;
-    all.forEach((v, i) => {
-      const d = (sx(xs[i]) - px) ** 2 + (sy(ys[i]) - py) ** 2;
-      if (d < distance) { distance = d; best = v; }
-    });
-    if (best >= 0) update({ word: best });
+    const best = nearest(places, placeIn(root, event));
+    if (best >= 0) update({ word: all[best] });
   });
+  tipNearest(surface, root, places, (i) => wordTip(model, all[i], l));
   root.append(surface);
-  return el("div", { class: "figure-box" }, root);
+  return figure("Words", root, () => wordsData(model, all));
+}
+
+/** All words shown, with everything that is known about them. */
+function wordsData(model, all) {
+  const { data } = model, { words } = data;
+  const names = data.predictors.map((p) => p.name);
+  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `effect on ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["evidence"] : [])];
+  return { head, rows: all.map((v) => [words.names[v], isKept(model, v) ? "yes" : "no", words.count[v], words.documents[v], ...names.map((_, l) => wordEffect(model, v, l)),
+    ...(words.association ? names.map((_, l) => words.association[v * model.L + l]) : []), ...(words.why.as_prediction ? [words.why.as_prediction[v]] : [])]) };
 }
 
 /** Names for the outermost kept words, as many as do not cover each other. */
@@ -173,7 +175,7 @@ function labelWords(model, all, shown, xs, ys, { root, sx, sy, box }) {
   let placed = 0;
   for (const i of order.slice(0, 200)) {
     if (placed >= most) break;
-    const name = brief(model.data.words.names[all[i]], 22);
+    const name = brief(wordName(model, all[i]), 22);
     const wide = name.length * 6.6 + 6;
     const right = xs[i] >= 0;
     let x = sx(xs[i]) + (right ? -6 : 6);
@@ -201,10 +203,10 @@ function wordList(model, order, shown, l) {
     const x = wordX(model, v, l);
     const kept = isKept(model, v);
     return el("li", {}, el("button", {
-      type: "button", class: `chip ${kept ? (wordEffect(model, v, l) >= 0 ? "up" : "down") : "dropped"}`, "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(shown === v),
+      type: "button", class: `chip ${wordKind(model, v, l)}`, "data-tip": wordTip(model, v, l), "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(shown === v),
       "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}, ${signed(x)}`,
       onclick: () => update({ word: v }),
-    }, brief(data.words.names[v], 40), el("small", {}, signed(x, 2))));
+    }, wordName(model, v), el("small", {}, signed(x, 2))));
   }));
 }
 
@@ -215,12 +217,13 @@ function wordCard(model, v, l) {
   const facts = [
     ["Status", kept ? "kept" : "dropped"],
     data.words.selects ? ["Inclusion", data.words.graded ? format(data.words.inclusion[v]) : kept ? "1" : "0"] : null,
-    ["Occurrences in this page", `${format(data.words.count[v])} in ${format(data.words.documents[v])} documents`],
+    ["Occurrences", `${format(data.words.count[v])} in ${format(data.words.documents[v])} documents`],
     data.words.association ? ["Association (z)", signed(data.words.association[v * model.L + l], 2)] : null,
-    kept ? ["Effect in the model", signed(wordEffect(model, v, l), 2)] : null,
+    kept ? [data.words.effect ? "First occurrence moves" : "Effect in the model", amountText(model, wordEffect(model, v, l), l)] : null,
   ].filter(Boolean);
-  return el("section", { class: "card" },
-    el("h2", {}, data.words.names[v]),
+  return el("section", { class: "card", id: "word-card" },
+    el("h2", {}, wordName(model, v)),
+    wordName(model, v) === data.words.names[v] ? null : el("p", { class: "muted path" }, data.words.names[v].split("|").join(" › ")),
     el("dl", { class: "facts" }, facts.map(([k, value]) => el("div", {}, el("dt", {}, k), el("dd", {}, value)))),
     el("h3", {}, kept ? "Why it was kept" : "Why it was dropped"), whyView(model, v),
     topics && el("table", { class: "mix" }, el("caption", {}, "Topics it comes from"),
@@ -228,7 +231,8 @@ function wordCard(model, v, l) {
         el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, shorten(topicName(data, k), 34))),
         el("td", { class: "track" }, bar(0, r, [0, 1], "accent")), el("td", { class: "number" }, percent(r)))))),
     byTarget(model, v, l),
-    data.documents.row.length ? el("p", {}, el("button", { type: "button", onclick: () => update({ word: v, view: "documents" }) }, "Documents with this word")) : null);
+    data.documents.row.length ? el("p", {}, el("button", { type: "button", onclick: () => update({ word: v, view: "documents", doc: null }) }, "Documents with this word")) : null,
+    el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-words").scrollIntoView({ block: "start" }) }, "Back to all words")));
 }
 
 /** The reason in words, and the advantages beside their costs. */

@@ -1,0 +1,94 @@
+// ---- effects that real documents reach (estimators/effects.py), and their words ----
+
+/** What topic k changes of predictor l: {from, to, change, low, high, shares}; without documents, coefficients. */
+function reach(model, k, l) {
+  const e = model.data.effects;
+  if (!e) return { from: null, to: null, change: model.coef[l][k] - model.baseTopics[l], low: null, high: null, shares: null };
+  return {
+    from: e.low[k][l], to: e.high[k][l], change: e.change[k][l], low: e.lower[k][l], high: e.upper[k][l],
+    shares: [e.share_low[k], e.share_high[k]],
+  };
+}
+
+function topicOrder(model, l) {
+  return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change);
+}
+
+/** Ends of what a predictor's target can be, null where there is none. */
+function limitsOf(model, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  return isClass(target) ? [0, 1] : target.limits || [null, null];
+}
+
+/** What a change is called: "+0.72 stars", "+12 points" of a probability. */
+function amountText(model, x, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  if (!model.data.effects) return `${signed(x)}${unitOf(model, l) ? ` ${unitOf(model, l)}` : ""}`;
+  if (isClass(target)) return points(x);
+  return `${signed(x, Math.abs(x) < 1 ? 2 : 3)} ${target.name}`;
+}
+
+/** A difference of probabilities. */
+function points(x) {
+  const size = Math.abs(100 * x);
+  const shown = size >= 9.95 ? size.toFixed(0) : size >= 0.095 ? size.toFixed(1) : size > 0.0005 ? size.toFixed(2) : "0";
+  return `${shown === "0" ? "" : x > 0 ? "+" : "−"}${shown} points`;
+}
+
+function levelText(model, x, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  return isClass(target) ? share(x) : format(x);
+}
+
+function changeText(model, k, l) {
+  return amountText(model, reach(model, k, l).change, l);
+}
+
+/** One topic in a sentence. */
+function topicTip(model, k, l) {
+  const { data } = model, e = reach(model, k, l);
+  const name = `${topicName(data, k)}: `;
+  if (!e.shares) return `${name}coefficient ${format(model.coef[l][k])}; ${percent(data.topics.prevalence[k])} of the average document.`;
+  return `${name}as its share goes from ${percent(e.shares[0])} to ${percent(e.shares[1])}, ${thing(model, l)} goes from ${levelText(model, e.from, l)} to ${levelText(model, e.to, l)}, `
+    + `${changeText(model, k, l)} (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)}). ${percent(data.topics.prevalence[k])} of the average document.${stabilityText(model, k)}`;
+}
+
+function stabilityText(model, k) {
+  const found = model.data.stability;
+  const parts = found ? Object.entries(found.topics) : [];
+  return parts.length ? ` Stability: ${parts.map(([name, values]) => `${name} ${shownValue(values[k])}`).join(", ")}.` : "";
+}
+
+/** What a word's first occurrence changes, on the target's scale; without documents, of the linear predictor. */
+function wordEffect(model, v, l) {
+  const row = model.rowOf[v];
+  if (row < 0) return 0;
+  const { effect } = model.data.words;
+  if (effect) return effect[row * model.L + l];
+  const m = model.multiplicity ? model.multiplicity[row] : 1;
+  let total = 0, weighted = 0;
+  for (let k = 0; k < model.K; k++) {
+    const r = model.W[row * model.K + k] * model.average[k];
+    total += r;
+    weighted += r * model.coef[l][k];
+  }
+  return m * (weighted / total - model.baseTopics[l]);
+}
+
+/** How strong an effect is beside the others of its kind, from 0 to 1. */
+function strength(model, x, l) {
+  const key = `strongest${l}`;
+  if (!model[key]) {
+    const all = Array.from(model.kept, (v) => Math.abs(wordEffect(model, v, l))).sort((a, b) => a - b);
+    model[key] = Math.max(all[Math.floor(0.98 * (all.length - 1))] || 0, 1e-12);
+  }
+  return Math.min(1, Math.abs(x) / model[key]);
+}
+
+function wordTip(model, v, l, more = "") {
+  const { words, documents } = model.data;
+  const full = words.labels && words.labels[v] !== words.names[v] ? ` (${words.names[v].split("|").join(" › ")})` : "";
+  const often = documents.n ? ` In ${format(words.documents[v])} of ${format(documents.n)} documents.` : "";
+  const effect = model.rowOf[v] < 0 ? " In no topic." : ` Its first occurrence in a document: ${amountText(model, wordEffect(model, v, l), l)}${isClass(model.data.targets[model.data.predictors[l].target]) ? ` of ${predictorName(model, l)}` : ""}.`;
+  return `${wordName(model, v)}${full}: ${more}${often}${effect}`.replace(": In", ". In").replace(":  In", ". In");
+}

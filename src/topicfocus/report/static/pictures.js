@@ -1,0 +1,145 @@
+// ---- pictures of all topics: a map, topics x classes, classes x classes, topics over time or by group ----
+
+/** Colour of a change as a class and how much of it: 0 to 1 of the largest. */
+function tint(change, largest) {
+  return { kind: change >= 0 ? "up" : "down", much: Math.min(1, Math.abs(change) / (largest || 1)) };
+}
+
+/** Topics by the similarity of their words (report/layout.py), as large as they are common, coloured by effect. */
+function mapCard(model, chosen, l, width) {
+  const { data, K } = model;
+  if (K < 3 || !data.topics.map) return null;
+  const height = Math.round(clamp(width * 0.6, 260, 420));
+  const places = data.topics.map, pad = 46;
+  const sx = scale(extent(places.map((p) => p[0])), [pad, width - pad]), sy = scale(extent(places.map((p) => p[1])), [height - pad, pad]);
+  const largest = Math.max(...Array.from({ length: K }, (_, k) => Math.abs(reach(model, k, l).change)));
+  const common = Math.max(...data.topics.prevalence);
+  const size = (k) => 6 + (K > 20 ? 14 : 24) * Math.sqrt(data.topics.prevalence[k] / common);
+  const title = "Map of the topics";
+  const root = svg("svg", { class: "chart map", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${title}: topics that use the same words are near each other; the list above has the same topics by effect` });
+  const order = Array.from({ length: K }, (_, k) => k).sort((a, b) => data.topics.prevalence[b] - data.topics.prevalence[a]);
+  const taken = [];
+  const circles = [], names = [];
+  for (const k of order) {
+    const x = sx(places[k][0]), y = sy(places[k][1]), r = size(k), { kind, much } = tint(reach(model, k, l).change, largest);
+    circles.push(svg("circle", { class: `${kind} bubble ${k === chosen ? "picked" : ""}`, cx: x, cy: y, r, "fill-opacity": (0.2 + 0.7 * much).toFixed(2), "data-tip": topicTip(model, k, l), onclick: () => update({ topic: k }) }));
+    const text = brief(topicName(data, k), 26), wide = text.length * (k === chosen ? 7.6 : 6.2);
+    const left = clamp(x - wide / 2, 2, width - wide - 2), line = y + r + 13 < height - 2 ? y + r + 13 : y - r - 5;
+    if (k !== chosen && taken.some((t) => left < t[0] + t[2] && left + wide > t[0] && Math.abs(line - t[1]) < 13)) continue;
+    taken.push([left, line, wide]);
+    names.push(svg("text", { class: `label ${k === chosen ? "strong" : ""}`, x: left + wide / 2, y: line, "text-anchor": "middle" }, text));
+  }
+  root.append(...circles, ...names);
+  return card(title, figure(title, root, () => ({ head: ["topic", "name", "x", "y", "share", `effect on ${predictorName(model, l)}`], rows: order.map((k) => [k, topicName(data, k), ...places[k], data.topics.prevalence[k], reach(model, k, l).change]) })),
+    el("p", { class: "legend" }, el("span", { class: "key up" }), " raises ", el("span", { class: "key down" }), ` lowers ${thing(model, l)}, the fuller the more. Size: share. Near each other: the same words.`));
+}
+
+/** A table of coloured cells: rows {name, tip?}, columns, cells {value, kind, much, tip, text, pick}. */
+function cells({ title, width, rows, columns, cell, note }) {
+  const left = Math.min(190, Math.round(width * 0.34)), top = 12 + Math.min(120, 6.2 * Math.max(...columns.map((c) => Math.min(c.length, 20))));
+  const w = (width - left - Math.min(70, width * 0.12)) / columns.length, h = clamp(w, 16, 26);
+  const height = Math.round(top + h * rows.length + 8);
+  const root = svg("svg", { class: "chart cells", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": note });
+  const every = Math.ceil(11 / w); // names that do not fit are left out; tooltips have them all
+  columns.forEach((name, c) => { if (c % every === 0) root.append(svg("text", { class: "label", transform: `translate(${left + (c + 0.6) * w} ${top - 6}) rotate(-55)` }, brief(name, 20))); });
+  rows.forEach((row, r) => {
+    root.append(svg("text", { class: `label ${row.strong ? "strong" : ""}`, x: left - 6, y: top + (r + 0.5) * h + 4, "text-anchor": "end" }, brief(row.name, Math.floor((left - 8) / 6.1))));
+    columns.forEach((_, c) => {
+      const { kind, much, tip: said, text, pick } = cell(r, c);
+      root.append(svg("rect", { class: `cell ${kind}`, x: left + c * w + 0.5, y: top + r * h + 0.5, width: Math.max(w - 1, 1), height: h - 1, "fill-opacity": much.toFixed(3), "data-tip": said, onclick: pick || null }));
+      if (text && w > 26) root.append(svg("text", { class: "label in-cell", x: left + (c + 0.5) * w, y: top + (r + 0.5) * h + 4, "text-anchor": "middle" }, text));
+    });
+  });
+  return root;
+}
+
+/** What each topic does to the probability of each class. */
+function heatCard(model, chosen, target, width) {
+  const { data, K } = model;
+  const C = target.labels.length;
+  const change = (k, c) => reach(model, k, target.first + c).change;
+  const best = (k) => Array.from({ length: C }, (_, c) => c).sort((a, b) => change(k, b) - change(k, a))[0];
+  // Topics in the order of the class they speak for: what belongs together stands on the diagonal.
+  const order = Array.from({ length: K }, (_, k) => k).sort((a, b) => best(a) - best(b) || change(b, best(b)) - change(a, best(a)));
+  const largest = Math.max(...order.flatMap((k) => target.labels.map((_, c) => Math.abs(change(k, c)))));
+  const title = "Topics and classes";
+  const root = cells({
+    title, width, columns: target.labels, rows: order.map((k) => ({ name: topicName(data, k), strong: k === chosen })), note: `What each of ${K} topics does to the probability of each of ${C} classes; choosing a class above lists its topics`,
+    cell: (r, c) => {
+      const k = order[r], x = change(k, c);
+      return { ...tint(x, largest), tip: `${topicName(data, k)} → ${target.labels[c]}: ${amountText(model, x, target.first + c)}${reach(model, k, target.first + c).shares ? ` (${levelText(model, reach(model, k, target.first + c).from, target.first + c)} to ${levelText(model, reach(model, k, target.first + c).to, target.first + c)})` : ""}`, pick: () => update({ topic: k, predictor: target.first + c }) };
+    },
+  });
+  return card(title, figure(title, root, () => topicsData(model)),
+    el("p", { class: "note" }, "How the probability of each class changes as a document goes from little to much of a topic. A click chooses both."));
+}
+
+/** Which classes are taken for which. */
+function confusionCard(model, t, width) {
+  const found = model.data.evaluation[t], target = model.data.targets[t];
+  if (!found || !found.confusion || target.labels.length < 2) return null;
+  const sums = found.confusion.map((row) => row.reduce((a, b) => a + b, 0));
+  const title = "Actual and predicted classes";
+  const right = found.confusion.reduce((sum, row, c) => sum + row[c], 0);
+  const root = cells({
+    title, width, columns: target.labels, rows: target.labels.map((name) => ({ name })), note: `Confusion matrix of ${found.n} documents: ${right} are predicted as they are`,
+    cell: (r, c) => {
+      const n = found.confusion[r][c], part = sums[r] ? n / sums[r] : 0;
+      return { kind: r === c ? "right" : "wrong", much: part, text: n ? format(n) : "", tip: `${format(n)} of ${format(sums[r])} documents of ${target.labels[r]} (${percent(part)}) are predicted as ${target.labels[c]}` };
+    },
+  });
+  return card(title, el("p", {}, `Rows are what documents are, columns what is predicted: ${percent(right / found.n)} of ${format(found.n)} are right (the diagonal).`),
+    figure(title, root, () => ({ head: ["actual", "predicted", "documents"], rows: found.confusion.flatMap((row, a) => row.map((n, p) => [target.labels[a], target.labels[p], n])) })));
+}
+
+/** Topics over time, or by group, where such a column was given. */
+function groupCards(model, chosen, width) {
+  return (model.data.groups || []).map((given) => (given.kind === "time" ? timeCard(model, given, chosen, width) : byCard(model, given, chosen, width)));
+}
+
+function groupData(model, given) {
+  return () => ({
+    head: [given.name, "documents", "topic", "name", "share", "standard error"],
+    rows: given.labels.flatMap((label, g) => model.data.topics.names.map((_, k) => [label, given.n[g], k, topicName(model.data, k), given.share[g][k], given.error[g][k]])),
+  });
+}
+
+function timeCard(model, given, chosen, width) {
+  const { data, K } = model;
+  const height = Math.round(clamp(width * 0.5, 220, 340));
+  const all = given.share.flat().filter((v) => v !== null);
+  const last = given.labels.length - 1;
+  const title = `Topics over ${given.name}`;
+  const every = Math.max(1, Math.ceil(given.labels.length / Math.max(2, Math.floor(width / 90))));
+  const { root, sx, sy } = frame({
+    width, height, label: `${title}: the share of each topic in the documents of ${given.labels.length} times; CSV has the numbers`,
+    x: { domain: [0, Math.max(last, 1)], label: given.name, ticks: given.labels.map((_, g) => g).filter((g) => g % every === 0), format: (g) => given.labels[g] },
+    y: { domain: [0, 1.08 * Math.max(...all)], label: "share of relevant words", format: (v) => percent(v) },
+  });
+  const order = Array.from({ length: K }, (_, k) => k).filter((k) => k !== chosen).concat(chosen);
+  for (const k of order) {
+    const points = given.share.map((row, g) => [g, row[k]]);
+    if (k === chosen) given.share.forEach((row, g) => { if (row[k] !== null && given.error[g][k] !== null) root.append(svg("line", { class: "interval accent", x1: sx(g), x2: sx(g), y1: sy(Math.max(0, row[k] - 1.96 * given.error[g][k])), y2: sy(row[k] + 1.96 * given.error[g][k]) })); });
+    root.append(svg("path", { class: k === chosen ? "line strong" : "line faint", d: path(points, sx, sy) }));
+    given.share.forEach((row, g) => { if (row[k] !== null) root.append(svg("circle", { class: k === chosen ? "accent" : "faint", cx: sx(g), cy: sy(row[k]), r: k === chosen ? 4 : 3, "data-tip": `${topicName(data, k)}, ${given.labels[g]}: ${share(row[k])} of ${format(given.n[g])} documents`, onclick: () => update({ topic: k }) })); });
+  }
+  return card(title, figure(title, root, groupData(model, given)), el("p", { class: "note" }, `Dark: ${topicName(data, chosen)}, with 95% intervals. A click on another line chooses it.`));
+}
+
+function byCard(model, given, chosen, width) {
+  const { data, K } = model;
+  const title = `Topics by ${given.name}`;
+  const order = topicOrder(model, effectOn());
+  const mean = (k) => data.topics.prevalence[k];
+  const largest = Math.max(...given.share.flatMap((row) => row.map((v, k) => Math.abs((v ?? mean(k)) - mean(k)))), 1e-9);
+  const root = cells({
+    title, width, columns: given.labels, rows: order.map((k) => ({ name: topicName(data, k), strong: k === chosen })), note: `${title}: which topics each of ${given.labels.length} groups has more or less of; CSV has the numbers`,
+    cell: (r, c) => {
+      const k = order[r], v = given.share[c][k];
+      if (v === null) return { kind: "accent", much: 0, tip: `${given.labels[c]}: no documents` };
+      return { kind: v >= mean(k) ? "more" : "less", much: Math.abs(v - mean(k)) / largest, text: percent(v), tip: `${topicName(data, k)}, ${given.labels[c]}: ${share(v)}${given.error[c][k] === null ? "" : ` (± ${share(1.96 * given.error[c][k])})`}, all documents ${share(mean(k))}; ${format(given.n[c])} documents`, pick: () => update({ topic: k }) };
+    },
+  });
+  return card(title, figure(title, root, groupData(model, given)),
+    el("p", { class: "legend" }, el("span", { class: "key more" }), " more of the topic than all documents have, ", el("span", { class: "key less" }), " less."));
+}

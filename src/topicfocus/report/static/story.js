@@ -1,0 +1,99 @@
+// ---- the story: what drives the target, in a few sentences made from the fit ----
+
+const MOST_NAMED = 3;
+
+/** “a”, “b” and “c”, each a button to its topic. */
+function namedTopics(model, topics) {
+  const parts = topics.map((k) => el("button", { type: "button", class: "link", "data-key": `story-${k}`, "data-tip": topicTip(model, k, effectOn()), onclick: () => update({ topic: k, view: "topics" }) }, shorten(topicName(model.data, k), 46)));
+  return parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
+}
+
+/** Topics that surely move a prediction, the strongest first: [those that raise, those that lower]. */
+function movers(model, l) {
+  const order = Array.from({ length: model.K }, (_, k) => k);
+  const sure = order.filter((k) => { const e = reach(model, k, l); return e.low === null || e.low > 0 || e.high < 0; });
+  const by = (sign) => sure.filter((k) => sign * reach(model, k, l).change > 0).sort((a, b) => sign * (reach(model, b, l).change - reach(model, a, l).change));
+  return [by(1), by(-1)];
+}
+
+function storyCard(model, l) {
+  const { data } = model;
+  const target = data.targets[data.predictors[l].target];
+  const sentences = target.kind === "categorical" && state.predictor === null ? classStory(model, target) : numberStory(model, l);
+  return el("section", { class: "card story", "aria-label": "In short" }, el("p", {}, sentences), figuresStory(model, l), stabilityStory(model));
+}
+
+function numberStory(model, l) {
+  const [up, down] = movers(model, l);
+  const name = predictorName(model, l), verb = (n, word) => (n === 1 ? `${word}s` : word);
+  const out = [];
+  const some = (list) => list.slice(0, MOST_NAMED);
+  if (up.length) out.push(...namedTopics(model, some(up)), ` ${verb(some(up).length, "raise")} `, el("strong", { class: "up" }, thing(model, l)), down.length ? "; " : ". ");
+  if (down.length) out.push(...namedTopics(model, some(down)), ` ${verb(some(down).length, "lower")} `, up.length ? "it. " : [el("strong", { class: "down" }, thing(model, l)), ". "]);
+  if (!up.length && !down.length) return `No topic surely moves ${name}.`;
+  const far = [up[0], down[0]].filter((k) => k !== undefined);
+  out.push(`From a document with little of it to one with much, ${far.map((k, i) => `“${shorten(topicName(model.data, k), 40)}” ${i ? "by" : "moves the prediction by"} ${changeText(model, k, l)}`).join(", ")}. `);
+  return out;
+}
+
+/** What goes up: the target, or the probability of a class. */
+function thing(model, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  return isClass(target) ? `the probability of ${predictorName(model, l)}` : predictorName(model, l);
+}
+
+/** Classes, each with the topic that speaks for it most. */
+function classStory(model, target) {
+  const best = target.labels.map((label, c) => {
+    const l = target.first + c;
+    const k = Array.from({ length: model.K }, (_, j) => j).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change)[0];
+    return { label, k, change: reach(model, k, l).change };
+  }).sort((a, b) => b.change - a.change).slice(0, 4);
+  return [`${model.K} topics tell ${target.labels.length} classes of ${target.name} apart: `,
+    ...best.flatMap(({ label, k }, i) => [i ? (i === best.length - 1 ? " and " : ", ") : "", ...namedTopics(model, [k]), " speaks for ", el("strong", {}, label)]), ". ",
+    confusedText(model, target)];
+}
+
+function confusedText(model, target) {
+  const found = model.data.evaluation[model.data.targets.indexOf(target)];
+  if (!found || !found.confusion) return "";
+  let worst = null;
+  found.confusion.forEach((row, a) => row.forEach((n, p) => { if (a !== p && n && (!worst || n > worst.n)) worst = { a, p, n }; }));
+  return worst ? `Most often mistaken: ${target.labels[worst.a]} for ${target.labels[worst.p]} (${format(worst.n)} documents). ` : "";
+}
+
+/** Which figure says most, by kind of target. */
+const HEADLINE = ["R²", "AUC", "accuracy", "mean deviance", "RMSE"];
+
+function figuresStory(model, l) {
+  const { data } = model;
+  const kept = keptWords(model), all = data.words.names.length;
+  const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `All ${fixed(all, 0)} words`;
+  const t = data.predictors[l].target, found = data.evaluation[t];
+  if (!found) return el("p", { class: "muted" }, `${words} are in the topics. No target was given with the documents, so it is not said how well they predict.`);
+  const rows = Object.entries(found.figures), [, own] = rows[0];
+  const name = data.targets[t].kind === "categorical" ? "accuracy" : HEADLINE.find((n) => own[n] !== undefined);
+  const value = (row) => (SHARES.includes(name) ? percent(row[name]) : fixed(row[name], 2));
+  const others = rows.slice(1).filter(([, row]) => row[name] !== undefined).map(([who, row]) => `${who} ${value(row)}`);
+  const where = data.held_out ? `on ${fixed(found.n, 0)} documents that training did not see` : `on ${fixed(found.n, 0)} documents (not said to be held out)`;
+  return el("p", {}, el("strong", {}, words), ` reach ${name} `, el("strong", { id: "headline" }, value(own)), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
+}
+
+/** Of a check of the fit: what it says about the whole. */
+function stabilityStory(model) {
+  const found = model.data.stability;
+  const whole = found ? Object.entries(found.whole) : [];
+  if (!whole.length) return null;
+  return el("p", { id: "stability" }, "Stability: ", whole.slice(0, 6).map(([name, value]) => `${name} ${shownValue(value)}`).join(", "), whole.length > 6 ? " (more in Fit)." : ".");
+}
+
+function shownValue(value) {
+  return typeof value === "number" ? format(value) : value === null ? "–" : String(value);
+}
+
+function keptWords(model) {
+  const { words } = model.data;
+  let n = 0;
+  for (let v = 0; v < words.names.length; v++) if (isKept(model, v)) n++;
+  return n;
+}

@@ -1,0 +1,318 @@
+"""Effects beside predictions of documents that were really changed."""
+
+import builtins
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import nnls
+
+import topicfocus
+from topicfocus.datasets import make_reviews
+from topicfocus.estimators.effects import (
+    affordable_documents,
+    topic_effects,
+    weighted_quantiles,
+    word_effects,
+)
+from topicfocus.inference.words import mix_weights
+
+KINDS = ("real", "count", "rating", "two", "three", "several", "joint", "graded", "covariates")
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return make_reviews(300, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(reviews):
+    """Models of every kind with what predictions of them need, each fitted once."""
+    made = {}
+
+    def model_of(kind):
+        if kind not in made:
+            made[kind] = make(kind, reviews)
+        return made[kind]
+
+    return model_of
+
+
+def make(kind, reviews):
+    rng = np.random.default_rng(0)
+    settings = {"max_epochs": 8, "random_state": 0}
+    stars = np.clip(np.round(reviews.target), 1, 10)
+    three = np.array(["bad", "fair", "good"])[np.digitize(reviews.target, [4, 7])]
+    regressor = topicfocus.FocusedTopicRegressor
+    more = {}
+    if kind == "real":
+        model, y = regressor(4, **settings), stars
+    elif kind == "count":
+        more = {"exposure": rng.uniform(0.5, 3.0, 300)}
+        y = rng.poisson(more["exposure"] * np.exp(reviews.target / 5))
+        model = regressor(4, family="poisson", **settings)
+    elif kind == "rating":
+        model, y = regressor(4, family="ordinal", **settings), np.digitize(stars, [3, 6]) * 2.0
+    elif kind == "two":
+        model, y = topicfocus.FocusedTopicClassifier(4, **settings), reviews.target > 5
+    elif kind == "three":
+        model, y = topicfocus.FocusedTopicClassifier(4, **settings), three
+    elif kind == "several":
+        model = regressor(4, family=["gaussian", "bernoulli"], **settings)
+        y = np.column_stack([stars, reviews.target > 5])
+    elif kind == "joint":
+        model, y = topicfocus.SLDAClassifier(4, **settings), three
+    elif kind == "graded":  # inclusion between 0 and 1
+        model, y = topicfocus.PFSLDARegressor(4, inclusion_prior=0.3, **settings), stars
+    else:
+        more = {"covariates": rng.normal(5.0, 3.0, (300, 2))}
+        model, y = regressor(4, **settings), stars + more["covariates"][:, 0]
+    return model.fit(reviews.counts, y, **more), more
+
+
+def responses(model, X, **more):
+    """What users are told, one column a predictor."""
+    if hasattr(model, "classes_"):
+        p = model.predict_proba(X, **more)
+        return p[:, 1:] if p.shape[1] == 2 else p
+    predicted = model.predict(X, **more)
+    return predicted.reshape(len(predicted), -1)
+
+
+def document_with(model, mix):
+    """Counts whose topic mix is `mix`: at the optimum a/θ + Σ_v c_v m_v β_v/(β_v·θ) is constant.
+
+    Two unknowns more than counts: the constant, which is set to a size, and a little slack.
+    """
+    table, multiplicity = mix_weights(model.fitted_.state).table
+    prior = model.fitted_.state.doc_topic_prior
+    gradients = (table / (table @ mix)[:, None]) * multiplicity[:, None]
+    for size in (30.0, 100.0, 300.0, 1000.0):
+        wanted = size * np.ones(len(mix)) - prior / mix
+        counts, missing = nnls(gradients.T, wanted)
+        if missing < 1e-8 * size:
+            return counts**2 if model.fitted_.sees_roots else counts
+    raise AssertionError("no document has this mix")
+
+
+def typical(more, n):
+    """Averages of what goes with documents."""
+    out = {}
+    if "exposure" in more:
+        out["exposure"] = np.full(n, np.exp(np.log(more["exposure"]).mean()))
+    if "covariates" in more:
+        out["covariates"] = np.tile(more["covariates"].mean(axis=0), (n, 1))
+    return out
+
+
+@pytest.mark.filterwarnings("ignore::topicfocus.corpus.validation.FractionWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
+    """Documents are made whose mix is the typical one with the topic's share moved."""
+    model, more = fitted(kind)
+    effects = model.topic_effects(reviews.counts, as_frame=False, **more)
+    mixes = model.transform(reviews.counts)
+    centre = mixes.mean(axis=0)
+    columns = len(effects["topic"]) // 4
+    for end, q in (("low", 0.1), ("high", 0.9)):
+        shares = effects[f"share_{end}"][::columns]
+        np.testing.assert_allclose(shares, np.quantile(mixes, q, axis=0, method="hazen"))
+        made = []
+        for k in range(4):
+            mix = centre * (1 - shares[k]) / (1 - centre[k])
+            mix[k] = shares[k]
+            made.append(document_with(model, mix))
+        seen = responses(model, np.array(made), **typical(more, 4)).ravel()
+        seen = np.clip(seen, effects["limit_low"], effects["limit_high"])
+        np.testing.assert_allclose(effects[end], seen, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(effects["change"], effects["high"] - effects["low"])
+    assert np.all(effects["lower"] <= effects["change"])
+    assert np.all(effects["change"] <= effects["upper"])
+    assert np.all(effects["low"] >= effects["limit_low"])
+    assert np.all(effects["high"] <= effects["limit_high"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_word_does_what_its_effect_says(kind, reviews, fitted):
+    """Every word is really taken from, and really put into, every document of the sample."""
+    model, more = fitted(kind)
+    n = 12
+    X = reviews.counts[:n].toarray()
+    beside = {name: values[:n] for name, values in more.items()}
+    effects = model.word_effects(X, as_frame=False, **beside)
+    table = mix_weights(model.fitted_.state).table
+    contained = np.flatnonzero(table.multiplicity > 0)
+    columns = len(effects["column"]) // len(contained)
+    np.testing.assert_array_equal(effects["column"][::columns], contained)
+    np.testing.assert_array_equal(effects["documents"][::columns], (X > 0).sum(axis=0)[contained])
+    change = effects["change"].reshape(-1, columns)
+    # Words that some of the documents have, and words that none has.
+    some = np.concatenate([np.argsort(-(X > 0).sum(axis=0)[contained])[:6], [0, 5, -1]])
+    for i in some:
+        without, once = X.copy(), X.copy()
+        without[:, contained[i]], once[:, contained[i]] = 0, 1
+        moved = responses(model, once, **beside) - responses(model, without, **beside)
+        np.testing.assert_allclose(change[i], moved.mean(axis=0), rtol=1e-5, atol=1e-7)
+    assert np.abs(change).max() > 1e-3
+
+
+def test_real_documents_with_more_of_a_topic_are_predicted_so(reviews, fitted):
+    """Words of the topic put into real documents move predictions as its effect says."""
+    model, _ = fitted("real")
+    effects = model.topic_effects(reviews.counts)
+    row = effects.loc[effects["change"].abs().idxmax()]
+    k = int(row["topic"])
+    X = reviews.counts[:100].toarray()
+    X[:, np.argsort(-model.components_[k])[:5]] += 1
+    mixes, changed = model.transform(reviews.counts[:100]), model.transform(X)
+    assert np.all(changed[:, k] > mixes[:, k])
+    slope = row["change"] / (row["share_high"] - row["share_low"])
+    moved = (model.predict(X) - model.predict(reviews.counts[:100])).mean()
+    expected = slope * (changed[:, k] - mixes[:, k]).mean()
+    assert moved == pytest.approx(expected, rel=0.35)
+
+
+def test_of_many_classes_the_upper_end_is_where_their_documents_are():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(10), 60)
+    words = np.repeat(np.eye(10), 2, axis=1)[y] * 3 + 0.3  # two words a class
+    X = rng.poisson(np.column_stack([words, np.ones((600, 10))]))
+    model = topicfocus.FocusedTopicClassifier(10, random_state=0).fit(X, y)
+    effects = model.topic_effects(X)
+    shares = model.transform(X)
+    expected = np.quantile(shares, 0.95, axis=0, method="hazen")
+    np.testing.assert_allclose(effects["share_high"][::10], expected, rtol=0.01)
+    raised = effects.loc[effects.groupby("topic")["change"].idxmax()]
+    # There, a document is of the class that the topic speaks for.
+    assert sorted(raised["class"]) == list(range(10)) and raised["high"].median() > 0.8
+    lower = model.topic_effects(X, quantiles=(0.1, 0.9))
+    assert lower.groupby("topic")["high"].max().median() < 0.7
+
+
+def test_tables(reviews, fitted):
+    model, _ = fitted("three")
+    topics = model.topic_effects(reviews.counts, vocabulary=reviews.vocabulary)
+    words = model.word_effects(reviews.counts, vocabulary=reviews.vocabulary)
+    assert topics.pivot(index="topic", columns="class", values="change").shape == (4, 3)
+    # What one class gains the others lose.
+    assert topics.groupby("topic")["change"].sum().abs().max() < 1e-12
+    assert words.groupby("word")["change"].sum().abs().max() < 1e-12
+    assert topics["words"][0].split() == model.top_words(5, reviews.vocabulary)[0]
+    assert set(words["word"]) == set(np.array(reviews.vocabulary)[model.selected_words_])
+    several, _ = fitted("several")
+    table = several.topic_effects(reviews.counts)
+    assert list(table["target"]) == [0, 1] * 4 and list(table["class"]) == [None, 1] * 4
+    real, _ = fitted("real")
+    assert not {"target", "class"} & set(real.topic_effects(reviews.counts).columns)
+
+
+def test_without_pandas(reviews, fitted, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name == "pandas":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    model, _ = fitted("real")
+    X = reviews.counts
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match="as_frame=False"):
+        model.topic_effects(X)
+    assert len(model.topic_effects(X, as_frame=False)["change"]) == 4
+
+
+def test_weights_count_like_copies(reviews, fitted):
+    model, _ = fitted("real")
+    X, weight = reviews.counts[:60], np.tile([0, 1, 2], 20)
+    copies = sparse.csr_array(X[np.repeat(np.arange(60), weight)])
+    for name in ("topic_effects", "word_effects"):
+        one = getattr(model, name)(X, sample_weight=weight)
+        other = getattr(model, name)(copies)
+        for column in set(one.columns) - {"words", "word", "documents"}:
+            np.testing.assert_allclose(one[column], other[column], rtol=1e-9, atol=1e-12)
+
+
+def test_quantiles_of_weights():
+    values = np.array([3.0, 1.0, 2.0, 9.0])
+    weight = np.array([1.0, 2.0, 1.0, 0.0])
+    copies = np.array([1.0, 1.0, 2.0, 3.0])
+    found = weighted_quantiles(values, weight, (0.1, 0.5, 0.9))
+    np.testing.assert_allclose(found, weighted_quantiles(copies, np.ones(4), (0.1, 0.5, 0.9)))
+    plain = np.random.default_rng(0).random(50)
+    expected = np.quantile(plain, [0.1, 0.9], method="hazen")
+    np.testing.assert_allclose(weighted_quantiles(plain, np.ones(50), (0.1, 0.9)), expected)
+
+
+@pytest.mark.parametrize("kind", ["real", "two", "three", "count"])
+def test_intervals_are_those_of_other_samples(kind, reviews, fitted):
+    """Coefficients fitted anew, without a penalty, to targets drawn from the model itself."""
+    model, more = fitted(kind)
+    fit = model.fitted_
+    found = fit.documents(reviews.counts, None, more.get("exposure"))
+    mixes = fit.mixes(found.corpus)
+    known = replace(fit, n_samples_seen=300.0)
+    effects = topic_effects(known, found, mixes=mixes)
+    width = (effects.upper - effects.lower) / (2 * 1.96)
+    rng, f, changes = np.random.default_rng(0), fit.predictors(found, mixes), []
+    spread = fit.predictor_variance(found.corpus, mixes)
+    for _ in range(60):
+        coef = refit(kind, model, mixes, f, spread, found.offset, rng)
+        state = replace(fit.state, coef=coef, intercept=np.zeros(f.shape[1]))
+        changes.append(topic_effects(replace(known, state=state), found, mixes=mixes).change)
+    seen = np.std(changes, axis=0)
+    ratio = np.median(width / seen)
+    assert 0.75 < ratio < 1.4, (ratio, width / seen)
+
+
+def refit(kind, model, mixes, f, spread, offset, rng):
+    """μ of a regression of drawn targets on the mixes, as coefficients without an intercept."""
+    from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+
+    if kind == "real":
+        y = rng.normal(f[:, 0], np.sqrt(model.noise_variance_ + spread[:, 0]))
+        return LinearRegression(fit_intercept=False).fit(mixes, y).coef_
+    if kind == "count":
+        mean = np.exp(rng.normal(f[:, 0], np.sqrt(spread[:, 0])))
+        exposure = np.exp(offset[:, 0])
+        regression = PoissonRegressor(alpha=1e-9, fit_intercept=False, max_iter=2000)
+        regression.fit(mixes, rng.poisson(mean) / exposure, sample_weight=exposure)
+        return regression.coef_
+    p = model.fitted_.target_model.probabilities(model.fitted_.state.family, f)[0]
+    y = np.array([rng.choice(p.shape[1], p=row) for row in p])
+    regression = LogisticRegression(C=1e6, fit_intercept=False, max_iter=5000).fit(mixes, y)
+    return regression.coef_[0] if kind == "two" else regression.coef_.T
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"quantiles": (0.9, 0.1)}, "quantiles must be two numbers that rise"),
+        ({"quantiles": 0.5}, "quantiles must be two numbers that rise"),
+        ({"confidence": 95}, "confidence must be between 0 and 1"),
+        ({"sample_weight": np.zeros(300)}, "every sample_weight is zero"),
+    ],
+)
+def test_mistakes(wrong, message, reviews, fitted):
+    with pytest.raises(ValueError, match=message):
+        fitted("real")[0].topic_effects(reviews.counts, **wrong)
+
+
+def test_no_documents(reviews, fitted):
+    for name in ("topic_effects", "word_effects"):
+        with pytest.raises(ValueError, match="X has no documents"):
+            getattr(fitted("real")[0], name)(reviews.counts[:0])
+
+
+def test_fewer_documents_where_each_costs_much(reviews, fitted):
+    model, _ = fitted("joint")
+    documents = model.fitted_.documents(reviews.counts)
+    assert word_effects(model.fitted_, documents).sample == 100
+    assert affordable_documents(model.fitted_, documents, 3_000_000) == 5
+    assert 5 < affordable_documents(model.fitted_, documents, 30_000) < 100
+    assert len(model.word_effects(reviews.counts, n_documents=3)) > 0
+
+
+def test_lda_has_none(reviews):
+    assert not hasattr(topicfocus.LDA(2), "topic_effects")

@@ -1,0 +1,40 @@
+"""A class against the others: weights that make log odds an exact sum."""
+
+import numpy as np
+import pytest
+from scipy.special import logit, softmax
+
+from topicfocus.inference.contrasts import contrast, log_odds
+
+
+@pytest.mark.parametrize("scale", [1e-12, 0.1, 3.0, 300.0])
+def test_the_sum_is_exact(scale):
+    rng = np.random.default_rng(0)
+    before = rng.normal(0, 2, (50, 6))
+    change = rng.normal(0, scale, (50, 6))
+    change[:, 2] = 0.0
+    moved = log_odds(before + change) - log_odds(before)
+    for c in range(6):
+        signs = contrast(before, before + change, c)
+        near = {"rtol": 1e-9, "atol": 1e-11}
+        np.testing.assert_allclose((signs * change).sum(axis=1), moved[:, c], **near)
+        np.testing.assert_allclose(signs.sum(axis=1), 0.0, rtol=0, atol=1e-12)
+        assert np.all(signs[:, c] == 1) and np.all(np.delete(signs, c, axis=1) <= 0)
+
+
+def test_log_odds_are_those_of_the_softmax():
+    scores = np.random.default_rng(1).normal(0, 3, (20, 4))
+    np.testing.assert_allclose(log_odds(scores), logit(softmax(scores, axis=1)), rtol=1e-8)
+
+
+def test_two_classes_are_a_difference():
+    scores = np.array([[0.3, -1.0]])
+    np.testing.assert_allclose(log_odds(scores), [[1.3, -1.3]])
+    np.testing.assert_array_equal(contrast(scores, scores + 1.5, 0), [[1.0, -1.0]])
+
+
+def test_weights_are_the_logarithmic_means():
+    before, after = np.log([[0.5, 0.3, 0.2]]), np.log([[0.5, 0.1, 0.4]])
+    q = [np.array([0.6, 0.4]), np.array([0.2, 0.8])]
+    means = (q[1] - q[0]) / (np.log(q[1]) - np.log(q[0]))
+    np.testing.assert_allclose(contrast(before, after, 0)[0, 1:], -means / means.sum())

@@ -1,0 +1,286 @@
+"""What a stranger sees first, and what can be taken along."""
+
+import csv
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from report_cases import case
+
+from topicfocus.report import Explorer
+from topicfocus.report.codes import readable, spoken
+from topicfocus.report.groups import group_summary
+from topicfocus.report.layout import topic_map
+from topicfocus.report.stability import read_stability
+
+
+def explorer(kind, **options):
+    model, texts, target = case(kind)
+    return Explorer(model, texts=texts[:60], target=target[:60], **options)
+
+
+def saved(page, name, ending):
+    button = {
+        "svg": f"Save {name} as SVG",
+        "csv": f"Save the data of {name} as CSV",
+    }[ending]
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button, exact=True).first.click()
+    return download.value.path().read_text(encoding="utf-8")
+
+
+# ---- the story ----------------------------------------------------------------------------------
+
+
+def test_the_story_names_the_strongest_topics_and_the_figures(open_page):
+    model, texts, target = case("regression")
+    ridge = np.full(60, target[:60].mean())
+    page = open_page(
+        explorer(
+            "regression", target_name="stars", held_out=True, baselines={"the mean": ridge}
+        ).html
+    )
+    story = page.locator(".story").inner_text()
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]), as_frame=False)
+    best = int(np.argmax(effects["change"]))
+    shown = page.locator(f"[data-topic='{best}'] .name strong").inner_text()
+    assert shown in story and "raise" in story
+    kept = int(model[-1].selected_words_.sum())
+    assert f"{kept} of {len(model[0].get_feature_names_out())} words" in story
+    from sklearn.metrics import r2_score
+
+    wanted = r2_score(target[:60], model.predict(texts[:60]))
+    assert float(page.locator("#headline").inner_text()) == pytest.approx(wanted, abs=0.006)
+    assert "the mean 0.00" in story.replace("−", "")
+    # A name that the reader gives is in it at once.
+    page.click(f"[data-topic='{best}']")
+    page.locator("#topic-name").fill("Praise")
+    page.locator("#topic-name").press("Tab")
+    assert "Praise" in page.locator(".story").inner_text()
+
+
+def test_the_story_of_classes_says_who_speaks_for_whom(open_page):
+    page = open_page(explorer("multiclass").html)
+    story = page.locator(".story").inner_text()
+    assert "3 topics tell 3 classes" in story and "speaks for good" in story
+    assert "accuracy" in story and "Most often mistaken" in story
+
+
+def test_effects_are_pythons(open_page):
+    for kind in ("regression", "binary", "multiclass", "poisson", "ordinal"):
+        model, texts, _ = case(kind)
+        counts = model[:-1].transform(texts[:60])
+        page = open_page(explorer(kind).html)
+        width = page.evaluate("topicfocus.predictDocument(0).predictor.length")
+        found = page.evaluate(
+            f"[0, 1, 2].map(k => Array.from({{length: {width}}}, (_, l) => topicfocus.reach(k, l)))"
+        )
+        table = model[-1].topic_effects(counts, as_frame=False)
+        flat = [e for row in found for e in row]
+        order = {"from": "low", "to": "high", "change": "change", "low": "lower", "high": "upper"}
+        for mine, theirs in order.items():
+            np.testing.assert_allclose(
+                sorted(e[mine] for e in flat), np.sort(table[theirs]), rtol=1e-6, atol=1e-6
+            )
+        words = model[-1].word_effects(counts, as_frame=False)
+        some = np.unique(words["column"])[:20].tolist()
+        shown = page.evaluate(f"{some}.map(v => topicfocus.wordEffect(v, {width - 1}))")
+        rows = np.array(words["column"])
+        last = [words["change"][np.flatnonzero(rows == v)[-1]] for v in some]
+        np.testing.assert_allclose(shown, last, rtol=1e-5, atol=1e-6)
+
+
+def test_stability_is_shown_whatever_it_is(open_page):
+    given = {"share": [0.9, 0.5, 0.25], "fits": 12, "words": {"kept always": 31}}
+    assert read_stability(given, 3) == {
+        "topics": {"share": [0.9, 0.5, 0.25]},
+        "whole": {"fits": 12, "words: kept always": 31},
+    }
+    assert read_stability({"x": {0: 0.5}}, 3)["topics"] == {"x": [0.5, None, None]}
+    with pytest.raises(TypeError, match="must be a dict"):
+        read_stability([1], 3)
+    page = open_page(explorer("regression", stability=given).html)
+    assert "share 0.25" in page.locator("[data-topic='2']").inner_text()
+    assert "fits 12" in page.locator("#stability").inner_text()
+    page.click("#tab-fit")
+    assert "words: kept always" in page.locator("#panel-fit").inner_text()
+
+
+def test_confusion_and_certainty_are_of_all_documents():
+    model, texts, target = case("multiclass")
+    found = Explorer(model, texts=texts, target=target).summary["evaluation"][0]
+    predicted = model.predict(texts)
+    classes = model[-1].classes_
+    wanted = [[int(np.sum((target == a) & (predicted == p))) for p in classes] for a in classes]
+    assert found["confusion"] == wanted
+    right = np.average(found["certainty"]["y"], weights=found["certainty"]["n"])
+    assert right == pytest.approx(np.mean(predicted == target), abs=1e-4)
+
+
+# ---- pictures -----------------------------------------------------------------------------------
+
+
+def test_topics_that_share_words_are_near_on_the_map():
+    near = np.array([[0.5, 0.5, 0, 0], [0.4, 0.6, 0, 0], [0, 0, 0.5, 0.5], [0, 0, 0.2, 0.8]])
+    places = topic_map(near, np.array([1.0, 1.0, -1.0, -1.0]))
+    gap = lambda i, j: np.hypot(*(places[i] - places[j]))  # noqa: E731
+    assert gap(0, 1) < 0.3 * gap(0, 2) and gap(2, 3) < 0.3 * gap(0, 2)
+    assert places[0, 0] > 0 > places[2, 0]  # what raises is on the right
+    assert np.abs(places).max() == 1
+    assert np.all(topic_map(np.ones((1, 2)) / 2, np.zeros(1)) == 0)
+
+
+def test_a_map_and_a_table_of_classes_choose_topics(open_page):
+    page = open_page(explorer("multiclass").html)
+    page.locator(".bubble").nth(1).click()
+    assert "topic=" in page.evaluate("location.hash")
+    page.locator(".cells .cell").nth(4).click()
+    assert "predictor=1" in page.evaluate("location.hash")
+    page.locator(".bubble").first.hover()
+    assert "share" in page.locator("#tip").inner_text()
+    page.mouse.move(5, 5)
+    assert not page.locator("#tip").is_visible()
+
+
+@pytest.mark.parametrize("kind", ["regression", "multiclass"])
+def test_every_mark_has_a_tooltip(open_page, kind):
+    page = open_page(explorer(kind).html)
+    for view in ("topics", "words", "documents", "try", "fit"):
+        page.click(f"#tab-{view}")
+        # Marks of their own say it themselves; under a surface, the nearest one does.
+        bare = page.locator(f"#panel-{view} svg.chart").evaluate_all(
+            "nodes => nodes.filter(n => !n.querySelector('.surface')).flatMap(n =>"
+            " [...n.querySelectorAll('circle, rect')].filter(m => !m.dataset.tip)).length"
+        )
+        assert bare == 0, view
+    page.click("#tab-documents")
+    dot = page.locator(".doc-dot").first.bounding_box()
+    page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
+    assert "actual" in page.locator("#tip").inner_text()
+
+
+def test_topics_by_group_and_over_time(open_page):
+    model, texts, _ = case("regression")
+    shop = ["a", "b", "c"] * 20
+    day = [f"2020-{1 + i % 12:02d}-0{1 + i % 9}" for i in range(60)]
+    made = explorer("regression", by={"shop": shop}, time={"day": day})
+    groups = made.summary["groups"]
+    made_of = model[-1].composition(model[:-1].transform(texts[:60]))
+    np.testing.assert_allclose(groups[0]["share"][1], made_of[1::3].mean(axis=0))
+    assert groups[1]["labels"][:2] == ["2020-01", "2020-02"] and len(groups[1]["labels"]) == 12
+    page = open_page(made.html)
+    text = page.locator("#panel-topics").inner_text()
+    assert "Topics by shop" in text and "Topics over day" in text
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Topics by shop", "csv"))))
+    assert len(rows) == 9 and float(rows[0]["share"]) == pytest.approx(made_of[0::3, 0].mean())
+
+
+def test_groups_and_times_are_read():
+    made_of = np.eye(3)[np.arange(90) % 3]
+    many = group_summary(list(range(90)), None, made_of)[0]
+    assert many["labels"][-1] == "all others" and sum(many["n"]) == 90
+    assert group_summary(None, None, made_of) is None
+    years = group_summary(None, [1990 + i % 60 for i in range(90)], made_of)[0]
+    assert len(years["labels"]) == 12 and sum(years["n"]) == 90
+    gaps = group_summary(["a", None, float("nan")] * 30, None, made_of)[0]
+    assert gaps["n"] == [30]
+    with pytest.raises(ValueError, match=r"shop has 2 values, but there are 90"):
+        group_summary({"shop": [1, 2]}, None, made_of)
+    with pytest.raises(ValueError, match=r"numbers, or dates .* got 'soon'"):
+        group_summary(None, ["soon"] * 90, made_of)
+
+
+# ---- what can be taken along -------------------------------------------------------------------
+
+
+def test_charts_are_saved_as_svg_and_csv(open_page):
+    model, texts, _ = case("regression")
+    page = open_page(explorer("regression", target_name="stars").html)
+    drawing = saved(page, "Effects of topics on stars", "svg")
+    root = ElementTree.fromstring(drawing)
+    assert root.tag.endswith("svg") and "var(" not in drawing and "class=" not in drawing
+    assert re.search(r'fill="rgb\(', drawing)
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Effects of topics on stars", "csv"))))
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]), as_frame=False)
+    np.testing.assert_allclose(
+        sorted(float(r["change"]) for r in rows), np.sort(effects["change"]), rtol=1e-6
+    )
+    for view, name in (
+        ("topics", "Map of the topics"),
+        ("words", "Words"),
+        ("documents", "Predicted and actual stars"),
+        ("documents", "Calibration of stars"),
+        ("try", "What moves stars"),
+    ):
+        page.click(f"#tab-{view}")
+        ElementTree.fromstring(saved(page, name, "svg"))
+        assert len(saved(page, name, "csv").splitlines()) > 3
+    # Every chart of every view has its buttons.
+    for view in ("topics", "words", "documents", "try", "fit"):
+        page.click(f"#tab-{view}")
+        charts = page.locator(f"#panel-{view} svg.chart").count()
+        assert page.locator(f"#panel-{view} .savers").count() >= charts
+
+
+def test_a_spreadsheet_takes_no_name_for_a_formula(open_page):
+    made = explorer("regression", names={0: "=1+1", 1: 'a "b", c', 2: "@x"})
+    page = open_page(made.html)
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Map of the topics", "csv"))))
+    assert sorted(r["name"] for r in rows) == ["'=1+1", "'@x", 'a "b", c']
+
+
+def test_the_link_is_copied(open_page):
+    page = open_page(explorer("regression").html, permissions=["clipboard-read", "clipboard-write"])
+    page.click("[data-topic='1']")
+    page.click("#link")
+    page.wait_for_function("document.getElementById('link').textContent === 'Link copied'")
+    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
+
+
+# ---- codes -------------------------------------------------------------------------------------
+
+
+def test_codes_have_readable_labels_that_differ():
+    names = [
+        "ad:admission diagnosis|Non-operative Organ Systems|Cardiovascular|Sepsis, pulmonary",
+        "tx:cardiovascular|hypertension|ACE inhibitor|lisinopril",
+        "tx:cardiovascular|heart failure|ACE inhibitor|lisinopril",
+        "tx:medications|stress ulcer|pantoprazole|IV",
+        "hx:notes/Progress Notes/Past History/Valve disease/MR",
+        "rx:lisinopril",
+        "and/or",
+        "film",
+    ]
+    assert readable(names) == [
+        "ad: Sepsis, pulmonary",
+        "tx: lisinopril (hypertension)",
+        "tx: lisinopril (heart failure)",
+        "tx: IV (pantoprazole)",
+        "hx: MR (Valve disease)",
+        "rx:lisinopril",
+        "and/or",
+        "film",
+    ]
+    assert spoken(names[0]) == "Sepsis, pulmonary" and spoken("rx:lisinopril") == "lisinopril"
+    # What cannot be told apart by its levels gets a number, also one that is taken already.
+    same = ["a|b|x" + "y" * 300, "a|b|x" + "y" * 301, "k:p|q|end of it", "k:p|q|q|end of it"]
+    assert len(set(readable(same))) == 4
+    rng = np.random.default_rng(0)
+    many = ["|".join(rng.choice(list("abc"), 4)) for _ in range(300)]
+    assert len(set(readable(many))) == len(set(many))
+
+
+def test_a_code_shows_its_label_and_its_hierarchy(open_page):
+    model, texts, target = case("binary")
+    counts = model[:-1].transform(texts[:60])
+    names = [f"dx:organ system|kind {i % 7}|failure {i}" for i in range(counts.shape[1])]
+    made = Explorer(model[-1], counts=counts, target=target[:60], vocabulary=names)
+    page = open_page(made.html)
+    word = page.locator(".word-bar").first
+    assert re.fullmatch(r"dx: failure \d+( \(kind \d\))?", word.locator(".name").inner_text())
+    word.hover()
+    assert "organ system › kind" in page.locator("#tip").inner_text()
+    word.click()
+    assert "organ system › kind" in page.locator("#word-card .path").inner_text()
