@@ -40,9 +40,9 @@ def reachable_effects(
     kind, step = "f4", None
     if words.size > _MANY:
         kind, step = "i2", max(float(np.abs(words).max()), 1e-12) / 32767
-    limits: dict[str, Any] = {"limits": topics.limits, "observed": topics.observed}
-    limits |= {"sample": found.sample, "quantiles": topics.quantiles}
-    return out | limits, pack(words, kind, step)
+    more: dict[str, Any] = {"limits": topics.limits, "observed": topics.observed}
+    more |= {"sample": found.sample, "quantiles": topics.quantiles}
+    return out | more, pack(words, kind, step)
 
 
 def _affordable(fitted: Fitted, counts: Any) -> int:
