@@ -217,7 +217,7 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         if found is not None and found.whole and found.fingerprint and not job.overwrite:
             finished = folder
         else:
-            check_free(folder, job.overwrite, job.path)
+            check_free(folder, job.overwrite, (job.path,))
     source = _read(job, remarks)
     from topicfocus.workflow.chain import fit_source
     from topicfocus.workflow.fit import Keeping
