@@ -9,7 +9,7 @@ from command_line import topicfocus, topicfocus_forked, write_reviews
 
 from topicfocus import workflow
 from topicfocus.workflow import CountOptions, ReadOptions, read_config
-from topicfocus.workflow.config import as_config, config_text
+from topicfocus.workflow.config import as_config, config_text, read_flat
 from topicfocus.workflow.logs import check_log, logging_to
 from topicfocus.workflow.options import ColumnNames, ModelOptions, Roles
 from topicfocus.workflow.remarks import as_remarks
@@ -52,6 +52,19 @@ def test_what_is_written_is_what_is_read(tmp_path):
         "seed": 3,
         "jobs": 2,
     }
+
+
+def test_several_files_and_lists_of_stop_words(tmp_path):
+    (tmp_path / "mine.txt").write_text("the\n")
+    path = tmp_path / "c.toml"
+    path.write_text('file = ["a.csv", "parts/*.csv", "-"]\nstop_words = "mine.txt"\n')
+    found = read_flat(path)
+    assert found["file"] == [str(tmp_path / "a.csv"), str(tmp_path / "parts" / "*.csv"), "-"]
+    assert found["stop_words"] == str(tmp_path / "mine.txt")
+    written = config_text({"file": found["file"], "stop_words": "german"}, tmp_path / "o")
+    assert 'file = ["../a.csv", "../parts/*.csv", "-"]' in written
+    path.write_text('stop_words = "german"\n')
+    assert read_flat(path)["stop_words"] == "german"
 
 
 @pytest.mark.parametrize(

@@ -141,11 +141,11 @@ def test_a_manifest_names_no_file_that_a_fit_never_writes(folder, outcome):
 def test_what_is_read_is_not_replaced(folder):
     source = folder / "predictions.csv"
     with pytest.raises(FileExistsError, match="is what is read, and a file of"):
-        check_free(folder, True, str(source))
+        check_free(folder, True, [str(source)])
     link = folder.parent / "link.csv"
     link.symlink_to(source)
     with pytest.raises(FileExistsError, match="is what is read, and a file of"):
-        check_free(folder, True, str(link))
+        check_free(folder, True, ["-", str(link)])
 
 
 @pytest.mark.parametrize("n", range(10))
@@ -213,6 +213,13 @@ def test_writing_leaves_nothing_after_an_error(tmp_path):
         (temporary / "model.topicfocus").write_bytes(b"half")
         raise KeyError
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_no_manifest_would_list_is_noticed(tmp_path):
+    expected = pytest.raises(ValueError, match=r"new\.png is missing in manifest\.RESULT_FILES")
+    with expected, writing(tmp_path / "o") as temporary:
+        (temporary / "new.png").write_bytes(b"")
+    assert not (tmp_path / "o").exists()
 
 
 def test_resume_of_a_finished_fit_reads_it_back(data, outcome, folder):

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from topicfocus import __version__
-from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.options import ColumnNames, CountOptions, ModelOptions, ReadOptions, Roles
 
 #: Values that are names of files.
 _PATHS = ("file", "vocabulary")
 #: Keys beside those of the classes: what is read, and the mark of the fit that wrote the config.
-_MORE = {"file": "str | Sequence", "fingerprint": "str"}
+_MORE = {"file": "str | Sequence[str]", "fingerprint": "str"}
 #: What a word of an annotation lets a value be.
 _TYPES = {
     "int": (int,),
@@ -126,9 +125,9 @@ def _check(place: Path, key: str, value: Any, annotation: str) -> None:
 def _as_argument(place: Path, key: str, value: Any) -> Any:
     if key in _PATHS and isinstance(value, list):
         return [_as_argument(place, key, one) for one in value]
-    if key in _PATHS and value != "-":
-        return os.path.normpath(place.parent / value)
-    if key == "stop_words" and isinstance(value, str) and value not in (*LANGUAGES, "auto", "none"):
+    # Stop words are a file, or the name of a list of ours.
+    is_file = key == "stop_words" and isinstance(value, str) and (place.parent / value).is_file()
+    if is_file or (key in _PATHS and value != "-"):
         return os.path.normpath(place.parent / value)
     if key == "ngrams":
         if len(value) != 2:
@@ -168,14 +167,16 @@ def config_text(settings: dict[str, Any], folder: Path) -> str:
     lines += ["# Paths are relative to this file."]
     for key, value in settings.items():
         if key in _PATHS:
-            several = [value] if isinstance(value, (str, os.PathLike)) else value
-            paths = [one if one == "-" else _relative(os.fspath(one), folder) for one in several]
-            value = paths if isinstance(value, list) else paths[0]
+            value = _relative(value, folder)
         lines.append(f"{key} = {_toml(value)}")
     return "\n".join(lines) + "\n"
 
 
-def _relative(path: str, folder: Path) -> str:
+def _relative(path: Any, folder: Path) -> Any:
+    if isinstance(path, (list, tuple)):
+        return [_relative(one, folder) for one in path]
+    if path == "-":
+        return path
     try:
         return os.path.relpath(os.path.abspath(path), folder.resolve())
     except ValueError:  # another drive of Windows

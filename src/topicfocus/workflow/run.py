@@ -236,8 +236,7 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         if found is not None and found.whole and found.fingerprint and not job.overwrite:
             finished = folder
         else:
-            for one in job.paths:
-                check_free(folder, job.overwrite, one)
+            check_free(folder, job.overwrite, job.paths)
     source = _read(job, remarks)
     from topicfocus.workflow.chain import fit_source
     from topicfocus.workflow.fit import Keeping

@@ -6,8 +6,9 @@ import glob
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,10 +83,10 @@ def check_place(folder: Path) -> None:
         raise PermissionError(f"the folder {parent} cannot be written to.")
 
 
-def check_free(folder: Path, overwrite: bool, source: str | None = None) -> None:
+def check_free(folder: Path, overwrite: bool, sources: Iterable[str] = ()) -> None:
     """Nothing of that name is there, or a result whose files may be replaced.
 
-    `source`, the file that is read, is never replaced.
+    `sources`, the files that are read, never are.
     """
     check_place(folder)
     if not os.path.lexists(folder):
@@ -97,8 +98,8 @@ def check_free(folder: Path, overwrite: bool, source: str | None = None) -> None
         )
     if any(folder.iterdir()):
         check_replaceable(folder)
-    for name in RESULT_FILES:
-        if source is not None and _is_same(folder / name, source):
+    for name, source in product(RESULT_FILES, sources):
+        if _is_same(folder / name, source):
             raise FileExistsError(
                 f"{source} is what is read, and a file of {folder}: it is not replaced. Choose "
                 f"another {setting('out')}."
@@ -148,6 +149,9 @@ def writing(folder: Path, fingerprint: str | None = None) -> Iterator[Path]:
     temporary.mkdir()
     try:
         yield temporary
+        unknown = set(os.listdir(temporary)) - set(RESULT_FILES)
+        if unknown:  # of whoever adds a file to results: it would be nobody's
+            raise ValueError(f"{', '.join(sorted(unknown))} is missing in manifest.RESULT_FILES.")
         new = describe(temporary, fingerprint)
         write_manifest(temporary, new)
         if folder.exists():
