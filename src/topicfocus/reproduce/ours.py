@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.datasets import Dataset
+from topicfocus.estimators.usefulness import UselessFitWarning
 from topicfocus.reproduce.fits import N_TOPICS, Fit
 
 Settings = Mapping[str, Any]
@@ -48,7 +50,10 @@ def estimator(
         model = make(N_TOPICS, random_state=seed, n_jobs=1, **options)
         held = {"X_val": data.valid.counts, "y_val": data.valid.target} if watches else {}
         began = time.perf_counter()
-        model.fit(data.train.counts, data.train.target, **held)
+        with warnings.catch_warnings():
+            # A comparison has figures for it.
+            warnings.simplefilter("ignore", UselessFitWarning)
+            model.fit(data.train.counts, data.train.target, **held)
         seconds = time.perf_counter() - began
         fitted = _read(model, data, seconds)
         if not watches:
