@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,29 +15,24 @@ from topicfocus.selection.folds import halves
 from topicfocus.selection.parallel import refusing_interrupts
 
 
-@dataclass(frozen=True)
-class Reference:
-    """What halves are held against: the model's topics, and where covariates are average."""
+def topic_effects(model: Any, counts: Any) -> np.ndarray:
+    """What a topic moves within its reach, on the scale of the linear predictor.
 
-    components: np.ndarray
-    centre: np.ndarray
-
-    @staticmethod
-    def of(model: Any) -> Reference:
-        targets = model.fitted_.targets
-        centre = np.zeros(0) if targets is None else targets.scaling.centre
-        return Reference(model.fitted_.components, np.asarray(centre, dtype=float))
-
-
-def topic_effects(model: Any, centre: np.ndarray) -> np.ndarray:
-    """Linear predictor of a document of one topic, covariates at `centre`; topics x predictors."""
+    Δ_k = (q90_k - q10_k) (η_k - Σ_{j≠k} m_j η_j / Σ_{j≠k} m_j): the part of topic k goes from the
+    10th to the 90th percentile of the documents, the other topics making room in proportion to
+    their mean parts m. Topics x predictors. The coefficients alone are those of documents of one
+    topic, which nobody has seen.
+    """
     fitted = model.fitted_
     if fitted.targets is None:
         return np.zeros((fitted.state.n_topics, 0))
-    effects = np.atleast_2d(fitted.coef).T + np.atleast_1d(fitted.intercept)
-    if fitted.covariate_coef is not None:
-        effects = effects + np.atleast_2d(fitted.covariate_coef) @ centre
-    return effects
+    mixes = fitted.mixes(fitted.corpus(counts), model.n_jobs)
+    low, high = np.quantile(mixes, [0.1, 0.9], axis=0)
+    coef = np.atleast_2d(fitted.coef).T
+    weighted = mixes.mean(axis=0)[:, None] * coef
+    rest = np.maximum(1 - mixes.mean(axis=0)[:, None], 1e-300)
+    others = (weighted.sum(axis=0) - weighted) / rest
+    return (high - low)[:, None] * (coef - others)
 
 
 def covariate_effects(model: Any) -> np.ndarray:
@@ -48,16 +42,19 @@ def covariate_effects(model: Any) -> np.ndarray:
 
 
 def fit_pair(
-    name: str, model: Any, data: Data, reference: Reference, classes: bool, seed: int
+    name: str, model: Any, data: Data, reference: np.ndarray, classes: bool, seed: int
 ) -> dict[str, Any]:
-    """The record of a pair: of each half what it kept, and its topics beside the model's."""
+    """The record of a pair: of each half what it kept, and its topics beside the model's.
+
+    `reference` has the model's topics; effects are within the reach of all documents.
+    """
     parts = halves(data, classes, np.random.default_rng([seed, int(name.rpartition("-")[2])]))
     try:
         pair = [_fit(model, data.rows(part)) for part in parts]
     except Exception as error:
         message = " ".join(str(error).split())
         return {"name": name, "error": f"{type(error).__name__}: {message}"}
-    matches = [match_topics(half.components_, reference.components) for half in pair]
+    matches = [match_topics(half.components_, reference) for half in pair]
     topics = [half.components_[match] for half, (match, _) in zip(pair, matches, strict=True)]
     found: dict[str, Any] = {
         "name": name,
@@ -67,7 +64,7 @@ def fit_pair(
         "between": _cosines(*topics).tolist(),
         "top": [[words.tolist() for words in top_words(t, TOP)] for t in topics],
         "effects": [
-            topic_effects(half, reference.centre)[match].tolist()
+            topic_effects(half, data.X)[match].tolist()
             for half, (match, _) in zip(pair, matches, strict=True)
         ],
         "covariates": [covariate_effects(half).tolist() for half in pair],
