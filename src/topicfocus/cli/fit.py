@@ -14,9 +14,15 @@ from topicfocus.workflow.write import default_folder
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write, show."""
+    chosen = {"topics": args.topics, "inclusion_prior": args.inclusion_prior}
+    return fit_and_show(args, fit_file, **chosen)
+
+
+def fit_and_show(args: argparse.Namespace, fit: Any, **chosen: Any) -> int:
+    """What `fit` and `tune` have in common; `chosen` is what they do not."""
     remarks = Remarks(args.quiet)
     with one_line_warnings(remarks):
-        outcome = fit_file(
+        outcome = fit(
             args.file,
             text=args.text,
             target=args.target,
@@ -25,8 +31,7 @@ def run(args: argparse.Namespace) -> int:
             weight=args.weight,
             exposure=args.exposure,
             model=args.model,
-            topics=args.topics,
-            inclusion_prior=args.inclusion_prior,
+            stability=args.stability,
             test_share=args.test_share,
             seed=args.seed,
             jobs=args.jobs,
@@ -38,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
             checkpoint_every=args.checkpoint_every,
             remarks=remarks,
             progress=not args.quiet,
+            **chosen,
         )
     show_result(outcome.result, args.json)
     say_written(outcome, remarks)

@@ -51,7 +51,13 @@ def show(result: dict[str, Any]) -> None:
         f"[bold]{result['model']}[/] on {documents['train']:,} documents, {words['words']:,} words"
         f": {result['steps']} steps in {result['seconds']:.1f} s{how}\n"
     )
+    if "tuning" in result or "stability" in result:
+        from topicfocus.cli.show_choice import show_stability, show_tuning
+
+        show_tuning(console, result.get("tuning"))
     _topics(console, result)
+    if "stability" in result:
+        show_stability(console, result["stability"])
     _covariates(console, result)
     _words(console, words)
     _figures(console, result)

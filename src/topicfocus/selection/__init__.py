@@ -4,7 +4,7 @@ from topicfocus.selection.compare import Comparison, compare_models
 from topicfocus.selection.indices import StabilityIndex, false_words_bound, nogueira_index
 from topicfocus.selection.intervals import Intervals
 from topicfocus.selection.search import TopicSearchCV
-from topicfocus.selection.stability import Stability, stability
+from topicfocus.selection.stable import Stability, stability
 
 __all__ = [
     "Comparison",

@@ -15,6 +15,7 @@ from topicfocus.workflow.outcome import Outcome, make_outcome
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.split import split
+from topicfocus.workflow.tune import check_stability, tune_model, with_choice
 
 
 def fit_source(
@@ -44,8 +45,18 @@ def fit_source(
     if partial is not None:
         store = open_store(partial, every, resume, source, counted, train, options, remarks)
     with keeping_finished(store):
-        began = time.perf_counter()
         counts, mine = counted.counts[train], source.columns.of(train)
+        options, tuned = tune_model(
+            counts,
+            y[train],
+            mine,
+            target.kind,
+            options,
+            remarks,
+            progress=progress,
+            partial=partial,
+        )
+        began = time.perf_counter()
         model = fit_model(
             counts, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
@@ -53,7 +64,18 @@ def fit_source(
         remarks.say("Comparing with a regression on all words ...")
         model.n_jobs = options.jobs
         judged = judge(model, source, counted, y, parts, options.seed)
-        return make_outcome(
+        found = check_stability(
+            model,
+            counts,
+            y[train],
+            mine,
+            counted.words,
+            options,
+            remarks,
+            progress=progress,
+            partial=partial,
+        )
+        outcome = make_outcome(
             source,
             counted,
             model,
@@ -64,3 +86,4 @@ def fit_source(
             columns=columns,
             seconds=seconds,
         )
+        return with_choice(outcome, tuned, found)

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.lock import holding
-from topicfocus.workflow.options import ColumnNames, CountOptions, ModelOptions, ReadOptions, Roles
+from topicfocus.workflow.options import (
+    ColumnNames,
+    CountOptions,
+    ModelOptions,
+    ReadOptions,
+    Roles,
+    TuneOptions,
+)
 from topicfocus.workflow.remarks import Listener, Remarks, as_remarks
 from topicfocus.workflow.wording import setting, spoken
 from topicfocus.workflow.write import check_free, write_outcome
@@ -33,8 +40,10 @@ def fit_file(
     weight: str | None = None,
     exposure: str | None = None,
     model: str = "focused",
-    topics: int = 5,
+    topics: int | str = 5,
     inclusion_prior: float | str | None = None,
+    tuning: TuneOptions | None = None,
+    stability: int = 0,
     test_share: float = 0.2,
     seed: int = 0,
     jobs: int | None = None,
@@ -68,9 +77,14 @@ def fit_file(
     exposure : str, optional
         Column that counts are proportional to, with ``kind="count"``.
     model : {"focused", "pf-slda", "pc-slda", "slda"}, default="focused"
-    topics : int, default=5
+    topics : int or "auto", default=5
+        "auto" chooses among 3, 5 and 10 on folds of the training part.
     inclusion_prior : float or "auto", optional
         Expected share of relevant tokens; by default focused chooses it, pf-slda takes 0.1.
+    tuning : TuneOptions, optional
+        With ``topics="auto"``: what is tried; see `tune_file`.
+    stability : int, default=0
+        Fit to so many pairs of halves once more, to see which words, topics and effects come back.
     test_share : float, default=0.2
         Share of documents held out.
     seed : int, default=0
@@ -147,6 +161,8 @@ def fit_file(
         model=model,
         topics=topics,
         inclusion_prior=inclusion_prior,
+        tuning=tuning,
+        stability=stability,
         test_share=test_share,
         seed=seed,
         jobs=jobs,

@@ -98,6 +98,10 @@ def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]
         (temporary / METRICS_FILE).write_text(text + "\n", encoding="utf-8")
         with (temporary / PREDICTIONS_FILE).open("w", encoding="utf-8", newline="") as stream:
             write_csv(outcome.predictions, stream)
+        if "tuning" in outcome.result:
+            from topicfocus.workflow.tune import PICTURE_FILE, write_picture
+
+            write_picture(temporary / PICTURE_FILE, outcome.result["tuning"])
         if outcome.shown["texts"]:
             _write_page(temporary / EXPLORER_FILE, outcome, remarks)
         return sorted(path.name for path in temporary.iterdir())
