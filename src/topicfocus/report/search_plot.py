@@ -64,6 +64,9 @@ def plot_search(source: Any, score: str = "score", ax: Any = None) -> Any:
             place = ([row["words"]], [row["score"]])
             axes.plot(*place, "o", markersize=13, fillstyle="none", color="black", label="taken")
     axes.set_xscale("log")
+    ticks = _ticks(sorted(row["words"] for row in rows))
+    axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
+    axes.set_xticks([], minor=True)
     axes.set_xlabel("words kept")
     axes.set_ylabel(f"held-out {score} (mean of folds ± standard error)")
     axes.legend(frameon=False, fontsize=8)
@@ -78,6 +81,15 @@ def _rows(source: Any) -> list[Mapping[str, Any]]:
         given = given.to_dict("records")
     assert isinstance(given, Sequence)
     return [row for row in given if _is_number(row.get("score")) and _is_number(row.get("words"))]
+
+
+def _ticks(words: Sequence[float]) -> list[float]:
+    """Numbers of words to write below the axis: those not too near to the one before."""
+    ticks = [words[0]]
+    for n in words:
+        if n > 1.25 * ticks[-1]:
+            ticks.append(n)
+    return ticks
 
 
 def _is_number(value: Any) -> bool:
