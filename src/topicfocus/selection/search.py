@@ -448,6 +448,7 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
+        tags.transformer_tags = inner.transformer_tags
         tags.target_tags = inner.target_tags
         tags.input_tags = inner.input_tags
         return tags
