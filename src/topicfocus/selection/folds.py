@@ -13,6 +13,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     check_cv,
 )
+from sklearn.utils.multiclass import type_of_target
 
 from topicfocus.selection.documents import Data, plain_targets
 
@@ -34,6 +35,11 @@ def make_folds(data: Data, cv: Any, classes: bool, seed: int | None) -> list[Spl
     labelled = data.rows(known)
     y = None if labelled.y is None else plain_targets(labelled.y)
     one = y is not None and y.ndim == 1
+    if classes and one and type_of_target(y) == "continuous":
+        raise ValueError(
+            "Unknown label type: continuous. y holds numbers that are not whole, and a classifier "
+            "needs classes. Use a regressor."
+        )
     splitter = _splitter(cv, y if classes and one else None, labelled.groups, len(known), seed)
     if splitter is None:
         splitter = check_cv(cv, y if one else None, classifier=classes and one)

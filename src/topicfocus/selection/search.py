@@ -152,7 +152,17 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **beside: Any) -> TopicSearchCV:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        covariates: Any = None,
+        exposure: Any = None,
+        **named: Any,
+    ) -> TopicSearchCV:
         """Fit every setting to every fold, choose, and fit the choice to all documents.
 
         Parameters
@@ -162,8 +172,10 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
             Documents without a target are never judged on, and in all training parts.
         groups : array (documents,), optional
             Documents of one group (a patient, an author) are never on both sides of a fold.
-        **beside : arrays with one entry a document
-            ``sample_weight``, ``covariates``, ``exposure``, as for the model's `fit`.
+        sample_weight, covariates, exposure : optional
+            As for the model's `fit`; scores take them into account, too.
+        **named
+            The same under a pipeline's names, such as ``focusedtopicregressor__covariates``.
 
         Returns
         -------
@@ -189,15 +201,19 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_choice("rule", self.rule, RULES)
         check_flag("refit", self.refit)
         n_threads(self.n_jobs)
+        if y is None and get_tags(self.estimator).target_tags.required:
+            raise ValueError("requires y to be passed, but the target y is None.")
         self.scorer_ = read_scoring(self.scoring)
         settings, estimators = self._settings()
-        data = read_data(X, y, groups, beside, take_apart(self.estimator).name)
+        given = {"sample_weight": sample_weight, "covariates": covariates, "exposure": exposure}
+        data = read_data(X, y, groups, {**given, **named}, take_apart(self.estimator).name)
         classes = is_classifier(take_apart(self.estimator).model)
         splits = make_folds(data, self.cv, classes, self.random_state)
         records = self._records(data, splits, estimators)
         self._report(settings, records, len(splits))
         if self.refit:
-            best = clone(estimators[self.best_index_])
+            best = estimators[self.best_index_]
+            _seed(take_apart(best).model, self.random_state)
             self.best_estimator_ = _fit_whole(best, data)
         return self
 
@@ -272,7 +288,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         if not any(math.isfinite(row["score"]) for row in rows):
             errors = [r["error"] for r in records if r["error"]]
             first = errors[0] if errors else "their scores are not numbers"
-            raise ValueError(f"All {len(rows)} settings failed. The first error: {first}")
+            kind = TypeError if first.startswith("TypeError") else ValueError
+            raise kind(f"All {len(rows)} settings failed. The first error: {first}")
         self.best_index_ = choose(rows, self.rule, self.least_diversity)
         best = max(rows, key=lambda row: row["score"] if math.isfinite(row["score"]) else -math.inf)
         for i, row in enumerate(rows):
@@ -397,6 +414,31 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         """
         return self._best().transform(X)
 
+    @_delegated("transform")
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit, and the topic mixes of the same documents.
+
+        Parameters
+        ----------
+        X, y, **params
+            As for `fit`.
+
+        Returns
+        -------
+        array (documents, topics)
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicRegressor(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit_transform(reviews.counts, reviews.target).shape
+        (200, 2)
+        """
+        return self.fit(X, y, **params).transform(X)
+
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """The score that settings were judged by, of the model taken.
 
@@ -472,17 +514,21 @@ def _counted(
 
 
 def _prepared(model: Any, seed: int | None, alone: bool) -> Any:
-    """A clone for one fit: the same documents are set aside for all settings, threads are not many.
+    """A clone for one fit: the same documents are set aside for all settings, threads are few.
 
     A model whose `random_state` is None may set any documents aside, so also the same ones.
     """
     model = clone(model)
-    params = model.get_params(deep=False)
-    if "random_state" in params and params["random_state"] is None:
-        model.set_params(random_state=seed)
-    if "n_jobs" in params and not alone:
+    _seed(model, seed)
+    if "n_jobs" in model.get_params(deep=False) and not alone:
         model.set_params(n_jobs=1)
     return model
+
+
+def _seed(model: Any, seed: int | None) -> None:
+    """A seed for a model that has none of its own."""
+    if model.get_params(deep=False).get("random_state", 0) is None:
+        model.set_params(random_state=seed)
 
 
 def _fit_whole(estimator: Any, data: Data) -> Any:
