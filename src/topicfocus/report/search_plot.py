@@ -14,8 +14,8 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 def plot_search(source: Any, score: str = "score", ax: Any = None) -> Any:
     """Held-out score with its standard error over the words kept, one line a number of topics.
 
-    The ring is the setting that was taken; the dotted line is the best score less its standard
-    error, above which a setting counts as good as the best.
+    The ring is the setting that was taken; the dotted line is the best score (of settings whose
+    topics are distinct) less its standard error, above which a setting counts as good as the best.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def plot_search(source: Any, score: str = "score", ax: Any = None) -> Any:
             capsize=2,
             label=f"{topics:g} topics",
         )
-    best = max(rows, key=lambda row: row["score"])
+    best = max(rows, key=lambda row: (row.get("best", False), row["score"]))
     axes.axhline(
         best["score"] - (best.get("score_se") or 0.0), color="#8a93a3", linestyle=":", linewidth=1
     )

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 RULES = ("one-standard-error", "best")
 
 
-def choose(rows: Sequence[Mapping[str, Any]], rule: str, least_diversity: float) -> int:
+class Choice(NamedTuple):
+    """The row that is taken, the best one, and all that are as good as it."""
+
+    taken: int
+    best: int
+    within: tuple[int, ...]
+
+
+def choose(rows: Sequence[Mapping[str, Any]], rule: str, least_diversity: float) -> Choice:
     """The row that is taken.
 
     Best is the highest mean score. By the one-standard-error rule every row counts as good whose
@@ -21,8 +29,6 @@ def choose(rows: Sequence[Mapping[str, Any]], rule: str, least_diversity: float)
     distinct = [i for i in fitted if not rows[i]["diversity"] < least_diversity]
     allowed = distinct or fitted
     best = max(allowed, key=lambda i: rows[i]["score"])
-    if rule == "best":
-        return best
     error = rows[best]["score_se"]
     least = rows[best]["score"] - (error if math.isfinite(error) else 0.0)
     good = [i for i in allowed if rows[i]["score"] >= least]
@@ -32,4 +38,5 @@ def choose(rows: Sequence[Mapping[str, Any]], rule: str, least_diversity: float)
         topics, words = (v if math.isfinite(v) else 0.0 for v in (row["n_topics"], row["words"]))
         return topics, words, -row["score"]
 
-    return min(good, key=simplicity)
+    taken = best if rule == "best" else min(good, key=simplicity)
+    return Choice(taken, best, tuple(good))

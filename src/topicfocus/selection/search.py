@@ -97,7 +97,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         docs/metrics.md), `words` kept, their `token_share`, `jaccard` and `nogueira` (how alike
         the words are that folds keep; training parts of k folds share (k-2)/(k-1) of their
         documents, so see `stability` for what another sample would keep), `seconds` of a fit,
-        `within` (one standard error of the best), `chosen`, and `error`.
+        `error`, and whether it is the `best` of those with enough diversity, `within` a standard
+        error of that, and `chosen`.
     frontier_rows_ : list of dicts
         The same, whether pandas is installed or not.
     best_index_ : int
@@ -290,11 +291,11 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
             first = errors[0] if errors else "their scores are not numbers"
             kind = TypeError if first.startswith("TypeError") else ValueError
             raise kind(f"All {len(rows)} settings failed. The first error: {first}")
-        self.best_index_ = choose(rows, self.rule, self.least_diversity)
-        best = max(rows, key=lambda row: row["score"] if math.isfinite(row["score"]) else -math.inf)
+        choice = choose(rows, self.rule, self.least_diversity)
+        self.best_index_ = choice.taken
         for i, row in enumerate(rows):
-            row["within"] = bool(row["score"] >= best["score"] - np.nan_to_num(best["score_se"]))
-            row["chosen"] = i == self.best_index_
+            row["best"], row["within"] = i == choice.best, i in choice.within
+            row["chosen"] = i == choice.taken
         self.best_params_ = settings[self.best_index_]
         self.best_score_ = rows[self.best_index_]["score"]
         self.n_splits_ = n
