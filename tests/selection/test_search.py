@@ -142,6 +142,8 @@ def test_texts_are_counted_once_a_fold_on_its_training_part(reviews):
     assert sorted(Counting.calls) == [80] * 4 + [160]  # two ways, two folds; and the choice
     assert [row["error"] for row in found.frontier_rows_] == [None] * 3
     assert found.predict(["an awful mess", "a superb masterpiece"]).argmax() == 1
+    scored = found.score(reviews.texts, reviews.target)
+    assert scored == found.best_estimator_.score(reviews.texts, reviews.target)
     words = [row["words"] for row in found.frontier_rows_]
     assert np.isfinite(words).all()
 
@@ -186,6 +188,7 @@ def test_covariates_weights_and_exposure_reach_fit_and_score(reviews, scoring):
     assert model.frontier_rows_[0]["error"] is None
     assert model.best_score_ > (0.9 if scoring is None else -4)
     assert model.predict(reviews.counts, covariates=z).shape == (160,)
+    assert model.score(reviews.counts, y, covariates=z) > model.best_score_ - 0.1
     with pytest.raises(TypeError, match="unknown argument 'weights'"):
         model.fit(reviews.counts, y, weights=weight)
     with pytest.raises(ValueError, match="sample_weight has 3"):

