@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from topicfocus import __version__
 from topicfocus.cli import options
@@ -161,7 +162,7 @@ def _model(parser: argparse.ArgumentParser) -> None:
     _testing(group)
 
 
-def _testing(group: argparse._ArgumentGroup) -> None:
+def _testing(group: Any) -> None:
     group.add_argument(
         "--test-share",
         type=options.share,

@@ -15,7 +15,7 @@ from topicfocus.workflow.outcome import Outcome, make_outcome
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.split import split
-from topicfocus.workflow.tune import check_stability, tune_model, with_choice
+from topicfocus.workflow.tune import Training, check_stability, tune_model, with_choice
 
 
 def fit_source(
@@ -46,16 +46,10 @@ def fit_source(
         store = open_store(partial, every, resume, source, counted, train, options, remarks)
     with keeping_finished(store):
         counts, mine = counted.counts[train], source.columns.of(train)
-        options, tuned = tune_model(
-            counts,
-            y[train],
-            mine,
-            target.kind,
-            options,
-            remarks,
-            progress=progress,
-            partial=partial,
+        training = Training(
+            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial
         )
+        options, tuned = tune_model(training, options)
         began = time.perf_counter()
         model = fit_model(
             counts, y[train], mine, target.kind, options, remarks, progress=progress, store=store
@@ -64,17 +58,7 @@ def fit_source(
         remarks.say("Comparing with a regression on all words ...")
         model.n_jobs = options.jobs
         judged = judge(model, source, counted, y, parts, options.seed)
-        found = check_stability(
-            model,
-            counts,
-            y[train],
-            mine,
-            counted.words,
-            options,
-            remarks,
-            progress=progress,
-            partial=partial,
-        )
+        found = check_stability(training, model, options)
         outcome = make_outcome(
             source,
             counted,

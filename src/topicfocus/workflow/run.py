@@ -169,13 +169,7 @@ def fit_file(
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure)
     roles = Roles(text=text, target=target, kind=kind, more=more)
-    folder = None if out is None else Path(out)
-    if folder is None:
-        if resume or overwrite:
-            option = setting("resume" if resume else "overwrite", True)
-            raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
-    else:
-        check_free(folder, overwrite)
+    folder = _folder(out, resume, overwrite)
     with holding(folder):
         source = _read(path, roles, reading, counting, said, jobs)
         from topicfocus.workflow.chain import fit_source
@@ -193,6 +187,17 @@ def fit_file(
             every=checkpoint_every,
         )
         return write(outcome, folder, said, partial)
+
+
+def _folder(out: Any, resume: bool, overwrite: bool) -> Path | None:
+    """Where the result goes, free to be written."""
+    if out is not None:
+        check_free(Path(out), overwrite)
+        return Path(out)
+    if resume or overwrite:
+        option = setting("resume" if resume else "overwrite", True)
+        raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
+    return None
 
 
 def _read(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +28,30 @@ _SCORES = {"classes": ("neg_log_loss", "-log loss"), "other": (None, "R²")}
 PICTURE_FILE = "frontier.png"
 
 
+@dataclass(frozen=True)
+class Training:
+    """The training part: what tuning and stability split again."""
+
+    counts: Any
+    y: np.ndarray
+    columns: Columns
+    kind: str
+    words: np.ndarray
+    remarks: Remarks
+    progress: bool = False
+    partial: Path | None = None
+
+    def checkpoint(self, name: str) -> Path | None:
+        """A folder for finished fits, in the one for checkpoints."""
+        return None if self.partial is None else self.partial / name
+
+
 def tune_model(
-    counts: Any,
-    y: np.ndarray,
-    columns: Columns,
-    kind: str,
-    options: ModelOptions,
-    remarks: Remarks,
-    *,
-    progress: bool = False,
-    partial: Path | None = None,
+    training: Training, options: ModelOptions
 ) -> tuple[ModelOptions, dict[str, Any] | None]:
     """Options with topics and share as chosen, and the search as plain data.
 
-    Without anything to choose the options are as they were. Finished fits go to a folder in
-    `partial`, the folder of checkpoints.
+    Without anything to choose the options are as they were.
     """
     tuning = options.tuning
     if tuning is None:
@@ -51,27 +60,27 @@ def tune_model(
         tuning = TuneOptions(shares=())
     from topicfocus.selection import TopicSearchCV
 
-    scoring, name = _SCORES["classes" if is_classes(kind) else "other"]
+    scoring, name = _SCORES["classes" if is_classes(training.kind) else "other"]
     grid = _grid(tuning, options)
     some = replace(options, topics=tuning.topics[0], tuning=None)
     n_settings = math.prod(map(len, grid.values()))
-    remarks.say(f"Tuning: {n_settings} settings on {tuning.folds} folds ...")
+    training.remarks.say(f"Tuning: {n_settings} settings on {tuning.folds} folds ...")
     search = TopicSearchCV(
-        make_estimator(some, kind),
+        make_estimator(some, training.kind),
         grid,
         cv=tuning.folds,
         scoring=scoring,
         rule=tuning.rule,
         refit=False,
         n_jobs=options.jobs,
-        checkpoint=None if partial is None else partial / "search",
+        checkpoint=training.checkpoint("search"),
         random_state=options.seed,
-        verbose=progress,
+        verbose=training.progress,
     )
-    search.fit(counts, y, **columns.for_fit())
+    search.fit(training.counts, training.y, **training.columns.for_fit())
     for row in search.frontier_rows_:
         if row["error"]:
-            remarks.warn(
+            training.remarks.warn(
                 f"{row['n_topics']} topics, share {row['inclusion_prior']}: {row['error']}"
             )
     taken = search.best_params_
@@ -96,36 +105,27 @@ def _grid(tuning: TuneOptions, options: ModelOptions) -> dict[str, list[Any]]:
     return grid
 
 
-def check_stability(
-    model: Any,
-    counts: Any,
-    y: np.ndarray,
-    columns: Columns,
-    words: np.ndarray,
-    options: ModelOptions,
-    remarks: Remarks,
-    *,
-    progress: bool = False,
-    partial: Path | None = None,
-) -> dict[str, Any] | None:
+def check_stability(training: Training, model: Any, options: ModelOptions) -> dict[str, Any] | None:
     """What comes back in halves of the training part, as plain data; None if not asked for."""
     if not options.stability:
         return None
     from topicfocus.selection import stability
 
-    remarks.say(f"Stability: {2 * options.stability} fits to halves of the training part ...")
+    training.remarks.say(
+        f"Stability: {2 * options.stability} fits to halves of the training part ..."
+    )
     found = stability(
         model,
-        counts,
-        y,
+        training.counts,
+        training.y,
         n_resamples=options.stability,
         n_jobs=options.jobs,
-        checkpoint=None if partial is None else partial / "stability",
+        checkpoint=training.checkpoint("stability"),
         random_state=options.seed,
-        verbose=progress,
-        **columns.for_fit(),
+        verbose=training.progress,
+        **training.columns.for_fit(),
     )
-    return plain(found.to_dict(words.tolist()))
+    return plain(found.to_dict(training.words.tolist()))
 
 
 def with_choice(
