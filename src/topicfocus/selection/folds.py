@@ -13,8 +13,8 @@ from sklearn.model_selection import (
     StratifiedKFold,
     check_cv,
 )
-from sklearn.utils.multiclass import type_of_target
 
+from topicfocus.estimators.coding import read_classes
 from topicfocus.selection.documents import Data, plain_targets
 
 Split = tuple[np.ndarray, np.ndarray]
@@ -35,11 +35,8 @@ def make_folds(data: Data, cv: Any, classes: bool, seed: int | None) -> list[Spl
     labelled = data.rows(known)
     y = None if labelled.y is None else plain_targets(labelled.y)
     one = y is not None and y.ndim == 1
-    if classes and one and type_of_target(y) == "continuous":
-        raise ValueError(
-            "Unknown label type: continuous. y holds numbers that are not whole, and a classifier "
-            "needs classes. Use a regressor."
-        )
+    if classes and one:
+        read_classes([y], np.ones(len(y)))  # labels that are none are an error now
     splitter = _splitter(cv, y if classes and one else None, labelled.groups, len(known), seed)
     if splitter is None:
         splitter = check_cv(cv, y if one else None, classifier=classes and one)
