@@ -35,7 +35,7 @@ def make_folds(data: Data, cv: Any, classes: bool, seed: int | None) -> list[Spl
     labelled = data.rows(known)
     y = None if labelled.y is None else plain_targets(labelled.y)
     one = y is not None and y.ndim == 1
-    if classes and one:
+    if classes and y is not None and y.ndim == 1:
         read_classes([y], np.ones(len(y)))  # labels that are none are an error now
     splitter = _splitter(cv, y if classes and one else None, labelled.groups, len(known), seed)
     if splitter is None:
