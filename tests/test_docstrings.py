@@ -7,7 +7,16 @@ import pytest
 
 import topicfocus
 
-MODULES = ("corpus", "datasets", "metrics", "persistence", "report", "text", "workflow")
+MODULES = (
+    "corpus",
+    "datasets",
+    "metrics",
+    "persistence",
+    "report",
+    "selection",
+    "text",
+    "workflow",
+)
 
 
 def public_objects():

@@ -45,6 +45,9 @@ def programs():
 
 #: Fragments: what they need is said beside them on the page, or not to be had in a test.
 FRAGMENTS = {
+    "choosing.md-0": "goes on with counts of the reader; docstrings have runnable ones",
+    "choosing.md-1": "goes on with models of the reader",
+    "choosing.md-2": "goes on with a model of the reader",
     "datasets.md-0": "needs data sets",
     "datasets.md-1": "goes on with texts of the reader",
     "estimators.md-0": "goes on with texts of the reader",

@@ -19,6 +19,7 @@ LAYERS = (
     "estimators",
     "metrics",
     "datasets",
+    "selection",
     "report",
     "reproduce",
     "workflow",

@@ -19,12 +19,21 @@ _MODULES = (
     "metrics",
     "persistence",
     "report",
+    "selection",
     "text",
     "workflow",
 )
 
 #: Modules that register the classes of model files; `save` and `load` need them imported.
 _REGISTERING = ("estimators",)
+
+#: Public names of modules that are not estimators.
+_HOMES = {
+    "TokenCounter": "text",
+    "TopicSearchCV": "selection",
+    "compare_models": "selection",
+    "stability": "selection",
+}
 
 __all__ = [
     "LDA",
@@ -37,8 +46,11 @@ __all__ = [
     "SLDAClassifier",
     "SLDARegressor",
     "TokenCounter",
+    "TopicSearchCV",
+    "compare_models",
     "load",
     "save",
+    "stability",
 ]
 
 if TYPE_CHECKING:
@@ -54,6 +66,7 @@ if TYPE_CHECKING:
         SLDARegressor,
     )
     from topicfocus.persistence.files import load, save
+    from topicfocus.selection import TopicSearchCV, compare_models, stability
     from topicfocus.text import TokenCounter
 
 
@@ -62,8 +75,8 @@ def __getattr__(name: str) -> Any:
         for module in _REGISTERING:
             importlib.import_module(f"topicfocus.{module}")
         value = getattr(importlib.import_module("topicfocus.persistence.files"), name)
-    elif name == "TokenCounter":
-        value = importlib.import_module("topicfocus.text").TokenCounter
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"topicfocus.{_HOMES[name]}"), name)
     elif name in __all__:
         value = getattr(importlib.import_module("topicfocus.estimators"), name)
     elif name in _MODULES:

@@ -14,12 +14,18 @@ from topicfocus.workflow.write import default_folder
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write, show."""
+    chosen = {"topics": args.topics, "inclusion_prior": args.inclusion_prior}
+    return fit_and_show(args, fit_file, **chosen)
+
+
+def fit_and_show(args: argparse.Namespace, fit: Any, **chosen: Any) -> int:
+    """What `fit` and `tune` have in common; `chosen` is what they do not."""
     if not args.file:
         raise SettingError("say what is read: topicfocus fit FILE, or file in the --config.")
     remarks = Remarks(args.quiet)
     files = [args.file] if isinstance(args.file, str) else args.file  # a config may have one
     with one_line_warnings(remarks):
-        outcome = fit_file(
+        outcome = fit(
             files,
             text=args.text,
             target=args.target,
@@ -29,8 +35,7 @@ def run(args: argparse.Namespace) -> int:
             exposure=args.exposure,
             group=args.group,
             model=args.model,
-            topics=args.topics,
-            inclusion_prior=args.inclusion_prior,
+            stability=args.stability,
             test_share=args.test_share,
             baseline=not args.no_baseline,
             seed=args.seed,
@@ -45,6 +50,7 @@ def run(args: argparse.Namespace) -> int:
             fingerprint=getattr(args, "fingerprint", None),
             remarks=remarks,
             progress=not args.quiet,
+            **chosen,
         )
     show_result(outcome.result, args.json)
     say_written(outcome, remarks)

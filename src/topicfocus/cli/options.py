@@ -102,6 +102,21 @@ def inclusion(text: str) -> float | str:
     return text if text == "auto" else share(text)
 
 
+def topics(text: str) -> int | str:
+    """A number of topics, or "auto"."""
+    return text if text == "auto" else count(1)(text)
+
+
+def counts(text: str) -> tuple[int, ...]:
+    """ "3,5,10": numbers of at least 1, each once."""
+    return tuple(dict.fromkeys(count(1)(part) for part in text.split(",")))
+
+
+def shares(text: str) -> tuple[float, ...]:
+    """ "0.05,0.1": shares, each once."""
+    return tuple(dict.fromkeys(share(part) for part in text.split(",")))
+
+
 for _parse, _name in (
     (share, "share"),
     (seconds, "number"),
@@ -111,6 +126,9 @@ for _parse, _name in (
     _parse.__name__ = _name  # what argparse calls them: "invalid share value"
 ngrams.__name__ = "n-gram"
 inclusion.__name__ = "share"
+topics.__name__ = "whole number"
+counts.__name__ = "whole number"
+shares.__name__ = "share"
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:

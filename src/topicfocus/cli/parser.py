@@ -32,6 +32,7 @@ def build_parser(fit_defaults: dict[str, Any] | None = None) -> argparse.Argumen
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _demo(commands)
     _fit(commands, fit_defaults or {})
+    _tune(commands)
     _predict(commands)
     _explain(commands)
     _report(commands)
@@ -51,6 +52,56 @@ def _fit(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> None
         "the explorer page.",
         epilog="Example: topicfocus fit reviews.csv --text text --target stars",
     )
+    _fit_arguments(fit)
+    _model(fit)
+    _counting(fit)
+    options.add_reading(fit)
+    options.add_common(fit)
+    fit.set_defaults(**defaults)
+
+
+def _tune(commands: argparse._SubParsersAction) -> None:
+    tune = commands.add_parser(
+        "tune",
+        help="choose the number of topics and the share of words on folds, then fit",
+        description="Try every number of topics with every share of words on folds of the training "
+        "part, take the fewest topics, then the fewest words, that predict as well as the best "
+        "within its standard error, fit them, and write what fit writes, with the frontier in "
+        "metrics.json, frontier.png (with matplotlib) and the explorer page.",
+        epilog="Example: topicfocus tune reviews.csv --text text --target stars --topics 3,5,10",
+    )
+    _fit_arguments(tune)
+    group = tune.add_argument_group("model")
+    group.add_argument("--model", choices=MODELS, default="focused", help="default focused")
+    group.add_argument(
+        "--topics",
+        type=options.counts,
+        default=(3, 5, 10),
+        metavar="N,N",
+        help="numbers of topics to try (default 3,5,10)",
+    )
+    group.add_argument(
+        "--shares",
+        type=options.shares,
+        default=(0.05, 0.1, 0.2, 0.4),
+        metavar="P,P",
+        help="shares of relevant tokens to try (default 0.05,0.1,0.2,0.4)",
+    )
+    group.add_argument("--folds", type=options.count(2), default=5, metavar="N", help="default 5")
+    group.add_argument(
+        "--rule",
+        choices=("one-standard-error", "best"),
+        default="one-standard-error",
+        help="take the simplest setting as good as the best, or the best itself",
+    )
+    _testing(group)
+    _counting(tune)
+    options.add_reading(tune)
+    options.add_common(tune)
+
+
+def _fit_arguments(fit: argparse.ArgumentParser) -> None:
+    """The file, its columns, and where the result goes."""
     fit.add_argument(
         "file",
         nargs="*",
@@ -63,11 +114,6 @@ def _fit(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> None
     _fit_columns(fit)
     fit.add_argument("--kind", choices=KINDS, help="kind of target; by default detected")
     _writing(fit)
-    _model(fit)
-    _counting(fit)
-    options.add_reading(fit)
-    options.add_common(fit)
-    fit.set_defaults(**defaults)
 
 
 def _fit_columns(fit: argparse.ArgumentParser) -> None:
@@ -126,12 +172,26 @@ def _writing(fit: argparse.ArgumentParser) -> None:
     fit.add_argument(
         "--log", metavar="FILE", help="add what is done, warnings and errors to a file, with times"
     )
+    fit.add_argument(
+        "--stability",
+        type=options.count(2),
+        default=0,
+        metavar="N",
+        help="fit to N pairs of halves of the documents as well, and say which words, topics and "
+        "effects come back (50 is a good number)",
+    )
 
 
 def _model(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("model")
     group.add_argument("--model", choices=MODELS, default="focused", help="default focused")
-    group.add_argument("--topics", type=options.count(1), default=5, metavar="N", help="default 5")
+    group.add_argument(
+        "--topics",
+        type=options.topics,
+        default=5,
+        metavar="N",
+        help='default 5; "auto" chooses 3, 5 or 10 on folds (see tune)',
+    )
     group.add_argument(
         "--inclusion-prior",
         type=options.inclusion,
@@ -140,6 +200,10 @@ def _model(parser: argparse.ArgumentParser) -> None:
         help="expected share of relevant tokens, between 0 and 1 (default: focused chooses it "
         "itself, pf-slda 0.1)",
     )
+    _testing(group)
+
+
+def _testing(group: Any) -> None:
     group.add_argument(
         "--test-share",
         type=options.share,

@@ -58,7 +58,13 @@ def show(result: dict[str, Any]) -> None:
     if console.width < _NARROW:
         _narrow(console, result)
         return
+    if "tuning" in result or "stability" in result:
+        from topicfocus.cli.show_choice import show_stability, show_tuning
+
+        show_tuning(console, result.get("tuning"))
     _topics(console, result)
+    if "stability" in result:
+        show_stability(console, result["stability"])
     _covariates(console, result)
     _words(console, words)
     _word_effects(console, result)

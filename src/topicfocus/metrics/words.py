@@ -164,12 +164,17 @@ def matched_topics(components: ArrayLike, truth: ArrayLike) -> np.ndarray:
     >>> matched_topics([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], [[1.0, 0.0, 0.0], [0.0, 0.6, 0.8]])
     array([1. , 0.8])
     """
+    return match_topics(components, truth)[1]
+
+
+def match_topics(components: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """For each planted topic the one matched to it (-1 for none), and their cosine."""
     found, planted = read_topics(components), read_topics(truth)
     if found.shape[1] != planted.shape[1]:
         raise ValueError(f"components has {found.shape[1]} words but truth has {planted.shape[1]}")
     sizes = [np.linalg.norm(topics, axis=1, keepdims=True) for topics in (planted, found)]
     cosine = np.minimum((planted / sizes[0]) @ (found / sizes[1]).T, 1.0)
     rows, columns = linear_sum_assignment(cosine, maximize=True)
-    out = np.zeros(len(planted))
-    out[rows] = cosine[rows, columns]
-    return out
+    match, out = np.full(len(planted), -1), np.zeros(len(planted))
+    match[rows], out[rows] = columns, cosine[rows, columns]
+    return match, out

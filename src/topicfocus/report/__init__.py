@@ -2,12 +2,14 @@
 
 from topicfocus.report.explorer import Explorer
 from topicfocus.report.plots import plot_calibration, plot_frontier, plot_topics, plot_words
+from topicfocus.report.search_plot import plot_search
 from topicfocus.report.summary import summarise
 
 __all__ = [
     "Explorer",
     "plot_calibration",
     "plot_frontier",
+    "plot_search",
     "plot_topics",
     "plot_words",
     "summarise",

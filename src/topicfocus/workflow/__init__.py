@@ -21,6 +21,7 @@ _HOMES = {
     "ReadOptions": "options",
     "Saved": "models",
     "SettingError": "errors",
+    "TuneOptions": "options",
     "explain_text": "explain",
     "fit_file": "run",
     "load_model": "models",
@@ -29,6 +30,7 @@ _HOMES = {
     "read_config": "config",
     "read_stop_words": "read",
     "report_file": "report",
+    "tune_file": "tune",
 }
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "ReadOptions",
     "Saved",
     "SettingError",
+    "TuneOptions",
     "explain_text",
     "fit_file",
     "load_model",
@@ -48,6 +51,7 @@ __all__ = [
     "read_config",
     "read_stop_words",
     "report_file",
+    "tune_file",
 ]
 
 if TYPE_CHECKING:
@@ -55,12 +59,13 @@ if TYPE_CHECKING:
     from topicfocus.workflow.errors import FolderInUse, Interrupted, SettingError
     from topicfocus.workflow.explain import explain_text
     from topicfocus.workflow.models import Saved, load_model
-    from topicfocus.workflow.options import CountOptions, ModelOptions, ReadOptions
+    from topicfocus.workflow.options import CountOptions, ModelOptions, ReadOptions, TuneOptions
     from topicfocus.workflow.outcome import Outcome
     from topicfocus.workflow.predict import predict_blocks, predict_file
     from topicfocus.workflow.read import read_stop_words
     from topicfocus.workflow.report import report_file
     from topicfocus.workflow.run import fit_file
+    from topicfocus.workflow.tune import tune_file
 
 
 def __getattr__(name: str) -> Any:

@@ -27,6 +27,13 @@ from topicfocus.workflow.outcome import Outcome, make_outcome
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.split import split
+from topicfocus.workflow.tune import (
+    Training,
+    check_stability,
+    most_topics,
+    tune_model,
+    with_choice,
+)
 
 #: Figures of fewer held-out groups are those of these groups.
 FEW_GROUPS = 5
@@ -62,7 +69,8 @@ def fit_source(
     counts = counted.counts[train]
     n_docs, n_words = counts.shape
     n_classes = 1 if target.classes is None else len(target.classes)
-    check_size(n_docs, n_words, counts.nnz, n_classes, options, remarks)
+    largest = replace(options, topics=most_topics(options))
+    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -72,8 +80,12 @@ def fit_source(
         store = FolderStore(keeping.partial, keeping.every, remarks)
         store.open(mark, settings, keeping.resume)
     with keeping_finished(store):
+        mine, partial = source.columns.of(train), None if keeping is None else keeping.partial
+        training = Training(
+            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial
+        )
+        options, tuned = tune_model(training, options)
         began = time.perf_counter()
-        mine = source.columns.of(train)
         model = fit_model(
             counts, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
@@ -84,6 +96,7 @@ def fit_source(
         model.n_jobs = options.jobs
         with Lines(comparing, remarks.say):
             judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)
+        found = check_stability(training, model, options)
         outcome = make_outcome(
             source,
             counted,
@@ -97,7 +110,8 @@ def fit_source(
         )
         for message in outcome.result["warnings"]:
             remarks.warn(message)
-        return replace(outcome, fingerprint=mark)
+        outcome = with_choice(outcome, tuned, found)
+        return replace(outcome, fingerprint=mark if tuned is None else None)
 
 
 def _say_groups(

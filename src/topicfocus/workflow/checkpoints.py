@@ -128,7 +128,8 @@ class FolderStore:
 
     @property
     def any_finished(self) -> bool:
-        return any(self.folder.glob(f"*{_ENDING}"))
+        # Finished fits of tuning and of stability are in folders of their own.
+        return any(self.folder.glob(f"*{_ENDING}")) or any(self.folder.glob("*/*-*.json"))
 
     def get(self, name: str) -> Any:
         path = self._path(name)

@@ -38,6 +38,7 @@ def _known() -> dict[str, str]:
     classes: tuple[Any, ...] = (Roles, ColumnNames, ModelOptions, ReadOptions, CountOptions)
     found = {field.name: str(field.type) for one in classes for field in fields(one)}
     del found["more"]  # its fields are keys of their own
+    del found["tuning"], found["tokenizer"]  # of the command tune; never from a file
     return {**_MORE, **found}
 
 
@@ -151,11 +152,13 @@ def as_config(
     flat = {"file": path, **roles.said, "kind": roles.kind}
     for one in (options, reading, counting):
         flat |= asdict(one)
+    for name in ("tuning", "tokenizer"):
+        del flat[name]
     flat["stop_words"] = "none" if counting.stop_words is None else counting.stop_words
     if counting.stop_words == "auto":
         del flat["stop_words"]  # what fits the other settings, as if nothing was said
     flat |= found
-    if isinstance(flat["stop_words"], (set, frozenset)):
+    if isinstance(flat.get("stop_words"), (set, frozenset)):
         flat["stop_words"] = sorted(flat["stop_words"])
     return {key: value for key, value in flat.items() if value is not None}
 

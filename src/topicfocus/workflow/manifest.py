@@ -20,6 +20,7 @@ MODEL_FILE = "model.topicfocus"
 METRICS_FILE = "metrics.json"
 PREDICTIONS_FILE = "predictions.csv"
 EXPLORER_FILE = "explorer.html"
+PICTURE_FILE = "frontier.png"
 TOPICS_FILE = "topics.csv"
 WORDS_FILE = "words.csv"
 CONFIG_FILE = "config.toml"
@@ -32,6 +33,7 @@ RESULT_FILES = (
     WORDS_FILE,
     CONFIG_FILE,
     EXPLORER_FILE,
+    PICTURE_FILE,
 )
 _FORMAT = "topicfocus result"
 

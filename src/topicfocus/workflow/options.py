@@ -176,15 +176,55 @@ def _imported(tokenizer: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TuneOptions:
+    """What is tried on folds of the training part, and how one setting is taken.
+
+    Parameters
+    ----------
+    topics : tuple of int, default=(3, 5, 10)
+    shares : tuple of float, default=(0.05, 0.1, 0.2, 0.4)
+        Inclusion priors; none leaves the model's own. For models that select words.
+    folds : int, default=5
+    rule : {"one-standard-error", "best"}, default="one-standard-error"
+        The simplest setting as good as the best, within its standard error, or the best.
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import TuneOptions
+    >>> TuneOptions(topics=(2, 4)).folds
+    5
+    """
+
+    topics: tuple[int, ...] = (3, 5, 10)
+    shares: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4)
+    folds: int = 5
+    rule: str = "one-standard-error"
+
+    def __post_init__(self) -> None:
+        _one_of("rule", self.rule, ("one-standard-error", "best"))
+        if not self.topics or min(self.topics) < 1:
+            raise SettingError(f"{setting('topics')} must be numbers of at least 1.")
+        if any(not 0 < share < 1 for share in self.shares):
+            raise SettingError(f"{setting('shares')} must lie between 0 and 1.")
+        if self.folds < 2:
+            raise SettingError(f"{setting('folds')} must be at least 2, got {self.folds}.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelOptions:
     """What is fitted, and how it is tested.
 
     Parameters
     ----------
     model : {"focused", "pf-slda", "pc-slda", "slda"}, default="focused"
-    topics : int, default=5
+    topics : int or "auto", default=5
+        "auto": chosen on folds.
     inclusion_prior : float or "auto", optional
         Expected share of relevant tokens, for focused and pf-slda.
+    tuning : TuneOptions, optional
+        What is tried where `topics` is "auto"; by default numbers of topics alone.
+    stability : int, default=0
+        Pairs of halves that the model is fitted to once more, to see what comes back.
     test_share : float, default=0.2
         Share of the documents that is held out.
     seed : int, default=0
@@ -193,8 +233,10 @@ class ModelOptions:
     """
 
     model: str = "focused"
-    topics: int = 5
+    topics: int | str = 5
     inclusion_prior: float | str | None = None
+    tuning: TuneOptions | None = None
+    stability: int = 0
     test_share: float = 0.2
     seed: int = 0
     jobs: int | None = None
@@ -203,6 +245,8 @@ class ModelOptions:
         _one_of("model", self.model, MODELS)
         for name, least, most in _LIMITS:
             value = getattr(self, name)
+            if value == "auto" and name == "topics":
+                continue
             if value is not None and value < least:
                 raise SettingError(f"{setting(name)} must be at least {least}, got {value}.")
             if value is not None and value > most:
@@ -211,6 +255,10 @@ class ModelOptions:
         if not 0 < self.test_share < 1:
             raise SettingError(
                 f"{setting('test_share')} must lie between 0 and 1, got {self.test_share}."
+            )
+        if self.stability < 0 or self.stability == 1:
+            raise SettingError(
+                f"{setting('stability')} must be at least 2 pairs of halves, got {self.stability}."
             )
         self._check_prior()
 

@@ -17,7 +17,14 @@ from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.lock import holding
 from topicfocus.workflow.logs import check_log, logging_to
 from topicfocus.workflow.manifest import read_manifest
-from topicfocus.workflow.options import ColumnNames, CountOptions, ModelOptions, ReadOptions, Roles
+from topicfocus.workflow.options import (
+    ColumnNames,
+    CountOptions,
+    ModelOptions,
+    ReadOptions,
+    Roles,
+    TuneOptions,
+)
 from topicfocus.workflow.remarks import Listener, Remarks, as_remarks
 from topicfocus.workflow.wording import setting
 from topicfocus.workflow.write import check_free, check_place, named, write_outcome
@@ -60,8 +67,10 @@ def fit_file(
     exposure: str | None = None,
     group: str | None = None,
     model: str = "focused",
-    topics: int = 5,
+    topics: int | str = 5,
     inclusion_prior: float | str | None = None,
+    tuning: TuneOptions | None = None,
+    stability: int = 0,
     test_share: float = 0.2,
     baseline: bool = True,
     seed: int = 0,
@@ -103,9 +112,14 @@ def fit_file(
         Column that says what documents belong to, such as patients or authors: no group is both
         trained on and held out, nor split where the fit itself sets documents aside for choices.
     model : {"focused", "pf-slda", "pc-slda", "slda"}, default="focused"
-    topics : int, default=5
+    topics : int or "auto", default=5
+        "auto" chooses among 3, 5 and 10 on folds of the training part.
     inclusion_prior : float or "auto", optional
         Expected share of relevant tokens; by default focused chooses it, pf-slda takes 0.1.
+    tuning : TuneOptions, optional
+        With ``topics="auto"``: what is tried; see `tune_file`.
+    stability : int, default=0
+        Fit to so many pairs of halves once more, to see which words, topics and effects come back.
     test_share : float, default=0.2
         Share of documents held out.
     baseline : bool, default=True
@@ -193,6 +207,8 @@ def fit_file(
         model=model,
         topics=topics,
         inclusion_prior=inclusion_prior,
+        tuning=tuning,
+        stability=stability,
         test_share=test_share,
         seed=seed,
         jobs=jobs,
@@ -257,7 +273,9 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
     if outcome.folder is not None:
         return outcome
     settings = outcome.result["settings"]
-    found_on_the_way = {key: settings[key] for key in ("min_df", "max_df")}
+    found_on_the_way = {key: settings[key] for key in ("min_df", "max_df", "topics")}
+    if "tuning" in outcome.result:  # what was chosen is repeated, not the choice
+        found_on_the_way["inclusion_prior"] = settings["inclusion_prior"]
     if settings["kind"] != "binary":
         found_on_the_way["kind"] = settings["kind"]
     if outcome.fingerprint is not None:

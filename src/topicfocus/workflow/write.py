@@ -21,6 +21,7 @@ from topicfocus.workflow.manifest import (
     MANIFEST_FILE,
     METRICS_FILE,
     MODEL_FILE,
+    PICTURE_FILE,
     PREDICTIONS_FILE,
     RESULT_FILES,
     Manifest,
@@ -196,6 +197,10 @@ def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]
         if outcome.config is not None:
             with whole_file(temporary / CONFIG_FILE) as stream:
                 stream.write(config_text(outcome.config, folder))
+        if "tuning" in outcome.result:
+            from topicfocus.workflow.tune import write_picture
+
+            write_picture(temporary / PICTURE_FILE, outcome.result["tuning"])
         _write_page(temporary / EXPLORER_FILE, outcome, remarks)
         return sorted([*(path.name for path in temporary.iterdir()), MANIFEST_FILE])
 

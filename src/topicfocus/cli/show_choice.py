@@ -1,0 +1,123 @@
+"""What was tried and what comes back, for a person: the frontier, and the stability of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Columns of the text picture.
+_WIDTH = 25
+#: Words of a line.
+_WORDS = 12
+
+
+def show_tuning(console: Any, tuning: dict[str, Any] | None) -> None:
+    """Every setting with its held-out score, drawn as a text picture beside it."""
+    if tuning is None:
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    rule = "the fewest topics, then words, within a standard error of the best"
+    if tuning["rule"] == "best":
+        rule = "the best"
+    title = f"Settings on {tuning['folds']} folds of the training part; taken (*): {rule}"
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="italic")
+    for name in ("", "topics", "share", "words", tuning["score"], "±"):
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for name in ("npmi", "diversity", "same words"):
+        table.add_column(name, justify="right", no_wrap=True)
+    rows = tuning["rows"]
+    ends = _ends(rows)
+    for row in rows:
+        style = "bold" if row["chosen"] else None
+        first = [
+            "*" if row["chosen"] else "",
+            f"{row['n_topics']:g}",
+            _number(row, "inclusion_prior"),
+        ]
+        if row["error"]:
+            table.add_row(*map(Text, [*first, "-", "-", "-", row["error"][:60]]), style=style)
+            continue
+        figures = [f"{row['words']:.0f}", _number(row, "score", 4), _number(row, "score_se", 2)]
+        rest = [_number(row, "npmi", 2), _number(row, "diversity", 2), _number(row, "jaccard", 2)]
+        table.add_row(*map(Text, [*first, *figures, _bar(row, ends), *rest]), style=style)
+    console.print(table)
+
+
+def _ends(rows: list[dict[str, Any]]) -> tuple[float, float]:
+    """The lowest and the highest end of all intervals."""
+    good = [row for row in rows if not row["error"]]
+    low = min(row["score"] - (row["score_se"] or 0.0) for row in good)
+    high = max(row["score"] + (row["score_se"] or 0.0) for row in good)
+    return low, max(high, low + 1e-12)
+
+
+def _bar(row: dict[str, Any], ends: tuple[float, float]) -> str:
+    """--o-- : the score and a standard error to each side."""
+    low, high = ends
+    scale = (_WIDTH - 1) / (high - low)
+    error = row["score_se"] or 0.0
+    at, left, right = (
+        round((x - low) * scale) for x in (row["score"], row["score"] - error, row["score"] + error)
+    )
+    line = [" "] * _WIDTH
+    line[left : right + 1] = ["─"] * (right + 1 - left)
+    line[at] = "●"
+    return "".join(line)
+
+
+def _number(row: dict[str, Any], name: str, digits: int = 3) -> str:
+    value = row[name]
+    return "-" if value is None else f"{value:.{digits}g}"
+
+
+def show_stability(console: Any, found: dict[str, Any]) -> None:
+    """Which topics and words come back in halves of the documents, and which do not."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    console.print(Text(f"Stability: {found['resamples']} pairs of halves", style="italic"))
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("topic", "cosine", "comes back", f"effect ({found['level']:.0%})"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("top words that always return / that do not")
+    for topic in found["topics"]:
+        back = [w["word"] for w in topic["words"] if w["returns"] >= found["often"]]
+        gone = [w["word"] for w in topic["words"] if w["returns"] < 0.5]
+        cells = [
+            str(topic["topic"]),
+            f"{topic['cosine']:.2f}",
+            "yes" if topic["same"] else "no",
+            _interval(topic),
+            f"{' '.join(back) or 'none'} / {' '.join(gone) or 'none'}",
+        ]
+        table.add_row(*map(Text, cells))
+    console.print(table)
+    lines = [
+        f"{found['stable_words']} words are kept in {found['often']:.0%} of the halves; at most "
+        f"{found['false_words']:.1f} of these are expected to be words that a half keeps no more "
+        "often than one drawn at random.",
+        f"Two halves without a common document share {found['disjoint_jaccard']:.0%} of their words"
+        f" (Jaccard; Nogueira's index over all halves {_text(found['nogueira'])}); their "
+        f"predictions correlate by {_text(found['prediction_correlation'])}.",
+    ]
+    lost = [w["word"] for w in found["words"] if w["kept"] and w["frequency"] < 0.5]
+    if lost:
+        shown = " ".join(lost[-_WORDS:])
+        lines.append(f"{len(lost)} words of the model are kept in less than half of them: {shown}")
+    console.print(Text("\n".join(lines) + "\n"))
+
+
+def _interval(topic: dict[str, Any]) -> str:
+    """Of one linear predictor; those of several classes are in metrics.json."""
+    low, high = topic["low"], topic["high"]
+    if isinstance(low, list) or low is None:
+        return "-"
+    return f"{low:+.2g} to {high:+.2g}"
+
+
+def _text(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

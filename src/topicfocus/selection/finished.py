@@ -1,0 +1,111 @@
+"""Finished fits of a search as files of a folder, so that an interrupted search goes on.
+
+`run.json` says of which data and settings; each fit is a small JSON file of figures, written
+atomically. No model is kept, nothing is ever executed, and nothing is deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from topicfocus.persistence.atomic import replacing
+
+_RUN = "run.json"
+_FORMAT = "topicfocus fits"
+
+
+class Finished:
+    """Records by name in a folder; without a folder nothing is kept."""
+
+    def __init__(self, folder: str | os.PathLike[str] | None, mark: str, what: str) -> None:
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            self._open(self.folder, mark, what)
+
+    def _open(self, folder: Path, mark: str, what: str) -> None:
+        """The folder of exactly this work, made if there is none."""
+        run = folder / _RUN
+        if not folder.exists():
+            folder.mkdir(parents=True)
+        elif not folder.is_dir():
+            raise FileExistsError(f"checkpoint={str(folder)!r} is a file; name a folder.")
+        elif not run.exists() and any(folder.iterdir()):
+            raise FileExistsError(
+                f"checkpoint={str(folder)!r} is a folder of other things; name a new one."
+            )
+        if run.exists():
+            self._check(run, mark, what)
+            return
+        content = {"format": _FORMAT, "version": 1, "what": what, "fingerprint": mark}
+        with replacing(run) as stream:
+            stream.write(json.dumps(content, indent=2).encode())
+
+    def _check(self, run: Path, mark: str, what: str) -> None:
+        try:
+            found = json.loads(run.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = None
+        if not isinstance(found, dict) or found.get("format") != _FORMAT:
+            raise FileExistsError(f"{run} is none of ours; name another folder as checkpoint.")
+        if found.get("fingerprint") != mark:
+            raise ValueError(
+                f"checkpoint={str(run.parent)!r} is of another {found.get('what', what)}: data, "
+                "settings or topicfocus itself were not the same. Use the same, or a new folder."
+            )
+
+    def get(self, name: str) -> dict[str, Any] | None:
+        """A record; None where there is none that can be read."""
+        if self.folder is None:
+            return None
+        try:
+            found = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def put(self, name: str, record: Mapping[str, Any]) -> None:
+        if self.folder is not None:
+            with replacing(self.folder / f"{name}.json") as stream:
+                stream.write(json.dumps(record).encode())
+
+
+def fingerprint(*things: Any) -> str:
+    """Of everything that a result depends on: data, settings, folds."""
+    digest = hashlib.sha256()
+    _feed(digest, things)
+    return digest.hexdigest()
+
+
+def _feed(digest: Any, value: Any) -> None:
+    """Values by what they hold, estimators by their parameters, functions by their names."""
+    digest.update(type(value).__name__.encode())
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        digest.update(f"{value.dtype.str}{value.shape}".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif sparse.issparse(value):
+        rows = sparse.csr_array(value)
+        for part in (np.array(rows.shape), rows.data, rows.indices, rows.indptr):
+            _feed(digest, part)
+    elif isinstance(value, Mapping):
+        for key in sorted(value, key=str):
+            _feed(digest, (str(key), value[key]))
+    elif hasattr(value, "get_params") and not isinstance(value, type):
+        _feed(digest, value.get_params(deep=False))
+    elif hasattr(value, "to_numpy"):
+        _feed(digest, (list(getattr(value, "columns", ())), value.to_numpy()))
+    elif isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes)):
+        digest.update(str(len(value)).encode())
+        for item in value:
+            _feed(digest, item)
+    elif callable(value):
+        digest.update(f"{value.__module__}.{getattr(value, '__qualname__', '')}".encode())
+    else:
+        digest.update(repr(value).encode())

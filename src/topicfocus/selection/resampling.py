@@ -1,0 +1,106 @@
+"""One pair of complementary halves: both fitted, their topics matched to those of the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from topicfocus.metrics.topics import top_words
+from topicfocus.metrics.words import match_topics
+from topicfocus.selection.documents import Data
+from topicfocus.selection.figures import TOP, kept_words
+from topicfocus.selection.folds import halves
+from topicfocus.selection.parallel import refusing_interrupts
+
+
+def topic_effects(model: Any, counts: Any) -> np.ndarray:
+    """What a topic moves within its reach, on the scale of the linear predictor.
+
+    Δ_k = (q90_k - q10_k) (η_k - Σ_{j≠k} m_j η_j / Σ_{j≠k} m_j): the part of topic k goes from the
+    10th to the 90th percentile of the documents, the other topics making room in proportion to
+    their mean parts m. Topics x predictors. The coefficients alone are those of documents of one
+    topic, which nobody has seen.
+    """
+    fitted = model.fitted_
+    if fitted.targets is None:
+        return np.zeros((fitted.state.n_topics, 0))
+    mixes = fitted.mixes(fitted.corpus(counts), model.n_jobs)
+    low, high = np.quantile(mixes, [0.1, 0.9], axis=0)
+    coef = np.atleast_2d(fitted.coef).T
+    weighted = mixes.mean(axis=0)[:, None] * coef
+    rest = np.maximum(1 - mixes.mean(axis=0)[:, None], 1e-300)
+    others = (weighted.sum(axis=0) - weighted) / rest
+    return (high - low)[:, None] * (coef - others)
+
+
+def covariate_effects(model: Any) -> np.ndarray:
+    """ζ, covariates x predictors."""
+    coef = getattr(model.fitted_, "covariate_coef", None)
+    return np.zeros((0, 0)) if coef is None else np.atleast_2d(coef).T
+
+
+def fit_pair(
+    name: str, model: Any, data: Data, reference: np.ndarray, classes: bool, seed: int
+) -> dict[str, Any]:
+    """The record of a pair: of each half what it kept, and its topics beside the model's.
+
+    `reference` has the model's topics; effects are within the reach of all documents.
+    """
+    parts = halves(data, classes, np.random.default_rng([seed, int(name.rpartition("-")[2])]))
+    try:
+        pair = [_fit(model, data.rows(part)) for part in parts]
+    except Exception as error:
+        message = " ".join(str(error).split())
+        return {"name": name, "error": f"{type(error).__name__}: {message}"}
+    matches = [match_topics(half.components_, reference) for half in pair]
+    topics = [half.components_[match] for half, (match, _) in zip(pair, matches, strict=True)]
+    found: dict[str, Any] = {
+        "name": name,
+        "error": None,
+        "kept": [np.flatnonzero(kept_words(half)).tolist() for half in pair],
+        "cosine": [cosine.tolist() for _, cosine in matches],
+        "between": _cosines(*topics).tolist(),
+        "top": [[words.tolist() for words in top_words(t, TOP)] for t in topics],
+        "effects": [
+            topic_effects(half, data.X)[match].tolist()
+            for half, (match, _) in zip(pair, matches, strict=True)
+        ],
+        "covariates": [covariate_effects(half).tolist() for half in pair],
+        "correlation": _correlation(pair, data),
+    }
+    return found
+
+
+def _fit(model: Any, data: Data) -> Any:
+    with refusing_interrupts():
+        half = clone(model)
+        return (
+            half.fit(data.X, **data.beside)
+            if data.y is None
+            else half.fit(data.X, data.y, **data.beside)
+        )
+
+
+def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Of each row of one with the same row of the other."""
+    sizes = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    return np.sum(first * second, axis=1) / np.maximum(sizes, 1e-300)
+
+
+def _correlation(pair: list[Any], data: Data) -> float | None:
+    """Of the two halves' linear predictors over all documents, the mean over predictors."""
+    if pair[0].fitted_.targets is None:
+        return None
+    beside = {k: v for k, v in data.beside.items() if k in ("covariates", "exposure")}
+    predictors = [
+        half.fitted_.predictors(half.fitted_.documents(data.X, **beside)) for half in pair
+    ]
+    each = [_correlate(a, b) for a, b in zip(*(p.T for p in predictors), strict=True)]
+    return float(np.mean(each))
+
+
+def _correlate(a: np.ndarray, b: np.ndarray) -> float:
+    """0 where one of them does not vary."""
+    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) > 0 and np.ptp(b) > 0 else 0.0

@@ -1,0 +1,234 @@
+"""Tune: the number of topics and the share of words, chosen on folds of the training part.
+
+    read -> split -> count -> tune -> fit -> judge -> write
+
+The test part takes no part in the choice, so the figures of the chosen model stay honest.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topicfocus.workflow.columns import Columns
+from topicfocus.workflow.models import is_classes, make_estimator
+from topicfocus.workflow.options import SELECTING, ModelOptions, TuneOptions
+from topicfocus.workflow.outcome import Outcome
+from topicfocus.workflow.remarks import Remarks
+from topicfocus.workflow.tables import plain
+
+#: What settings are compared by, and its name; a proper score for classes.
+_SCORES = {"classes": ("neg_log_loss", "-log loss"), "other": (None, "R²")}
+
+
+@dataclass(frozen=True)
+class Training:
+    """The training part: what tuning and stability split again."""
+
+    counts: Any
+    y: np.ndarray
+    columns: Columns
+    kind: str
+    words: np.ndarray
+    remarks: Remarks
+    progress: bool = False
+    partial: Path | None = None
+
+    def checkpoint(self, name: str) -> Path | None:
+        """A folder for finished fits, in the one for checkpoints."""
+        return None if self.partial is None else self.partial / name
+
+
+def most_topics(options: ModelOptions) -> int:
+    """The number of topics, or the largest that is tried."""
+    if options.topics != "auto":
+        return int(options.topics)
+    return max((options.tuning or TuneOptions()).topics)
+
+
+def tune_model(
+    training: Training, options: ModelOptions
+) -> tuple[ModelOptions, dict[str, Any] | None]:
+    """Options with topics and share as chosen, and the search as plain data.
+
+    Without anything to choose the options are as they were.
+    """
+    tuning = options.tuning
+    if tuning is None:
+        if options.topics != "auto":
+            return options, None
+        tuning = TuneOptions(shares=())
+    from topicfocus.selection import TopicSearchCV
+
+    scoring, name = _SCORES["classes" if is_classes(training.kind) else "other"]
+    grid = _grid(tuning, options)
+    some = replace(options, topics=tuning.topics[0], tuning=None)
+    n_settings = math.prod(map(len, grid.values()))
+    training.remarks.say(f"Tuning: {n_settings} settings on {tuning.folds} folds ...")
+    search = TopicSearchCV(
+        make_estimator(some, training.kind),
+        grid,
+        cv=tuning.folds,
+        scoring=scoring,
+        rule=tuning.rule,
+        refit=False,
+        n_jobs=options.jobs,
+        checkpoint=training.checkpoint("search"),
+        random_state=options.seed,
+        verbose=training.progress,
+    )
+    search.fit(training.counts, training.y, **training.columns.for_fit())
+    for row in search.frontier_rows_:
+        if row["error"]:
+            training.remarks.warn(
+                f"{row['n_topics']} topics, share {row['inclusion_prior']}: {row['error']}"
+            )
+    taken = search.best_params_
+    chosen = replace(options, topics=int(taken["n_topics"]), tuning=None)
+    if "inclusion_prior" in taken:
+        chosen = replace(chosen, inclusion_prior=taken["inclusion_prior"])
+    found = {
+        "folds": search.n_splits_,
+        "rule": tuning.rule,
+        "score": name,
+        "chosen": plain(taken),
+        "rows": plain(search.frontier_rows_),
+    }
+    return chosen, found
+
+
+def _grid(tuning: TuneOptions, options: ModelOptions) -> dict[str, list[Any]]:
+    """Topics, and shares where the model selects words."""
+    grid: dict[str, list[Any]] = {"n_topics": list(tuning.topics)}
+    if tuning.shares and options.model in SELECTING:
+        grid["inclusion_prior"] = list(tuning.shares)
+    return grid
+
+
+def check_stability(training: Training, model: Any, options: ModelOptions) -> dict[str, Any] | None:
+    """What comes back in halves of the training part, as plain data; None if not asked for."""
+    if not options.stability:
+        return None
+    from topicfocus.selection import stability
+
+    training.remarks.say(
+        f"Stability: {2 * options.stability} fits to halves of the training part ..."
+    )
+    found = stability(
+        model,
+        training.counts,
+        training.y,
+        n_resamples=options.stability,
+        n_jobs=options.jobs,
+        checkpoint=training.checkpoint("stability"),
+        random_state=options.seed,
+        verbose=training.progress,
+        **training.columns.for_fit(),
+    )
+    return plain(found.to_dict(training.words.tolist()))
+
+
+def with_choice(
+    outcome: Outcome, tuning: dict[str, Any] | None, stability: dict[str, Any] | None
+) -> Outcome:
+    """The outcome with what tuning and stability found, in the result and on the page."""
+    result, shown = dict(outcome.result), dict(outcome.shown)
+    if tuning is not None:
+        result["tuning"] = tuning
+        rows = frontier_rows(tuning)
+        if len(rows) > 1:
+            shown["frontier"] = rows
+    if stability is not None:
+        result["stability"] = stability
+        from topicfocus.report import Explorer
+
+        if "stability" in inspect.signature(Explorer).parameters:
+            shown["stability"] = for_page(stability)
+    return replace(outcome, result=result, shown=shown)
+
+
+def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
+    """Rows of the chosen number of topics, one a share, numbers only: what the page draws."""
+    topics = tuning["chosen"]["n_topics"]
+    rows = [r for r in tuning["rows"] if r["n_topics"] == topics and not r["error"]]
+    shown = ("inclusion_prior", "score", "score_se", "words", "npmi", "diversity", "jaccard")
+    rows = [{name: row[name] for name in shown if row[name] is not None} for row in rows]
+    return [row for row in rows if "inclusion_prior" in row and len(row) > 1]
+
+
+def for_page(found: dict[str, Any]) -> dict[str, Any]:
+    """Stability in the form of the page: lists with one entry a topic, and facts of the whole."""
+    topics = found["topics"]
+    often = found["often"]
+    return {
+        "cosine with its match in halves": [t["cosine"] for t in topics],
+        "comes back": [t["same"] for t in topics],
+        "top words that always return": [
+            " ".join(w["word"] for w in t["words"] if w["returns"] >= often) or "none"
+            for t in topics
+        ],
+        "effect within reach, low": [t["low"] for t in topics],
+        "effect within reach, high": [t["high"] for t in topics],
+        "pairs of halves": found["resamples"],
+        "Nogueira's index": found["nogueira"],
+        "Jaccard of disjoint halves": found["disjoint_jaccard"],
+        "words kept in 90% of halves": found["stable_words"],
+        "of these expected false, at most": found["false_words"],
+        "correlation of predictions of two halves": found["prediction_correlation"],
+    }
+
+
+def write_picture(path: Path, tuning: dict[str, Any]) -> bool:
+    """The frontier as a picture; False where matplotlib is not installed."""
+    try:
+        from topicfocus.report import plot_search
+
+        axes = plot_search(tuning["rows"], score=tuning["score"])
+    except ImportError:
+        return False
+    axes.figure.savefig(path, dpi=150)
+    return True
+
+
+def tune_file(
+    path: str | os.PathLike[str],
+    *,
+    tuning: TuneOptions = TuneOptions(),  # noqa: B008 - frozen
+    **settings: Any,
+) -> Outcome:
+    """Choose topics and words on folds, then fit: what ``topicfocus tune FILE`` does.
+
+    Parameters
+    ----------
+    path : path-like
+        As for `fit_file`.
+    tuning : TuneOptions, optional
+        What is tried, on how many folds.
+    **settings
+        All others of `fit_file`, but for ``topics`` and ``inclusion_prior``.
+
+    Returns
+    -------
+    Outcome
+        Of the chosen model; ``result["tuning"]`` has every setting.
+
+    Raises
+    ------
+    SettingError, ReadError, OSError, Interrupted
+        As `fit_file`.
+
+    Examples
+    --------
+    >>> from topicfocus.workflow import TuneOptions, tune_file
+    >>> tune_file("reviews.csv", text="text", target="stars",  # doctest: +SKIP
+    ...           tuning=TuneOptions(topics=(3, 5), shares=(0.1, 0.2)), out="reviews-topics")
+    """
+    from topicfocus.workflow.run import fit_file
+
+    return fit_file(path, topics="auto", tuning=tuning, **settings)

@@ -1,0 +1,132 @@
+"""`topicfocus tune`, `fit --topics auto` and `fit --stability`: the choice and what comes back."""
+
+import json
+
+import pytest
+from command_line import topicfocus, write_reviews
+
+COLUMNS = ("--text", "text", "--target", "stars", "--jobs", "1")
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    return write_reviews(tmp_path_factory.mktemp("data") / "reviews.csv", 200)
+
+
+@pytest.fixture(scope="module")
+def tuned(few, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tuned") / "out"
+    grid = ("--topics", "2,3", "--shares", "0.1,0.3", "--folds", 2, "--stability", 2)
+    done = topicfocus("tune", few, *COLUMNS, *grid, "--out", folder)
+    assert done.returncode == 0, done.stderr
+    return done, folder
+
+
+def test_it_shows_every_setting_with_a_picture_and_writes_the_chosen_model(tuned):
+    done, folder = tuned
+    assert "Tuning: 4 settings on 2 folds" in done.stderr
+    assert "Settings on 2 folds" in done.stdout and done.stdout.count("●") == 4
+    result = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    tuning = result["tuning"]
+    assert len(tuning["rows"]) == 4 and sum(row["chosen"] for row in tuning["rows"]) == 1
+    assert len(result["topics"]) == tuning["chosen"]["n_topics"] == result["settings"]["topics"]
+    assert result["inclusion_prior"] == tuning["chosen"]["inclusion_prior"]
+    assert (folder / "frontier.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "explorer.html").exists()
+    assert not list(folder.parent.glob("*.partial"))
+
+
+def test_from_python_the_page_has_the_frontier(few):
+    from topicfocus.report import Explorer
+    from topicfocus.workflow import TuneOptions, tune_file
+
+    tuning = TuneOptions(topics=(2,), shares=(0.1, 0.3), folds=2)
+    outcome = tune_file(few, text="text", target="stars", tuning=tuning, jobs=1)
+    assert outcome.folder is None and len(outcome.result["tuning"]["rows"]) == 2
+    drawn = Explorer(outcome.pipeline, **outcome.shown).summary["fit"]["frontier"]
+    assert [row["inclusion_prior"] for row in drawn] == [0.1, 0.3]
+    assert all({"score", "words", "npmi"} <= set(row) for row in drawn)
+
+
+def test_stability_is_told_and_kept(tuned):
+    done, folder = tuned
+    assert "Stability: 2 pairs of halves" in done.stdout and "comes back" in done.stdout
+    found = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["stability"]
+    assert found["resamples"] == 2 and len(found["topics"]) in (2, 3)
+    assert {word["word"] for word in found["words"]} & {"awful", "superb", "masterpiece"}
+
+
+def test_fit_chooses_the_number_of_topics(few, tmp_path):
+    done = topicfocus(
+        "fit", few, *COLUMNS, "--topics", "auto", "--json", "--quiet", "--out", tmp_path / "o"
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert [row["n_topics"] for row in result["tuning"]["rows"]] == [3, 5, 10]
+    assert len(result["topics"]) == result["tuning"]["chosen"]["n_topics"]
+
+
+def test_the_page_shows_shares_of_the_chosen_number_of_topics():
+    from topicfocus.workflow.tune import for_page, frontier_rows
+
+    row = {"score": 0.5, "score_se": None, "words": 9.0, "npmi": 0.1, "diversity": 1.0}
+    rows = [
+        {**row, "jaccard": 0.5, "n_topics": k, "inclusion_prior": p, "error": error}
+        for k, p, error in ((2, 0.1, None), (2, 0.2, "no"), (3, 0.1, None), (2, 0.3, None))
+    ]
+    shown = frontier_rows({"chosen": {"n_topics": 2}, "rows": rows})
+    assert [r["inclusion_prior"] for r in shown] == [0.1, 0.3] and "score_se" not in shown[0]
+    topic = {"cosine": 0.9, "same": True, "low": 1.0, "high": 2.0, "words": []}
+    whole = dict.fromkeys(
+        (
+            "resamples",
+            "nogueira",
+            "disjoint_jaccard",
+            "stable_words",
+            "false_words",
+            "often",
+            "prediction_correlation",
+        ),
+        1,
+    )
+    assert for_page({"topics": [topic, topic], **whole})["comes back"] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("tune", "--topics", "0,3"), "must be at least 1"),
+        (("tune", "--shares", "0.1,2"), "must lie between 0 and 1"),
+        (("tune", "--folds", "1"), "must be at least 2"),
+        (("fit", "--stability", "1"), "must be at least 2"),
+        (("fit", "--topics", "some"), "invalid whole number value"),
+    ],
+)
+def test_mistakes_end_with_2(few, arguments, message, tmp_path):
+    command, *rest = arguments
+    done = topicfocus(command, few, *COLUMNS, *rest, "--out", tmp_path / "o")
+    assert done.returncode == 2 and message in done.stderr
+    assert not (tmp_path / "o").exists()
+
+
+def test_an_interrupted_search_goes_on(few, tmp_path, monkeypatch):
+    from topicfocus.selection import search
+
+    folder = tmp_path / "o"
+    command = ("tune", few, *COLUMNS, "--topics", "2", "--shares", "0.1,0.3", "--folds", 2)
+    whole, fits = search.fit_setting, []
+
+    def third(name, *rest):
+        if len(fits) == 3:
+            raise KeyboardInterrupt
+        fits.append(name)
+        return whole(name, *rest)
+
+    monkeypatch.setattr(search, "fit_setting", third)
+    done = topicfocus(*command, "--out", folder)
+    assert done.returncode == 130 and "--resume" in done.stderr
+    monkeypatch.setattr(search, "fit_setting", lambda n, *r: (fits.append(n), whole(n, *r))[1])
+    done = topicfocus(*command, "--out", folder, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert len(fits) == len(set(fits)) == 4
+    assert not folder.with_name("o.partial").exists()

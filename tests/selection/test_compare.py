@@ -1,0 +1,108 @@
+"""compare_models: noise is not told as progress, a difference is."""
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+
+from topicfocus import FocusedTopicRegressor, compare_models
+from topicfocus.datasets import make_reviews
+from topicfocus.selection.compare import corrected_t
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return make_reviews(160, random_state=0)
+
+
+def test_the_corrected_t_test_by_hand():
+    d = np.array([0.1, 0.2, 0.0, 0.3])
+    mean, low, high, p = corrected_t(d, ratio=0.25, level=0.9)
+    error = np.sqrt((1 / 4 + 0.25) * d.var(ddof=1))
+    assert mean == pytest.approx(0.15)
+    assert (high - low) / 2 == pytest.approx(2.353363 * error, rel=1e-5)  # t of 3 degrees, 95%
+    assert p == pytest.approx(0.200, abs=2e-3)
+    assert corrected_t([0.0, 0.0], 0.1) == (0.0, 0.0, 0.0, 1.0)
+    with pytest.raises(ValueError, match="one fold"):
+        corrected_t([0.1], 0.1)
+
+
+def test_two_models_without_a_difference_are_seldom_told_apart():
+    """Ridge on noise, with two useless sets of columns: 5% of such pairs may differ."""
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for seed in range(40):
+        X, y = rng.normal(size=(60, 6)), rng.normal(size=60)
+        found = compare_models(
+            Ridge(),
+            Ridge(alpha=1e4),
+            X,
+            y,
+            n_jobs=1,
+            random_state=seed,
+            cv=5,
+            scoring="neg_mean_squared_error",
+        )
+        wrong += found.p_value < 0.05
+    assert wrong <= 12  # the truth is not quite no difference: a ridge on noise is a little worse
+
+
+@pytest.mark.parametrize("method", ["corrected t", "bootstrap"])
+def test_a_difference_is_found(reviews, method):
+    model = FocusedTopicRegressor(2, max_epochs=4, random_state=0, n_jobs=1)
+    found = compare_models(
+        model, DummyRegressor(), reviews.counts, reviews.target, cv=3, n_jobs=1, method=method
+    )
+    assert found.better == "FocusedTopicRegressor" and found.p_value < 0.05
+    assert found.low > 0 and found.scores.shape == (3, 2)
+    assert str(found).startswith("FocusedTopicRegressor predicts better")
+    other = compare_models(
+        DummyRegressor(), model, reviews.counts, reviews.target, cv=3, n_jobs=1, method=method
+    )
+    assert other.difference == pytest.approx(-found.difference)
+    assert other.better == "FocusedTopicRegressor"
+
+
+def test_the_same_model_twice(reviews):
+    found = compare_models(Ridge(), Ridge(), reviews.counts, reviews.target, cv=3, n_jobs=1)
+    assert found.better is None and found.p_value == 1.0
+    assert found.names == ("first Ridge", "second Ridge")
+    assert str(found).startswith("No difference")
+
+
+def test_texts_classes_groups_and_covariates(reviews):
+    y = reviews.target > 5
+    models = [
+        make_pipeline(CountVectorizer(min_df=d), LogisticRegression(max_iter=200)) for d in (1, 40)
+    ]
+    groups = np.repeat(np.arange(40), 4)
+    found = compare_models(
+        *models,
+        reviews.texts,
+        y,
+        groups=groups,
+        cv=3,
+        n_jobs=1,
+        method="bootstrap",
+        names=("all words", "frequent words"),
+    )
+    assert found.better == "all words"
+    z = np.asarray(reviews.target)[:, None]
+    model = FocusedTopicRegressor(2, max_epochs=4, random_state=0, n_jobs=1)
+    # A model that takes covariates gets them; one that does not is none the worse.
+    found = compare_models(
+        model, Ridge(), reviews.counts, reviews.target, covariates=z, cv=2, n_jobs=1
+    )
+    assert found.scores[:, 0].min() > 0.95
+
+
+def test_mistakes(reviews):
+    with pytest.raises(ValueError, match="not comparable"):
+        compare_models(Ridge(), LogisticRegression(), reviews.counts, reviews.target)
+    with pytest.raises(ValueError, match="method must be one of"):
+        compare_models(Ridge(), Ridge(), reviews.counts, reviews.target, method="t")
+    y = np.column_stack([reviews.target, reviews.target])
+    with pytest.raises(ValueError, match="several targets"):
+        compare_models(Ridge(), Ridge(), reviews.counts, y, cv=2, n_jobs=1, method="bootstrap")

@@ -1,0 +1,377 @@
+"""TopicSearchCV: settings on folds, the choice, the frontier, and what users do wrong."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+
+from topicfocus import (
+    FocusedTopicClassifier,
+    FocusedTopicRegressor,
+    PFSLDARegressor,
+    TopicSearchCV,
+)
+from topicfocus.datasets import make_reviews
+from topicfocus.selection import parallel, search
+
+GRID = {"n_topics": [2, 3], "inclusion_prior": [0.1, 0.3]}
+QUICK = {"max_epochs": 4, "random_state": 0, "n_jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return make_reviews(160, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def found(reviews):
+    model = FocusedTopicRegressor(**QUICK)
+    return TopicSearchCV(model, GRID, cv=3, n_jobs=1).fit(reviews.counts, reviews.target)
+
+
+def test_scores_are_those_of_grid_search(reviews, found):
+    """Sharing evidence between settings changes nothing."""
+    folds = KFold(3, shuffle=True, random_state=0)
+    theirs = GridSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=folds)
+    theirs.fit(reviews.counts, reviews.target)
+    for name in ("mean_test_score", "split0_test_score", "split2_test_score", "rank_test_score"):
+        np.testing.assert_array_equal(found.cv_results_[name], theirs.cv_results_[name], name)
+    assert found.cv_results_["params"] == theirs.cv_results_["params"]
+    assert set(theirs.cv_results_) <= set(found.cv_results_)
+
+
+def test_evidence_is_gathered_once_a_fold(reviews, monkeypatch):
+    from topicfocus.solvers.focus import fit
+
+    gathered = []
+    whole = fit.gather_evidence
+    monkeypatch.setattr(
+        fit, "gather_evidence", lambda *a: (gathered.append(len(a[0].columns)), whole(*a))[1]
+    )
+    search_cv = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=2, n_jobs=1, refit=False)
+    search_cv.fit(reviews.counts, reviews.target)
+    assert len(gathered) == 2 * 2  # of each fold, and of all its documents: not of each setting
+    assert not parallel._STAGES  # nothing of it is left behind
+
+
+def test_the_frontier_has_a_row_a_setting(found):
+    rows = found.frontier_rows_
+    assert list(found.frontier_["n_topics"]) == [row["n_topics"] for row in rows]
+    assert len(rows) == 4 and sum(row["chosen"] for row in rows) == 1
+    for row in rows:
+        figures = [row[k] for k in ("score", "score_se", "npmi", "log_ratio", "agreement")]
+        assert np.isfinite(figures).all()
+        assert 0 < row["diversity"] <= 1 and 0 < row["jaccard"] <= 1 and row["nogueira"] <= 1
+        assert row["seconds"] > 0 and row["words"] >= 2 and row["error"] is None
+    by_share = {(r["n_topics"], r["inclusion_prior"]): r["words"] for r in rows}
+    assert by_share[2, 0.1] < by_share[2, 0.3]
+    scores = found.cv_results_
+    folds = np.array([scores[f"split{f}_test_score"] for f in range(3)])
+    np.testing.assert_allclose(
+        [r["score_se"] for r in rows], folds.std(axis=0, ddof=1) / np.sqrt(3), rtol=1e-12
+    )
+
+
+def test_without_pandas_the_frontier_is_a_list(monkeypatch):
+    import builtins
+
+    real = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name == "pandas":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    assert search.as_table([{"score": 1.0}]) == [{"score": 1.0}]
+
+
+def test_the_best_estimator_is_fitted_to_all_documents(reviews, found):
+    alone = FocusedTopicRegressor(**QUICK).set_params(**found.best_params_)
+    alone.fit(reviews.counts, reviews.target)
+    np.testing.assert_array_equal(found.predict(reviews.counts), alone.predict(reviews.counts))
+    np.testing.assert_array_equal(found.transform(reviews.counts), alone.transform(reviews.counts))
+    assert found.score(reviews.counts, reviews.target) == alone.score(
+        reviews.counts, reviews.target
+    )
+    assert found.n_features_in_ == reviews.counts.shape[1]
+
+
+def test_processes_find_the_same(reviews, found):
+    model = FocusedTopicRegressor(**QUICK)
+    again = TopicSearchCV(model, GRID, cv=3, n_jobs=2).fit(reviews.counts, reviews.target)
+    for name in ("mean_test_score", "se_test_score"):
+        np.testing.assert_array_equal(again.cv_results_[name], found.cv_results_[name])
+    for ours, theirs in zip(again.frontier_rows_, found.frontier_rows_, strict=True):
+        assert {k: v for k, v in ours.items() if k != "seconds"} == {
+            k: v for k, v in theirs.items() if k != "seconds"
+        }
+
+
+def test_clone_and_parameters(found):
+    new = clone(found).set_params(estimator__supervision_weight=2.0, rule="best")
+    assert new.estimator.supervision_weight == 2.0 and new.get_params()["rule"] == "best"
+    assert not hasattr(new, "best_index_")
+    with pytest.raises(AttributeError):
+        _ = new.n_features_in_
+
+
+# ---- pipelines -----------------------------------------------------------------------------------
+
+
+class Counting(CountVectorizer):
+    """Counts how often it counts."""
+
+    calls: list = []  # noqa: RUF012 - shared by clones on purpose
+
+    def fit_transform(self, raw_documents, y=None):
+        self.calls.append(len(raw_documents))
+        return super().fit_transform(raw_documents, y)
+
+
+def test_texts_are_counted_once_a_fold_on_its_training_part(reviews):
+    Counting.calls.clear()
+    model = make_pipeline(Counting(), FocusedTopicRegressor(**QUICK))
+    # A name of the last step, and a parameter of another one.
+    grid = [{"n_topics": [2, 3]}, {"counting__min_df": [3], "focusedtopicregressor__n_topics": [2]}]
+    found = TopicSearchCV(model, grid, cv=2, n_jobs=1).fit(reviews.texts, reviews.target)
+    assert sorted(Counting.calls) == [80] * 4 + [160]  # two ways, two folds; and the choice
+    assert [row["error"] for row in found.frontier_rows_] == [None] * 3
+    assert found.predict(["an awful mess", "a superb masterpiece"]).argmax() == 1
+    scored = found.score(reviews.texts, reviews.target)
+    assert scored == found.best_estimator_.score(reviews.texts, reviews.target)
+    words = [row["words"] for row in found.frontier_rows_]
+    assert np.isfinite(words).all()
+
+
+def test_the_search_may_be_the_end_of_a_pipeline(reviews):
+    inner = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=2, n_jobs=1)
+    whole = make_pipeline(CountVectorizer(), inner).fit(reviews.texts, reviews.target)
+    assert whole.predict(reviews.texts[:3]).shape == (3,)
+
+
+# ---- what goes with documents --------------------------------------------------------------------
+
+
+def test_groups_are_never_on_both_sides(reviews):
+    groups = np.repeat(np.arange(16), 10)
+    seen = []
+
+    def scorer(model, X, y):
+        seen.append(X.shape[0])
+        return 0.0
+
+    model = TopicSearchCV(
+        FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=4, scoring=scorer, n_jobs=1
+    )
+    model.fit(reviews.counts, reviews.target, groups=groups)
+    assert seen == [40] * 4
+    with pytest.raises(ValueError, match="20 folds need as many groups, but there are 16"):
+        model.set_params(cv=20).fit(reviews.counts, reviews.target, groups=groups)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_root_mean_squared_error"])
+def test_covariates_weights_and_exposure_reach_fit_and_score(reviews, scoring):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(160, 1))
+    y = reviews.target + 20 * z[:, 0]
+    weight = rng.integers(1, 3, 160).astype(float)
+    model = TopicSearchCV(
+        FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=2, scoring=scoring, n_jobs=1
+    )
+    model.fit(reviews.counts, y, covariates=z, sample_weight=weight)
+    # Without covariates at predict it would fail; without them in fit it would explain nothing.
+    assert model.frontier_rows_[0]["error"] is None
+    assert model.best_score_ > (0.9 if scoring is None else -4)
+    assert model.predict(reviews.counts, covariates=z).shape == (160,)
+    assert model.score(reviews.counts, y, covariates=z) > model.best_score_ - 0.1
+    with pytest.raises(TypeError, match="unknown argument 'weights'"):
+        model.fit(reviews.counts, y, weights=weight)
+    with pytest.raises(ValueError, match="sample_weight has 3"):
+        model.fit(reviews.counts, y, sample_weight=[1, 2, 3])
+
+
+def test_counts_with_exposure(reviews):
+    rng = np.random.default_rng(0)
+    exposure = rng.uniform(1, 50, 160)  # most of what varies: it has to reach predict, too
+    y = rng.poisson(exposure * reviews.target)
+    model = FocusedTopicRegressor(family="poisson", **QUICK)
+    search_cv = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+    search_cv.fit(reviews.counts, y, exposure=exposure)
+    assert search_cv.best_score_ > 0.2
+
+
+def test_documents_without_a_target_are_not_judged(reviews):
+    y = reviews.target.astype(float)
+    y[::4] = np.nan
+    judged = []
+
+    def scorer(model, X, y):
+        judged.append(len(y))
+        assert np.isfinite(y).all()
+        return 0.0
+
+    model = FocusedTopicRegressor(**QUICK)
+    TopicSearchCV(model, {"n_topics": [2]}, cv=3, scoring=scorer, n_jobs=1).fit(reviews.counts, y)
+    assert judged == [40, 40, 40]
+
+
+def test_several_targets(reviews):
+    y = np.column_stack([reviews.target, -reviews.target + 1.0])
+    model = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=2, n_jobs=1)
+    model.fit(reviews.counts, y)
+    assert model.predict(reviews.counts).shape == (160, 2)
+    assert np.isfinite(model.frontier_rows_[0]["agreement"])
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss", "roc_auc_ovr"])
+def test_classes(reviews, scoring):
+    y = np.array(["bad", "fair", "good"])[np.digitize(reviews.target, [4, 7])]
+    model = FocusedTopicClassifier(**QUICK)
+    found = TopicSearchCV(model, {"n_topics": [3]}, cv=2, scoring=scoring, n_jobs=1)
+    found.fit(reviews.counts, y)
+    assert found.frontier_rows_[0]["error"] is None
+    assert found.predict_proba(reviews.counts).shape == (160, 3)
+    assert found.decision_function(reviews.counts).shape == (160, 3)
+    assert list(found.classes_) == ["bad", "fair", "good"]
+
+
+def test_joint_models_take_part(reviews):
+    model = PFSLDARegressor(max_epochs=2, random_state=0, n_jobs=1)
+    grid = {"n_topics": [2], "inclusion_prior": [0.2]}
+    found = TopicSearchCV(model, grid, cv=2, n_jobs=1).fit(reviews.counts, reviews.target)
+    assert found.frontier_rows_[0]["inclusion_prior"] == 0.2
+
+
+# ---- mistakes ------------------------------------------------------------------------------------
+
+
+def test_a_setting_that_fails_is_reported_and_the_search_goes_on(reviews):
+    grid = {"n_topics": [0, 2]}
+    found = TopicSearchCV(FocusedTopicRegressor(**QUICK), grid, cv=2, n_jobs=1)
+    found.fit(reviews.counts, reviews.target)
+    bad, good = found.frontier_rows_
+    assert bad["error"] == "ValueError: n_topics must be at least 1, got 0."
+    assert np.isnan(bad["score"]) and good["error"] is None and found.best_params_["n_topics"] == 2
+    assert list(found.cv_results_["rank_test_score"]) == [2, 1]
+
+
+def test_all_settings_fail(reviews):
+    found = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [0]}, cv=2, n_jobs=1)
+    with pytest.raises(ValueError, match=r"All 1 settings failed.*n_topics must be at least 1"):
+        found.fit(reviews.counts, reviews.target)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"param_grid": {"topics": [2]}}, "Invalid parameter 'topics'"),
+        ({"param_grid": {"n_topics": []}}, "n_topics"),
+        ({"cv": 1}, "at least 2 folds"),
+        ({"cv": 200}, "cv=200 folds need as many documents"),
+        ({"rule": "largest"}, "rule must be one of"),
+        ({"scoring": ["r2", "max_error"]}, "scoring must be one name"),
+        ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
+    ],
+)
+def test_mistakes_are_told_before_any_fit(reviews, change, message, monkeypatch):
+    monkeypatch.setattr(FocusedTopicRegressor, "fit", lambda *a, **k: pytest.fail("it was fitted"))
+    found = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=2).set_params(**change)
+    with pytest.raises((ValueError, TypeError), match=message):
+        found.fit(reviews.counts, reviews.target)
+
+
+def test_more_folds_than_documents_of_a_class(reviews):
+    y = np.array(["no"] * 157 + ["yes"] * 3)
+    found = TopicSearchCV(FocusedTopicClassifier(**QUICK), {"n_topics": [2]}, cv=5)
+    with pytest.raises(ValueError, match=r"class yes has 3 documents.*use cv=3 at most"):
+        found.fit(reviews.counts, y)
+
+
+def test_without_refit_there_is_no_model(reviews):
+    found = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=2, n_jobs=1)
+    found.set_params(refit=False).fit(reviews.counts, reviews.target)
+    with pytest.raises(AttributeError, match="refit=False"):
+        found.predict(reviews.counts)
+
+
+# ---- interrupted ---------------------------------------------------------------------------------
+
+
+def test_an_interrupted_search_goes_on(reviews, found, tmp_path, monkeypatch):
+    folder = tmp_path / "search"
+    fits = []
+    whole = search.fit_setting
+
+    def interrupted(name, *rest):
+        if len(fits) == 5:
+            raise KeyboardInterrupt
+        fits.append(name)
+        return whole(name, *rest)
+
+    monkeypatch.setattr(search, "fit_setting", interrupted)
+    model = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=3, n_jobs=1, checkpoint=folder)
+    with pytest.raises(KeyboardInterrupt, match="to go on"):
+        model.fit(reviews.counts, reviews.target)
+    assert len(list(folder.glob("setting-*.json"))) == 5
+    monkeypatch.setattr(search, "fit_setting", lambda n, *r: (fits.append(n), whole(n, *r))[1])
+    model.fit(reviews.counts, reviews.target)
+    assert len(fits) == len(set(fits)) == 12
+    np.testing.assert_array_equal(
+        model.cv_results_["mean_test_score"], found.cv_results_["mean_test_score"]
+    )
+    # Everything is there: nothing is fitted again. A damaged file is computed again.
+    (folder / "setting-0-fold-0.json").write_text("{", encoding="utf-8")
+    fits.clear()
+    model.fit(reviews.counts, reviews.target)
+    assert fits == ["setting-0-fold-0"]
+    json.loads((folder / "setting-0-fold-0.json").read_text(encoding="utf-8"))
+    # Other data are another search; a folder of other things is left alone.
+    with pytest.raises(ValueError, match="of another search"):
+        model.fit(reviews.counts, reviews.target + 1)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(FileExistsError, match="other things"):
+        model.set_params(checkpoint=other).fit(reviews.counts, reviews.target)
+
+
+def test_a_fit_that_was_cut_short_is_no_result(reviews):
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+
+    with pytest.raises(KeyboardInterrupt), parallel.refusing_interrupts():
+        warnings.warn("The fit was interrupted after 2 steps", ConvergenceWarning, stacklevel=1)
+
+
+# ---- the rule ------------------------------------------------------------------------------------
+
+
+def rows(*entries):
+    names = ("n_topics", "words", "score", "score_se", "diversity")
+    return [dict(zip(names, entry, strict=True)) for entry in entries]
+
+
+@pytest.mark.parametrize(
+    ("rule", "table", "taken"),
+    [
+        ("best", rows((5, 90, 0.50, 0.02, 1), (3, 40, 0.49, 0.02, 1)), 0),
+        ("one-standard-error", rows((5, 90, 0.50, 0.02, 1), (3, 400, 0.49, 0.02, 1)), 1),
+        ("one-standard-error", rows((3, 90, 0.50, 0.02, 1), (3, 40, 0.49, 0.02, 1)), 1),
+        ("one-standard-error", rows((5, 90, 0.50, 0.02, 1), (3, 40, 0.47, 0.02, 1)), 0),
+        # Topics that share their words are no topics, unless all do.
+        ("one-standard-error", rows((5, 90, 0.50, 0.02, 0.9), (3, 40, 0.50, 0.02, 0.5)), 0),
+        ("best", rows((5, 90, 0.50, 0.02, 0.7), (3, 40, 0.49, 0.02, 0.5)), 0),
+        # A failed setting, and one fold, whose standard error is not known.
+        ("best", rows((2, 9, np.nan, np.nan, 1), (3, 40, 0.49, 0.02, 1)), 1),
+        ("one-standard-error", rows((5, 90, 0.5, np.nan, 1), (3, 40, 0.49, np.nan, 1)), 0),
+    ],
+)
+def test_the_rule(rule, table, taken):
+    choice = search.choose(table, rule, 0.8)
+    assert choice.taken == taken and choice.best in choice.within and taken in choice.within

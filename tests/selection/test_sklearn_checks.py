@@ -1,0 +1,28 @@
+"""scikit-learn's own checks of estimators, for the search over a regressor and a classifier."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, TopicSearchCV
+
+SMALL = {"n_topics": 2, "max_epochs": 2, "n_jobs": 1}
+SEARCHES = [
+    TopicSearchCV(model(**SMALL), {"n_topics": [2]}, cv=2, n_jobs=1)
+    for model in (FocusedTopicRegressor, FocusedTopicClassifier)
+]
+
+# The checks pass random numbers as X; users who do that are warned.
+pytestmark = pytest.mark.filterwarnings("ignore::topicfocus.corpus.FractionWarning")
+
+
+EXPECTED_FAILURES = {
+    "check_decision_proba_consistency": "it passes negative numbers (tests/estimators has more)"
+}
+
+
+@parametrize_with_checks(
+    SEARCHES,
+    expected_failed_checks=lambda search: EXPECTED_FAILURES if search is SEARCHES[1] else {},
+)
+def test_checks(estimator, check):
+    check(estimator)

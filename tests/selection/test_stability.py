@@ -1,0 +1,198 @@
+"""stability: halves without a common document, words, topics and effects that come back."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+
+from topicfocus import LDA, FocusedTopicClassifier, FocusedTopicRegressor, SLDARegressor, stability
+from topicfocus.datasets import make_pfslda, make_reviews
+from topicfocus.selection import stable
+from topicfocus.selection.documents import Data
+from topicfocus.selection.folds import halves
+from topicfocus.selection.intervals import half_sample_intervals
+from topicfocus.selection.resampling import topic_effects
+
+QUICK = {"max_epochs": 6, "random_state": 0, "n_jobs": 1}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_pfslda(400, 60, n_topics=2, n_relevant=20, n_irrelevant=60, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return FocusedTopicRegressor(2, inclusion_prior=0.25, **QUICK)
+
+
+@pytest.fixture(scope="module")
+def found(corpus, model):
+    return stability(model, corpus.counts, corpus.target, n_resamples=6, n_jobs=1)
+
+
+def test_words_that_matter_come_back_and_others_do_not(corpus, found):
+    often = found.frequency
+    assert often[corpus.relevant].mean() > 0.7 > 0.3 > often[~corpus.relevant].mean()
+    assert found.index.low <= found.index.value <= found.index.high <= 1
+    assert 0 < found.disjoint_jaccard < 1 and found.disjoint_index > 0.4
+    chosen = found.stable_words(0.9)
+    assert set(chosen) <= set(np.flatnonzero(often >= 0.9 - 1e-9))
+    assert found.mean_kept == pytest.approx(often.sum())
+    # The bound is one: the words kept often that are not relevant are fewer.
+    assert (~corpus.relevant[chosen]).sum() <= found.false_words(0.9)
+    assert found.correlation > 0.8
+
+
+def test_topics_are_matched_and_their_words_followed(corpus, model, found):
+    whole = model.fit(corpus.counts, corpus.target)
+    assert found.topic_cosine.shape == (2,) and found.topic_cosine.min() > 0.6
+    assert found.returning.shape == (2, 10) and 0 <= found.returning.min() <= 1
+    assert found.returning[:, 0].min() >= found.returning[:, -1].min() - 0.5
+    np.testing.assert_array_equal(found.kept, whole.selected_words_)
+    # Effects have opposite signs; intervals are around the halves and of some width.
+    assert found.effects.estimate[0, 0] * found.effects.estimate[1, 0] < 0
+    np.testing.assert_array_equal(found.effects.estimate, topic_effects(whole, corpus.counts))
+    assert np.all(found.effects.low < found.effects.centre)
+    assert np.all(found.effects.centre < found.effects.high)
+
+
+def test_a_fitted_model_gives_the_same_and_so_do_processes(corpus, model, found):
+    fitted = FocusedTopicRegressor(2, inclusion_prior=0.25, **QUICK)
+    fitted.fit(corpus.counts, corpus.target)
+    again = stability(fitted, corpus.counts, corpus.target, n_resamples=6, n_jobs=2)
+    assert again.to_dict() == found.to_dict()
+    other = stability(fitted, corpus.counts, corpus.target, n_resamples=2, random_state=1, n_jobs=1)
+    assert other.to_dict() != found.to_dict()
+
+
+def test_the_effect_is_what_predictions_do(corpus, model):
+    """The others make room in proportion to their mean parts."""
+    whole = model.fit(corpus.counts, corpus.target)
+    mixes = whole.transform(corpus.counts)
+    low, high = np.quantile(mixes, [0.1, 0.9], axis=0)
+    for k in range(2):
+        rest = mixes.mean(axis=0).copy()
+        rest[k] = 0
+        at = [x * np.eye(2)[k] + (1 - x) * rest / rest.sum() for x in (low[k], high[k])]
+        change = (at[1] - at[0]) @ whole.coef_
+        assert topic_effects(whole, corpus.counts)[k, 0] == pytest.approx(change)
+
+
+def test_an_interrupted_check_goes_on(corpus, model, found, tmp_path, monkeypatch):
+    folder = tmp_path / "halves"
+    few = {"n_jobs": 1, "checkpoint": folder}
+    stability(model, corpus.counts, corpus.target, n_resamples=4, **few)
+    done = []
+    whole = stable.fit_pair
+    monkeypatch.setattr(
+        stable, "fit_pair", lambda name, *r: (done.append(name), whole(name, *r))[1]
+    )
+    more = stability(model, corpus.counts, corpus.target, n_resamples=6, **few)
+    assert done == ["pair-4", "pair-5"]  # more resamples are the same work continued
+    assert more.to_dict() == found.to_dict()
+    with pytest.raises(ValueError, match="of another stability"):
+        stability(model, corpus.counts, corpus.target + 1, n_resamples=2, **few)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stable, "fit_pair", interrupt)
+    with pytest.raises(KeyboardInterrupt, match="goes on from"):
+        stability(model, corpus.counts, corpus.target, n_resamples=8, **few)
+
+
+def test_plain_data(found):
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert len(plain["topics"]) == 2 and len(plain["topics"][0]["words"]) == 10
+    assert plain["topics"][0]["low"] <= plain["topics"][0]["high"]
+    often = [word["frequency"] for word in plain["words"]]
+    assert often == sorted(often, reverse=True)
+    assert "pairs of halves" in str(found) and "topic 1" in str(found)
+    with pytest.raises(ValueError, match="vocabulary has 1 words"):
+        found.to_dict(["one"])
+
+
+def test_texts_classes_groups_covariates_and_weights():
+    reviews = make_reviews(200, random_state=0)
+    liked = np.array(["no", "yes"])[(reviews.target > 5).astype(int)]
+    pipeline = make_pipeline(CountVectorizer(), FocusedTopicClassifier(2, **QUICK))
+    rng = np.random.default_rng(0)
+    found = stability(
+        pipeline,
+        reviews.texts,
+        liked,
+        n_resamples=2,
+        n_jobs=1,
+        groups=np.repeat(np.arange(50), 4),
+        covariates=rng.normal(size=(200, 2)),
+        sample_weight=rng.integers(1, 3, 200).astype(float),
+    )
+    assert found.covariates.low.shape == (2, 1)
+    assert len(found.to_dict()["covariates"]) == 2
+    assert found.to_dict()["words"][0]["word"].isalpha()
+
+
+def test_models_that_drop_no_word_and_models_without_a_target():
+    reviews = make_reviews(100, random_state=0)
+    few = {"n_topics": 2, "max_epochs": 2, "random_state": 0, "n_jobs": 1}
+    found = stability(SLDARegressor(**few), reviews.counts, reviews.target, n_resamples=2, n_jobs=1)
+    assert np.all(found.frequency == 1) and np.isnan(found.index.value)
+    found = stability(LDA(**few), reviews.counts, n_resamples=2, n_jobs=1)
+    assert np.isnan(found.correlation) and found.effects.low.size == 0
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_halves_share_no_document_and_keep_groups_and_classes():
+    rng = np.random.default_rng(0)
+    y = np.array(["a"] * 31 + ["b"] * 10 + [None] * 5, dtype=object)
+    one, two = halves(Data(X=np.zeros((46, 1)), y=y), True, rng)
+    assert sorted([*one, *two]) == list(range(46)) and abs(len(one) - len(two)) <= 1
+    assert [np.sum(y[half] == "b") for half in (one, two)] == [5, 5]
+    groups = np.repeat(np.arange(8), 3)
+    one, two = halves(Data(X=np.zeros((24, 1)), y=np.arange(24.0), groups=groups), False, rng)
+    assert not set(groups[one]) & set(groups[two]) and len(one) == 12
+
+
+def test_intervals_by_hand_and_their_coverage_of_a_mean():
+    """Means of halves: the interval is that of a mean, and covers as often as it says."""
+    rng = np.random.default_rng(0)
+    inside = 0
+    for _ in range(400):
+        x = rng.normal(3.0, 1.0, 80)
+        pairs = []
+        for _ in range(20):
+            order = rng.permutation(80)
+            pairs.append([[x[order[:40]].mean()], [x[order[40:]].mean()]])
+        found = half_sample_intervals(np.array([x.mean()]), np.array(pairs), 0.9)
+        inside += found.low[0] <= 3.0 <= found.high[0]
+    assert 0.85 <= inside / 400 <= 0.95
+    assert found.error[0] == pytest.approx(1 / np.sqrt(80), rel=0.6)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_resamples": 1}, "n_resamples must be at least 2"),
+        ({"level": 90}, "level must lie between 0 and 1"),
+        ({"groups": np.zeros(400)}, "one group only"),
+    ],
+)
+def test_mistakes(corpus, model, change, message):
+    with pytest.raises(ValueError, match=message):
+        stability(model, corpus.counts, corpus.target, **{"n_jobs": 1, **change})
+
+
+def test_what_has_no_topics_and_what_cannot_be_halved(corpus, model):
+    with pytest.raises(TypeError, match="of topic models, not of Ridge"):
+        stability(Ridge(), corpus.counts, corpus.target)
+    fitted = FocusedTopicRegressor(2, **QUICK).fit(corpus.counts, corpus.target)
+    with pytest.raises(ValueError, match="X has 70 features"):
+        stability(fitted, corpus.counts[:, :70], corpus.target)
+    # One document of a class: every half lacks it, or the other does.
+    y = np.array(["a"] * 399 + ["b"])
+    with pytest.raises(ValueError, match="pairs failed"):
+        stability(FocusedTopicClassifier(2, **QUICK), corpus.counts, y, n_resamples=2, n_jobs=1)
