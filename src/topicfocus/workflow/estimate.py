@@ -18,7 +18,7 @@ from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting
 
 #: Of a word, a topic and a class in a step; steps of a fit. Measured on two busy cores with 2,000
-#: and 6,000 synthetic reviews and 5 to 60 topics: right to a factor of 2 there.
+#: and 6,000 synthetic reviews and 5 to 60 topics; small fits take longer than this says.
 _NANOSECONDS, _STEPS = 60.0, 60
 #: Seconds from which on the time is worth a remark.
 _LONG = 60.0
@@ -66,7 +66,7 @@ def check_size(
     remarks: Remarks,
 ) -> None:
     """An error if a fit cannot be meant or does not fit; a remark if it takes long."""
-    n_topics = options.topics
+    n_topics = int(options.topics)
     if n_topics > n_docs:
         raise ReadError(
             f"{n_topics:,} topics are more than the {n_docs:,} training documents. Ask for fewer: "
