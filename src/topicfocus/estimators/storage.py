@@ -281,9 +281,10 @@ def _check_ends(ends: Any, name: str) -> None:
 def _check_covariates(targets: TargetModel, state: ModelState) -> None:
     n, width = targets.n_covariates, state.n_predictors
     _require(type(n) is int and n >= 0, "n_covariates must be a whole number")
-    _check_filling(targets.filling, n)
-    zeta, n = state.covariate_coef, targets.n_columns
+    zeta = state.covariate_coef
     _require((n > 0) == (zeta is not None), f"covariate_coef must be there for {n} covariates")
+    _check_filling(targets.filling, n)
+    n = targets.n_columns
     scaling = targets.scaling
     _require(isinstance(scaling, Scaling), "scaling must be that of the covariates")
     arrays: dict[str, tuple[Any, tuple[int, ...]]]

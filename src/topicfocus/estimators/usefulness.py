@@ -12,7 +12,7 @@ from topicfocus.estimators.fitted import Fitted
 
 
 class UselessFitWarning(UserWarning):
-    """The model predicts no better than a constant."""
+    """The model is, or is bound to be, of little use."""
 
 
 #: With fewer documents, or fewer epochs of a joint model, a fit is a trial: nobody expects much of
@@ -45,7 +45,7 @@ def warn_of_empty(documents: Documents, name: str) -> None:
         warnings.warn(
             f"{name}: {n_empty:,} of {n_docs:,} documents have no words. They are fitted as what "
             "is usual; check the vocabulary.",
-            UserWarning,
+            UselessFitWarning,
             stacklevel=4,
         )
 

@@ -92,7 +92,9 @@ def _scale_name(family):
 
 @admissible.register(Poisson)
 def _admissible(family, target):
-    return (target >= 0) & (target <= LARGEST_COUNT), f"counts, from 0 to {LARGEST_COUNT:g}"
+    return (target >= 0) & (
+        target <= LARGEST_COUNT
+    ), f"counts, 0 or more and at most {LARGEST_COUNT:g}"
 
 
 @takes_exposure.register(Poisson)
