@@ -2,11 +2,11 @@
 
     TOPICFOCUS_DATA=... python experiments/show_themes.py
 
-The focused model with its defaults, on training and validation part of split 0. For each topic: what it
-changes on the target's own scale where test documents are (`topic_effects`), its words, the dropped
-words it goes with, and three test documents that are most of it (by `composition`, of those with at
-least five relevant words), as their target and their relevant words: the texts themselves are not
-ours to show.
+The focused model with its defaults, on training and validation part of split 0. For each topic:
+what it changes on the target's own scale where test documents are (`topic_effects`), its words, the
+dropped words it goes with, and three test documents that are most of it (by `composition`, of those
+with at least five relevant words), as their target and their relevant words: the texts themselves
+are not ours to show.
 """
 
 from __future__ import annotations

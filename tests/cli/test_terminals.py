@@ -72,7 +72,7 @@ def test_an_encoding_never_fails_a_run(fits, encoding):
 
 def test_saved_models_in_another_encoding(odd, fits):
     path, folder = odd
-    done = topicfocus("predict", f"{folder}-ascii", path, "--json", encoding="ascii")
+    done = topicfocus("predict", f"{folder}-ascii", path, "--json", "--quiet", encoding="ascii")
     # JSON has a way to write every character: nothing is lost.
     found = {json.loads(line)["prediction"] for line in done.stdout.splitlines()}
     assert found <= {"gút\x9b31m", "schlécht\x1b[2J"}

@@ -63,7 +63,7 @@ def nan(array):
         ("doc_topic_prior", negative),
         ("doc_topic_prior", nan),
         ("inclusion", lambda a: a[:-1]),
-        ("inclusion", lambda a: a + 1.5),
+        ("inclusion", lambda a: a - 1.5),
         ("inclusion", nan),
         ("background", lambda a: a[:, None]),
         ("background", negative),
@@ -79,6 +79,13 @@ def test_arrays_of_the_wrong_shape_type_or_range(kind, attribute, change, reques
         replace_array(arrays, attribute, np.array(change(getattr(model.fitted_.state, attribute))))
 
     refused(file_by_hand(model, alter), "does not hold together")
+
+
+def test_inclusion_of_a_joint_model_is_a_probability(joint):
+    def alter(node, arrays):
+        replace_array(arrays, "inclusion", joint.fitted_.state.inclusion + 1.5)
+
+    refused(file_by_hand(joint, alter), "does not hold together")
 
 
 def found(node, *path):

@@ -245,7 +245,7 @@ def test_a_start_is_the_null_model_with_topics(data, evidence):
 def test_documents_are_seen_by_the_weights_of_their_words(data, evidence):
     cut = cut_vocabulary(data, evidence, SETTINGS, 0.1)
     start = start_topics(data, evidence, cut, themes_of(data, SETTINGS), SETTINGS, None)
-    assert 0 < start.word_weight.min() < start.word_weight.max() <= 1
+    assert 0 < start.word_weight.min() < 1 < start.word_weight.max()
     for seen, words in ((start.train, data.words), (start.held_out, data.held_words)):
         np.testing.assert_allclose(
             seen.corpus.counts.toarray(), words[:, cut.kept].toarray() * start.word_weight
@@ -257,18 +257,19 @@ def test_words_count_by_how_strongly_they_lean():
     lean = np.array([[9.0], [-2.0], [0.0], [0.1]])
     wanted = np.array([False, False, True, False])
     weight = word_weights(lean, count, wanted, THEMED)
-    strength = np.abs(unit_columns(lean, count)[:, 0])
-    np.testing.assert_allclose(
-        weight[[0, 1, 3]], np.minimum(strength / FULL_STRENGTH, 1)[[0, 1, 3]]
-    )
-    assert weight[2] == FORCED_WEIGHT
+    assert count @ weight == pytest.approx(count.sum())
+    strength = np.minimum(np.abs(unit_columns(lean, count)[:, 0]), FULL_STRENGTH)
+    np.testing.assert_allclose(weight[0] / weight[1], strength[0] / strength[1])
+    free = word_weights(lean, count, np.zeros(4, dtype=bool), THEMED)
+    assert free[2] / free[0] < 0.05 and weight[2] > 0.5 * FORCED_WEIGHT
     several_predictors = word_weights(np.hstack([lean, lean]), count, wanted, THEMED)
     np.testing.assert_allclose(several_predictors, weight)
     np.testing.assert_array_equal(word_weights(lean, count, wanted, UNFOCUSED), 1.0)
 
 
 def test_topics_need_words():
-    assert possible_topics(replace(SETTINGS, n_topics=10), 12) == 6
+    assert possible_topics(replace(SETTINGS, n_topics=10), 12) == 10
+    assert possible_topics(replace(SETTINGS, n_topics=10), 6) == 6
     assert possible_topics(replace(SETTINGS, n_topics=10), 1) == 2
     assert possible_topics(replace(SETTINGS, n_topics=1), 1) == 1
     assert possible_topics(replace(SETTINGS, n_topics=10, doc_topic_prior=np.ones(10)), 12) == 10

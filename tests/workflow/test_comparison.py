@@ -60,7 +60,7 @@ def test_worse_than_a_constant_is_said_and_written(tmp_path):
 def test_the_figure_that_decides(kind, figure):
     def judged(mine):
         held_out = {"model": {figure: mine}, "ridge": {figure: 0.1}, "constant": {figure: 1.0}}
-        return Judged(None, [], held_out).warnings(kind)
+        return Judged(None, [], held_out, {}).warnings(kind)
 
     assert judged(0.9) == judged(1.0) == []
     assert len(judged(1.1)) == 1

@@ -10,7 +10,13 @@ from command_line import topicfocus, write_reviews
 
 from topicfocus import workflow
 from topicfocus.workflow.lock import holding
-from topicfocus.workflow.manifest import MANIFEST_FILE, RESULT_FILES, digest, read_manifest
+from topicfocus.workflow.manifest import (
+    MANIFEST_FILE,
+    PICTURE_FILE,
+    RESULT_FILES,
+    digest,
+    read_manifest,
+)
 from topicfocus.workflow.write import check_free, check_replaceable, write_outcome, writing
 
 COLUMNS = {"text": "text", "target": "stars", "topics": 2}
@@ -48,7 +54,7 @@ def contents(folder):
 def test_the_manifest_lists_what_was_written(outcome):
     found = read_manifest(outcome.folder)
     assert sorted([*found.files, MANIFEST_FILE]) == list(outcome.written)
-    assert set(found.files) == set(RESULT_FILES)
+    assert set(found.files) == set(RESULT_FILES) - {PICTURE_FILE}  # of tune
     assert all(digests == (digest(outcome.folder / n),) for n, digests in found.files.items())
     assert found.whole and found.fingerprint == outcome.fingerprint
 

@@ -41,7 +41,7 @@ _STRONGEST = 6
 #: Before the dropped words that a topic goes with.
 _WITH = "with: "
 #: With fewer columns than this no table has room for words: lines instead.
-_NARROW = 50
+_NARROW = 72
 #: Longest name of a class, twice that from _WIDE columns on.
 _CLASS_WIDTH, _WIDE = 20, 100
 

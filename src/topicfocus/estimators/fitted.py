@@ -149,11 +149,14 @@ class Fitted:
     def lacks_words(self) -> bool:
         """Whether there are as many topics as the kept words can fill, or more."""
         kept = self.selected_words
-        return self.hyper is None and kept is not None and kept.sum() // 2 <= self.state.n_topics
+        return self.hyper is None and kept is not None and kept.sum() <= self.state.n_topics
 
     @property
     def word_weight(self) -> np.ndarray | None:
-        """How much a token of each word counts in topic mixes (models that select words)."""
+        """How much a token of each word counts in topic mixes (models that select words).
+
+        Of a focused model one on average over the relevant tokens.
+        """
         return self.state.inclusion if self.selects else None
 
     @property

@@ -76,7 +76,8 @@ class FocusedTopicRegressor(TopicRegressor):
     coef_, intercept_ : η and b; the expected target of a document of one topic is their sum
     inclusion_ : array (words,), exactly 0 or 1
     word_weight_ : array (words,)
-        How much a token of the word counts in topic mixes, up to 1; 0 for words that are dropped.
+        How much a token of the word counts in topic mixes: one on average over the relevant tokens,
+        0 for words that are dropped.
     selected_words_ : array of bool (words,)
     background_ : array (words,), zero on kept words
     evidence_ : array (words,)

@@ -90,6 +90,8 @@ def check_model(model: TopicModel) -> None:
     _require(isinstance(fitted, Fitted), "fitted_ must be what fitting has found")
     _require(isinstance(fitted.state, ModelState), "state must be the state of a model")
     n_topics, n_words = _check_words(fitted.state)
+    if fitted.hyper is not None:  # of a focused model it is a weight
+        _require(np.all(fitted.state.inclusion <= 1), "inclusion must be at most 1")
     _require(
         type(getattr(model, "n_features_in_", None)) is int and model.n_features_in_ == n_words,
         f"topics have {n_words} words, but n_features_in_ is "
@@ -135,7 +137,6 @@ def _check_words(state: ModelState) -> tuple[int, int]:
             f"{name} must be an array of floats of shape {shape}",
         )
         _require(np.all((array >= 0) & (array < np.inf)), f"{name} must be at least 0 and finite")
-    _require(np.all(state.inclusion <= 1), "inclusion must be at most 1")
     _require(np.all(state.doc_topic_prior > 0), "doc_topic_prior must be greater than 0")
     return n_topics, n_words
 

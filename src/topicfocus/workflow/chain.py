@@ -26,7 +26,7 @@ from topicfocus.workflow.options import CountOptions, ModelOptions
 from topicfocus.workflow.outcome import Outcome, make_outcome
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.remarks import Remarks
-from topicfocus.workflow.split import split
+from topicfocus.workflow.split import Parts, split
 from topicfocus.workflow.tune import (
     Training,
     check_stability,
@@ -37,6 +37,7 @@ from topicfocus.workflow.tune import (
 
 #: Figures of fewer held-out groups are those of these groups.
 FEW_GROUPS = 5
+COMPARING = "Comparing with a regression on all words"
 
 
 def fit_source(
@@ -58,18 +59,13 @@ def fit_source(
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
-    group = source.columns.group
-    parts = split(target, options.test_share, options.seed, source.path, group)
-    train, test = parts
-    if group is not None:
-        _say_groups(source, group, train, test, remarks)
-    say_copies(source, train, test, remarks)
+    parts = _parts(source, options, remarks)
+    train, _ = parts
     counted = choose_words(source, train, counting, remarks)
-    y = target_values(target)
-    counts = counted.counts[train]
-    n_docs, n_words = counts.shape
+    y, counts = target_values(target), counted.counts[train]
     n_classes = 1 if target.classes is None else len(target.classes)
     largest = replace(options, topics=most_topics(options))
+    n_docs, n_words = counts.shape
     check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
     store = mark = None
     if keeping is not None:
@@ -90,11 +86,10 @@ def fit_source(
             counts, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
         seconds = time.perf_counter() - began
-        comparing = "Comparing with a regression on all words"
-        if baseline:
-            remarks.say(f"{comparing} ...")
         model.n_jobs = options.jobs
-        with Lines(comparing, remarks.say):
+        if baseline:
+            remarks.say(f"{COMPARING} ...")
+        with Lines(COMPARING, remarks.say):
             judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)
         found = check_stability(training, model, options)
         outcome = make_outcome(
@@ -108,10 +103,24 @@ def fit_source(
             columns=columns,
             seconds=seconds,
         )
-        for message in outcome.result["warnings"]:
-            remarks.warn(message)
+        _say_warnings(outcome, remarks)
         outcome = with_choice(outcome, tuned, found)
         return replace(outcome, fingerprint=mark if tuned is None else None)
+
+
+def _say_warnings(outcome: Outcome, remarks: Remarks) -> None:
+    for message in outcome.result["warnings"]:
+        remarks.warn(message)
+
+
+def _parts(source: Source, options: ModelOptions, remarks: Remarks) -> Parts:
+    """What is trained on and what is held out, with what a user should know about that."""
+    group = source.columns.group
+    train, test = split(source.target, options.test_share, options.seed, source.path, group)
+    if group is not None:
+        _say_groups(source, group, train, test, remarks)
+    say_copies(source, train, test, remarks)
+    return train, test
 
 
 def _say_groups(

@@ -29,6 +29,8 @@ from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.tables import plain
 from topicfocus.workflow.wording import setting
 
+#: Folders of finished fits of tuning and of stability, in that of checkpoints.
+SEARCH, STABILITY = "search", "stability"
 _RUN = "run.json"
 _FORMAT = "topicfocus checkpoint"
 _ENDING = ".stage"
@@ -162,8 +164,15 @@ class FolderStore:
 
     def remove(self) -> bool:
         """Remove what is ours, the mark that it is last; whether nothing else was there."""
+        for part in (SEARCH, STABILITY):
+            remove_ours(self.folder / part, _is_figures, last=_RUN)
         return remove_ours(self.folder, _is_ours, last=_RUN)
 
 
 def _is_ours(name: str) -> bool:
     return name == _RUN or name.endswith(_ENDING) or is_temporary(name)
+
+
+def _is_figures(name: str) -> bool:
+    """Files that `selection.finished` writes."""
+    return name == _RUN or (name.endswith(".json") and "-" in name) or is_temporary(name)

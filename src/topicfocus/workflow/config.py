@@ -39,6 +39,7 @@ def _known() -> dict[str, str]:
     found = {field.name: str(field.type) for one in classes for field in fields(one)}
     del found["more"]  # its fields are keys of their own
     del found["tuning"], found["tokenizer"]  # of the command tune; never from a file
+    found["topics"] = "int"  # what was chosen, not that it was
     return {**_MORE, **found}
 
 
@@ -157,6 +158,8 @@ def as_config(
     flat["stop_words"] = "none" if counting.stop_words is None else counting.stop_words
     if counting.stop_words == "auto":
         del flat["stop_words"]  # what fits the other settings, as if nothing was said
+    if not options.stability:
+        del flat["stability"]
     flat |= found
     if isinstance(flat.get("stop_words"), (set, frozenset)):
         flat["stop_words"] = sorted(flat["stop_words"])

@@ -215,9 +215,7 @@ def fit_file(
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
     folder = None if out is None else named(out)
-    if folder is None and (resume or overwrite):
-        option = setting("resume" if resume else "overwrite", True)
-        raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
+    _check_folder(folder, resume, overwrite)
     job = _Job(
         paths=paths,
         roles=Roles(text=text, target=target, kind=kind, more=more),
@@ -232,13 +230,24 @@ def fit_file(
         progress=progress,
         baseline=baseline,
     )
-    if folder is not None:
-        check_place(folder)
+    return _logged(job, log, as_remarks(remarks))
+
+
+def _check_folder(folder: Path | None, resume: bool, overwrite: bool) -> None:
+    if folder is None and (resume or overwrite):
+        option = setting("resume" if resume else "overwrite", True)
+        raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
+
+
+def _logged(job: _Job, log: str | os.PathLike[str] | None, remarks: Remarks) -> Outcome:
+    """The job under its lock, with what is said in the log as well."""
+    if job.folder is not None:
+        check_place(job.folder)
     if log is not None:
-        for source in paths:
+        for source in job.paths:
             check_log(log, source)
-    title = f"fit {' '.join(paths)}"
-    with logging_to(log, as_remarks(remarks), title) as said, holding(folder, said):
+    title = f"fit {' '.join(job.paths)}"
+    with logging_to(log, remarks, title) as said, holding(job.folder, said):
         return _fit(job, said)
 
 

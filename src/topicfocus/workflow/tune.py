@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.workflow.checkpoints import SEARCH, STABILITY
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.models import is_classes, make_estimator
 from topicfocus.workflow.options import SELECTING, ModelOptions, TuneOptions
@@ -79,7 +80,7 @@ def tune_model(
         rule=tuning.rule,
         refit=False,
         n_jobs=options.jobs,
-        checkpoint=training.checkpoint("search"),
+        checkpoint=training.checkpoint(SEARCH),
         random_state=options.seed,
         verbose=training.progress,
     )
@@ -126,7 +127,7 @@ def check_stability(training: Training, model: Any, options: ModelOptions) -> di
         training.y,
         n_resamples=options.stability,
         n_jobs=options.jobs,
-        checkpoint=training.checkpoint("stability"),
+        checkpoint=training.checkpoint(STABILITY),
         random_state=options.seed,
         verbose=training.progress,
         **training.columns.for_fit(),

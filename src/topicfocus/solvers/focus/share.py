@@ -57,7 +57,7 @@ def choose_share(
         ShareTrial(share=cut.share, explained=explained, error=mean_and_error(losses, weight)[1])
         for cut, _, losses, explained in tried
     )
-    n_words = min(WORDS_A_TOPIC * settings.n_topics, len(data.word_counts) // 8)
+    n_words = min(WORDS_A_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
     enough = [len(cut.kept) >= n_words for cut, *_ in tried]
     cut, start = tried[smallest_good(trials, enough)][:2]
     return ChosenShare(cut=cut, start=start, trials=trials)

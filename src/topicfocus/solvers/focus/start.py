@@ -35,12 +35,13 @@ from topicfocus.solvers.linear import Column
 
 #: λ is at least this, however few relevant tokens a document has.
 SMALLEST_SUPERVISION = 3.0
-#: And a, a topic, in tokens of an average weight.
+#: And a, a topic.
 SMALLEST_PRIOR = 0.1
-#: A word counts in full from this strength on (its leaning, of root mean square one over tokens).
+#: A word counts no more from this strength on (its leaning, of root mean square one over tokens).
 FULL_STRENGTH = 3.0
-#: What a kept word counts at least, and one that the user wants to be kept.
-SMALLEST_WEIGHT, FORCED_WEIGHT = 0.01, 0.3
+#: What a kept word counts at least, and one that the user wants to be kept, relative to an average
+#: token.
+SMALLEST_WEIGHT, FORCED_WEIGHT = 0.03, 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,13 +133,13 @@ def start_topics(
 
 
 def possible_topics(settings: FocusSettings, n_kept: int) -> int:
-    """As many topics as were asked for, or two, or as the kept words can fill with two each.
+    """As many topics as were asked for, or two, or as there are words kept.
 
     A user who gives a prior for each topic gets them all.
     """
     if not settings.select or settings.doc_topic_prior is not None:
         return settings.n_topics
-    return min(settings.n_topics, max(n_kept // 2, 2))
+    return min(settings.n_topics, max(n_kept, 2))
 
 
 def _places_and_logits(
@@ -179,8 +180,7 @@ def _starting_state(
     prior = settings.doc_topic_prior
     if prior is None:
         # The prior weighs as much as the relevant words of an average document.
-        least = SMALLEST_PRIOR * (1 / FULL_STRENGTH if settings.plan.weighted else 1.0)
-        prior = np.full(n_topics, max(relevant / n_topics, least))
+        prior = np.full(n_topics, max(relevant / n_topics, SMALLEST_PRIOR))
     noise = tuple(mean_squares[column.where.start] for column in data.columns)
     return ModelState(
         topic_word=np.zeros((n_words, n_topics)),
@@ -225,16 +225,19 @@ def word_leanings(
 def word_weights(
     lean: np.ndarray, word_count: np.ndarray, wanted: np.ndarray, plan: ShapingPlan
 ) -> np.ndarray:
-    """m_v = min(s_v/3, 1), s_v = |u_v| of root mean square one over tokens; or ones.
+    """m_v ∝ min(s_v, 3), s_v = |u_v|, of mean one over tokens; or ones.
 
-    A token of a word that says three times as much about the target as the average relevant token
-    counts in full. `wanted` words are those that the user keeps whatever they say.
+    A token of a word that says twice as much about the target counts twice, up to a limit. Of mean
+    one, so that a document has as much to say about its mix as it has relevant tokens. `wanted`
+    words are those that the user keeps whatever they say.
     """
     if not plan.weighted:
         return np.ones(len(lean))
     strength = unit_columns(np.sqrt((lean**2).sum(axis=1, keepdims=True)), word_count)[:, 0]
-    least = np.where(wanted, FORCED_WEIGHT, SMALLEST_WEIGHT)
-    return np.clip(strength / FULL_STRENGTH, least, 1.0)
+    strength = np.minimum(strength, FULL_STRENGTH)
+    weight = strength / max(word_count @ strength / word_count.sum(), 1e-300)
+    weight = np.maximum(weight, np.where(wanted, FORCED_WEIGHT, SMALLEST_WEIGHT))
+    return weight / (word_count @ weight / word_count.sum())
 
 
 def forced(settings: FocusSettings, kept: np.ndarray) -> np.ndarray:

@@ -90,13 +90,12 @@ def find_themes(problem: Problem, n_themes: int) -> Themes:
     n_words = problem.corpus.n_words
     if n_themes < 2:
         return Themes(lift=np.ones((n_words, 1)), share=np.ones(1))
-    rng = np.random.default_rng(0)
     if problem.size > MOST_DOCUMENTS:
-        luck = _drawn(problem, rng.standard_normal(n_words))
+        luck = _drawn(problem, 0)
         problem = problem.rows(np.flatnonzero(luck < MOST_DOCUMENTS / problem.size))
     corpus, weight = problem.corpus, problem.doc_weight
     words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
-    state = _lda(words, n_themes, rng)
+    state = _lda(words, n_themes)
     mixes = topic_mixes(corpus, state, tolerance=1e-6, n_jobs=problem.n_jobs)
     share = np.average(mixes, axis=0, weights=problem.doc_weights)
     weighted = mixes * problem.doc_weights[:, None]
@@ -104,16 +103,20 @@ def find_themes(problem: Problem, n_themes: int) -> Themes:
     return Themes(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
 
 
-def _drawn(problem: Problem, key: np.ndarray) -> np.ndarray:
-    """A number between 0 and 1 for each document, as if at random, by its words alone."""
+def _drawn(problem: Problem, draw: int) -> np.ndarray:
+    """A number between 0 and 1 for each document, as if at random, by its words alone.
+
+    Every draw has its own seed, so a last column of zeros changes nothing.
+    """
+    key = np.random.default_rng((0, draw)).standard_normal(problem.corpus.n_words)
     return np.clip(np.modf(1e3 * np.abs(problem.corpus.counts @ key))[0], 1e-12, 1.0)
 
 
-def _lda(problem: Problem, n_themes: int, rng: np.random.Generator) -> ModelState:
+def _lda(problem: Problem, n_themes: int) -> ModelState:
     hyper = Hyperparameters(n_topics=n_themes, selects=False)
-    prior = np.full(n_themes, THEME_PRIOR)
-    start = perturbed_start(problem, hyper, Gaussian(1.0), prior, np.random.default_rng(0))
-    start = replace(start, topic_word=clustered_topics(problem, n_themes, rng))
+    prior, rng = np.full(n_themes, THEME_PRIOR), np.random.default_rng(0)
+    start = perturbed_start(problem, hyper, Gaussian(1.0), prior, rng)
+    start = replace(start, topic_word=clustered_topics(problem, n_themes))
     with checkpointing(None):  # a stage of a fit is kept as a whole
         found = run(
             CoordinateSolver(), problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=1e-4
@@ -121,7 +124,7 @@ def _lda(problem: Problem, n_themes: int, rng: np.random.Generator) -> ModelStat
     return found.model
 
 
-def clustered_topics(problem: Problem, n: int, rng: np.random.Generator) -> np.ndarray:
+def clustered_topics(problem: Problem, n: int) -> np.ndarray:
     """Words of documents that are alike, words x clusters: a start from which no theme is missed.
 
     Spherical k-means of √(c_dv/n_v), from documents far apart (k-means++), in a few steps; half of
@@ -131,7 +134,7 @@ def clustered_topics(problem: Problem, n: int, rng: np.random.Generator) -> np.n
     rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
     size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
     rows = sparse.csr_array(sparse.diags_array(1 / np.maximum(size, 1e-300)) @ rows)
-    centres = _far_apart(problem, rows, n, rng)
+    centres = _far_apart(problem, rows, n)
     everyone = np.arange(problem.n_docs)
     for _ in range(CLUSTER_STEPS):
         nearest = np.argmax(rows @ centres.T, axis=1)
@@ -145,17 +148,15 @@ def clustered_topics(problem: Problem, n: int, rng: np.random.Generator) -> np.n
     return 0.5 * topics + 0.5 * (word_count / word_count.sum())[:, None]
 
 
-def _far_apart(
-    problem: Problem, rows: sparse.csr_array, n: int, rng: np.random.Generator
-) -> np.ndarray:
+def _far_apart(problem: Problem, rows: sparse.csr_array, n: int) -> np.ndarray:
     """Rows drawn in turn with probabilities f_d = (1 - cosine to the nearest one drawn before)².
 
     Of some that are drawn each time the one is taken that leaves the least Σ_d w_d f_d (greedy
     k-means++), or two of four planted themes became one.
     """
     far, chosen = np.ones(rows.shape[0]), []
-    for _ in range(n):
-        luck = _drawn(problem, rng.standard_normal(rows.shape[1]))
+    for i in range(n):
+        luck = _drawn(problem, 1 + i)
         # The first of exponential clocks of these rates; those of copies go off at once.
         drawn = np.unique(-np.log(luck) / far, return_index=True)[1][:CANDIDATES]
         near = (rows @ rows[drawn].T).toarray()
