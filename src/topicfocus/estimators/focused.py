@@ -58,7 +58,7 @@ class FocusedTopicRegressor(TopicRegressor):
     keep_words, drop_words : list of words or column numbers, optional
         Words that are kept or dropped whatever the evidence. Names need named columns.
     max_epochs : int, optional
-        L-BFGS steps, at most; 16 by default, 21 without themes.
+        L-BFGS steps, at most; 24 by default, 21 without themes.
     early_stopping : bool, default=True
         Whether shaping ends when the documents set aside are explained worse, significantly (two
         paired standard errors) and by over a tenth of the best (a twentieth without themes).
