@@ -215,6 +215,7 @@ def test_charts_are_saved_as_svg_and_csv(open_page):
         ("try", "What moves stars"),
     ):
         page.click(f"#tab-{view}")
+        page.wait_for_timeout(300)  # no hand is quicker; what moves in is drawn again on the way
         ElementTree.fromstring(saved(page, name, "svg"))
         assert len(saved(page, name, "csv").splitlines()) > 3
     # Every chart of every view has its buttons.
