@@ -133,7 +133,7 @@ def clustered_topics(problem: Problem, n: int) -> np.ndarray:
     counts, word_count = problem.corpus.counts, np.maximum(problem.word_counts, 1e-300)
     rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
     size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
-    rows = sparse.csr_array(sparse.diags_array(1 / np.maximum(size, 1e-300)) @ rows)
+    rows.data *= np.repeat(1 / np.maximum(size, 1e-300), np.diff(rows.indptr))
     centres = _far_apart(problem, rows, n)
     everyone = np.arange(problem.n_docs)
     for _ in range(CLUSTER_STEPS):
