@@ -64,8 +64,8 @@ def nogueira_index(chosen: Any, level: float = 0.95) -> StabilityIndex:
     Examples
     --------
     >>> from topicfocus.selection import nogueira_index
-    >>> nogueira_index([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]]).value.round(3)
-    np.float64(0.333)
+    >>> print(nogueira_index([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]]).value.round(3))
+    0.333
     """
     z = np.asarray(chosen, dtype=float)
     n_samples, n_words = z.shape

@@ -86,9 +86,7 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
     l, subject = _predictor(model, predicted, None if label is None else str(label))
     amounts = explanation.words[l][[0]].tocoo()
     vocabulary = counter.get_feature_names_out()
-    words = {
-        str(vocabulary[v]): float(a) for v, a in zip(amounts.coords[1], amounts.data, strict=True)
-    }
+    words = {str(vocabulary[v]): float(a) for v, a in zip(amounts.col, amounts.data, strict=True)}
     topics = explanation.topics[l][[0]].toarray()[0]
     average = explanation.average[l][0]
     of_covariates = _with_missing(explanation.covariates[l][0] - average, model)
