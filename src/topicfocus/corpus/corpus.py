@@ -6,12 +6,13 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
+from topicfocus.corpus.parts import Counts, PartedCounts, pieces, sum_bounds, take_rows
 from topicfocus.corpus.validation import (
     check_counts,
     check_vocabulary,
@@ -30,9 +31,10 @@ class Corpus:
 
     Parameters
     ----------
-    counts : scipy.sparse.csr_array of shape (n_docs, n_words)
+    counts : scipy.sparse.csr_array or PartedCounts, of shape (n_docs, n_words)
         c_dv, float64 whole numbers > 0; sorted indices, no duplicates, no stored zeros. Indices are
-        int32 unless the matrix is too large for that.
+        int32 unless the matrix is too large for that. Counts that are not in memory are read in
+        parts (`corpus/parts.py`).
     vocabulary : tuple of str, or None
         The words of the columns.
 
@@ -43,7 +45,7 @@ class Corpus:
     Corpus(2 documents, 3 words, 6 tokens)
     """
 
-    counts: sparse.csr_array
+    counts: Counts
     vocabulary: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
@@ -62,19 +64,29 @@ class Corpus:
     @cached_property
     def n_tokens(self) -> float:
         """Number of tokens, sum over d and v of c_dv."""
+        if isinstance(self.counts, PartedCounts):
+            return float(self.word_counts.sum())
         return float(self.counts.data.sum())
 
     @cached_property
     def word_counts(self) -> NDArray[np.float64]:
         """Tokens of each word, n_v = sum over d of c_dv."""
         counts = self.counts
-        totals = np.bincount(counts.indices, weights=counts.data, minlength=self.n_words)
-        return totals.astype(np.float64, copy=False)
+        if isinstance(counts, PartedCounts):
+            return counts.word_sums()
+        # Chunk by chunk, as counts in parts are summed.
+        ends = counts.indptr[sum_bounds(counts.indptr)]
+        total = np.zeros(self.n_words)
+        for a, b in pairwise(ends.tolist()):
+            # The first is added to zeros, which changes nothing.
+            total += np.bincount(counts.indices[a:b], counts.data[a:b], minlength=self.n_words)
+        return total
 
     @cached_property
     def doc_lengths(self) -> NDArray[np.float64]:
         """Tokens of each document, sum over v of c_dv; 0 for a document with no words."""
-        return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
+        sums = [np.asarray(part.sum(axis=1)).ravel() for _, _, part in pieces(self.counts)]
+        return np.concatenate(sums).astype(np.float64, copy=False)
 
     def rows(self, index: ArrayLike | slice) -> Corpus:
         """Take a subset of the documents.
@@ -97,7 +109,7 @@ class Corpus:
         """
         if not isinstance(index, slice):
             index = np.atleast_1d(np.asarray(index))  # one number would give a vector
-        return Corpus(self.counts[index], self.vocabulary)
+        return Corpus(take_rows(self.counts, index), self.vocabulary)
 
     def batches(
         self, batch_size: int, rng: np.random.Generator | None = None
@@ -151,7 +163,8 @@ def make_corpus(
 
     Parameters
     ----------
-    counts : scipy sparse matrix or array of any format, dense array, list of lists, or dataframe
+    counts : scipy sparse matrix or array of any format, dense array, list of lists, dataframe, or
+        counts in parts (a store on disk, docs/scale.md)
         Documents x words. Counts are whole numbers >= 0; documents with no words are allowed.
     vocabulary : sequence of str, optional
         The words of the columns. By default the column names of a dataframe, if they are strings.
@@ -186,14 +199,29 @@ def make_corpus(
     """
     if not tolerance >= 0:
         raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")
+    if isinstance(counts, PartedCounts):  # checked when it was made
+        return _parted_corpus(counts, vocabulary, name, allow_empty)
     words = column_names(counts) if vocabulary is None else vocabulary
     matrix = read_matrix(counts, name=name)
     if words is not None:
         words = check_vocabulary(words, matrix.shape[1], name=name)
     matrix = check_counts(matrix, words, name=name, tolerance=tolerance, fractions=fractions)
-    if matrix.nnz == 0 and not allow_empty:
+    _check_words(matrix, name, allow_empty)
+    return Corpus(matrix, words)
+
+
+def _check_words(counts: Counts, name: str, allow_empty: bool) -> None:
+    if counts.nnz == 0 and not allow_empty:
         raise ValueError(
-            f"every document of {name} is empty: its {matrix.shape[0]} rows hold no counts. "
+            f"every document of {name} is empty: its {counts.shape[0]} rows hold no counts. "
             "Check the vocabulary and the stop words of the vectoriser."
         )
-    return Corpus(matrix, words)
+
+
+def _parted_corpus(counts: PartedCounts, vocabulary: Any, name: str, allow_empty: bool) -> Corpus:
+    """Counts in parts, with their own vocabulary where they have one."""
+    words = getattr(counts, "vocabulary", None) if vocabulary is None else vocabulary
+    if words is not None:
+        words = check_vocabulary(words, counts.shape[1], name=name)
+    _check_words(counts, name, allow_empty)
+    return Corpus(counts, words)

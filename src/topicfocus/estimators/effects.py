@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
+from topicfocus.corpus.parts import pieces
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
@@ -270,7 +271,9 @@ def word_effects(
     if corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
     words = np.flatnonzero(mix_weights(fitted.state).table.multiplicity > 0)
-    present = np.bincount(corpus.counts.indices[corpus.counts.data > 0], minlength=corpus.n_words)
+    present = np.zeros(corpus.n_words, dtype=np.int64)
+    for _, _, part in pieces(corpus.counts):
+        present += np.bincount(part.indices[part.data > 0], minlength=corpus.n_words)
     if n_documents is None:
         n_documents = affordable_documents(fitted, documents, len(words))
     rows = _sample(documents.weights, n_documents)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
+from topicfocus.corpus.parts import in_memory
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.contrasts import contrast, log_odds
@@ -226,7 +227,7 @@ def _likeliest(fitted: Fitted, response: np.ndarray) -> np.ndarray:
 
 
 def _per_word(corpus: Corpus, amounts: np.ndarray) -> sparse.csr_array:
-    counts = corpus.counts
+    counts = in_memory(corpus.counts)
     parts = (amounts, counts.indices.copy(), counts.indptr.copy())
     matrix = sparse.csr_array(parts, shape=counts.shape)
     matrix.eliminate_zeros()  # dropped words say nothing

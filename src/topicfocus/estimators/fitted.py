@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus, make_corpus
+from topicfocus.corpus.parts import pieces
 from topicfocus.estimators.documents import Documents, read_covariates
 from topicfocus.estimators.targets import TargetModel, TargetPart
 from topicfocus.inference.composition import composition, context_counts, topic_tokens
@@ -268,10 +269,13 @@ class Fitted:
 
     def relevant_words(self, corpus: Corpus) -> np.ndarray:
         """How many different words of each document the topics contain, (documents,)."""
-        counts = corpus.counts
-        inside = (mix_weights(self.state).table.multiplicity > 0)[counts.indices]
-        before = np.concatenate([[0], np.cumsum(inside & (counts.data > 0))])
-        return before[counts.indptr[1:]] - before[counts.indptr[:-1]]
+        contained = mix_weights(self.state).table.multiplicity > 0
+        found = []
+        for _, _, counts in pieces(corpus.counts):
+            inside = contained[counts.indices]
+            before = np.concatenate([[0], np.cumsum(inside & (counts.data > 0))])
+            found.append(before[counts.indptr[1:]] - before[counts.indptr[:-1]])
+        return np.concatenate(found)
 
     def corpus(self, X: Any) -> Corpus:
         """Counts of new documents, checked to have the words of the model."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.targets import TargetModel
+from topicfocus.inference.passes import dot
 
 
 def hold_out(
@@ -109,7 +110,7 @@ def choose_groups(
 
 def _places(documents: Documents, target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A random number for each document that depends on nothing but its content."""
-    place = documents.corpus.counts @ rng.standard_normal(documents.corpus.n_words)
+    place = dot(documents.corpus.counts, rng.standard_normal(documents.corpus.n_words))
     for column in target.T:
         place = place + rng.standard_normal() * np.nan_to_num(column, nan=7.7)
     return place

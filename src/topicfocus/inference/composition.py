@@ -14,16 +14,25 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
+from topicfocus.corpus.parts import pieces
 from topicfocus.inference.contributions import document_blocks
+from topicfocus.inference.passes import transposed_dot
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
+from topicfocus.kernels.local import WordTable
 
 
 def topic_tokens(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> np.ndarray:
     """n_dk, documents x topics, of counts and the θ̂ that belong to them."""
-    table, multiplicity = mix_weights(state).table
-    counts = corpus.counts
+    words = mix_weights(state).table
     out = np.zeros((corpus.n_docs, state.n_topics))
+    for first, last, counts in pieces(corpus.counts):
+        _tokens(counts, words, mixes[first:last], out[first:last])
+    return out
+
+
+def _tokens(counts: sparse.csr_array, words: WordTable, mixes: np.ndarray, out: np.ndarray) -> None:
+    table, multiplicity = words
     for first, last in document_blocks(counts.indptr):
         lo, hi = counts.indptr[first], counts.indptr[last]
         word = counts.indices[lo:hi]
@@ -33,9 +42,8 @@ def topic_tokens(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> np.nda
         amount = counts.data[lo:hi][relevant] * multiplicity[word]
         amount /= np.einsum("nk,nk->n", table[word], mixes[doc])
         parts = (amount, (doc - first, word))
-        scaled = sparse.csr_array(parts, shape=(last - first, corpus.n_words))
+        scaled = sparse.csr_array(parts, shape=(last - first, len(table)))
         out[first:last] = mixes[first:last] * (scaled @ table)
-    return out
 
 
 def composition(tokens: np.ndarray, prior: np.ndarray) -> np.ndarray:
@@ -53,4 +61,4 @@ def context_counts(corpus: Corpus, tokens: np.ndarray, weight: np.ndarray) -> np
     """
     total = tokens.sum(axis=1)
     shares = tokens * (weight / np.where(total > 0, total, 1.0))[:, None]
-    return corpus.counts.T @ shares
+    return transposed_dot(corpus.counts, shares)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topicfocus.corpus import Corpus
+from topicfocus.corpus.parts import in_memory
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
 
@@ -54,7 +55,7 @@ def document_blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
 def contributions(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> Contributions:
     """Of every document, given its θ̂ (`mixes`)."""
     weights = mix_weights(state).table
-    counts, eta = corpus.counts, state.coef_rows.T
+    counts, eta = in_memory(corpus.counts), state.coef_rows.T
     prior = state.doc_topic_prior
     average = prior / prior.sum()
     base = average @ eta

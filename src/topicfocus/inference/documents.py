@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from topicfocus.corpus.parts import Rows
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.local import LocalCorpus
 
 
-def local_corpus(problem: Problem, state: ModelState) -> LocalCorpus:
-    """A problem as the plain arrays that kernels take."""
-    counts = problem.corpus.counts
-    return LocalCorpus(
-        counts.indptr,
-        counts.indices,
-        counts.data,
-        problem.targets,
-        problem.target_weights,
+def beside_words(problem: Problem, state: ModelState) -> tuple[np.ndarray, ...]:
+    """What kernels are given of each document beside its words: `given` of a task."""
+    return (
+        np.ascontiguousarray(problem.targets),
+        np.ascontiguousarray(problem.target_weights),
         problem.offsets(state),
         problem.doc_weights,
     )
+
+
+def local_corpus(rows: Rows, given: tuple[np.ndarray, ...]) -> LocalCorpus:
+    """Documents as the plain arrays that kernels take; `given` are those of `beside_words`."""
+    return LocalCorpus(*rows, *given)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from topicfocus.corpus import Corpus
+from topicfocus.corpus.parts import Rows, document_table
+from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
 from topicfocus.kernels.first_occurrence import first_occurrences
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.threads import MOST_CHUNKS, chunk_bounds, run_chunks
+from topicfocus.kernels.threads import MOST_CHUNKS, chunk_bounds
 from topicfocus.kernels.topic_mix import map_documents
 from topicfocus.kernels.uncertainty import predictor_variances
 
@@ -32,29 +34,17 @@ def topic_mixes(
     # A copy: for an array that may not be written, as in a model that joblib maps into memory, the
     # kernels would be compiled a second time.
     prior = np.array(state.doc_topic_prior)
-    theta = np.tile(prior / prior.sum(), (corpus.n_docs, 1)) if start is None else start.copy()
     counts = corpus.counts
+    theta = document_table(counts, len(prior), prior / prior.sum() if start is None else start)
     budget = LocalBudget(int(max_steps), float(tolerance))
-
-    def work(first: int, last: int, steps: np.ndarray) -> None:
-        map_documents(
-            first,
-            last,
-            counts.indptr,
-            counts.indices,
-            counts.data,
-            weights.table,
-            prior,
-            theta,
-            budget,
-            steps,
-        )
-
-    def add(total: np.ndarray, other: np.ndarray) -> None:
-        total += other
-
-    run_chunks(work, chunk_bounds(counts.indptr, 0), lambda: np.zeros(1), add, n_jobs)
+    task = Task(kernel=_map, make=zeros(1), shared=(weights.table, prior, budget), changed=(theta,))
+    run_pass(counts, task, chunk_bounds(counts.indptr, 0), n_jobs)
     return theta
+
+
+def _map(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
+    table, prior, budget = shared
+    map_documents(0, rows.n_docs, *rows, table, prior, changed[0], budget, total[0])
 
 
 def predictor_variance(
@@ -68,24 +58,19 @@ def predictor_variance(
     coef = state.coef_rows - state.coef_rows.mean(axis=1, keepdims=True)
     prior = np.array(state.doc_topic_prior)
     out = np.empty((corpus.n_docs, len(coef)))
-
-    def work(first: int, last: int, nothing: np.ndarray) -> None:
-        predictor_variances(
-            first,
-            last,
-            counts.indptr,
-            counts.indices,
-            counts.data,
-            weights.table,
-            prior,
-            coef,
-            mixes,
-            out,
-        )
-
-    bounds = chunk_bounds(counts.indptr, 0)
-    run_chunks(work, bounds, lambda: np.zeros(0), lambda a, b: None, n_jobs)
+    task = Task(
+        kernel=_variances,
+        make=zeros(0),
+        shared=(weights.table, prior, coef),
+        given=(mixes,),
+        changed=(out,),
+    )
+    run_pass(counts, task, chunk_bounds(counts.indptr, 0), n_jobs)
     return out
+
+
+def _variances(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
+    predictor_variances(0, rows.n_docs, *rows, *shared, given[0], changed[0])
 
 
 def first_occurrence(
@@ -105,26 +90,21 @@ def first_occurrence(
     out = np.empty((corpus.n_docs, len(chosen), 2, len(coef)))
     # The last Newton step is made after this is reached: its square is what is left.
     budget = LocalBudget(50, 1e-4)
-
-    def work(first: int, last: int, nothing: np.ndarray) -> None:
-        first_occurrences(
-            first,
-            last,
-            counts.indptr,
-            counts.indices,
-            counts.data,
-            weights.table,
-            chosen,
-            prior,
-            coef,
-            mixes,
-            budget,
-            out,
-        )
-
+    task = Task(
+        kernel=_occurrences,
+        make=zeros(0),
+        shared=(weights.table, chosen, prior, coef, budget),
+        given=(mixes,),
+        changed=(out,),
+    )
     bounds = np.linspace(0, corpus.n_docs, min(corpus.n_docs, MOST_CHUNKS) + 1).astype(np.int64)
-    run_chunks(work, bounds, lambda: np.zeros(0), lambda a, b: None, n_jobs)
+    run_pass(counts, task, bounds, n_jobs)
     return out
+
+
+def _occurrences(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
+    *model, budget = shared
+    first_occurrences(0, rows.n_docs, *rows, *model, given[0], budget, changed[0])
 
 
 def initial_concentration(n_docs: int, prior: np.ndarray, mean_length: float) -> np.ndarray:

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 
 from topicfocus.corpus import Corpus
+from topicfocus.corpus.parts import stacked
+from topicfocus.inference.passes import transposed_dot
 
 Bound = Literal["paper", "tight"]
 
@@ -159,7 +160,7 @@ class Problem:
         """n_v, with every document counted as often as it stands for."""
         if self.doc_weight is None:
             return self.corpus.word_counts
-        return self.corpus.counts.T @ self.doc_weight
+        return transposed_dot(self.corpus.counts, self.doc_weight, self.n_jobs)
 
     @cached_property
     def size(self) -> float:
@@ -227,9 +228,8 @@ def joined(first: Problem, second: Problem) -> Problem:
     weight = None
     if first.doc_weight is not None or second.doc_weight is not None:
         weight = np.concatenate([first.doc_weights, second.doc_weights])
-    counts = sparse.vstack([first.corpus.counts, second.corpus.counts], format="csr")
     return Problem(
-        Corpus(sparse.csr_array(counts), first.corpus.vocabulary),
+        Corpus(stacked(first.corpus.counts, second.corpus.counts), first.corpus.vocabulary),
         np.concatenate([first.target, second.target]),
         np.concatenate([first.target_weight, second.target_weight]),
         first.n_jobs,

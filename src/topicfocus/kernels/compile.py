@@ -162,7 +162,16 @@ class _KernelCache(FunctionCache):
 
 def kernel(function: Callable) -> Callable:
     """Compile a module-level function: no GIL, reassociated sums, cached between processes."""
-    compiled = njit(**_OPTIONS)(function)
+    return _compiled(function, _OPTIONS)
+
+
+def exact_kernel(function: Callable) -> Callable:
+    """The same, with every sum in the order and with the rounding that is written down."""
+    return _compiled(function, {**_OPTIONS, "fastmath": False})
+
+
+def _compiled(function: Callable, options: dict) -> Callable:
+    compiled = njit(**options)(function)
     if _CACHE is not None and compiled is not function:  # the same: NUMBA_DISABLE_JIT
         compiled._cache = _KernelCache(function, _CACHE)
     return compiled

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from topicfocus.corpus import check_target, make_corpus
+from topicfocus.corpus.parts import in_memory
 from topicfocus.metrics.topics import read_topics, top_words
 
 #: Documents' worth of shrinkage of a word's mean target towards the overall mean.
@@ -53,7 +54,7 @@ def target_agreement(
     if corpus.n_words != topics.shape[1]:
         raise ValueError(f"counts has {corpus.n_words} words but components has {topics.shape[1]}")
     y = check_target(target, corpus.n_docs, name="target")
-    present = corpus.counts.copy()
+    present = in_memory(corpus.counts).copy()
     present.data = np.ones_like(present.data)
     documents = np.asarray(present.sum(axis=0)).ravel()
     mean = (present.T @ (y - y.mean())) / np.maximum(documents, 1)

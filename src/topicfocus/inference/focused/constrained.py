@@ -13,13 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topicfocus.corpus.parts import Rows
 from topicfocus.families import common
-from topicfocus.inference.documents import local_corpus
+from topicfocus.inference.documents import beside_words, local_corpus
+from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.words import word_weights
 from topicfocus.kernels.constrained import ConstrainedStats, constrained_documents
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.threads import chunk_bounds, clear, run_chunks
+from topicfocus.kernels.threads import chunk_bounds
 
 
 @dataclass(frozen=True)
@@ -68,41 +70,19 @@ def constrained_pass(
     Bit-identical for every number of threads.
     """
     weights = word_weights(state, "tight")
-    corpus = local_corpus(problem, state)
     n_words, n_topics = state.topic_word.shape
     budget = LocalBudget(int(max_steps), float(tolerance))
     coef, family = state.coef_rows, common(state.family)
     slope = np.empty((problem.n_docs, len(coef)))
-
-    def make() -> ConstrainedStats:
-        return ConstrainedStats(
-            np.zeros((n_words, n_topics)),
-            np.zeros(n_words),
-            np.zeros(n_words),
-            np.zeros(3),
-        )
-
-    def work(first: int, last: int, out: ConstrainedStats) -> None:
-        constrained_documents(
-            first,
-            last,
-            corpus,
-            weights.table,
-            state.doc_topic_prior,
-            coef,
-            family,
-            theta,
-            slope,
-            budget,
-            out,
-        )
-
-    def add(total: ConstrainedStats, other: ConstrainedStats) -> None:
-        for mine, theirs in zip(total, other, strict=True):
-            mine += theirs
-
-    bounds = chunk_bounds(corpus.indptr, n_words)
-    stats = run_chunks(work, bounds, make, add, problem.n_jobs, clear)
+    task = Task(
+        kernel=_documents,
+        make=zeros((n_words, n_topics), n_words, n_words, 3, kind=ConstrainedStats),
+        shared=(weights.table, state.doc_topic_prior, coef, family, budget),
+        given=beside_words(problem, state),
+        changed=(theta, slope),
+    )
+    counts = problem.corpus.counts
+    stats = run_pass(counts, task, chunk_bounds(counts.indptr, n_words), problem.n_jobs)
     scale = problem.word_counts * weights.log_scale
     slope *= problem.doc_weights[:, None]
     covariates = np.zeros((problem.n_docs, 0)) if problem.covariates is None else problem.covariates
@@ -116,4 +96,14 @@ def constrained_pass(
         coef_gradient=(theta.T @ slope).reshape(state.coef.shape),
         intercept_gradient=slope.sum(axis=0),
         covariate_gradient=covariates.T @ slope,
+    )
+
+
+def _documents(
+    rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: ConstrainedStats
+) -> None:
+    table, prior, coef, family, budget = shared
+    corpus, (theta, slope) = local_corpus(rows, given), changed
+    constrained_documents(
+        0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, total
     )

@@ -14,8 +14,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import rankdata
+
+from topicfocus.corpus.parts import Counts, Rows, sum_bounds
+from topicfocus.inference.passes import (
+    Arrays,
+    Task,
+    dot,
+    row_sums,
+    run_pass,
+    transposed_dot,
+    transposed_dots,
+    zeros,
+)
+from topicfocus.kernels.products import add_rows, add_words
 
 #: Penalties tried, from heavy to light, each fit starting from the one before.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
@@ -23,33 +35,58 @@ PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
 
 @dataclass(frozen=True)
 class Centred:
-    """A sparse matrix with its (weighted) column means taken off, without ever being dense.
+    """Counts with their (weighted) column means taken off, without ever being dense.
 
     Rows are scaled by the root of their weight, so that plain products are weighted ones.
     """
 
-    matrix: sparse.csr_array
-    transposed: sparse.csr_array
+    matrix: Counts
     mean: np.ndarray
     root: np.ndarray | None
+    n_jobs: int | None = None
 
     @staticmethod
-    def of(matrix: sparse.csr_array, weight: np.ndarray | None = None) -> Centred:
-        transposed = matrix.T.tocsr()
+    def of(matrix: Counts, weight: np.ndarray | None = None, n_jobs: int | None = None) -> Centred:
         if weight is None:
-            return Centred(matrix, transposed, np.asarray(matrix.mean(axis=0)).ravel(), None)
-        mean = (transposed @ weight) / weight.sum()
-        return Centred(matrix, transposed, mean, np.sqrt(weight))
-
-    def dot(self, x: np.ndarray) -> np.ndarray:
-        """Ax, for a matrix x of several columns."""
-        out = self.matrix @ x - self.mean @ x
-        return out if self.root is None else self.root[:, None] * out
+            share = np.full(matrix.shape[0], 1.0 / matrix.shape[0])
+            return Centred(matrix, transposed_dot(matrix, share, n_jobs), None, n_jobs)
+        mean = transposed_dot(matrix, weight, n_jobs) / weight.sum()
+        return Centred(matrix, mean, np.sqrt(weight), n_jobs)
 
     def transposed_dot(self, r: np.ndarray) -> np.ndarray:
         """Aᵀr, for several columns."""
         r = r if self.root is None else self.root[:, None] * r
-        return self.transposed @ r - np.outer(self.mean, r.sum(axis=0))
+        return transposed_dot(self.matrix, r, self.n_jobs) - np.outer(self.mean, r.sum(axis=0))
+
+    def square_dot(self, x: np.ndarray) -> np.ndarray:
+        """AᵀAx in one pass over the documents, for several columns."""
+        tall = np.ascontiguousarray(x)
+        task = Task(
+            kernel=_square,
+            make=zeros(tall.shape, tall.shape[1]),
+            shared=(tall, self.mean @ tall),
+            given=() if self.root is None else (self.root,),
+            scratch=(tall.shape[1],),
+            finish=_square_sums,
+        )
+        sums, total = run_pass(self.matrix, task, sum_bounds(self.matrix.indptr), self.n_jobs)
+        return sums - np.outer(self.mean, total)
+
+
+def _square(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
+    """r = Ax of the documents, rows scaled twice by the root of the weight, and what Aᵀ makes."""
+    x, offset = shared
+    (r,) = changed
+    add_rows(*rows, x, r)
+    r -= offset
+    for root in given:
+        np.multiply(root[:, None], r, out=r)
+        np.multiply(root[:, None], r, out=r)
+    add_words(*rows, r, total[0])
+
+
+def _square_sums(shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
+    total[1][:] += changed[0].sum(axis=0)
 
 
 @dataclass(frozen=True)
@@ -90,18 +127,20 @@ class Signals:
 
     Attributes
     ----------
-    words : sparse array (documents, words)
+    words : counts (documents, words), or √counts
     values : array (documents, signals)
     weight : array (documents,) or None
         None: all one.
     ranking : bool
         Whether each is one of two values (the sign says which), so that order is what counts.
+    n_jobs : int, optional
     """
 
-    words: sparse.csr_array
+    words: Counts
     values: np.ndarray
     weight: np.ndarray | None
     ranking: bool
+    n_jobs: int | None = None
 
 
 def conjugate_gradients(
@@ -119,7 +158,7 @@ def conjugate_gradients(
     `tolerance` of its right side.
     """
     x = start.copy()
-    residual = right - (matrix.transposed_dot(matrix.dot(x)) + penalty * x)
+    residual = right - (matrix.square_dot(x) + penalty * x)
     goal = tolerance * np.linalg.norm(right, axis=0)
     direction = residual.copy()
     square = np.sum(residual**2, axis=0)
@@ -127,7 +166,7 @@ def conjugate_gradients(
         active = np.sqrt(square) > goal
         if not active.any():
             break
-        image = matrix.transposed_dot(matrix.dot(direction)) + penalty * direction
+        image = matrix.square_dot(direction) + penalty * direction
         along = np.sum(direction * image, axis=0)
         rate = np.where(active & (along > 0), square / np.where(along > 0, along, 1.0), 0.0)
         x += rate * direction
@@ -149,7 +188,7 @@ def ridge_path(
     Best by the area under the curve for a ranking, else by squared error. A few digits are enough
     here: the weights only rank words and start topics. A penalty may be an array, one a signal.
     """
-    matrix = Centred.of(signals.words, signals.weight)
+    matrix = Centred.of(signals.words, signals.weight, signals.n_jobs)
     mean = np.average(signals.values, axis=0, weights=signals.weight)
     target = signals.values - mean
     right = matrix.transposed_dot(target if matrix.root is None else matrix.root[:, None] * target)
@@ -159,7 +198,8 @@ def ridge_path(
     for penalty in penalties:
         penalty = np.broadcast_to(penalty, (n_signals,))
         weights = conjugate_gradients(matrix, right, penalty, weights)
-        predicted = held_out.words @ weights - matrix.mean @ weights + mean
+        found = dot(held_out.words, weights, signals.n_jobs)
+        predicted = found - matrix.mean @ weights + mean
         for l in range(n_signals):
             square = (predicted[:, l] - held_out.values[:, l]) ** 2
             mean_square = float(np.average(square, weights=held_out.weight))
@@ -195,10 +235,11 @@ def word_evidence(signals: Signals, weights: np.ndarray) -> Evidence:
     w = np.ones(words.shape[0]) if signals.weight is None else signals.weight
     total = w.sum()
     centred = signals.values - np.average(signals.values, axis=0, weights=w)
-    mean = (words.T @ w) / total
-    square = (words.multiply(words).T @ w) / total
+    both = np.column_stack([w, w[:, None] * centred])
+    sums, squares = transposed_dots(words, both, w[:, None], signals.n_jobs)
+    mean, covariance = sums[:, 0] / total, sums[:, 1:]
+    square = squares[:, 0] / total
     variance = np.maximum(square - mean**2, 1e-12)
-    covariance = words.T @ (w[:, None] * centred)
     spread = np.maximum(np.average(centred**2, axis=0, weights=w), 1e-300)
     marginal = covariance**2 / (total * variance[:, None] * spread)
     joint = np.maximum(weights * covariance, 0.0)
@@ -216,12 +257,13 @@ def target_slopes(signals: Signals) -> np.ndarray:
     centred = signals.values - np.average(signals.values, axis=0, weights=w)
     size = np.sqrt(np.average(centred**2, axis=0, weights=w))
     standard = centred / np.maximum(size, 1e-300)
-    length = w * np.asarray(words.sum(axis=1)).ravel()
+    length = w * row_sums(words, signals.n_jobs)
     total = max(length.sum(), 1e-300)
     away = standard - length @ standard / total
     spread = length @ away**2 / total
-    tokens = words.T @ w
-    return (words.T @ (w[:, None] * away)) / (np.outer(tokens, spread) + 5.0)
+    both = np.column_stack([w, w[:, None] * away])
+    sums = transposed_dot(words, both, signals.n_jobs)
+    return sums[:, 1:] / (np.outer(sums[:, 0], spread) + 5.0)
 
 
 def description_cost(evidence: np.ndarray, share: float, vocabulary: float = 0.25) -> float:

@@ -15,31 +15,31 @@ kept word more is one other word less, but just as often on the positive as on t
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.stats import chi2
 
+from topicfocus.corpus.parts import Counts, take_columns
+from topicfocus.inference.passes import dot, row_sums, transposed_dot, transposed_dots
 from topicfocus.inference.state import Problem
 
 #: Completing ends when nothing is added; this many rounds have always been enough.
 _MOST_ROUNDS = 10
 
 
-def factor_scores(words: sparse.csr_array, weight: np.ndarray, n_factors: int) -> np.ndarray:
+def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarray:
     """s_d of the leading directions of the kept words' composition, documents x factors."""
-    length = np.asarray(words.sum(axis=1)).ravel()
-    count = words.T @ weight
+    length = row_sums(words)
+    count = transposed_dot(words, weight)
     share = count / count.sum()
     scale = 1.0 / np.sqrt(np.maximum(share, 1e-300))
-    transposed = words.T.tocsr()
 
     def forward(x: np.ndarray) -> np.ndarray:
         x = scale * x.ravel()
-        return words @ x - length * (share @ x)
+        return dot(words, x) - length * (share @ x)
 
     def backward(r: np.ndarray) -> np.ndarray:
         r = weight * r
-        return scale * (transposed @ r - share * (length @ r))
+        return scale * (transposed_dot(words, r) - share * (length @ r))
 
     n_words = words.shape[1]
     if n_factors >= n_words - 1:  # too few words for an iterative method
@@ -56,15 +56,17 @@ def factor_scores(words: sparse.csr_array, weight: np.ndarray, n_factors: int) -
 
 
 def factor_dependence(
-    words: sparse.csr_array, length: np.ndarray, weight: np.ndarray, scores: np.ndarray
+    words: Counts, length: np.ndarray, weight: np.ndarray, scores: np.ndarray
 ) -> np.ndarray:
     """tᵀ C⁻¹ t of every word; see the module."""
     n_factors = scores.shape[1]
-    rate = (words.T @ weight) / (weight @ length)
+    rate = transposed_dot(words, weight) / (weight @ length)
     pairs = (scores[:, :, None] * scores[:, None, :]).reshape(len(scores), -1)
     scores, pairs = weight[:, None] * scores, weight[:, None] * pairs
-    score = words.T @ scores - np.outer(rate, length @ scores)
-    spread = words.power(2).T @ pairs - 2 * rate[:, None] * (words.T @ (pairs * length[:, None]))
+    both = np.column_stack([scores, pairs * length[:, None]])
+    sums, squares = transposed_dots(words, both, pairs)
+    score = sums[:, :n_factors] - np.outer(rate, length @ scores)
+    spread = squares - 2 * rate[:, None] * sums[:, n_factors:]
     spread += (rate**2)[:, None] * (length**2 @ pairs)
     spread = spread.reshape(-1, n_factors, n_factors)
     size = np.trace(spread, axis1=1, axis2=2) / n_factors
@@ -101,10 +103,9 @@ def complete_by_factors(
         n_factors = min(n_topics, len(known)) - 1
         if room <= 0 or n_factors < 1 or len(others) == 0:
             break
-        scores = factor_scores(sparse.csr_array(corpus.counts[:, known]), weight, n_factors)
-        found = factor_dependence(
-            sparse.csr_array(corpus.counts[:, others]), corpus.doc_lengths, weight, scores
-        )
+        scores = factor_scores(take_columns(corpus.counts, known), weight, n_factors)
+        rest = take_columns(corpus.counts, others)
+        found = factor_dependence(rest, corpus.doc_lengths, weight, scores)
         order = np.argsort(-found / count[others], kind="stable")
         order = order[found[order] > needed]
         taken = np.cumsum(count[others[order]])

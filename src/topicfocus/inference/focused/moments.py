@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from topicfocus.inference.focused.evidence import Evidence, Signals
+from topicfocus.inference.passes import row_sums, transposed_dots
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ class SignalMoments:
     def of(signals: Signals) -> SignalMoments:
         x, r = signals.words, signals.values
         w = np.ones(len(r)) if signals.weight is None else signals.weight
-        length = w * np.asarray(x.sum(axis=1)).ravel()
+        length = w * row_sums(x, signals.n_jobs)
+        both = np.column_stack([w, w[:, None] * r])
+        sums, squares = transposed_dots(x, both, w[:, None], signals.n_jobs)
         return SignalMoments(
             float(w.sum()),
             w @ r,
@@ -50,9 +53,9 @@ class SignalMoments:
             float(length.sum()),
             length @ r,
             length @ r**2,
-            x.T @ w,
-            x.multiply(x).T @ w,
-            x.T @ (w[:, None] * r),
+            sums[:, 0].copy(),
+            squares[:, 0],
+            sums[:, 1:].copy(),
         )
 
     @staticmethod

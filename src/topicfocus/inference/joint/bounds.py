@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
 
+from topicfocus.corpus.parts import in_memory
 from topicfocus.families import common
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import possible_words, word_weights
@@ -68,7 +69,7 @@ def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
 
 
 def _switch_terms(problem, state, hyper) -> dict[str, np.ndarray]:
-    counts = problem.corpus.counts
+    counts = in_memory(problem.corpus.counts)
     if not hyper.selects:
         zeros = np.zeros(problem.n_docs)
         return {"log_p_xi": zeros, "log_q_xi": zeros.copy()}
@@ -81,7 +82,7 @@ def _switch_terms(problem, state, hyper) -> dict[str, np.ndarray]:
 
 
 def _word_terms(problem, state, hyper, gamma, total_gamma, log_theta) -> dict:
-    counts = problem.corpus.counts
+    counts = in_memory(problem.corpus.counts)
     n_docs = problem.n_docs
     weights = word_weights(state, hyper.bound)
     phi = state.inclusion

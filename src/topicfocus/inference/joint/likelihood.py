@@ -13,6 +13,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from topicfocus.corpus.parts import in_memory
 from topicfocus.families import common
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_rows
@@ -51,7 +52,7 @@ def importance_log_likelihood(
     """
     slope, offset = token_mixture(state, hyper)
     possible = (slope.max(axis=1) + offset) > 0
-    counts = problem.corpus.counts
+    counts = in_memory(problem.corpus.counts)
     known, rest = problem.target_weights > 0, problem.offsets(state)
     out = np.empty(problem.n_docs)
     for d in range(problem.n_docs):
@@ -86,7 +87,7 @@ def exact_log_likelihood(
     integral, done by quadrature to machine precision; more topics are refused. Words that neither
     channel contains are left out.
     """
-    counts = problem.corpus.counts
+    counts = in_memory(problem.corpus.counts)
     known, rest = problem.target_weights > 0, problem.offsets(state)
     out = np.empty(problem.n_docs)
     for d in range(problem.n_docs):

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2
 
+from topicfocus.corpus.parts import in_memory, take_columns
 from topicfocus.inference.state import INCLUSION_MARGIN, Problem
 
 
@@ -79,7 +80,7 @@ def topic_dependence(
     q_dk ∝ (length of d)·θ_dk; π_v by EM from the average mix. Without dependence π_v is that
     average, and the ratio, twice, is about chi-square of K-1 degrees.
     """
-    counts = problem.corpus.counts[:, columns].tocsc()
+    counts = in_memory(take_columns(problem.corpus.counts, columns)).tocsc()
     counts.data *= problem.doc_weights[counts.indices]
     lengths = problem.corpus.doc_lengths * problem.doc_weights
     average = lengths @ mixes / lengths.sum()

@@ -10,13 +10,15 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from topicfocus.corpus.parts import Rows
 from topicfocus.families import common, free_parameters
-from topicfocus.inference.documents import local_corpus
+from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.joint.coefficients import coef_gradient, penalty_of
+from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import switch_terms, word_weights
 from topicfocus.kernels.local import LocalBudget, LocalStats, infer_documents
-from topicfocus.kernels.threads import chunk_bounds, clear, run_chunks
+from topicfocus.kernels.threads import chunk_bounds
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,12 @@ class SufficientStats:
         return SufficientStats(*(getattr(self, f.name) * factor for f in fields(self)))
 
 
-def _add_in_place(total: LocalStats, other: LocalStats) -> None:
-    for mine, theirs in zip(total, other, strict=True):
-        mine += theirs
+def _documents(
+    rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: LocalStats
+) -> None:
+    table, prior, coef, family, budget = shared
+    corpus, (gamma,) = local_corpus(rows, given), changed
+    infer_documents(0, rows.n_docs, corpus, table, prior, coef, family, gamma, budget, total)
 
 
 def collect(
@@ -104,32 +109,18 @@ def collect(
     `with_bound`, the bound, Σ E[log θ] and the words' evidence are left at zero.
     """
     weights = word_weights(state, hyper.bound, dtype)
-    corpus = local_corpus(problem, state)
     n_words, n_topics = state.topic_word.shape
     coef, family = state.coef_rows, common(state.family)
     budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))
-
-    def make() -> LocalStats:
-        return LocalStats(
-            np.zeros((n_words, n_topics)), np.zeros(n_words), np.zeros(n_topics), np.zeros(4)
-        )
-
-    def work(first: int, last: int, out: LocalStats) -> None:
-        infer_documents(
-            first,
-            last,
-            corpus,
-            weights.table,
-            state.doc_topic_prior,
-            coef,
-            family,
-            concentration,
-            budget,
-            out,
-        )
-
-    bounds = chunk_bounds(corpus.indptr, n_words)
-    local = run_chunks(work, bounds, make, _add_in_place, problem.n_jobs, clear)
+    task = Task(
+        kernel=_documents,
+        make=zeros((n_words, n_topics), n_words, n_topics, 4, kind=LocalStats),
+        shared=(weights.table, state.doc_topic_prior, coef, family, budget),
+        given=beside_words(problem, state),
+        changed=(concentration,),
+    )
+    counts = problem.corpus.counts
+    local = run_pass(counts, task, chunk_bounds(counts.indptr, n_words), problem.n_jobs)
     word_count = problem.word_counts
     gradient = coef_gradient(problem, state, concentration)
     return SufficientStats(

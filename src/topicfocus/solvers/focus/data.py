@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from topicfocus.corpus import Corpus
+from topicfocus.corpus.parts import Counts
 from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.state import Problem, joined
 from topicfocus.solvers.linear import Column, target_columns
@@ -31,8 +31,8 @@ class FocusData:
     train: Problem
     held_out: Problem
     family: Any
-    words: sparse.csr_array
-    held_words: sparse.csr_array
+    words: Counts
+    held_words: Counts
     past: Past | None = None
 
     @staticmethod
@@ -59,6 +59,10 @@ class FocusData:
     @cached_property
     def held_columns(self) -> list[Column]:
         return target_columns(self.held_out, self.family)
+
+    @property
+    def n_jobs(self) -> int | None:
+        return self.train.n_jobs
 
     @property
     def word_counts(self) -> np.ndarray:

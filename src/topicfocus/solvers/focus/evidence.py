@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from topicfocus.corpus.parts import Counts, take_columns, take_rows
 from topicfocus.families import is_ranking
 from topicfocus.inference.focused.evidence import (
     PENALTIES,
@@ -24,6 +24,7 @@ from topicfocus.inference.focused.evidence import (
     word_evidence,
 )
 from topicfocus.inference.focused.moments import Past, SignalMoments
+from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.linear import (
@@ -45,9 +46,9 @@ class Residuals:
     weight: np.ndarray | None
     ranking: bool
 
-    def beside(self, words: sparse.csr_array) -> Signals:
-        rows = words if self.known.all() else sparse.csr_array(words[self.known])
-        return Signals(rows, self.values, self.weight, self.ranking)
+    def beside(self, words: Counts, n_jobs: int | None = None) -> Signals:
+        rows = words if self.known.all() else take_rows(words, self.known)
+        return Signals(rows, self.values, self.weight, self.ranking, n_jobs)
 
 
 def null_fit(column: Column, problem: Problem) -> Linear:
@@ -111,13 +112,13 @@ class WordEvidence:
     residuals: tuple[Residuals, ...]
     held_residuals: tuple[Residuals, ...]
 
-    def signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signals]:
-        chosen = words[:, kept]
-        return [r.beside(chosen) for r in self.residuals]
+    def signals_of(self, data: FocusData, kept: np.ndarray) -> list[Signals]:
+        chosen = take_columns(data.words, kept)
+        return [r.beside(chosen, data.n_jobs) for r in self.residuals]
 
-    def held_signals_of(self, words: sparse.csr_array, kept: np.ndarray) -> list[Signals]:
-        chosen = words[:, kept]
-        return [r.beside(chosen) for r in self.held_residuals]
+    def held_signals_of(self, data: FocusData, kept: np.ndarray) -> list[Signals]:
+        chosen = take_columns(data.held_words, kept)
+        return [r.beside(chosen, data.n_jobs) for r in self.held_residuals]
 
 
 def gather_evidence(data: FocusData, penalties: tuple[float, ...] | None = None) -> WordEvidence:
@@ -130,15 +131,18 @@ def gather_evidence(data: FocusData, penalties: tuple[float, ...] | None = None)
     nulls = tuple(null_fit(column, data.train) for column in columns)
     mine = _residuals(columns, nulls, data.train)
     theirs = _residuals(held_columns, nulls, data.held_out)
-    signals = [r.beside(data.words) for r in mine]
-    ridges = ridge_fits(signals, [r.beside(data.held_words) for r in theirs], penalties)
+    signals = [r.beside(data.words, data.n_jobs) for r in mine]
+    held_signals = [r.beside(data.held_words, data.n_jobs) for r in theirs]
+    ridges = ridge_fits(signals, held_signals, penalties)
     weights = np.column_stack([r.weights for r in ridges])
     by_target = [weights[:, column.where] for column in columns]
     evidence, slopes = _views(signals, by_target, data.past)
     return WordEvidence(
         evidence=evidence,
         slopes=slopes,
-        potential=_potential(held_columns, nulls, data.held_out, data.held_words @ weights),
+        potential=_potential(
+            held_columns, nulls, data.held_out, dot(data.held_words, weights, data.n_jobs)
+        ),
         penalties=tuple(r.penalty for r in ridges),
         nulls=nulls,
         residuals=tuple(mine),
@@ -170,7 +174,7 @@ def past_of(problem: Problem, seen: Problem, family: Any) -> Past:
     for column, null in zip(columns, nulls, strict=True):
         if column.known.any():
             rest = _residuals([column], [null], problem)
-            moments += [SignalMoments.of(r.beside(words)) for r in rest]
+            moments += [SignalMoments.of(r.beside(words, problem.n_jobs)) for r in rest]
         else:  # nobody has this target
             moments.append(SignalMoments.zero(problem.corpus.n_words, column.width))
     return Past(tuple(moments), problem.word_counts, problem.size)

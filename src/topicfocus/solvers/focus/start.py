@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 from scipy.special import softmax
 
 from topicfocus.corpus import Corpus
+from topicfocus.corpus.parts import Counts, take_columns
 from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.inference.focused.evidence import RidgeFit
 from topicfocus.inference.state import ModelState, Problem
@@ -104,8 +104,8 @@ def start_topics(
     choices = None if earlier is None else earlier.choices
     n_topics = possible_topics(settings, len(kept)) if earlier is None else earlier.state.n_topics
     ridges = ridge_fits(
-        evidence.signals_of(data.words, kept),
-        evidence.held_signals_of(data.held_words, kept),
+        evidence.signals_of(data, kept),
+        evidence.held_signals_of(data, kept),
         None if choices is None else choices.penalties,
     )
     mean_squares = tuple(r.mean_square for r in ridges)
@@ -196,11 +196,9 @@ def _starting_state(
     )
 
 
-def _on_words(words: sparse.csr_array, kept: np.ndarray, weight: np.ndarray) -> Corpus:
+def _on_words(words: Counts, kept: np.ndarray, weight: np.ndarray) -> Corpus:
     """A corpus of some words, each counted by its weight."""
-    chosen = sparse.csr_array(words[:, kept])
-    counts = (chosen.data * weight[chosen.indices], chosen.indices, chosen.indptr)
-    return Corpus(sparse.csr_array(counts, shape=chosen.shape))
+    return Corpus(take_columns(words, kept, weight))
 
 
 # ---- words --------------------------------------------------------------------------------------

@@ -25,8 +25,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
+from topicfocus.corpus import Corpus
+from topicfocus.corpus.parts import in_memory
 from topicfocus.families import Gaussian
 from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.passes import dot, transposed_dot
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
 from topicfocus.solvers.checkpoints import checkpointing, stage
 from topicfocus.solvers.focus.data import FocusData
@@ -93,13 +96,15 @@ def find_themes(problem: Problem, n_themes: int) -> Themes:
     if problem.size > MOST_DOCUMENTS:
         luck = _drawn(problem, 0)
         problem = problem.rows(np.flatnonzero(luck < MOST_DOCUMENTS / problem.size))
-    corpus, weight = problem.corpus, problem.doc_weight
+    corpus = Corpus(in_memory(problem.corpus.counts), problem.corpus.vocabulary)
+    problem = problem.with_corpus(corpus)
+    weight = problem.doc_weight
     words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
     state = _lda(words, n_themes)
     mixes = topic_mixes(corpus, state, tolerance=1e-6, n_jobs=problem.n_jobs)
     share = np.average(mixes, axis=0, weights=problem.doc_weights)
     weighted = mixes * problem.doc_weights[:, None]
-    uses = np.asarray(corpus.counts.sqrt().T @ weighted) + SMOOTHING * share
+    uses = transposed_dot(corpus.counts.sqrt(), weighted) + SMOOTHING * share
     return Themes(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
 
 
@@ -109,7 +114,8 @@ def _drawn(problem: Problem, draw: int) -> np.ndarray:
     Every draw has its own seed, so a last column of zeros changes nothing.
     """
     key = np.random.default_rng((0, draw)).standard_normal(problem.corpus.n_words)
-    return np.clip(np.modf(1e3 * np.abs(problem.corpus.counts @ key))[0], 1e-12, 1.0)
+    content = dot(problem.corpus.counts, key, problem.n_jobs)
+    return np.clip(np.modf(1e3 * np.abs(content))[0], 1e-12, 1.0)
 
 
 def _lda(problem: Problem, n_themes: int) -> ModelState:

@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from topicfocus.corpus.parts import read_rows
 from topicfocus.families import (
     common,
     free_parameters,
@@ -37,7 +38,7 @@ from topicfocus.families import (
     with_free_parameters,
     with_noise_variance,
 )
-from topicfocus.inference.documents import local_corpus
+from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.joint.coefficients import coef_gradient
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.kernels.channels import (
@@ -172,7 +173,9 @@ class GradientSolver:
         problem, hyper, local = state.problem, state.hyper, state.local
         read = _read(state)
         model = read.model
-        corpus = local_corpus(problem, model)
+        counts = problem.corpus.counts
+        rows = read_rows(counts, 0, counts.shape[0])
+        corpus = local_corpus(rows, beside_words(problem, model))
         now = state.adam.t + 1
         catch_up_documents(
             docs,

@@ -13,12 +13,13 @@ from hashlib import blake2b
 
 import numpy as np
 
+from topicfocus.corpus.parts import in_memory
 from topicfocus.inference.state import Problem, joined
 
 
 def content_keys(problem: Problem, seed: int) -> np.ndarray:
     """64 bits of a keyed hash of each document: words, targets, exposure and covariates."""
-    counts = problem.corpus.counts
+    counts = in_memory(problem.corpus.counts)
     known = problem.target_weights > 0
     parts = [np.where(known, problem.targets, np.nan)]
     parts += [part for part in (problem.offset, problem.covariates) if part is not None]
