@@ -29,6 +29,7 @@ _REGISTERING = ("estimators",)
 
 #: Public names of modules that are not estimators.
 _HOMES = {
+    "CountStore": "corpus",
     "TokenCounter": "text",
     "TopicSearchCV": "selection",
     "compare_models": "selection",
@@ -37,6 +38,7 @@ _HOMES = {
 
 __all__ = [
     "LDA",
+    "CountStore",
     "FocusedTopicClassifier",
     "FocusedTopicRegressor",
     "PCSLDAClassifier",
@@ -54,6 +56,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from topicfocus.corpus import CountStore
     from topicfocus.estimators import (
         LDA,
         FocusedTopicClassifier,

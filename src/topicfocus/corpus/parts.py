@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topicfocus.corpus.validation import index_dtype
+
 #: Nonzeros of a chunk of a plain sum, at most: smaller data are one chunk.
 LARGEST_SUM = 1 << 22
 
@@ -68,20 +70,37 @@ class PartedCounts(ABC):
         """√counts."""
 
     @abstractmethod
+    def build(self) -> Building:
+        """Collects documents of the same words: in memory where they fit, else beside these."""
+
     def rows(self, index: NDArray[np.intp]) -> Counts:
         """Some of the documents, in the order of `index`."""
+        ascending = len(index) < 2 or bool(np.all(index[1:] >= index[:-1]))
+        order = index if ascending else np.sort(index, kind="stable")
+        building = self.build()
+        start, end = (int(order[0]), int(order[-1]) + 1) if len(order) else (0, 0)
+        for first, last in piece_bounds(self, start, end):
+            here = order[np.searchsorted(order, first) : np.searchsorted(order, last)]
+            if len(here):
+                building.add(chosen_documents(self.read(first, last), here - first))
+        found = building.finish()
+        if ascending:
+            return found
+        return in_memory(found)[np.argsort(np.argsort(index, kind="stable"), kind="stable")]
 
     @abstractmethod
     def columns(self, kept: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> Counts:
         """Some of the words, in ascending order, each multiplied by its weight."""
 
-    @abstractmethod
-    def beside(self, other: Counts) -> PartedCounts:
-        """These documents, and then the others."""
-
     def table(self, width: int, fill: float | NDArray[np.float64] = 0.0) -> NDArray[np.float64]:
         """Documents x width numbers of our own, to be worked on in place."""
-        out = np.empty((self.shape[0], width))
+        return self.new_table(self.shape[0], width, fill)
+
+    def new_table(
+        self, n_docs: int, width: int, fill: float | NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The same for any number of documents."""
+        out = np.empty((n_docs, width))
         out[:] = fill
         return out
 
@@ -96,6 +115,52 @@ class PartedCounts(ABC):
                 np.add.at(sums, rows.indices, rows.data)
             total = sums if first == 0 else total + sums
         return total
+
+
+class Building(ABC):
+    """Documents on their way to counts of their own."""
+
+    @abstractmethod
+    def add(self, rows: Rows) -> None:
+        """Some more documents."""
+
+    @abstractmethod
+    def finish(self) -> Counts:
+        """All that were added."""
+
+
+class Joined(PartedCounts):
+    """Documents of one corpus, and then those of another; at least one of them is in parts."""
+
+    def __init__(self, first: Counts, second: Counts) -> None:
+        self._parts = (first, second)
+        self._from = first if isinstance(first, PartedCounts) else second
+        assert isinstance(self._from, PartedCounts)
+        self.piece = self._from.piece
+        self.shape = (first.shape[0] + second.shape[0], first.shape[1])
+        begin = first.indptr.astype(np.int64)
+        self.indptr = np.concatenate([begin, begin[-1] + second.indptr[1:].astype(np.int64)])
+
+    def read(self, first: int, last: int) -> Rows:
+        middle = self._parts[0].shape[0]
+        found = []
+        if first < middle:
+            found.append(read_rows(self._parts[0], first, min(last, middle)))
+        if last > middle:
+            found.append(read_rows(self._parts[1], max(first, middle) - middle, last - middle))
+        return found[0] if len(found) == 1 else joined_rows(found)
+
+    def sqrt(self) -> PartedCounts:
+        return Joined(*(part.sqrt() for part in self._parts))
+
+    def columns(self, kept: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> Counts:
+        return stacked(*(take_columns(part, kept, weight) for part in self._parts))
+
+    def build(self) -> Building:
+        return self._from.build()
+
+    def table(self, width: int, fill: float | NDArray[np.float64] = 0.0) -> NDArray[np.float64]:
+        return self._from.new_table(self.shape[0], width, fill)
 
 
 Counts: TypeAlias = "sparse.csr_array | PartedCounts"
@@ -182,11 +247,21 @@ def chosen_words(
 
 def stacked(first: Counts, second: Counts) -> Counts:
     """The documents of both."""
-    if isinstance(first, PartedCounts):
-        return first.beside(second)
-    if isinstance(second, PartedCounts):
-        raise TypeError("documents in memory cannot be joined with documents on disk")
+    together = getattr(first, "joined_with", None)
+    if together is not None:
+        return together(second)
+    if isinstance(first, PartedCounts) or isinstance(second, PartedCounts):
+        return Joined(first, second)
     return sparse.csr_array(sparse.vstack([first, second], format="csr"))
+
+
+def chosen_documents(rows: Rows, index: NDArray[np.intp]) -> Rows:
+    """Some documents of a piece, in the order of `index`; `indptr` begins at zero."""
+    starts = rows.indptr[:-1][index].astype(np.int64)
+    lengths = rows.indptr[1:][index].astype(np.int64) - starts
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+    return Rows(ends, rows.indices[places], rows.data[places])
 
 
 def joined_rows(parts: Sequence[Rows]) -> Rows:
@@ -196,7 +271,7 @@ def joined_rows(parts: Sequence[Rows]) -> Rows:
     shifts = [start - lo for start, (lo, _) in zip(starts[:-1], spans, strict=True)]
     indptr = [p.indptr[:-1] + shift for p, shift in zip(parts, shifts, strict=True)]
     return Rows(
-        np.concatenate([*indptr, starts[-1:]]).astype(parts[0].indptr.dtype),
+        np.concatenate([*indptr, starts[-1:]]).astype(index_dtype(int(starts[-1]))),
         np.concatenate([p.indices[lo:hi] for p, (lo, hi) in zip(parts, spans, strict=True)]),
         np.concatenate([p.data[lo:hi] for p, (lo, hi) in zip(parts, spans, strict=True)]),
     )

@@ -1,0 +1,256 @@
+"""Counts on disk: a folder of plain arrays and a manifest, read a piece at a time.
+
+    manifest.json   format and version, shape, types, checksums, what was counted and how
+    lengths.bin     uint32 a document: how many different words it has
+    indices.bin     the words of all documents, one after the other, ascending in each
+    counts.bin      how often each occurs
+    words.json      the words of the columns, where they are known
+
+Integers are as wide as they need to be: two bytes for a word and one for its count in most corpora,
+where a matrix in memory has twelve. A folder is written beside its place and takes its name when it
+is whole, so that there is never half of one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicfocus.corpus.parts import Rows
+from topicfocus.corpus.validation import check_vocabulary
+
+FORMAT, VERSION = "topicfocus counts", 1
+MANIFEST = "manifest.json"
+_WORDS = "words.json"
+_ARRAYS = ("lengths", "indices", "counts")
+_COUNT_TYPES = ("uint8", "uint16", "uint32", "float64")
+#: Bytes looked at in one go when checksums are compared.
+_BLOCK = 1 << 24
+
+
+class StoreError(OSError):
+    """A store of counts that cannot be read or written; the message says why and what to do."""
+
+
+class StoreWriter:
+    """Writes a store, documents in blocks; nothing takes its place before `close`.
+
+    Parameters
+    ----------
+    folder : path
+        Where it is to be; an existing store there is replaced.
+    n_words : int
+    about : dict, optional
+        What was counted and how, kept in the manifest.
+    """
+
+    def __init__(self, folder: Path, n_words: int, about: dict[str, Any] | None = None) -> None:
+        self.folder, self._about = Path(folder), about or {}
+        self._n_words, self._n_docs, self._nnz = n_words, 0, 0
+        self._index = np.dtype(np.uint16 if n_words <= 1 << 16 else np.uint32)
+        self._kind = 0
+        self._place = self.folder.with_name(f".{self.folder.name}-{secrets.token_hex(4)}.tmp")
+        self._crc = dict.fromkeys(_ARRAYS, 0)
+        self._place.mkdir(parents=True)
+        self._streams: dict[str, Any] = {}
+        for name in _ARRAYS:
+            self._streams[name] = open(self._place / f"{name}.bin", "wb")  # noqa: SIM115
+
+    def add(self, rows: Rows) -> None:
+        """Some more documents."""
+        lo, hi = int(rows.indptr[0]), int(rows.indptr[-1])
+        data = rows.data[lo:hi]
+        kind = _narrowest(data)
+        try:
+            if kind > self._kind:
+                self._widen(kind)
+            self._write("lengths", np.diff(rows.indptr).astype(np.uint32))
+            self._write("indices", rows.indices[lo:hi].astype(self._index))
+            self._write("counts", data.astype(_COUNT_TYPES[self._kind]))
+        except OSError as error:
+            self.discard()
+            raise _unwritten(self.folder, error) from error
+        self._n_docs += rows.n_docs
+        self._nnz += hi - lo
+
+    def _write(self, name: str, array: NDArray[Any]) -> None:
+        view = np.ascontiguousarray(array).view(np.uint8).data if array.size else b""
+        self._crc[name] = zlib.crc32(view, self._crc[name])
+        self._streams[name].write(view)
+
+    def _widen(self, kind: int) -> None:
+        """A larger count has come: those before it are written again, as wide as it needs."""
+        old, new = _COUNT_TYPES[self._kind], _COUNT_TYPES[kind]
+        self._kind = kind
+        if not self._nnz:
+            return
+        path = self._place / "counts.bin"
+        self._streams["counts"].close()
+        before = path.rename(path.with_suffix(".old"))
+        self._streams["counts"] = open(path, "wb")  # noqa: SIM115
+        self._crc["counts"] = 0
+        with open(before, "rb") as stream:
+            while block := stream.read(_BLOCK):
+                self._write("counts", np.frombuffer(block, dtype=old).astype(new))
+        before.unlink()
+
+    def close(self, vocabulary: Sequence[str] | None = None, **about: Any) -> None:
+        """The store takes its place."""
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "documents": self._n_docs,
+            "words": self._n_words,
+            "nonzeros": self._nnz,
+            "types": {"indices": self._index.name, "counts": _COUNT_TYPES[self._kind]},
+            "checksums": self._crc,
+            "about": {**self._about, **about},
+        }
+        try:
+            for stream in self._streams.values():
+                stream.flush()
+                os.fsync(stream.fileno())
+                stream.close()
+            if vocabulary is not None:
+                words = json.dumps(list(vocabulary), ensure_ascii=True)
+                (self._place / _WORDS).write_text(words, encoding="ascii")
+            text = json.dumps(manifest, indent=1)
+            (self._place / MANIFEST).write_text(text, encoding="utf-8")
+            if is_store(self.folder):
+                shutil.rmtree(self.folder)
+            self._place.rename(self.folder)
+        except OSError as error:
+            self.discard()
+            raise _unwritten(self.folder, error) from error
+
+    def discard(self) -> None:
+        """Nothing is left of it."""
+        for stream in self._streams.values():
+            with suppress(OSError):  # what was buffered does not fit the disk, either
+                stream.close()
+        shutil.rmtree(self._place, ignore_errors=True)
+
+
+def _narrowest(data: NDArray[np.float64]) -> int:
+    """The place of the narrowest type that holds these counts."""
+    if data.size == 0:
+        return 0
+    if np.any(data != np.rint(data)) or data.min() < 0:
+        return 3
+    largest = data.max()
+    return next((i for i, top in enumerate((2**8, 2**16, 2**32)) if largest < top), 3)
+
+
+def _unwritten(folder: Path, error: OSError) -> StoreError:
+    reason = error.strerror or str(error)
+    free = shutil.disk_usage(folder.parent).free if folder.parent.exists() else 0
+    return StoreError(
+        error.errno,
+        f"counts cannot be written to {folder}: {reason} ({free / 1e9:.1f} GB are free there). "
+        "Make room, or choose another place with $XDG_CACHE_HOME",
+    )
+
+
+def is_store(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder is a store of counts, of whatever version."""
+    try:
+        return _manifest(Path(folder)).get("format") == FORMAT
+    except StoreError:
+        return False
+
+
+def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a store says of itself; StoreError if it is none, or of another version."""
+    path = Path(folder)
+    found = _manifest(path)
+    if found.get("format") != FORMAT:
+        raise StoreError(f"{path} is not a store of counts.")
+    if found.get("version") != VERSION:
+        raise StoreError(
+            f"{path} is of version {found.get('version')} and this program reads version "
+            f"{VERSION}: count again (topicfocus cache remove)."
+        )
+    return found
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise StoreError(f"{folder} is not a store of counts: it has no {MANIFEST}.") from None
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{folder / MANIFEST} cannot be read: {error}") from error
+    return found if isinstance(found, dict) else {}
+
+
+class StoreFiles:
+    """The arrays of a store, and where its documents begin."""
+
+    def __init__(self, folder: Path, *, check: bool = False) -> None:
+        manifest = read_manifest(folder)
+        self.folder, self.about = folder, manifest["about"]
+        self.shape = (int(manifest["documents"]), int(manifest["words"]))
+        self.nnz = int(manifest["nonzeros"])
+        self.types = {"lengths": np.dtype(np.uint32)}
+        self.types |= {name: np.dtype(kind) for name, kind in manifest["types"].items()}
+        sizes = {"lengths": self.shape[0], "indices": self.nnz, "counts": self.nnz}
+        for name, size in sizes.items():
+            self._check_file(name, size * self.types[name].itemsize)
+            if check:
+                self._check_content(name, manifest["checksums"][name])
+        self.indptr = np.zeros(self.shape[0] + 1, dtype=np.int64)
+        np.cumsum(self.read("lengths", 0, self.shape[0]), out=self.indptr[1:])
+        if self.indptr[-1] != self.nnz:
+            raise self._damaged("lengths", "documents do not add up")
+
+    def _check_file(self, name: str, expected: int) -> None:
+        try:
+            size = (self.folder / f"{name}.bin").stat().st_size
+        except OSError:
+            raise self._damaged(name, "it is missing") from None
+        if size != expected:
+            raise self._damaged(name, f"it has {size:,} bytes instead of {expected:,}")
+
+    def _check_content(self, name: str, expected: int) -> None:
+        found = 0
+        with open(self.folder / f"{name}.bin", "rb") as stream:
+            while block := stream.read(_BLOCK):
+                found = zlib.crc32(block, found)
+        if found != expected:
+            raise self._damaged(name, "its content is not what was written")
+
+    def _damaged(self, name: str, how: str) -> StoreError:
+        return StoreError(
+            f"{self.folder / name}.bin is damaged: {how}. Remove the store and count again "
+            "(topicfocus cache remove)."
+        )
+
+    def read(self, name: str, first: int, last: int) -> NDArray[Any]:
+        """Entries first..last-1 of an array."""
+        kind = self.types[name]
+        path = self.folder / f"{name}.bin"
+        try:
+            found = np.fromfile(path, kind, last - first, offset=first * kind.itemsize)
+        except OSError as error:
+            raise self._damaged(name, error.strerror or str(error)) from error
+        if len(found) != last - first:
+            raise self._damaged(name, "it ends too early")
+        return found
+
+    @property
+    def vocabulary(self) -> tuple[str, ...] | None:
+        path = self.folder / _WORDS
+        if not path.exists():
+            return None
+        words = json.loads(path.read_text(encoding="ascii"))
+        return check_vocabulary(words, self.shape[1], name=str(self.folder))
