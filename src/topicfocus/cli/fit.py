@@ -14,7 +14,11 @@ from topicfocus.workflow.write import default_folder
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write, show."""
-    chosen = {"topics": args.topics, "inclusion_prior": args.inclusion_prior}
+    chosen = {
+        "topics": args.topics,
+        "inclusion_prior": args.inclusion_prior,
+        "memory": args.memory,
+    }
     return fit_and_show(args, fit_file, **chosen)
 
 

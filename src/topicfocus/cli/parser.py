@@ -38,6 +38,7 @@ def build_parser(fit_defaults: dict[str, Any] | None = None) -> argparse.Argumen
     _report(commands)
     _reproduce(commands)
     _datasets(commands)
+    _cache(commands)
     _completion(commands)
     return parser
 
@@ -55,9 +56,21 @@ def _fit(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> None
     _fit_arguments(fit)
     _model(fit)
     _counting(fit)
+    _scale(fit)
     options.add_reading(fit)
     options.add_common(fit)
     fit.set_defaults(**defaults)
+
+
+def _scale(fit: argparse.ArgumentParser) -> None:
+    """More documents than memory holds."""
+    group = fit.add_argument_group("many documents (docs/scale.md)")
+    group.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="use no more memory than this, such as 2GB: counts are kept on disk (topicfocus cache "
+        "lists and removes them) and read in pieces, to the same model",
+    )
 
 
 def _tune(commands: argparse._SubParsersAction) -> None:
@@ -442,6 +455,19 @@ def _datasets(commands: argparse._SubParsersAction) -> None:
         help="download these into the cache first, unless they are found (docs/datasets.md)",
     )
     options.add_common(datasets, jobs=False)
+
+
+def _cache(commands: argparse._SubParsersAction) -> None:
+    cache = commands.add_parser(
+        "cache",
+        help="list or remove the counts that fit --memory keeps on disk",
+        description="topicfocus fit --memory keeps counts on disk and uses them again while the "
+        "files have not changed. This lists them, or removes them.",
+        epilog="Example: topicfocus cache remove",
+    )
+    cache.add_argument("action", choices=("list", "remove"), help="what to do")
+    cache.add_argument("names", nargs="*", metavar="NAME", help="remove these only (default all)")
+    options.add_common(cache, jobs=False)
 
 
 def _completion(commands: argparse._SubParsersAction) -> None:

@@ -130,7 +130,7 @@ def _two_powers(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total
 
 def dot(counts: Counts, x: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """counts @ x: documents x columns, or a vector of a vector."""
-    tall = np.ascontiguousarray(x.reshape(len(x), -1), dtype=np.float64)
+    tall = np.ascontiguousarray(x[:, None] if x.ndim == 1 else x, dtype=np.float64)
     out = np.empty((counts.shape[0], tall.shape[1]))
     task = Task(kernel=_rows_kernel, make=zeros(0), shared=(tall,), changed=(out,))
     run_pass(counts, task, sum_bounds(counts.indptr), n_jobs)
@@ -139,7 +139,7 @@ def dot(counts: Counts, x: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
 
 def transposed_dot(counts: Counts, r: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """counts.T @ r: words x columns, or a vector of a vector."""
-    tall = np.ascontiguousarray(r.reshape(len(r), -1), dtype=np.float64)
+    tall = np.ascontiguousarray(r[:, None] if r.ndim == 1 else r, dtype=np.float64)
     shape = (counts.shape[1], tall.shape[1])
     task = Task(kernel=_words_kernel, make=zeros(shape), given=(tall,))
     (out,) = run_pass(counts, task, sum_bounds(counts.indptr), n_jobs)

@@ -6,6 +6,7 @@ import numbers
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from topicfocus.text.buffers import Texts, text_chunks
 from topicfocus.text.counting import Tally, TokenRule
 from topicfocus.text.listed import ListedTally
 from topicfocus.text.stop_words import LANGUAGES, words_of
+from topicfocus.text.stored import WaitingPairs, waiting_pairs, write_pairs
 
 
 class TokenCounter(TransformerMixin, BaseEstimator):
@@ -241,29 +243,97 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             for match in _word_pattern(rule).finditer(lower)
         ]
 
+    def fit_store(self, X: Any, folder: Any, **about: Any) -> TokenCounter:
+        """Learn the vocabulary and count into a store on disk, for more texts than memory holds.
+
+        What `fit_transform` would return is then in the store, which `topicfocus.CountStore` opens.
+
+        Parameters
+        ----------
+        X : iterable
+            As for fit_transform, read once.
+        folder : path-like
+            Where the store is to be. It appears when it is whole.
+        **about
+            What the store is to say of itself: numbers, strings, lists and dicts of these.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        StoreError
+            If the disk is full, or the folder cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore, TokenCounter
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = TokenCounter(min_df=1).fit_store(["good film", "bad film"], f"{folder}/counts")
+        ...     CountStore(f"{folder}/counts").vocabulary
+        ('bad', 'film', 'good')
+        """
+        rule, place = self._checked_rule(), Path(folder)
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+            terms = self._listed_terms(rule)
+            if terms is None:
+                column, pairs = counting.known_pairs(
+                    self._chunks(X), rule, self._terms(), self.n_jobs
+                )
+            else:
+                column, pairs = listed.known_listed(self._chunks(X), terms, self._terms())
+            write_pairs(pairs, column, self._terms(), place, about)
+            return self
+        with waiting_pairs(place.parent) as waiting:
+            column = self._choose(self._learn(X, rule, True, waiting))
+            write_pairs(waiting, column, self._terms(), place, about)
+        return self
+
     def _fit(self, X: Any, keep_pairs: bool) -> Any:
+        rule = self._checked_rule()
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+            return self._count_known(X, rule) if keep_pairs else None
+        tally = self._learn(X, rule, keep_pairs)
+        column = self._choose(tally)
+        if keep_pairs:
+            n_terms = len(self.vocabulary_)
+            return counting.to_csr(tally.pairs, column, n_terms, self.dtype, self.n_jobs)
+        return None
+
+    def _checked_rule(self) -> TokenRule:
         rule = self.rule()
-        terms = self._listed_terms(rule)
-        if terms is None:
+        if self._listed_terms(rule) is None:
             _warn_of_stop_words(rule)
         _check_frequency("min_df", self.min_df)
         _check_frequency("max_df", self.max_df)
         if self.max_features is not None:
             _check_count("max_features", self.max_features)
-        if self.vocabulary is not None:
-            self.vocabulary_ = given_vocabulary(self.vocabulary)
-            return self._count_known(X, rule) if keep_pairs else None
+        return rule
 
+    def _learn(
+        self, X: Any, rule: TokenRule, keep_pairs: bool, waiting: WaitingPairs | None = None
+    ) -> Tally | ListedTally:
+        """Everything counted; pairs are appended to `waiting` where it is given."""
+        terms = self._listed_terms(rule)
+        how: dict[str, Any] = {"keep_pairs": keep_pairs, "waiting": waiting}
         tally: Tally | ListedTally
         if terms is None:
-            tally = counting.learn(self._chunks(X), rule, self.n_jobs, keep_pairs=keep_pairs)
+            tally = counting.learn(self._chunks(X), rule, self.n_jobs, **how)
         else:
-            tally = listed.learn_listed(self._chunks(X), terms, keep_pairs=keep_pairs)
+            tally = listed.learn_listed(self._chunks(X), terms, **how)
         if not tally.document_frequency.any():
             raise ValueError(
                 f"empty vocabulary; the {tally.n_docs} documents hold no "
                 f"{'codes' if self.separator is not None else 'words'}, or only stop words"
             )
+        return tally
+
+    def _choose(self, tally: Tally | ListedTally) -> NDArray[np.int64]:
+        """The vocabulary, and the column of each id."""
         least = _documents(self.min_df, tally.n_docs)
         most = _documents(self.max_df, tally.n_docs)
         if most < least:
@@ -278,9 +348,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                 f"{tally.n_docs} documents. Try a lower min_df or a higher max_df."
             )
         self.vocabulary_ = {term: i for i, term in enumerate(kept)}
-        if keep_pairs:
-            return counting.to_csr(tally.pairs, column, len(kept), self.dtype, self.n_jobs)
-        return None
+        return column
 
     def _listed_terms(self, rule: TokenRule) -> listed.Tokens | None:
         """From a text to its terms, where Python makes them; None for words."""
@@ -417,7 +485,7 @@ def _warn_of_stop_words(rule: TokenRule) -> None:
             "Your stop_words may be inconsistent with your preprocessing. Some are split or put "
             f"into lower case like any text and become {shown}, not in stop_words.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -8,9 +8,9 @@ word that becomes frequent later, or count it from the middle of the corpus on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -133,9 +133,14 @@ def _add(words: Words, encoded: list[bytes]) -> tuple[Words, NDArray, NDArray]:
 
 
 def learn(
-    chunks: Iterable[Texts], rule: TokenRule, n_jobs: int | None, *, keep_pairs: bool = True
+    chunks: Iterable[Texts],
+    rule: TokenRule,
+    n_jobs: int | None,
+    *,
+    keep_pairs: bool = True,
+    waiting: Any = None,
 ) -> Tally:
-    """Count every word and n-gram there is."""
+    """Count every word and n-gram there is; pairs are appended to `waiting`, or to a new list."""
     seed, n_stop = stop_table(rule)
     total = copy_words(seed)
 
@@ -144,7 +149,7 @@ def learn(
 
     document_frequency = np.zeros(1024, dtype=np.int64)
     frequency = np.zeros(1024, dtype=np.int64)
-    pairs, n_docs = [], 0
+    pairs, n_docs = [] if waiting is None else waiting, 0
     for part in map_in_order(work, chunks, n_jobs):
         total, document_frequency, frequency = tokens.merge(
             total, document_frequency, frequency, part
@@ -164,13 +169,20 @@ def count_known(
     n_jobs: int | None,
 ) -> sparse.csr_array:
     """Counts of the terms of a vocabulary, in its order; all others are left out."""
+    column, pairs = known_pairs(chunks, rule, vocabulary, n_jobs)
+    return to_csr(list(pairs), column, len(vocabulary), dtype, n_jobs)
+
+
+def known_pairs(
+    chunks: Iterable[Texts], rule: TokenRule, vocabulary: Sequence[str], n_jobs: int | None
+) -> tuple[NDArray[np.int64], Iterator[Pairs]]:
+    """The column of each id, and the pairs of each chunk, counted as they are asked for."""
     words, n_stop, column = vocabulary_table(rule, vocabulary)
 
     def work(texts: Texts) -> Pairs:
         return Pairs.of(_count(texts, rule, n_stop, words, False))
 
-    pairs = list(map_in_order(work, chunks, n_jobs))
-    return to_csr(pairs, column, len(vocabulary), dtype, n_jobs)
+    return column, map_in_order(work, chunks, n_jobs)
 
 
 def _count(texts: Texts, rule: TokenRule, n_stop: int, words: Words, learning: bool) -> Counted:

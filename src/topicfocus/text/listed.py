@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -103,12 +104,14 @@ def checked(function: Callable[[str], Iterable[str]]) -> Tokens:
     return tokens
 
 
-def learn_listed(chunks: Iterable[Texts], terms: Tokens, *, keep_pairs: bool) -> ListedTally:
-    """Count every term there is."""
+def learn_listed(
+    chunks: Iterable[Texts], terms: Tokens, *, keep_pairs: bool, waiting: Any = None
+) -> ListedTally:
+    """Count every term there is; pairs are appended to `waiting`, or to a new list."""
     ids: defaultdict[str, int] = defaultdict()
     ids.default_factory = ids.__len__  # a new term has the next number
     in_docs = frequency = np.zeros(0, dtype=np.int64)
-    pairs, n_docs = [], 0
+    pairs, n_docs = [] if waiting is None else waiting, 0
     for chunk in chunks:
         part = _pairs(*_numbers(chunk, terms, lambda flat: map(ids.__getitem__, flat)))
         n = len(ids)
@@ -128,14 +131,21 @@ def count_listed(
     n_jobs: int | None,
 ) -> sparse.csr_array:
     """Counts of the terms of a vocabulary, in its order; all others are left out."""
+    column, pairs = known_listed(chunks, terms, vocabulary)
+    return to_csr(list(pairs), column, len(vocabulary), dtype, n_jobs)
+
+
+def known_listed(
+    chunks: Iterable[Texts], terms: Tokens, vocabulary: Sequence[str]
+) -> tuple[NDArray[np.int64], Iterator[Pairs]]:
+    """The column of each id, and the pairs of each chunk, counted as they are asked for."""
     place = {term: i for i, term in enumerate(vocabulary)}
 
     def numbers(flat: Iterator[str]) -> Iterator[int]:
         return map(place.get, flat, repeat(-1))
 
-    pairs = [_pairs(*_numbers(chunk, terms, numbers)) for chunk in chunks]
     column = np.arange(len(vocabulary), dtype=np.int64)
-    return to_csr(pairs, column, len(vocabulary), dtype, n_jobs)
+    return column, (_pairs(*_numbers(chunk, terms, numbers)) for chunk in chunks)
 
 
 def _numbers(

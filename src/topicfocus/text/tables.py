@@ -40,6 +40,9 @@ _FORMATS = {
     ".npz": "counts",
     ".mtx": "counts",
 }
+#: Different values of a target that are kept once each, at most.
+_MOST_VALUES = 10_000
+
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 
 
@@ -97,7 +100,13 @@ class Table:
         self._paths: list[tuple[str, int]] = []
         request = self._source.request
         self.target: list[str | None] | None = None if request.target is None else []
+        self._values: dict[str | None, str | None] = {}
         self.group: list[str | None] | None = None if request.group is None else []
+
+    def _once(self, value: str | None) -> str | None:
+        if len(self._values) < _MOST_VALUES:
+            return self._values.setdefault(value, value)
+        return self._values.get(value, value)
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -163,7 +172,8 @@ class Table:
                 self._numbers.append(block.numbers.reshape(len(block), -1))
                 self._paths.append((block.path, len(block)))
                 if self.target is not None:
-                    self.target += block.target
+                    # Classes and ratings are few strings, each kept once.
+                    self.target += map(self._once, block.target)
                 if self.group is not None:
                     self.group += block.group
                 yield block

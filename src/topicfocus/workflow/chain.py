@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.corpus.parts import PartedCounts, take_rows
 from topicfocus.estimators.progress import Lines
 from topicfocus.workflow.checkpoints import FolderStore
 from topicfocus.workflow.copies import say_copies
@@ -62,11 +63,12 @@ def fit_source(
     parts = _parts(source, options, remarks)
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
-    y, counts = target_values(target), counted.counts[train]
+    y, counts = target_values(target), take_rows(counted.counts, train)
     n_classes = 1 if target.classes is None else len(target.classes)
     largest = replace(options, topics=most_topics(options))
     n_docs, n_words = counts.shape
-    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
+    if not isinstance(counts, PartedCounts):  # of these not more is in memory than may be
+        check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -87,7 +89,9 @@ def fit_source(
         )
         seconds = time.perf_counter() - began
         model.n_jobs = options.jobs
-        if baseline:
+        if baseline and isinstance(counted.counts, PartedCounts):
+            remarks.say("No comparison with a regression on all words: counts are on disk.")
+        elif baseline:
             remarks.say(f"{COMPARING} ...")
         with Lines(COMPARING, remarks.say):
             judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)

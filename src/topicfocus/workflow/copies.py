@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.corpus.parts import pieces
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting
 
@@ -38,24 +39,28 @@ def say_copies(source: Any, train: np.ndarray, test: np.ndarray, remarks: Remark
 def copies(counts: Any, train: np.ndarray, test: np.ndarray) -> list[tuple[int, int]]:
     """Held-out documents with the same counts as a training one, and the first of these."""
     long_enough = np.diff(counts.indptr) >= LEAST_WORDS
-    mark = _marks(counts)
-    seen: dict[tuple[int, int], int] = {}
-    for j in train[long_enough[train]].tolist():
-        seen.setdefault(mark[j], j)
-    held = test[long_enough[test]].tolist()
-    return [(i, seen[mark[i]]) for i in held if mark[i] in seen]
+    first, second = _marks(counts)
+    mine, held = train[long_enough[train]], test[long_enough[test]]
+    if not len(mine) or not len(held):
+        return []
+    mine = mine[np.argsort(first[mine], kind="stable")]  # of copies the first comes first
+    place = np.minimum(np.searchsorted(first[mine], first[held]), len(mine) - 1)
+    other = mine[place]
+    same = (first[other] == first[held]) & (second[other] == second[held])
+    return list(zip(held[same].tolist(), other[same].tolist(), strict=True))
 
 
-def _marks(counts: Any) -> list[tuple[int, int]]:
+def _marks(counts: Any) -> list[np.ndarray]:
     """Two numbers a document; those of another differ, all but certainly."""
     rng = np.random.default_rng(0)
-    data = counts.data.astype(np.float64).view(np.uint64)
-    columns = []
-    for _ in range(2):
-        of_word = rng.integers(2**64, size=counts.shape[1], dtype=np.uint64)
-        # An odd factor loses nothing of the other; sums wrap around.
-        mixed = (of_word[counts.indices] | np.uint64(1)) * (data ^ of_word[counts.indices])
-        mixed ^= mixed >> np.uint64(29)
-        ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-        columns.append(ends[counts.indptr[1:]] - ends[counts.indptr[:-1]])
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+    marks = [np.empty(counts.shape[0], dtype=np.uint64) for _ in range(2)]
+    keys = [rng.integers(2**64, size=counts.shape[1], dtype=np.uint64) for _ in range(2)]
+    for begin, end, part in pieces(counts):
+        data = part.data.astype(np.float64).view(np.uint64)
+        for mark, of_word in zip(marks, keys, strict=True):
+            # An odd factor loses nothing of the other; sums wrap around.
+            mixed = (of_word[part.indices] | np.uint64(1)) * (data ^ of_word[part.indices])
+            mixed ^= mixed >> np.uint64(29)
+            ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+            mark[begin:end] = ends[part.indptr[1:]] - ends[part.indptr[:-1]]
+    return marks

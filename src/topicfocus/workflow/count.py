@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from topicfocus.corpus.parts import Counts, pieces, take_columns
 from topicfocus.text import ReadError, TokenCounter
 from topicfocus.workflow.options import CountOptions
 from topicfocus.workflow.read import Source
@@ -27,7 +27,7 @@ FEW_WORDS = 50
 class Counted:
     """Counts of the words in use, all documents, and the counter that makes them from texts."""
 
-    counts: sparse.csr_array
+    counts: Counts
     words: np.ndarray
     counter: TokenCounter
     min_df: int | float
@@ -35,13 +35,26 @@ class Counted:
     n_empty: int = 0
 
 
+def word_frequencies(counts: Any, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """In how many of some documents each word is, and how often."""
+    chosen = np.zeros(counts.shape[0], dtype=bool)
+    chosen[documents] = True
+    n_words = counts.shape[1]
+    among, often = np.zeros(n_words, dtype=np.int64), np.zeros(n_words)
+    for first, last, part in pieces(counts):
+        inside = np.repeat(chosen[first:last], np.diff(part.indptr))
+        words = part.indices[inside]
+        among += np.bincount(words, minlength=n_words)
+        often += np.bincount(words, part.data[inside], minlength=n_words)
+    return among, often
+
+
 def choose_words(
     source: Source, train: np.ndarray, options: CountOptions, remarks: Remarks
 ) -> Counted:
     """Keep the words that the options let through on the training documents."""
-    counts = sparse.csr_array(source.counts)
-    part = counts[train]
-    documents = np.bincount(part.indices, minlength=counts.shape[1])
+    counts = source.counts
+    documents, frequency = word_frequencies(counts, train)
     n = len(train)
     max_df: int | float = MAX_DF if options.max_df is None else options.max_df
     min_df = options.min_df
@@ -60,13 +73,11 @@ def choose_words(
             f"{setting('max_df')}."
         )
     if options.max_features is not None and len(kept) > options.max_features:
-        frequency = np.asarray(part.sum(axis=0)).ravel()[kept]
         # TokenCounter's expression on the same array, so that ties are broken alike.
-        best = (-frequency).argsort()[: options.max_features]
+        best = (-frequency[kept]).argsort()[: options.max_features]
         kept = kept[np.sort(best)]
     words = source.terms[kept]
-    used = sparse.csr_array(counts[:, kept])
-    used.sort_indices()
+    used = take_columns(counts, kept)
     counter = options.counter(
         stop_words=options.stops if source.is_text else None,
         min_df=min_df,
@@ -75,7 +86,7 @@ def choose_words(
     )
     counter.vocabulary_ = {str(word): i for i, word in enumerate(words)}
     remarks.say(
-        f"Words: {len(kept):,} of {len(source.terms):,}, {used[train].sum():,.0f} tokens in "
+        f"Words: {len(kept):,} of {len(source.terms):,}, {frequency[kept].sum():,.0f} tokens in "
         f"{n:,} training documents."
     )
     n_empty = int(np.sum(np.diff(used.indptr) == 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.corpus.parts import PartedCounts, pieces
 from topicfocus.estimators.progress import progress_lines
 from topicfocus.estimators.usefulness import UselessFitWarning
 from topicfocus.solvers.checkpoints import checkpointing
@@ -94,9 +96,20 @@ def fingerprint_of(
     settings = {**asdict(options), **asdict(source.columns.names), "kind": source.target.kind}
     del settings["jobs"]  # changes nothing
     counts = counted.counts
-    arrays = (counts.data, counts.indices, counts.indptr, counted.words, train)
+    arrays = (*content_of(counts), counted.words, train)
     mark = fingerprint(settings, *arrays, source.target.values, *source.columns.known())
     return settings, mark
+
+
+def content_of(counts: Any) -> tuple[np.ndarray, ...]:
+    """Arrays that tell counts from others; of those on disk a digest."""
+    if not isinstance(counts, PartedCounts):
+        return counts.data, counts.indices, counts.indptr
+    digest = hashlib.sha256()
+    for _, _, part in pieces(counts):
+        digest.update(part.indices.tobytes())
+        digest.update(part.data.tobytes())
+    return np.frombuffer(digest.digest(), dtype=np.uint8), counts.indptr
 
 
 def finished_before(keeping: Keeping, mark: str, remarks: Remarks) -> Outcome | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.corpus.parts import PartedCounts, take_rows
 from topicfocus.metrics import (
     accuracy,
     auc,
@@ -43,7 +44,8 @@ class Judged:
 
     `others` are for the held-out documents; the first is the regression on all words, unless it was
     left out (`words` is then None), and the last the best constant. `reliability` says how far the
-    model's own probabilities or intervals can be believed.
+    model's own probabilities or intervals can be believed. `documents` are those that `predicted`
+    is of, where it is not of all.
     """
 
     predicted: Predicted
@@ -51,6 +53,7 @@ class Judged:
     held_out: dict[str, dict[str, float]]
     reliability: dict[str, Any]
     words: Predicted | None = None
+    documents: np.ndarray | None = None
 
     def warnings(self, kind: str) -> list[str]:
         """That the model is worse than a constant, where it is."""
@@ -75,15 +78,27 @@ def judge(
     *,
     baseline: bool = True,
 ) -> Judged:
-    """Predict everything, compare on the held-out part; with regressions only if `baseline`."""
+    """Predict everything, compare on the held-out part; with regressions only if `baseline`.
+
+    Of counts on disk only the held-out part is predicted, and the regression on all words, which
+    would need them in memory, is left out.
+    """
     kind, more = source.target.kind, source.columns
     train, test = parts
-    everyone = predict(model, counted.counts, more)
+    stored = isinstance(counted.counts, PartedCounts)
+    if stored:
+        mine = predict(model, take_rows(counted.counts, test), more.of(test))
+        everyone = mine
+    else:
+        everyone = predict(model, counted.counts, more)
+        mine = everyone.of(test)
     known = train[np.isfinite(source.target.values[train])]
     labelled, truth = (np.array(y[part].tolist()) for part in (known, test))
-    of_known, of_test = (_inputs(counted.counts, source, part) for part in (known, test))
-    others = [regression(kind, of_known, labelled, of_test, seed)] if baseline else []
-    words = others[0] if baseline else None
+    counts = None if stored else counted.counts
+    of_known, of_test = (_inputs(counts, source, part) for part in (known, test))
+    compared = baseline and not stored
+    others = [regression(kind, of_known, labelled, of_test, seed)] if compared else []
+    words = others[0] if compared else None
     if baseline and more.covariates is not None:
         # What words add is the difference to this one.
         alone = [_inputs(None, source, part) for part in (known, test)]
@@ -92,11 +107,10 @@ def judge(
     labels = getattr(model, "classes_", getattr(model, "levels_", None))
     held_out = {
         predicted.name: figures(kind, truth, predicted, labels, of_test.weight)
-        for predicted in (everyone.of(test), *others)
+        for predicted in (mine, *others)
     }
-    mine = everyone.of(test)
     believed = reliability(model, truth, mine, of_test.weight)
-    return Judged(everyone, others, held_out, believed, words)
+    return Judged(everyone, others, held_out, believed, words, test if stored else None)
 
 
 def reliability(

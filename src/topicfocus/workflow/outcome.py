@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.corpus.parts import in_memory, take_rows
 from topicfocus.estimators.usefulness import no_words_kept
 from topicfocus.estimators.word_order import DEFAULT_ORDER
 from topicfocus.workflow import summary
@@ -110,9 +111,14 @@ def make_outcome(
     part = np.full(source.n_docs, "unused", dtype=object)
     part[parts[0]], part[parts[1]] = "train", "test"
     file = {} if source.files is None else {"file": source.files}
-    predictions = {**file, "row": source.rows, "part": part, "target": _as_written(y)}
+    predictions: Table = {**file, "row": source.rows, "part": part, "target": y}
+    seen = counted.counts
+    if judged.documents is not None:
+        predictions = {name: column[judged.documents] for name, column in predictions.items()}
+        seen = take_rows(seen, judged.documents)
+    predictions["target"] = _as_written(predictions["target"])
     predictions |= prediction_columns(model, judged.predicted)
-    predictions["relevant_words"] = model.relevant_words(counted.counts)
+    predictions["relevant_words"] = model.relevant_words(seen)
     return Outcome(
         make_pipeline(counted.counter, model),
         plain(result),
@@ -120,7 +126,9 @@ def make_outcome(
         _shown(source, counted, judged, parts[1], y, columns.get("target")),
         tables={
             TOPICS_FILE: summary.topic_table(plain(result["topics"])),
-            WORDS_FILE: summary.word_table(model, counted.words, counted.counts[parts[0]]),
+            WORDS_FILE: summary.word_table(
+                model, counted.words, take_rows(counted.counts, parts[0])
+            ),
         },
     )
 
@@ -136,7 +144,7 @@ def _result(
     seconds: float,
 ) -> dict[str, Any]:
     train, test = parts
-    target, counts = source.target, counted.counts[train]
+    target, counts = source.target, take_rows(counted.counts, train)
     positive = _positive(model, target)
     found = summary.effects(model, counts, source.columns.of(train), options.jobs)
     model.n_jobs = None
@@ -205,7 +213,8 @@ def _shown(
     given: dict[str, Any] = {"texts": [source.texts[i] for i in test[with_text]]}
     if not with_text.any():
         with_text = np.ones(len(test), dtype=bool)
-        given = {"counts": counted.counts[test], "vocabulary": counted.words.tolist()}
+        some = in_memory(take_rows(counted.counts, test))
+        given = {"counts": some, "vocabulary": counted.words.tolist()}
     documents, words = test[with_text], judged.words
     baselines = {}
     if words is not None:

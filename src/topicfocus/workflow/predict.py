@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from topicfocus.corpus.parts import PartedCounts, pieces
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import NO_COLUMNS, Columns
@@ -27,7 +28,14 @@ Table = dict[str, Any]
 
 
 def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted:
-    """Predictions with what a model knows of their uncertainty."""
+    """Predictions with what a model knows of their uncertainty.
+
+    Counts on disk are read in pieces.
+    """
+    if isinstance(counts, PartedCounts):
+        return joined(
+            [predict(model, part, columns.of(np.arange(a, b))) for a, b, part in pieces(counts)]
+        )
     name, more = type(model).__name__, columns.for_predict()
     if hasattr(model, "classes_"):
         p = model.predict_proba(counts, **more)
@@ -36,6 +44,20 @@ def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted
     # Of ordinal targets, which have no exposure.
     levels = model.predict_proba(counts, **more) if hasattr(model, "predict_proba") else None
     return Predicted(name, mean, levels, std)
+
+
+def joined(parts: Sequence[Predicted]) -> Predicted:
+    """Predictions of documents one after the other."""
+
+    def together(values: Sequence[Any]) -> Any:
+        return None if values[0] is None else np.concatenate(values)
+
+    return Predicted(
+        parts[0].name,
+        np.concatenate([p.values for p in parts]),
+        together([p.probabilities for p in parts]),
+        together([p.std for p in parts]),
+    )
 
 
 def interval(

@@ -7,13 +7,14 @@ for; `read_source` reads and counts.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from topicfocus.corpus.parts import take_rows
 from topicfocus.text import ReadError, Target, detect_target, read_table
 from topicfocus.text.errors import BadRows
 from topicfocus.text.files import (
@@ -68,6 +69,14 @@ class Source:
         """What messages call a document."""
         row = f"row {self.rows[i]}"
         return row if self.files is None else f"{self.files[i]}, {row}"
+
+
+#: Counts of texts, given a counter and blocks of texts.
+CountInto = Callable[[Any, Iterator[Any]], Any]
+
+
+def _into_memory(counter: Any, blocks: Iterator[Any]) -> Any:
+    return counter.fit_transform(blocks)
 
 
 class _Keeping:
@@ -152,13 +161,24 @@ def read_source(
     counting: CountOptions,
     remarks: Remarks,
     jobs: int | None,
-    skip_bad: bool = False,
+    reading: ReadOptions,
+    memory: int | None = None,
 ) -> Source:
     """Read what was opened, count, and find out what the target is.
 
-    With `skip_bad`, documents whose target should be a number and is none are left out.
+    With `reading.skip_bad`, documents whose target should be a number and is none are left out.
+    With a limit of `memory`, counts go to the disk.
     """
-    source = _all_rows(table, roles, counting, remarks, jobs, skip_bad)
+
+    def count(into: CountInto = _into_memory) -> Source:
+        return _all_rows(table, roles, counting, remarks, jobs, reading.skip_bad, into)
+
+    if memory is None:
+        source = count()
+    else:
+        from topicfocus.workflow.stored import read_stored
+
+        source = read_stored(table, roles, reading, counting, remarks, memory, count)
     _say_groups(source, remarks)
     return _without_bad(source, remarks)
 
@@ -181,7 +201,7 @@ def _without_bad(source: Source, remarks: Remarks) -> Source:
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
     return replace(
         source,
-        counts=source.counts[good],
+        counts=take_rows(source.counts, good),
         target=source.target.of(good),
         rows=source.rows[good],
         texts=[source.texts[i] for i in good if i < len(source.texts)],
@@ -198,6 +218,7 @@ def _all_rows(
     remarks: Remarks,
     jobs: int | None,
     skip_bad: bool,
+    into: CountInto,
 ) -> Source:
     path, is_matrix = table.path, hasattr(table, "corpus")
     if table.target is None:
@@ -217,7 +238,7 @@ def _all_rows(
     )
     keeping = _Keeping(table)
     try:
-        counts = counter.fit_transform(iter(keeping))
+        counts = into(counter, iter(keeping))
     except ReadError:
         raise
     except ValueError as error:

@@ -49,6 +49,7 @@ class _Job:
     fingerprint: str | None
     progress: bool
     baseline: bool
+    memory: int | None = None
 
     @property
     def given(self) -> str | list[str]:
@@ -75,6 +76,7 @@ def fit_file(
     baseline: bool = True,
     seed: int = 0,
     jobs: int | None = None,
+    memory: int | str | None = None,
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     counting: CountOptions = CountOptions(),  # noqa: B008 - frozen
     out: str | os.PathLike[str] | None = None,
@@ -127,6 +129,9 @@ def fit_file(
     seed : int, default=0
     jobs : int, optional
         Threads; all cores by default.
+    memory : int or str, optional
+        How much memory to use at most, such as "2GB": counts are then kept on disk and read in
+        pieces, to the same model (docs/scale.md). By default counts are in memory.
     reading : ReadOptions, optional
         How the file is read.
     counting : CountOptions, optional
@@ -229,8 +234,23 @@ def fit_file(
         fingerprint=fingerprint,
         progress=progress,
         baseline=baseline,
+        memory=_checked_memory(memory, options),
     )
     return _logged(job, log, as_remarks(remarks))
+
+
+def _checked_memory(memory: int | str | None, options: ModelOptions) -> int | None:
+    if memory is None:
+        return None
+    if options.topics == "auto" or options.stability:
+        what = "topics" if options.topics == "auto" else "stability"
+        raise SettingError(
+            f"{setting('memory')} does not go with {setting(what)}, which fits many models to "
+            "parts of the documents in memory: say which one you want."
+        )
+    from topicfocus.workflow.stored import check_memory
+
+    return check_memory(memory)
 
 
 def _check_folder(folder: Path | None, resume: bool, overwrite: bool) -> None:
@@ -304,7 +324,7 @@ def _read(job: _Job, remarks: Remarks) -> Any:
 
     with Lines(f"Reading {table.path}", remarks.say):
         source = read_source(
-            table, job.roles, job.counting, remarks, job.options.jobs, reading.skip_bad
+            table, job.roles, job.counting, remarks, job.options.jobs, reading, job.memory
         )
     return replace(source, given=job.given)
 

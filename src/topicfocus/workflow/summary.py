@@ -15,6 +15,7 @@ from topicfocus.estimators.effects import (
 )
 from topicfocus.estimators.targets import TargetPart
 from topicfocus.workflow.columns import Columns
+from topicfocus.workflow.count import word_frequencies
 
 _LISTED = 12
 #: Documents that a word should be in to be shown for what it changes.
@@ -130,10 +131,11 @@ def word_table(model: Any, words: np.ndarray, counts: Any) -> dict[str, Any]:
     """Every word as columns of words.csv: how often it is in the training part, whether it was
     kept and by how much it counts, its evidence where there is one, and p(word | topic).
     """
+    documents, tokens = word_frequencies(counts, np.arange(counts.shape[0]))
     table = {
         "word": [str(word) for word in words],
-        "documents": np.bincount(counts.indices, minlength=counts.shape[1]),
-        "tokens": np.asarray(counts.sum(axis=0)).ravel(),
+        "documents": documents,
+        "tokens": tokens,
     }
     if hasattr(model, "selected_words_"):
         table["kept"] = ["yes" if kept else "no" for kept in model.selected_words_]
@@ -171,7 +173,7 @@ def selection(
     Words that tell most come first among the kept ones, where the model has such evidence. Of a
     number, or two classes, also the words whose first occurrence "raises" and "lowers" it most.
     """
-    frequency = np.asarray(counts.sum(axis=0)).ravel()
+    frequency = word_frequencies(counts, np.arange(counts.shape[0]))[1]
     kept = getattr(model, "selected_words_", np.ones(len(words), dtype=bool))
     telling = getattr(model, "evidence_", None)
     total = max(float(frequency.sum()), 1.0)

@@ -1,0 +1,82 @@
+"""Counting into a store on disk: pairs wait in a file until the last document is known.
+
+Which words are frequent enough is known only then (`counting.py`), so what is counted is written
+down once as it comes, 5 bytes a pair, and once more with its columns.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicfocus.corpus.parts import Rows
+from topicfocus.corpus.store_files import StoreError, StoreWriter
+from topicfocus.kernels.count_rows import fill_rows, kept_lengths
+from topicfocus.text.counting import Pairs
+
+
+class WaitingPairs:
+    """A list of pairs that is a file: it can be added to, and gone through."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._n = stream, 0
+
+    def append(self, pairs: Pairs) -> None:
+        """The pairs of one more chunk."""
+        try:
+            for array in pairs:
+                np.save(self._stream, array, allow_pickle=False)
+            self._stream.flush()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError(
+                error.errno, f"counts cannot be written to {self._stream.name}: {reason}"
+            ) from error
+        self._n += 1
+
+    def __iter__(self) -> Iterator[Pairs]:
+        self._stream.seek(0)
+        for _ in range(self._n):
+            yield Pairs(*(np.load(self._stream, allow_pickle=False) for _ in range(3)))
+
+
+@contextmanager
+def waiting_pairs(folder: str | os.PathLike[str]) -> Iterator[WaitingPairs]:
+    """Pairs in a file of a folder, which goes with the block."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix="scratch-pairs-") as stream:
+        yield WaitingPairs(stream)
+
+
+def write_pairs(
+    pairs: Iterable[Pairs],
+    column: NDArray[np.int64],
+    terms: Sequence[str],
+    folder: Path,
+    about: dict[str, Any],
+) -> None:
+    """The pairs that have a column as a store."""
+    writer = StoreWriter(folder, len(terms), about)
+    try:
+        for part in pairs:
+            writer.add(_rows(part, column, len(terms)))
+        writer.close(terms)
+    except BaseException:
+        writer.discard()
+        raise
+
+
+def _rows(part: Pairs, column: NDArray[np.int64], n_columns: int) -> Rows:
+    kept = kept_lengths(part.ids, part.lengths, column)
+    indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+    indices = np.empty(int(indptr[-1]), dtype=np.int32)
+    values = np.empty(int(indptr[-1]))
+    fill_rows(*part, column, n_columns, indptr, indices, values)
+    return Rows(indptr, indices, values)

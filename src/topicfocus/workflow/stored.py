@@ -1,0 +1,352 @@
+"""Counts of files kept on disk: made once, used again while the files are what they were.
+
+A store is named after the files and the settings of counting. What else was read (targets, other
+columns, the first texts) is in a sealed file beside it. If a file has another size or time, its
+content decides: only if that has changed, too, it is counted again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from topicfocus import folders
+from topicfocus.corpus import CountStore, StoreError
+from topicfocus.corpus.scratch import parse_memory
+from topicfocus.corpus.store_files import VERSION, is_store, read_manifest
+from topicfocus.text import ReadError, Target
+from topicfocus.workflow.columns import Columns
+from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.options import ColumnNames, CountOptions, ReadOptions, Roles
+from topicfocus.workflow.read import Source
+from topicfocus.workflow.remarks import Remarks
+from topicfocus.workflow.wording import setting
+
+_BLOCK = 1 << 22
+
+
+def counts_folder() -> Path:
+    """Where stores are kept."""
+    return folders.cache_folder() / "counts"
+
+
+def check_memory(memory: int | str | None) -> int | None:
+    """Bytes that a setting of memory means."""
+    if memory is None:
+        return None
+    try:
+        return parse_memory(memory)
+    except ValueError as error:
+        raise SettingError(f"{setting('memory')}: {error}") from None
+
+
+def read_stored(
+    table: Any,
+    roles: Roles,
+    reading: ReadOptions,
+    counting: CountOptions,
+    remarks: Remarks,
+    memory: int,
+    count: Callable[[Callable[[Any, Any], Any]], Source],
+) -> Source:
+    """The source of a table, its counts on disk: those of an earlier call, or counted now.
+
+    `count` reads the table and hands its counter and the texts to the function it is given, which
+    returns the counts.
+    """
+    if hasattr(table, "corpus"):
+        raise SettingError(
+            f"{table.path} is a count matrix, which is read as a whole: leave {setting('memory')} "
+            "out, or write it as a topicfocus.CountStore (docs/scale.md)."
+        )
+    place = counts_folder()
+    place.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(place)
+    files = [] if table.path == "-" else list(table.files)
+    settings = [VERSION, asdict(roles), asdict(reading), asdict(counting)]
+    name = hashlib.sha256(
+        json.dumps([settings, [os.path.abspath(f) for f in files]], default=repr).encode()
+    ).hexdigest()[:20]
+    # Standard input and a user's own function are not known the next time.
+    again = bool(files) and counting.tokenizer is None
+    folder = place / (name if again else f"scratch-{os.getpid()}-{name}")
+    with _locked(folder):
+        found = _reused(folder, files, memory, remarks) if again else None
+        return found or _made(folder, files, table, memory, remarks, count)
+
+
+def _made(
+    folder: Path,
+    files: Sequence[str],
+    table: Any,
+    memory: int,
+    remarks: Remarks,
+    count: Callable[[Callable[[Any, Any], Any]], Source],
+) -> Source:
+    """Counted now; nothing is left of it if that fails."""
+    before = [_stat(path) for path in _every(files)]
+    remarks.say(f"Counting into {folder} ...")
+    if os.path.lexists(folder):
+        shutil.rmtree(folder)
+    opened: list[CountStore] = []
+
+    def counted(counter: Any, blocks: Iterator[Any]) -> Any:
+        counter.fit_store(blocks, folder, path=table.path)
+        opened.append(CountStore(folder, memory=memory))
+        return opened[0]
+
+    try:
+        source = count(counted)
+        for entry in before:
+            if _stat(entry["path"]) != entry:
+                raise ReadError(f"{entry['path']} was changed while it was being read. Try again.")
+        inputs = [{**entry, "sha256": _digest(entry["path"])} for entry in before]
+        _write_beside(folder, source, inputs)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    size = opened[0].nbytes
+    remarks.say(
+        f"Counts of {source.n_docs:,} documents: {size / 1e6:,.0f} MB on disk, "
+        f"{size / max(source.n_docs, 1):.0f} bytes a document."
+    )
+    return source
+
+
+def _reused(folder: Path, files: Sequence[str], memory: int, remarks: Remarks) -> Source | None:
+    """The source as it was counted before; None if it has to be counted (again)."""
+    if not os.path.lexists(folder):
+        return None
+    try:
+        header, arrays = _read_beside(folder)
+        if not _unchanged(header["inputs"], files):
+            remarks.say(f"{folder}: the files have changed, so they are counted again.")
+            return None
+        counts = CountStore(folder, memory=memory, check=True)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        remarks.warn(f"{error} It is counted again.")
+        return None
+    remarks.say(f"Counts are those of {folder}; the files have not changed.")
+    return _source(header, arrays, counts)
+
+
+# ---- what is beside the counts -------------------------------------------------------------------
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.source")
+
+
+def _registered() -> Any:
+    """Encoder and decoder that know what a source is made of."""
+    import topicfocus.estimators  # noqa: F401  it registers records first
+    from topicfocus.persistence import register_record
+    from topicfocus.persistence.encoding import Decoder, Encoder
+    from topicfocus.persistence.registry import record_name
+
+    for record in (Target, Columns, ColumnNames):
+        if record_name(record) is None:
+            register_record(record)
+    return Encoder(), Decoder
+
+
+def _write_beside(folder: Path, source: Source, inputs: list[dict[str, Any]]) -> None:
+    from topicfocus.persistence.archive import write_archive
+    from topicfocus.persistence.atomic import replacing
+
+    encoder, _ = _registered()
+    files = None if source.files is None else source.files.tolist()
+    value = (
+        source.target,
+        source.rows,
+        "\0".join(source.texts),
+        len(source.texts),
+        source.n_skipped,
+        source.columns,
+        files,
+        source.n_without_group,
+    )
+    content = {
+        "path": source.path,
+        "inputs": inputs,
+        "source": encoder.encode(value, "source"),
+    }
+    with replacing(_beside(folder)) as stream:
+        write_archive(stream, content, encoder.arrays)
+
+
+def _read_beside(folder: Path) -> tuple[dict[str, Any], Any]:
+    from topicfocus.persistence import ModelFileError
+    from topicfocus.persistence.archive import read_archive
+
+    path = _beside(folder)
+    try:
+        with path.open("rb") as stream:
+            return read_archive(stream)
+    except FileNotFoundError:
+        raise StoreError(f"{folder} was not finished.") from None
+    except ModelFileError as error:
+        raise StoreError(f"{path} cannot be used ({error}).") from error
+
+
+def _source(header: dict[str, Any], arrays: Any, counts: CountStore) -> Source:
+    import numpy as np
+
+    _, decoder = _registered()
+    target, rows, texts, n_texts, n_skipped, columns, files, alone = decoder(arrays).decode(
+        header["source"]
+    )
+    return Source(
+        header["path"],
+        counts,
+        np.array(counts.vocabulary, dtype=object),
+        target,
+        rows,
+        texts.split("\0") if n_texts else [],
+        True,
+        n_skipped,
+        columns,
+        None if files is None else np.array(files, dtype=object),
+        n_without_group=alone,
+    )
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def _every(files: Sequence[str]) -> list[str]:
+    """The files themselves, of folders too."""
+    out: list[str] = []
+    for path in files:
+        if os.path.isdir(path):
+            out += sorted(os.path.join(a, name) for a, _, names in os.walk(path) for name in names)
+        else:
+            out.append(path)
+    return out
+
+
+def _stat(path: str) -> dict[str, Any]:
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise ReadError(f"{path}: {error.strerror or error}.") from None
+    return {"path": os.path.abspath(path), "size": found.st_size, "time": found.st_mtime_ns}
+
+
+def _digest(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _unchanged(inputs: list[dict[str, Any]], files: Sequence[str]) -> bool:
+    now = [_stat(path) for path in _every(files)]
+    if [entry["path"] for entry in inputs] != [entry["path"] for entry in now]:
+        return False
+    for before, entry in zip(inputs, now, strict=True):
+        if before["size"] != entry["size"]:
+            return False
+        if before["time"] != entry["time"] and before["sha256"] != _digest(entry["path"]):
+            return False
+    return True
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Nobody else makes the same store meanwhile."""
+    from filelock import FileLock
+
+    with FileLock(folder.with_name(f".{folder.name}.lock")):
+        yield
+
+
+# ---- keeping house -------------------------------------------------------------------------------
+
+
+def stores() -> list[dict[str, Any]]:
+    """The stores there are: name, what they are of, documents, bytes.
+
+    Returns
+    -------
+    list of dict
+
+    Examples
+    --------
+    >>> from topicfocus.workflow.stored import stores
+    >>> isinstance(stores(), list)
+    True
+    """
+    place, out = counts_folder(), []
+    for folder in sorted(place.iterdir()) if place.is_dir() else ():
+        if not folder.is_dir() or not is_store(folder):
+            continue
+        try:
+            manifest = read_manifest(folder)
+            about, documents = manifest["about"].get("path", ""), manifest["documents"]
+        except StoreError as error:
+            about, documents = str(error), 0
+        size = sum(f.stat().st_size for f in (*folder.iterdir(), _beside(folder)) if f.exists())
+        out.append({"name": folder.name, "of": about, "documents": documents, "bytes": size})
+    return out
+
+
+def remove_stores(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Remove stores by name, or all of them; what else is in the folder stays.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+
+    Returns
+    -------
+    list of dict
+        Those that were removed, as `stores` has them.
+
+    Examples
+    --------
+    >>> from topicfocus.workflow.stored import remove_stores
+    >>> remove_stores([])
+    []
+    """
+    there = stores()
+    known = {store["name"] for store in there}
+    for name in names or ():
+        if name not in known:
+            raise SettingError(f"there is no store {name}. Those there are: topicfocus cache list.")
+    gone = [store for store in there if names is None or store["name"] in names]
+    for store in gone:
+        folder = counts_folder() / store["name"]
+        shutil.rmtree(folder)
+        for other in (_beside(folder), folder.with_name(f".{folder.name}.lock")):
+            other.unlink(missing_ok=True)
+    if counts_folder().is_dir():
+        remove_leftovers(counts_folder())
+    return gone
+
+
+def remove_leftovers(place: Path) -> None:
+    """Remove what processes that were killed have left: scratch, and stores never finished."""
+    for path in place.iterdir():
+        scratch = re.match(r"scratch-(\d+)-", path.name)
+        if scratch is not None and not _alive(int(scratch[1])) and path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, SystemError):
+        return True
+    return True
