@@ -14,6 +14,7 @@ LAYERS = (
     "kernels",
     "text",
     "inference",
+    "distributed",
     "solvers",
     "persistence",
     "estimators",

@@ -80,6 +80,10 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """Counts as a Corpus; at fit, remember the columns, later insist on the same ones."""
         if not reset:
             check_is_fitted(self)
+        if type(X).__module__.partition(".")[0] == "dask":
+            from topicfocus.distributed import DaskCounts
+
+            X = DaskCounts(X)
         corpus = make_corpus(X, allow_empty=not reset, fractions=True)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return corpus

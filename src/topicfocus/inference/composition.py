@@ -14,25 +14,25 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import pieces
+from topicfocus.corpus.parts import Rows, sum_bounds
 from topicfocus.inference.contributions import document_blocks
-from topicfocus.inference.passes import transposed_dot
+from topicfocus.inference.passes import Arrays, Task, run_pass, transposed_dot, zeros
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
-from topicfocus.kernels.local import WordTable
 
 
 def topic_tokens(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> np.ndarray:
     """n_dk, documents x topics, of counts and the θ̂ that belong to them."""
     words = mix_weights(state).table
     out = np.zeros((corpus.n_docs, state.n_topics))
-    for first, last, counts in pieces(corpus.counts):
-        _tokens(counts, words, mixes[first:last], out[first:last])
+    task = Task(kernel=_tokens, make=zeros(0), shared=tuple(words), given=(mixes,), changed=(out,))
+    run_pass(corpus.counts, task, sum_bounds(corpus.counts.indptr), None)
     return out
 
 
-def _tokens(counts: sparse.csr_array, words: WordTable, mixes: np.ndarray, out: np.ndarray) -> None:
-    table, multiplicity = words
+def _tokens(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
+    (table, multiplicity), (mixes,), (out,) = shared, given, changed
+    counts = rows.matrix(len(table))
     for first, last in document_blocks(counts.indptr):
         lo, hi = counts.indptr[first], counts.indptr[last]
         word = counts.indices[lo:hi]

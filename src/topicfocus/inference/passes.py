@@ -146,6 +146,15 @@ def transposed_dot(counts: Counts, r: np.ndarray, n_jobs: int | None = None) -> 
     return out.reshape(-1) if r.ndim == 1 else out
 
 
+def word_totals(shape: tuple[int, int]) -> Task:
+    """Σ_d c_dv, as a task."""
+    return Task(kernel=_totals, make=zeros((shape[1], 1)))
+
+
+def _totals(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Any) -> None:
+    add_words(*rows, np.ones((rows.n_docs, 1)), total[0])
+
+
 def transposed_dots(
     counts: Counts, r: np.ndarray, of_squares: np.ndarray, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -105,7 +105,7 @@ def complete_by_factors(
             break
         scores = factor_scores(take_columns(corpus.counts, known), weight, n_factors)
         rest = take_columns(corpus.counts, others)
-        found = factor_dependence(rest, corpus.doc_lengths, weight, scores)
+        found = factor_dependence(rest, row_sums(corpus.counts), weight, scores)
         order = np.argsort(-found / count[others], kind="stable")
         order = order[found[order] > needed]
         taken = np.cumsum(count[others[order]])

@@ -1,0 +1,115 @@
+"""The cluster: connecting to it, waiting for it, and noticing that it is gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+#: Seconds without any worker after which a cluster counts as gone.
+PATIENCE = 60.0
+#: Seconds between looks at whether there still are workers.
+_LOOK = 5.0
+
+
+class ClusterError(OSError):
+    """The cluster cannot be reached, or is gone; what was finished before is not lost with it."""
+
+
+def dask() -> Any:
+    """The package `distributed`, or what to install."""
+    try:
+        import distributed
+    except ImportError:
+        raise ImportError(
+            "a cluster needs Dask, which is not installed: pip install 'topicfocus[dask]'"
+        ) from None
+    return distributed
+
+
+def default_client() -> Any:
+    """The client that the user has made."""
+    try:
+        return dask().get_client()
+    except ValueError:
+        raise ClusterError(
+            "no Dask client: make one first, client = dask.distributed.Client(...), or pass client="
+        ) from None
+
+
+@contextmanager
+def connected(address: str, workers: int | None = None) -> Iterator[Any]:
+    """A client of the cluster at an address, or of processes of this machine ("local").
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as "tcp://10.0.0.1:8786", or "local".
+    workers : int, optional
+        Processes of a local cluster; by default one a core.
+
+    Examples
+    --------
+    >>> from topicfocus.distributed import connected
+    >>> with connected("local", workers=2) as client:  # doctest: +SKIP
+    ...     model.fit(DaskCounts(store, client=client), y)
+    """
+    package = dask()
+    cluster = None
+    try:
+        if address == "local":
+            from topicfocus.kernels.threads import n_threads
+
+            cluster = package.LocalCluster(
+                n_workers=workers or n_threads(None),
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=50,
+            )
+        client = package.Client(cluster or address, timeout="20s")
+    except (OSError, ValueError, TimeoutError) as error:
+        if cluster is not None:
+            cluster.close()
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ClusterError(f"no cluster at {address}: {reason}") from error
+    try:
+        yield client
+    finally:
+        client.close()
+        if cluster is not None:
+            cluster.close()
+
+
+def result_of(client: Any, future: Any) -> Any:
+    """The result of a future, or a ClusterError if there is nobody left to compute it."""
+    package = dask()
+    alone_since: float | None = None
+    while True:
+        try:
+            return future.result(timeout=_LOOK)
+        except package.TimeoutError:
+            alone = not _n_workers(client)
+            now = time.monotonic()
+            alone_since = (alone_since or now) if alone else None
+            if alone_since is not None and now - alone_since > PATIENCE:
+                raise _gone(client, f"no worker for {PATIENCE:.0f} s") from None
+        except (package.CancelledError, package.client.FutureCancelledError) as error:
+            raise _gone(client, "the connection to its scheduler was lost") from error
+        except package.KilledWorker as error:
+            raise _gone(client, f"a part of the work ended several workers ({error})") from error
+        except package.comm.core.CommClosedError as error:
+            raise _gone(client, str(error)) from error
+
+
+def _n_workers(client: Any) -> int:
+    try:
+        return len(client.scheduler_info(n_workers=-1)["workers"])
+    except Exception:  # of a scheduler that is gone, whatever it is called
+        return 0
+
+
+def _gone(client: Any, why: str) -> ClusterError:
+    address = getattr(getattr(client, "scheduler", None), "address", "?")
+    return ClusterError(f"the cluster at {address} is gone: {why}.")
