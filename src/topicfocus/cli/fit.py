@@ -18,6 +18,7 @@ def run(args: argparse.Namespace) -> int:
         "topics": args.topics,
         "inclusion_prior": args.inclusion_prior,
         "memory": args.memory,
+        "cluster": args.cluster,
     }
     return fit_and_show(args, fit_file, **chosen)
 

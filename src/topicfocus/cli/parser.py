@@ -71,6 +71,12 @@ def _scale(fit: argparse.ArgumentParser) -> None:
         help="use no more memory than this, such as 2GB: counts are kept on disk (topicfocus cache "
         "lists and removes them) and read in pieces, to the same model",
     )
+    group.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="fit on a Dask cluster (pip install 'topicfocus[dask]'): the address of its "
+        "scheduler, or local for processes of this machine; the same model",
+    )
 
 
 def _tune(commands: argparse._SubParsersAction) -> None:

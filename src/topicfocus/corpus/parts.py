@@ -27,7 +27,7 @@ LARGEST_SUM = 1 << 22
 
 
 class Rows(NamedTuple):
-    """Documents in a row as kernels take them; `indptr` need not begin at zero."""
+    """Documents in a row as kernels take them; `indptr` begins at zero."""
 
     indptr: NDArray[Any]
     indices: NDArray[Any]
@@ -38,9 +38,8 @@ class Rows(NamedTuple):
         return len(self.indptr) - 1
 
     def matrix(self, n_words: int) -> sparse.csr_array:
-        """The same as a matrix, without copies where `indptr` begins at zero."""
-        lo, hi = int(self.indptr[0]), int(self.indptr[-1])
-        parts = (self.data[lo:hi], self.indices[lo:hi], self.indptr - lo if lo else self.indptr)
+        """The same as a matrix, without copies."""
+        parts = (self.data, self.indices, self.indptr)
         matrix = sparse.csr_array(parts, shape=(self.n_docs, n_words), copy=False)
         matrix.has_canonical_format = True
         return matrix
@@ -189,10 +188,12 @@ def piece_bounds(counts: Counts, first: int, last: int) -> Iterator[tuple[int, i
 
 
 def read_rows(counts: Counts, first: int, last: int) -> Rows:
-    """Documents first..last-1, where they are in memory without copying anything."""
+    """Documents first..last-1; where they are in memory, views of these."""
     if isinstance(counts, PartedCounts):
         return counts.read(first, last)
-    return Rows(counts.indptr[first : last + 1], counts.indices, counts.data)
+    lo, hi = int(counts.indptr[first]), int(counts.indptr[last])
+    indptr = counts.indptr[first : last + 1]
+    return Rows(indptr - lo if lo else indptr, counts.indices[lo:hi], counts.data[lo:hi])
 
 
 def pieces(counts: Counts) -> Iterator[tuple[int, int, sparse.csr_array]]:
@@ -231,18 +232,17 @@ def take_columns(
 def chosen_words(
     rows: Rows, n_words: int, kept: NDArray[np.intp], weight: NDArray[np.float64] | None
 ) -> Rows:
-    """The entries of some words, numbered anew; `indptr` begins at zero."""
+    """The entries of some words, numbered anew."""
     place = np.full(n_words, -1, dtype=np.int32)
     place[kept] = np.arange(len(kept), dtype=np.int32)
-    lo, hi = int(rows.indptr[0]), int(rows.indptr[-1])
-    new = place[rows.indices[lo:hi]]
+    new = place[rows.indices]
     inside = new >= 0
-    before = np.zeros(hi - lo + 1, dtype=np.int64)
+    before = np.zeros(len(new) + 1, dtype=np.int64)
     np.cumsum(inside, out=before[1:])
-    data, indices = rows.data[lo:hi][inside], new[inside]
+    data, indices = rows.data[inside], new[inside]
     if weight is not None:
         data = data * weight[indices]
-    return Rows(before[rows.indptr - lo].astype(rows.indptr.dtype), indices, data)
+    return Rows(before[rows.indptr].astype(rows.indptr.dtype), indices, data)
 
 
 def stacked(first: Counts, second: Counts) -> Counts:
@@ -256,7 +256,7 @@ def stacked(first: Counts, second: Counts) -> Counts:
 
 
 def chosen_documents(rows: Rows, index: NDArray[np.intp]) -> Rows:
-    """Some documents of a piece, in the order of `index`; `indptr` begins at zero."""
+    """Some documents of a piece, in the order of `index`."""
     starts = rows.indptr[:-1][index].astype(np.int64)
     lengths = rows.indptr[1:][index].astype(np.int64) - starts
     ends = np.concatenate([[0], np.cumsum(lengths)])
@@ -265,15 +265,13 @@ def chosen_documents(rows: Rows, index: NDArray[np.intp]) -> Rows:
 
 
 def joined_rows(parts: Sequence[Rows]) -> Rows:
-    """Documents of several pieces in one; `indptr` begins at zero."""
-    spans = [(int(p.indptr[0]), int(p.indptr[-1])) for p in parts]
-    starts = np.cumsum([0, *(hi - lo for lo, hi in spans)])
-    shifts = [start - lo for start, (lo, _) in zip(starts[:-1], spans, strict=True)]
-    indptr = [p.indptr[:-1] + shift for p, shift in zip(parts, shifts, strict=True)]
+    """Documents of several pieces in one."""
+    starts = np.cumsum([0, *(len(p.indices) for p in parts)])
+    indptr = [p.indptr[:-1] + start for p, start in zip(parts, starts[:-1], strict=True)]
     return Rows(
         np.concatenate([*indptr, starts[-1:]]).astype(index_dtype(int(starts[-1]))),
-        np.concatenate([p.indices[lo:hi] for p, (lo, hi) in zip(parts, spans, strict=True)]),
-        np.concatenate([p.data[lo:hi] for p, (lo, hi) in zip(parts, spans, strict=True)]),
+        np.concatenate([p.indices for p in parts]),
+        np.concatenate([p.data for p in parts]),
     )
 
 

@@ -12,7 +12,7 @@ from topicfocus.corpus.parts import PartedCounts, take_rows
 from topicfocus.estimators.progress import Lines
 from topicfocus.workflow.checkpoints import FolderStore
 from topicfocus.workflow.copies import say_copies
-from topicfocus.workflow.count import choose_words
+from topicfocus.workflow.count import Counted, choose_words
 from topicfocus.workflow.estimate import check_size
 from topicfocus.workflow.fit import (
     Keeping,
@@ -51,12 +51,14 @@ def fit_source(
     progress: bool = False,
     keeping: Keeping | None = None,
     baseline: bool = True,
+    client: Any = None,
 ) -> Outcome:
     """Fit to a part of the documents and judge on the others.
 
     With `keeping`, which has a folder for checkpoints, an interrupted fit can be taken up again,
     and one that is finished is read back. `columns` (of text and target) are remembered with the
-    result. `baseline`: also regress on all words.
+    result. `baseline`: also regress on all words. `client`: of a cluster that the model is fitted
+    on.
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
@@ -84,8 +86,9 @@ def fit_source(
         )
         options, tuned = tune_model(training, options)
         began = time.perf_counter()
+        held = counts if client is None else _on_cluster(source, counted, train, client)
         model = fit_model(
-            counts, y[train], mine, target.kind, options, remarks, progress=progress, store=store
+            held, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
         seconds = time.perf_counter() - began
         model.n_jobs = options.jobs
@@ -110,6 +113,14 @@ def fit_source(
         _say_warnings(outcome, remarks)
         outcome = with_choice(outcome, tuned, found)
         return replace(outcome, fingerprint=mark if tuned is None else None)
+
+
+def _on_cluster(source: Source, counted: Counted, train: np.ndarray, client: Any) -> Any:
+    """The training documents, read by the workers themselves."""
+    from topicfocus.distributed import DaskCounts
+
+    assert counted.kept is not None
+    return take_rows(DaskCounts(source.counts, client).columns(counted.kept), train)
 
 
 def _say_warnings(outcome: Outcome, remarks: Remarks) -> None:

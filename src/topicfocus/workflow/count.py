@@ -25,7 +25,10 @@ FEW_WORDS = 50
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of the words in use, all documents, and the counter that makes them from texts."""
+    """Counts of the words in use, all documents, and the counter that makes them from texts.
+
+    `kept` are the columns of the source that these words are.
+    """
 
     counts: Counts
     words: np.ndarray
@@ -33,6 +36,7 @@ class Counted:
     min_df: int | float
     max_df: int | float
     n_empty: int = 0
+    kept: np.ndarray | None = None
 
 
 def word_frequencies(counts: Any, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +99,7 @@ def choose_words(
             f"{n_empty:,} of {used.shape[0]:,} documents have none of these words: the model knows "
             "nothing about them but what is usual."
         )
-    return Counted(used, words, counter, min_df, max_df, n_empty)
+    return Counted(used, words, counter, min_df, max_df, n_empty, kept)
 
 
 def _small_file(documents: np.ndarray, n: int, max_df: Any, remarks: Remarks) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
 
 
+#: Memory of the process that talks to a cluster, where none is given.
+CLUSTER_MEMORY = "2GB"
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Job:
     """What `fit_file` was asked for, checked."""
@@ -50,6 +55,7 @@ class _Job:
     progress: bool
     baseline: bool
     memory: int | None = None
+    cluster: str | None = None
 
     @property
     def given(self) -> str | list[str]:
@@ -77,6 +83,7 @@ def fit_file(
     seed: int = 0,
     jobs: int | None = None,
     memory: int | str | None = None,
+    cluster: str | None = None,
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     counting: CountOptions = CountOptions(),  # noqa: B008 - frozen
     out: str | os.PathLike[str] | None = None,
@@ -132,6 +139,9 @@ def fit_file(
     memory : int or str, optional
         How much memory to use at most, such as "2GB": counts are then kept on disk and read in
         pieces, to the same model (docs/scale.md). By default counts are in memory.
+    cluster : str, optional
+        Address of a Dask scheduler, or "local" for processes of this machine: the model is fitted
+        by its workers, to the same result. Counts are on disk, which all workers have to see.
     reading : ReadOptions, optional
         How the file is read.
     counting : CountOptions, optional
@@ -234,23 +244,31 @@ def fit_file(
         fingerprint=fingerprint,
         progress=progress,
         baseline=baseline,
-        memory=_checked_memory(memory, options),
+        memory=_checked_memory(memory, options, cluster),
+        cluster=cluster,
     )
     return _logged(job, log, as_remarks(remarks))
 
 
-def _checked_memory(memory: int | str | None, options: ModelOptions) -> int | None:
-    if memory is None:
+def _checked_memory(
+    memory: int | str | None, options: ModelOptions, cluster: str | None
+) -> int | None:
+    if memory is None and cluster is None:
         return None
     if options.topics == "auto" or options.stability:
         what = "topics" if options.topics == "auto" else "stability"
+        mine = setting("cluster" if memory is None else "memory")
         raise SettingError(
-            f"{setting('memory')} does not go with {setting(what)}, which fits many models to "
-            "parts of the documents in memory: say which one you want."
+            f"{mine} does not go with {setting(what)}, which fits many models to parts of the "
+            "documents in memory: say which one you want."
         )
+    if cluster is not None:
+        from topicfocus.distributed.cluster import dask
+
+        dask()  # before long work
     from topicfocus.workflow.stored import check_memory
 
-    return check_memory(memory)
+    return check_memory(CLUSTER_MEMORY if memory is None else memory)
 
 
 def _check_folder(folder: Path | None, resume: bool, overwrite: bool) -> None:
@@ -289,16 +307,18 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
     keeping = None
     if partial is not None:
         keeping = Keeping(partial, job.every, job.resume, finished, job.fingerprint)
-    outcome = fit_source(
-        source,
-        job.options,
-        job.counting,
-        remarks,
-        columns=job.roles.said,
-        progress=job.progress,
-        keeping=keeping,
-        baseline=job.baseline,
-    )
+    with _client(job, remarks) as client:
+        outcome = fit_source(
+            source,
+            job.options,
+            job.counting,
+            remarks,
+            columns=job.roles.said,
+            progress=job.progress,
+            keeping=keeping,
+            baseline=job.baseline,
+            client=client,
+        )
     if outcome.folder is not None:
         return outcome
     settings = outcome.result["settings"]
@@ -313,6 +333,16 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         job.given, job.roles, job.options, job.reading, job.counting, **found_on_the_way
     )
     return write(replace(outcome, config=config), folder, remarks, partial)
+
+
+def _client(job: _Job, remarks: Remarks) -> AbstractContextManager[Any]:
+    """A client of the cluster, where one is asked for."""
+    if job.cluster is None:
+        return nullcontext()
+    from topicfocus.distributed import connected
+
+    remarks.say(f"Connecting to the cluster ({job.cluster}) ...")
+    return connected(job.cluster, job.options.jobs)
 
 
 def _read(job: _Job, remarks: Remarks) -> Any:
