@@ -80,9 +80,10 @@ def test_rows_columns_and_roots_are_those_of_a_matrix(tmp_path, reviews, room):
     assert equal(in_memory(take_rows(store, index)), counts[index])
     shuffled = rng.permutation(index)
     assert equal(in_memory(take_rows(store, shuffled)), counts[shuffled])
-    assert equal(in_memory(take_rows(store, counts.indptr[1:] % 2 == 0)), counts[
-        np.flatnonzero(counts.indptr[1:] % 2 == 0)
-    ])
+    assert equal(
+        in_memory(take_rows(store, counts.indptr[1:] % 2 == 0)),
+        counts[np.flatnonzero(counts.indptr[1:] % 2 == 0)],
+    )
     assert equal(in_memory(store.sqrt().rows(index)), counts.sqrt()[index])
     mine = in_memory(take_columns(store.sqrt(), kept, weight))
     theirs = take_columns(counts.sqrt(), kept, weight)
@@ -164,8 +165,7 @@ def test_weights_missing_targets_covariates_and_classes(tmp_path, monkeypatch, r
     }
     store = stored(reviews.counts, tmp_path, room=False)
     mine, theirs = (
-        FocusedTopicClassifier(4, random_state=0).fit(X, y, **more)
-        for X in (store, reviews.counts)
+        FocusedTopicClassifier(4, random_state=0).fit(X, y, **more) for X in (store, reviews.counts)
     )
     assert np.array_equal(mine.components_, theirs.components_)
     assert np.array_equal(mine.coef_, theirs.coef_)

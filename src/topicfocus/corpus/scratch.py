@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: What Python, NumPy, SciPy, Numba and scikit-learn take before any document is read.
-INTERPRETER = 300 << 20
+INTERPRETER = 350 << 20
 #: The least that anything can be fitted with.
 SMALLEST = 512 << 20
 #: Bytes that a nonzero takes while its piece is read and worked on.
@@ -65,9 +65,9 @@ class Scratch:
         self._parent, self.limit = folder, limit
         self._folder: Path | None = None
         self._lock = threading.Lock()
-        #: A third of what is left is for counts and tables that fit; the rest is for pieces, sums
-        #: of threads, and numbers of documents.
-        self._room = (limit - INTERPRETER) // 3
+        #: A quarter of what is left is for counts and tables that fit; the rest is for pieces,
+        #: sums of threads, and numbers of documents.
+        self._room = (limit - INTERPRETER) // 4
         from_limit = (limit - INTERPRETER) // 8 // _BYTES_A_NONZERO // max(1, os.cpu_count() or 1)
         self.piece = int(np.clip(from_limit, *_PIECE))
 

@@ -37,6 +37,8 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 #: Texts that are kept to be shown on the explorer page, in characters together.
 KEPT_CHARACTERS = 1 << 26
+#: The same where memory is limited.
+FEWER_CHARACTERS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ def _into_memory(counter: Any, blocks: Iterator[Any]) -> Any:
 class _Keeping:
     """Blocks on their way to the counter, with texts kept until there is no more room."""
 
-    def __init__(self, blocks: Any) -> None:
-        self._blocks, self._room = blocks, KEPT_CHARACTERS
+    def __init__(self, blocks: Any, room: int) -> None:
+        self._blocks, self._room = blocks, room
         self.texts: list[str] = []
 
     def __iter__(self) -> Iterator[Any]:
@@ -236,7 +238,7 @@ def _all_rows(
         min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
         n_jobs=jobs,
     )
-    keeping = _Keeping(table)
+    keeping = _Keeping(table, KEPT_CHARACTERS if into is _into_memory else FEWER_CHARACTERS)
     try:
         counts = into(counter, iter(keeping))
     except ReadError:

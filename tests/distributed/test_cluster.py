@@ -1,0 +1,179 @@
+"""Fits on a cluster of real processes: the model of one machine, whoever computes and whoever dies.
+
+One cluster serves most tests, because processes that import Numba take seconds to start.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+from topicfocus import (
+    LDA,
+    CountStore,
+    FocusedTopicRegressor,
+    PCSLDARegressor,
+    PFSLDARegressor,
+    SLDARegressor,
+)
+from topicfocus.corpus import parts
+from topicfocus.datasets import make_reviews
+from topicfocus.distributed import ClusterError, DaskCounts, connected
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return make_reviews(500, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with connected("local", workers=2) as client:
+        yield client
+
+
+@pytest.fixture
+def store(tmp_path, reviews):
+    return CountStore.write(tmp_path / "counts", [reviews.counts[:300], reviews.counts[300:]])
+
+
+def focused():
+    return FocusedTopicRegressor(3, random_state=0, max_epochs=6)
+
+
+@pytest.fixture(scope="module")
+def expected(reviews):
+    return focused().fit(reviews.counts, reviews.target)
+
+
+def same(mine, theirs):
+    a, b = mine.fitted_.state, theirs.fitted_.state
+    assert np.array_equal(a.topic_word, b.topic_word)
+    assert np.array_equal(a.coef, b.coef)
+    assert np.array_equal(a.inclusion, b.inclusion)
+
+
+@pytest.mark.parametrize("partitions", [1, 7])
+def test_the_model_is_that_of_one_machine(client, store, reviews, expected, partitions):
+    counts = DaskCounts(store, client=client, partitions=partitions)
+    mine = focused().fit(counts, reviews.target)
+    same(mine, expected)
+    assert np.array_equal(mine.predict(counts), expected.predict(reviews.counts))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_any_number_of_workers(workers, store, reviews, expected):
+    with connected("local", workers=workers) as client:
+        same(focused().fit(DaskCounts(store, client=client), reviews.target), expected)
+
+
+def test_many_chunks(client, store, reviews, monkeypatch):
+    monkeypatch.setattr(parts, "LARGEST_SUM", 1500)
+    there = focused().fit(DaskCounts(store, client=client, partitions=3), reviews.target)
+    same(there, focused().fit(reviews.counts, reviews.target))
+
+
+@pytest.mark.parametrize("model", [LDA, SLDARegressor, PFSLDARegressor, PCSLDARegressor])
+def test_other_models(client, store, reviews, model):
+    target = () if model is LDA else (reviews.target,)
+    counts = DaskCounts(store, client=client)
+    mine, theirs = (
+        model(3, random_state=0, max_epochs=2).fit(X, *target) for X in (counts, reviews.counts)
+    )
+    same(mine, theirs)
+
+
+def test_arrays_dataframes_and_bags(client, reviews, expected):
+    import dask.array
+    import dask.bag
+    import dask.dataframe
+    import pandas as pd
+
+    dense = reviews.counts.toarray()
+    words = sorted(f"w{i:04d}" for i in range(dense.shape[1]))
+    frame = dask.dataframe.from_pandas(pd.DataFrame(dense, columns=words), npartitions=3)
+    documents = [{words[v]: int(row[v]) for v in np.flatnonzero(row)} for row in dense]
+    seen = dense.sum(axis=0) > 0
+    for X in (dask.array.from_array(dense, chunks=(170, -1)), frame):
+        same(focused().fit(X, reviews.target), expected)
+    bag = dask.bag.from_sequence(documents, npartitions=4)
+    same(
+        focused().fit(bag, reviews.target),
+        focused().fit(reviews.counts[:, np.flatnonzero(seen)], reviews.target),
+    )
+    with pytest.raises(ValueError, match="words of a dask array are in several chunks"):
+        focused().fit(dask.array.from_array(dense, chunks=(170, 5)), reviews.target)
+    with pytest.raises(TypeError, match="a dask array or dataframe of documents x words"):
+        focused().fit(dask.array.from_array(np.arange(5.0), chunks=2), np.arange(5.0))
+
+
+def test_a_worker_that_is_killed_changes_nothing(store, reviews, expected, monkeypatch):
+    passes, killed = [], []
+    run_task = DaskCounts.run_task
+
+    def with_a_kill(self, task, bounds):
+        passes.append(task)
+        if len(passes) == 8:
+            pid = next(iter(self.client.run(os.getpid).values()))
+            os.kill(pid, signal.SIGKILL)
+            killed.append(pid)
+        return run_task(self, task, bounds)
+
+    monkeypatch.setattr(DaskCounts, "run_task", with_a_kill)
+    with connected("local", workers=2) as client:
+        mine = focused().fit(DaskCounts(store, client=client, partitions=4), reviews.target)
+    assert killed and len(passes) > 20
+    same(mine, expected)
+
+
+SCHEDULER = """
+import sys
+from distributed import LocalCluster
+if __name__ == "__main__":
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    print(cluster.scheduler_address, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_cluster_that_dies_is_a_clear_error(tmp_path, store, reviews, monkeypatch):
+    script = tmp_path / "cluster.py"
+    script.write_text(SCHEDULER)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, script], **pipes)
+    passes, run_task = [], DaskCounts.run_task
+
+    def until_it_dies(self, task, bounds):
+        passes.append(task)
+        if len(passes) == 6:
+            process.kill()
+        return run_task(self, task, bounds)
+
+    monkeypatch.setattr(DaskCounts, "run_task", until_it_dies)
+    try:
+        address = process.stdout.readline().strip()
+        with (
+            pytest.raises(ClusterError, match=rf"the cluster at {address} is gone"),
+            connected(address) as client,
+        ):
+            focused().fit(DaskCounts(store, client=client), reviews.target)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_no_cluster_at_an_address():
+    with (
+        pytest.raises(ClusterError, match=r"no cluster at tcp://127\.0\.0\.1:9"),
+        connected("tcp://127.0.0.1:9"),
+    ):
+        pass

@@ -1,0 +1,187 @@
+"""`fit --memory` and `--cluster`: the model of memory, from counts on disk that are used again."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from topicfocus.datasets import make_reviews
+from topicfocus.workflow import SettingError, fit_file
+from topicfocus.workflow.stored import counts_folder, remove_stores, stores
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache of counts of its own; compiled kernels stay where they are."""
+    place = tmp_path / "cache"
+    monkeypatch.setattr("topicfocus.folders.cache_folder", lambda: place)
+    return place
+
+
+def write(path, n=240, seed=0):
+    reviews = make_reviews(n, random_state=seed)
+    with open(path, "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "stars"])
+        writer.writerows(zip(reviews.texts, reviews.target, strict=True))
+    return path
+
+
+def fit(path, said=None, **more):
+    remarks = None if said is None else said.append
+    return fit_file(path, text="text", target="stars", topics=2, remarks=remarks, **more)
+
+
+def state(outcome):
+    return outcome.pipeline[-1].fitted_.state
+
+
+def same(a, b):
+    assert np.array_equal(state(a).topic_word, state(b).topic_word)
+    assert np.array_equal(state(a).coef, state(b).coef)
+
+
+@pytest.fixture
+def no_room(monkeypatch):
+    """Nothing that is chosen from a store may be in memory."""
+    monkeypatch.setattr("topicfocus.corpus.scratch.Scratch.take", lambda *_: False)
+
+
+def test_the_model_is_that_of_memory(tmp_path, cache, no_room):
+    path = write(tmp_path / "reviews.csv")
+    stored, memory = fit(path, memory="1GB"), fit(path)
+    same(stored, memory)
+    mine, theirs = (o.result["held_out"]["FocusedTopicRegressor"] for o in (stored, memory))
+    assert mine == theirs
+    assert set(stored.predictions["part"]) == {"test"}
+    held = memory.predictions["part"] == "test"
+    assert np.array_equal(stored.predictions["prediction"], memory.predictions["prediction"][held])
+    assert stored.result["topics"] == memory.result["topics"]
+    assert stored.result["words"] == memory.result["words"]
+
+
+def test_several_files_and_json_lines(tmp_path, cache):
+    first, second = write(tmp_path / "a.csv"), write(tmp_path / "b.csv", 100, 1)
+    same(fit([first, second], memory="1GB"), fit([first, second]))
+    same(fit(str(tmp_path / "*.csv"), memory="1GB"), fit(str(tmp_path / "*.csv")))
+    assert len(stores()) == 1  # the same files, however they are named
+    lines = tmp_path / "reviews.jsonl"
+    with open(first, newline="") as rows, open(lines, "w") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in csv.DictReader(rows))
+    same(fit(lines, memory="1GB"), fit(first))
+
+
+def test_counts_are_used_again_until_the_file_changes(tmp_path, cache):
+    path, said = write(tmp_path / "reviews.csv"), []
+    first = fit(path, said, memory="1GB")
+    assert any("Counting into" in line for line in said)
+    said.clear()
+    same(fit(path, said, memory="2GB"), first)
+    assert any("the files have not changed" in line for line in said)
+    said.clear()
+    os.utime(path)  # another time, the same content
+    fit(path, said, memory="1GB")
+    assert any("the files have not changed" in line for line in said)
+    said.clear()
+    write(path, seed=3)
+    other = fit(path, said, memory="1GB")
+    assert any("the files have changed" in line for line in said)
+    same(other, fit(path))
+    assert len(stores()) == 1
+
+
+@pytest.mark.parametrize("name", ["counts.bin", "manifest.json", "source"])
+def test_damaged_counts_are_counted_again(tmp_path, cache, name):
+    path, said = write(tmp_path / "reviews.csv"), []
+    before = fit(path, memory="1GB")
+    folder = counts_folder() / stores()[0]["name"]
+    damaged = folder.with_name(f"{folder.name}.source") if name == "source" else folder / name
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[: len(content) // 2])
+    with pytest.warns(UserWarning, match="It is counted again"):
+        again = fit(path, memory="1GB")
+    same(again, before)
+    assert said == []
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path, cache, monkeypatch):
+    from topicfocus.text import ReadError, TokenCounter
+
+    path = write(tmp_path / "reviews.csv")
+    fit_store = TokenCounter.fit_store
+
+    def and_grows(self, *args, **more):
+        found = fit_store(self, *args, **more)
+        with open(path, "a") as stream:
+            stream.write("one more,3\n")
+        return found
+
+    monkeypatch.setattr(TokenCounter, "fit_store", and_grows)
+    with pytest.raises(ReadError, match="was changed while it was being read"):
+        fit(path, memory="1GB")
+    assert stores() == []
+
+
+def test_stores_are_removed_by_name_or_all(tmp_path, cache):
+    fit(write(tmp_path / "a.csv"), memory="1GB")
+    fit(write(tmp_path / "b.csv"), memory="1GB")
+    first, second = stores()
+    with pytest.raises(SettingError, match="there is no store nonsense"):
+        remove_stores(["nonsense"])
+    assert remove_stores([first["name"]]) == [first]
+    assert stores() == [second]
+    (counts_folder() / "mine.txt").write_text("not yours")
+    (counts_folder() / "scratch-999999999-x").mkdir()
+    remove_stores()
+    assert [p.name for p in counts_folder().iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"memory": "lots"}, "memory must be a number of bytes"),
+        ({"memory": "10MB"}, "10MB of memory is too little"),
+        ({"memory": "1GB", "topics": "auto"}, "does not go with"),
+        ({"memory": "1GB", "stability": 3}, "does not go with"),
+    ],
+)
+def test_settings_that_cannot_be(tmp_path, cache, more, message):
+    path = write(tmp_path / "reviews.csv", 30)
+    with pytest.raises(SettingError, match=message):
+        fit_file(path, text="text", target="stars", **{"topics": 2, **more})
+
+
+LIMITED = """
+import resource, sys
+import numpy as np
+from scipy import sparse
+from topicfocus import CountStore, FocusedTopicRegressor
+
+def blocks():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        words = np.sort(rng.integers(0, 3000, (4000, 80)), axis=1)
+        rows = np.repeat(np.arange(4000), 80)
+        block = sparse.csr_array((np.ones(rows.size), (rows, words.ravel())), shape=(4000, 3000))
+        y.append(np.asarray(block[:, :300].sum(axis=1)).ravel() + rng.normal(size=4000))
+        yield block
+
+y = []
+store = CountStore.write(sys.argv[1], blocks(), memory="600MB")
+FocusedTopicRegressor(3, random_state=0, max_epochs=2).fit(store, np.concatenate(y))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, store.nnz * 12 >> 20)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere")
+def test_memory_stays_within_the_limit(tmp_path):
+    """120,000 documents of some 79 words, whose matrix alone would be 108 MB, roots as many."""
+    run = [sys.executable, "-c", LIMITED, str(tmp_path / "counts")]
+    found = subprocess.run(run, capture_output=True, text=True, check=True)
+    peak, matrix = map(int, found.stdout.split())
+    assert matrix > 100
+    assert peak < 600
