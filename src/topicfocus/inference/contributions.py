@@ -13,8 +13,8 @@ what the document's words of topic k do to it. Words and topics are the two marg
 topic whose η_k is below that of an empty document always lowers, and one that has no word here adds
 nothing. (η_k (θ̂_k - ā_k) adds up as well, but credits a bad topic's absence to the topic.)
 
-Taking the word out, the others staying in their topics, leaves θ = (N θ̂ - c_v m_v r_v)/(N - c_v m_v):
-η·θ̂ is higher by c_v m_v / (N - c_v m_v) (η·r_v - η·θ̂) with the word than without.
+Taking the word out, the others staying in their topics, leaves (N θ̂ - c_v m_v r_v)/(N - c_v m_v) of
+θ̂: η·θ̂ is higher by c_v m_v / (N - c_v m_v) (η·r_v - η·θ̂) with the word than without.
 """
 
 from __future__ import annotations

@@ -359,7 +359,7 @@ function explainAgainstOthers(model, target, found) {
 
 /** E[y | f], its standard deviation, probabilities and, of numbers, an 80% interval within the target's limits. */
 function respond(target, predictor, spread) {
-  const f = predictor[target.first], s = spread[target.first];
+  const f = predictor[target.first], s = spread[target.first] * target.open; // ρ of what the words leave open
   const [least, largest] = (target.limits || [null, null]).map((v, i) => v ?? (i ? Infinity : -Infinity));
   if (target.kind === "gaussian") return interval(f, Math.sqrt(target.noise + s), least, largest);
   if (target.kind === "poisson") {
