@@ -40,7 +40,7 @@ from topicfocus.kernels.word_sums import gather_document
 #: Chord steps, at most, and how far one may go, relative to θ; the rest is left to Newton.
 _MOST_STEPS = 12
 _LONGEST = 0.3
-#: A last step changes no θ_k by more than this share of it; what is left is a tenth of that, or less.
+#: A last step changes no θ_k by more than this share of it; what is left is a small part of that.
 _TINY = 1e-6
 
 
@@ -145,7 +145,7 @@ def chord(rows, weight, n, new, prior, mix, inverse, r, u, work):
     for k in range(n_topics):
         along += r[k] * u[k]
     scale = m / (1.0 + m * along)
-    for tried in range(_MOST_STEPS):
+    for _ in range(_MOST_STEPS):
         fixed_point_gradient(rows, weight, n, prior, mix, work.norm, work.gradient)
         along_simplex(mix, work.gradient, work.trial)
         multiply(inverse, work.trial, work.step)

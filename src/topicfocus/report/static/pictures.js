@@ -94,7 +94,30 @@ function confusionCard(model, t, width) {
 
 /** Topics over time, or by group, where such a column was given. */
 function groupCards(model, chosen, width) {
-  return (model.data.groups || []).map((given) => (given.kind === "time" ? timeCard(model, given, chosen, width) : byCard(model, given, chosen, width)));
+  return (model.data.groups || []).flatMap((given) => [given.kind === "time" ? timeCard(model, given, chosen, width) : byCard(model, given, chosen, width), addsCard(model, given, chosen, width)]);
+}
+
+/** What each topic adds to a group's (a time's) predictions, beside those of all documents; the sums are how far they differ. */
+function addsCard(model, given, chosen, width) {
+  const { data } = model, l = effectOn(), t = data.predictors[l].target, found = given.targets[t];
+  if (!found) return null;
+  const target = data.targets[t], unit = unitOf(model, l) || target.name, order = topicOrder(model, l);
+  const title = `What makes ${given.name} differ in ${predictorName(model, l)}`;
+  const largest = Math.max(...found.adds.flat().map((v) => Math.abs(v ?? 0)), 1e-9);
+  const mean = (values, g) => (values && values[g] !== null ? levelText(model, values[g], l, 1) : "–");
+  const root = cells({
+    title, width, columns: given.labels, rows: order.map((k) => ({ name: topicName(data, k), strong: k === chosen })), note: `${title}: what each topic adds in each of ${given.labels.length}; CSV has the numbers`,
+    cell: (r, g) => {
+      const k = order[r], v = found.adds[g][k];
+      if (v === null) return { kind: "accent", much: 0, tip: `${given.labels[g]}: no documents` };
+      return { ...tint(v, largest), text: width / given.labels.length > 60 ? signed(v, 2) : "", pick: () => update({ topic: k }),
+        tip: `${topicName(data, k)}, ${given.labels[g]}: ${signed(v, 2)} ${unit} beside all documents. ${given.labels[g]} in all: predicted ${mean(found.predicted, g)}, actual ${mean(found.actual, g)}; ${format(given.n[g])} documents` };
+    },
+  });
+  const rows = given.labels.flatMap((label, g) => order.map((k) => [label, given.n[g], found.predicted[g], found.actual ? found.actual[g] : null, k, topicName(data, k), found.adds[g][k]]));
+  return card(title, figure(title, root, () => ({ head: [given.name, "documents", "mean predicted", "mean actual", "topic", "name", `adds, ${unit}`], rows })),
+    el("p", { class: "legend" }, el("span", { class: "key up" }), " adds, ", el("span", { class: "key down" }), ` takes away, in ${unit}, beside the average of all documents; a column adds up to how far it is from them (but for covariates).`),
+    table(`Mean ${predictorName(model, l)} by ${given.name}`, [given.name, "documents", "predicted", "actual"], given.labels.map((label, g) => [label, format(given.n[g]), mean(found.predicted, g), mean(found.actual, g)])));
 }
 
 function groupData(model, given) {
