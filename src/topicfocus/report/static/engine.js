@@ -270,7 +270,8 @@ function predictCounts(model, counts, given = {}) {
   });
   const base = coef.map((_, l) => offset[l] + model.baseTopics[l]);
   const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta));
-  const spread = coef.map((eta) => varianceAlong(factor, theta, eta));
+  // ρ of what the words leave open: estimators/fitted.py.
+  const spread = coef.map((eta, l) => data.targets[data.predictors[l].target].open * varianceAlong(factor, theta, eta));
   const size = model.total + doc.weight.reduce((a, b) => a + b, 0);
   const tokens = new Float64Array(K), whole = coef.map((eta) => dot(eta, theta));
   const words = doc.words.map((v, j) => {
@@ -359,7 +360,7 @@ function explainAgainstOthers(model, target, found) {
 
 /** E[y | f], its standard deviation, probabilities and, of numbers, an 80% interval within the target's limits. */
 function respond(target, predictor, spread) {
-  const f = predictor[target.first], s = spread[target.first] * target.open; // ρ of what the words leave open
+  const f = predictor[target.first], s = spread[target.first];
   const [least, largest] = (target.limits || [null, null]).map((v, i) => v ?? (i ? Infinity : -Infinity));
   if (target.kind === "gaussian") return interval(f, Math.sqrt(target.noise + s), least, largest);
   if (target.kind === "poisson") {

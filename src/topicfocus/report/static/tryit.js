@@ -161,7 +161,7 @@ function tryWords(model) {
 function predictionNow(model, l) {
   const { found, whole } = tryResult(model), target = model.data.targets[model.data.predictors[l].target];
   const now = responseAt(model, found, l), before = whole ? responseAt(model, whole, l) : null;
-  return [isClass(target) ? `“${predictorName(model, l)}” ` : `${target.name} `, el("strong", {}, levelText(model, now, l, 1)),
+  return [isClass(target) ? `“${predictorName(model, l)}” ` : `${target.name} `, el("strong", {}, levelText(model, now, l)),
     before === null ? "" : el("span", { class: now >= before ? "up" : "down" }, ` ${model.data.effects ? amountText(model, now - before, l).split(" ")[0] : signed(now - before)}`)];
 }
 
