@@ -98,15 +98,22 @@ def first_occurrences(
                 predict_mix(coef, mix, out[d, i, 1])
                 weight[known] = 0.0
             else:
-                before = weight[slot]
-                for occurrence in range(2):
-                    weight[slot] = occurrence * words.multiplicity[v]
-                    over = words_to_solve(rows, weight, n, prior, work.by_word)
-                    map_document(rows, weight, n, prior, mix, budget, over, work)
-                    predict_mix(coef, mix, out[d, i, occurrence])
-                weight[slot] = before
+                m = words.multiplicity[v]
+                both_mixes(rows, weight, n, slot, m, prior, mix, budget, work, coef, out[d, i])
         for j in range(known):
             place[here[j]] = -1
+
+
+@kernel
+def both_mixes(rows, weight, n, slot, multiplicity, prior, mix, budget, work, coef, out):
+    """Of a word that the document has: by Newton without it, and from there with it once."""
+    before = weight[slot]
+    for occurrence in range(2):
+        weight[slot] = occurrence * multiplicity
+        over = words_to_solve(rows, weight, n, prior, work.by_word)
+        map_document(rows, weight, n, prior, mix, budget, over, work)
+        predict_mix(coef, mix, out[occurrence])
+    weight[slot] = before
 
 
 @kernel
