@@ -28,3 +28,19 @@ def test_a_quick_fit_says_nothing_in_a_pipe(capsys):
     with progress_bar("LDA", None, True) as report:
         report(StepInfo(1, -1.0, 0), 2)
     assert capsys.readouterr().err == ""
+
+
+def test_lines_name_the_stage_of_a_fit():
+    from topicfocus.estimators.progress import Lines
+    from topicfocus.solvers.checkpoints import stage, telling
+
+    said, lines = [], Lines("a model", print)
+    with telling(lines.phase):
+        stage("evidence", lambda: said.append(lines.line()))
+        stage("themes", lambda: said.append(lines.line()))
+    stage("nobody listens", lambda: said.append(lines.line()))
+    assert [line.split(":")[0] for line in said] == [
+        "a model, evidence",
+        "a model, themes",
+        "a model, themes",
+    ]

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from topicfocus.solvers import StepInfo
+from topicfocus.solvers.checkpoints import telling
 
 #: From so many columns a title and the names of all figures fit on the line.
 _WIDE = 120
@@ -63,6 +64,7 @@ class Lines:
         self._step: tuple[StepInfo, int] | None = None
         self._start: tuple[int, float] | None = None
         self._validation = math.nan
+        self._phase = ""
         self._ended = threading.Event()
 
     def __enter__(self) -> Lines:
@@ -71,6 +73,10 @@ class Lines:
 
     def __exit__(self, *_: Any) -> None:
         self._ended.set()
+
+    def phase(self, name: str) -> None:
+        """A stage begins: its name is said."""
+        self._phase = f", {name}"
 
     def report(self, info: StepInfo, epochs: int) -> None:
         """A step has ended."""
@@ -92,9 +98,9 @@ class Lines:
         now = time.monotonic()
         gone = f"{duration(now - self._began)} gone"
         if self._step is None or self._start is None:
-            return f"{self._title}: {gone}"
+            return f"{self._title}{self._phase}: {gone}"
         info, epochs = self._step
-        parts = [f"{self._title}: step {info.epoch} of at most {epochs}"]
+        parts = [f"{self._title}{self._phase}: step {info.epoch} of at most {epochs}"]
         if self._figure:
             parts.append(f"{self._figure} {info.objective:.4f}")
         if math.isfinite(self._validation):
@@ -122,7 +128,7 @@ def progress_bar(
         if always is None:
             yield None
             return
-        with Lines(title, always, n_words, figure) as lines:
+        with Lines(title, always, n_words, figure) as lines, telling(lines.phase):
             yield lines.report
         return
     # Imported here: a quarter of the time of `import topicfocus` otherwise.
@@ -131,7 +137,7 @@ def progress_bar(
     console = Console(stderr=True)
     # A file or a pipe gets lines: control characters in a log help nobody.
     if not (console.is_terminal or console.is_jupyter):
-        with Lines(title, emit or _to_stderr, n_words, figure) as lines:
+        with Lines(title, emit or _to_stderr, n_words, figure) as lines, telling(lines.phase):
             yield lines.report
         return
     with _bar(console, title, n_words, figure) as report:
@@ -187,5 +193,9 @@ def _bar(
                 figures += f"  kept {info.kept}/{n_words}"
             bar.update(task, total=epochs, completed=info.epoch, figures=figures)
 
-        yield report
+        def phase(name: str) -> None:
+            bar.update(task, figures=name)
+
+        with telling(phase):
+            yield report
         bar.update(task, total=bar.tasks[0].completed or 1)

@@ -52,8 +52,25 @@ def current_store() -> Store | None:
     return _STORE.get()
 
 
+#: Who is told which stage begins.
+_LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("topicfocus_stage", default=None)
+
+
+@contextmanager
+def telling(listener: Callable[[str], None]) -> Iterator[None]:
+    """In this block `listener` is told the name of each stage that begins."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
 def stage(name: str, work: Callable[[], T], finished: Callable[[T], bool] = lambda _: True) -> T:
     """The result of `work`, from the store if it is there; put there if it is `finished`."""
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener(name)
     store = _STORE.get()
     if store is None:
         return work()
