@@ -3,6 +3,7 @@
 One cluster serves most tests, because processes that import Numba take seconds to start.
 """
 
+import csv
 import os
 import signal
 import subprocess
@@ -24,6 +25,7 @@ from topicfocus import (
 from topicfocus.corpus import parts
 from topicfocus.datasets import make_reviews
 from topicfocus.distributed import ClusterError, DaskCounts, connected
+from topicfocus.workflow import fit_file
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
@@ -145,30 +147,60 @@ if __name__ == "__main__":
 """
 
 
-def test_a_cluster_that_dies_is_a_clear_error(tmp_path, store, reviews, monkeypatch):
+@pytest.fixture
+def mortal(tmp_path):
+    """The process of a cluster, and its address."""
     script = tmp_path / "cluster.py"
     script.write_text(SCHEDULER)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, script], **pipes)
-    passes, run_task = [], DaskCounts.run_task
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+
+
+def dying(monkeypatch, process, when):
+    """The cluster is killed before the first pass at which `when` is true."""
+    run_task = DaskCounts.run_task
 
     def until_it_dies(self, task, bounds):
-        passes.append(task)
-        if len(passes) == 6:
+        if when():
             process.kill()
         return run_task(self, task, bounds)
 
     monkeypatch.setattr(DaskCounts, "run_task", until_it_dies)
-    try:
-        address = process.stdout.readline().strip()
-        with (
-            pytest.raises(ClusterError, match=rf"the cluster at {address} is gone"),
-            connected(address) as client,
-        ):
-            focused().fit(DaskCounts(store, client=client), reviews.target)
-    finally:
-        process.kill()
-        process.communicate()
+
+
+def test_a_cluster_that_dies_is_a_clear_error(mortal, store, reviews, monkeypatch):
+    process, address = mortal
+    passes = iter(range(1000))
+    dying(monkeypatch, process, lambda: next(passes) == 5)
+    with (
+        pytest.raises(ClusterError, match=rf"the cluster at {address} is gone"),
+        connected(address) as client,
+    ):
+        focused().fit(DaskCounts(store, client=client), reviews.target)
+
+
+def test_a_fit_goes_on_after_its_cluster_died(mortal, tmp_path, reviews, monkeypatch):
+    process, address = mortal
+    monkeypatch.setattr("topicfocus.folders.cache_folder", lambda: tmp_path / "cache")
+    path, out = tmp_path / "reviews.csv", tmp_path / "topics"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows(
+            [("text", "stars"), *zip(reviews.texts, reviews.target, strict=True)]
+        )
+    finished = tmp_path / "topics.partial" / "evidence.stage"
+    dying(monkeypatch, process, finished.exists)
+    columns = {"text": "text", "target": "stars", "topics": 3}
+    with pytest.raises(ClusterError, match="is gone") as error:
+        fit_file(path, **columns, out=out, cluster=address)
+    assert "resume" in " ".join(error.value.__notes__)
+    said = []
+    resumed = fit_file(path, **columns, out=out, memory="2GB", resume=True, remarks=said.append)
+    assert any("Going on from" in line and "evidence" in line for line in said)
+    whole = fit_file(path, **columns)
+    same(resumed.pipeline[-1], whole.pipeline[-1])
 
 
 def test_no_cluster_at_an_address():
