@@ -58,6 +58,8 @@ FRAGMENTS = {
     "explorer.md-2": "goes on with an explorer of the reader",
     "metrics.md-0": "goes on with a model of the reader",
     "persistence.md-0": "goes on with a model of the reader",
+    "scale.md-0": "goes on with counts of the reader; the docstring of CountStore runs",
+    "scale.md-1": "needs a cluster; tests/distributed does the same",
     "streaming.md-0": "goes on with batches of the reader",
     "text.md-0": "reads a file of the reader",
     "text.md-2": "reads a file of the reader; tests/cli/test_inputs.py does the same",

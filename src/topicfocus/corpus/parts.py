@@ -92,7 +92,28 @@ class PartedCounts(ABC):
         """Some of the words, in ascending order, each multiplied by its weight."""
 
     def table(self, width: int, fill: float | NDArray[np.float64] = 0.0) -> NDArray[np.float64]:
-        """Documents x width numbers of our own, to be worked on in place."""
+        """Numbers of each document, to be worked on in place.
+
+        Parameters
+        ----------
+        width : int
+        fill : float or array
+            What is in it at first.
+
+        Returns
+        -------
+        array (documents, width)
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> store.table(2).shape
+        (2, 2)
+        >>> folder.cleanup()
+        """
         return self.new_table(self.shape[0], width, fill)
 
     def new_table(
@@ -104,7 +125,22 @@ class PartedCounts(ABC):
         return out
 
     def word_sums(self) -> NDArray[np.float64]:
-        """Σ_d c_dv."""
+        """Σ_d c_dv of each word.
+
+        Returns
+        -------
+        array (words,)
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> store.word_sums().tolist()
+        [4.0, 9.0, 1.0]
+        >>> folder.cleanup()
+        """
         total = np.zeros(self.shape[1])
         for first, last in pairwise(sum_bounds(self.indptr).tolist()):
             sums = np.zeros(self.shape[1])

@@ -182,7 +182,32 @@ class CountStore(PartedCounts):
         return sum(f.stat().st_size for f in self.folder.iterdir())
 
     def read(self, first: int, last: int) -> Rows:
-        """Documents first..last-1, as they would be in a matrix in memory."""
+        """Documents first..last-1, as they would be in a matrix in memory.
+
+        Parameters
+        ----------
+        first, last : int
+
+        Returns
+        -------
+        Rows
+            ``matrix(n_words)`` of it is a SciPy matrix.
+
+        Raises
+        ------
+        StoreError
+            If the files are damaged.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> store.read(1, 2).matrix(3).toarray().tolist()
+        [[0.0, 9.0, 0.0]]
+        >>> folder.cleanup()
+        """
         lo, hi = int(self.indptr[first]), int(self.indptr[last])
         indices = self._files.read("indices", lo, hi).astype(np.int32)
         raw = self._files.read("counts", lo, hi)
@@ -196,20 +221,76 @@ class CountStore(PartedCounts):
         return Rows((self.indptr[first : last + 1] - lo).astype(np.int32), indices, data)
 
     def sqrt(self) -> CountStore:
-        """√counts, a view."""
+        """√counts, a view of the same files.
+
+        Returns
+        -------
+        CountStore
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> store.sqrt().read(0, 2).data.tolist()
+        [2.0, 1.0, 3.0]
+        >>> folder.cleanup()
+        """
         if self._root or self._weight is not None:
             raise ValueError("these are roots or weighted already")
         return self._of(self._files, self.scratch, True)
 
     def rows(self, index: NDArray[np.intp]) -> Counts:
-        """Some of the documents, in the order of `index`."""
+        """Some of the documents, in the order of `index`.
+
+        Parameters
+        ----------
+        index : array of int
+
+        Returns
+        -------
+        scipy.sparse.csr_array if there is room in memory, else CountStore
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> import numpy as np
+        >>> store.rows(np.array([1])).shape
+        (1, 3)
+        >>> folder.cleanup()
+        """
         plain = self._of(self._files, self.scratch)
         if not self._root and self._weight is None:
             return super().rows(index)
         return self._seen(plain.rows(index))
 
     def columns(self, kept: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> Counts:
-        """Some of the words, each multiplied by its weight."""
+        """Some of the words, in ascending order, each multiplied by its weight.
+
+        Parameters
+        ----------
+        kept : array of int
+        weight : array, one a word that is kept, optional
+
+        Returns
+        -------
+        scipy.sparse.csr_array if there is room in memory, else CountStore
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> import numpy as np
+        >>> store.columns(np.array([0, 2])).toarray().tolist()
+        [[4.0, 1.0], [0.0, 0.0]]
+        >>> folder.cleanup()
+        """
         if self._weight is not None:
             raise ValueError("these are weighted already")
         building = _Collected(self.scratch, len(kept))
@@ -228,12 +309,52 @@ class CountStore(PartedCounts):
         return seen
 
     def build(self) -> Building:
+        """Collects documents of the same words: in memory where they fit, else on disk.
+
+        Returns
+        -------
+        Building
+            With ``add(rows)`` and ``finish()``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> building = store.build()
+        >>> building.add(store.read(0, 1))
+        >>> building.finish().shape
+        (1, 3)
+        >>> folder.cleanup()
+        """
         return _Collected(self.scratch, self.shape[1])
 
     def new_table(
         self, n_docs: int, width: int, fill: float | NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Documents x width numbers, in memory or in a file, as there is room."""
+        """Numbers of documents, in memory or in a mapped file, as there is room.
+
+        Parameters
+        ----------
+        n_docs, width : int
+        fill : float or array
+            What is in it at first.
+
+        Returns
+        -------
+        array (n_docs, width)
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> float(store.new_table(2, 3, 0.5).sum())
+        3.0
+        >>> folder.cleanup()
+        """
         return self.scratch.table(n_docs, width, fill)
 
 

@@ -7,6 +7,7 @@ that carry the intercept (thresholds) by L-BFGS with these, any other by Newton'
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +38,8 @@ _MOST_FOR_NEWTON = 600
 _BLOCK = 2048
 #: A loss that rises by less than this share of itself has not risen.
 _ROUNDING = 1e-13
+#: Documents of a block of a regression; fewer are one block.
+_MANY = 1 << 18
 #: Rounds of slopes and dispersion, at most.
 _MOST_ROUNDS = 20
 
@@ -106,28 +109,68 @@ def fit_linear(
     Columns are centred, since topic mixes sum to one and share their sum with the intercept. Many
     classes begin from `start`, a fit to a similar design.
     """
-    centre = np.average(design, axis=0, weights=column.weight) if design.shape[1] else np.zeros(0)
-    centred = design - centre
+    centre = _mean(design, column.weight)
     if column.width > 1:
         begin = None
         if start is not None:
             begin = np.vstack([start.coef, start.intercept + centre @ start.coef])
-        coef, intercept, family = _fit_classes(column, centred, penalty, begin)
+        coef, intercept, family = _fit_classes(column, design - centre, penalty, begin)
     elif carries_intercept(column.family):
-        coef, intercept, family = _fit_levels(column, centred, penalty)
+        coef, intercept, family = _fit_levels(column, design - centre, penalty)
     else:
-        coef, intercept, family = _fit_dispersed(column, centred, penalty)
+        coef, intercept, family = _fit_dispersed(column, _Centred(design, centre), penalty)
     return Linear(coef, intercept - centre @ coef, family)
 
 
-def _fit_dispersed(column: Column, design: np.ndarray, penalty: float) -> tuple:
+def _mean(design: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weighted mean of each column, block by block where documents are very many."""
+    if not design.shape[1]:
+        return np.zeros(0)
+    if len(design) <= _MANY:
+        return np.average(design, axis=0, weights=weight)
+    spans = [slice(first, first + _MANY) for first in range(0, len(design), _MANY)]
+    return sum(weight[here] @ design[here] for here in spans) / weight.sum()
+
+
+class _Centred:
+    """Columns less their means, and a column of ones: a block of documents at a time.
+
+    Three copies of the topic mixes of ten million documents would be gigabytes. Fewer documents are
+    one block, which is made once.
+    """
+
+    def __init__(self, design: np.ndarray, centre: np.ndarray | float) -> None:
+        self._design, self._centre = design, centre
+        self.n_columns = design.shape[1] + 1
+        self._held: np.ndarray | None = None
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        for first in range(0, max(len(self._design), 1), _MANY):
+            yield slice(first, first + _MANY), self._block(slice(first, first + _MANY))
+
+    def _block(self, here: slice) -> np.ndarray:
+        if self._held is not None:
+            return self._held
+        columns = self._design[here] - self._centre
+        block = np.column_stack([columns, np.ones(len(columns))])
+        if len(self._design) <= _MANY:
+            self._held = block
+        return block
+
+    def dot(self, x: np.ndarray) -> np.ndarray:
+        """Columns times x, without the ones."""
+        parts = [np.ascontiguousarray(block[:, :-1]) @ x for _, block in self.blocks()]
+        return np.concatenate(parts)
+
+
+def _fit_dispersed(column: Column, design: _Centred, penalty: float) -> tuple:
     """Slopes and the family's own parameters in turn; δ plays no part in the slopes and stays."""
     coef, intercept, family = _fit_scalar(column, design, penalty)
     if noise_variance(family) is not None or len(free_parameters(family)) == 0:
         return coef, intercept, family
     for _ in range(_MOST_ROUNDS):
         before = free_parameters(family)
-        f = column.offset[:, 0] + intercept[0] + design @ coef[:, 0]
+        f = column.offset[:, 0] + intercept[0] + design.dot(coef[:, 0])
         family = update_dispersion(family, column.target, f, np.zeros(len(f)), column.weight)
         column = replace(column, family=family)
         coef, intercept, family = _fit_scalar(column, design, penalty)
@@ -136,20 +179,22 @@ def _fit_dispersed(column: Column, design: np.ndarray, penalty: float) -> tuple:
     return coef, intercept, family
 
 
-def _fit_scalar(column: Column, design: np.ndarray, penalty: float) -> tuple:
-    family, y, w = column.family, column.target, column.weight
-    offset = column.offset[:, 0]
-    design = np.column_stack([design, np.ones(len(design))])
-    ridge = np.full(design.shape[1], penalty)
+def _fit_scalar(column: Column, design: _Centred, penalty: float) -> tuple:
+    family, size = column.family, design.n_columns
+    ridge = np.full(size, penalty)
     ridge[-1] = 1e-9
     quadratic = is_quadratic(family)
-    x = np.zeros(design.shape[1])
+    x = np.zeros(size)
     x[-1] = level(column)[0]
     for _ in range(100):
-        _, slope, bend, _ = likelihood_table(family, y, offset + design @ x)
-        gradient = design.T @ (w * slope) - ridge * np.append(x[:-1], 0.0)
-        curvature = design.T @ (design * (w * -bend)[:, None]) + np.diag(ridge)
-        step = np.linalg.solve(curvature, gradient)
+        gradient, curvature = np.zeros(size), np.zeros((size, size))
+        for here, block in design.blocks():
+            y, w, offset = column.target[here], column.weight[here], column.offset[here, 0]
+            _, slope, bend, _ = likelihood_table(family, y, offset + block @ x)
+            gradient += block.T @ (w * slope)
+            curvature += block.T @ (block * (w * -bend)[:, None])
+        gradient -= ridge * np.append(x[:-1], 0.0)
+        step = np.linalg.solve(curvature + np.diag(ridge), gradient)
         if not quadratic:
             step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
         x = x + step
@@ -291,7 +336,7 @@ def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
     else:
         # Thresholds stay as they are: the predictor is moved, not the levels.
         centre = np.average(predictor, axis=0, weights=column.weight)
-        factor = float(_fit_scalar(column, predictor - centre, 1e-6)[0][0, 0])
+        factor = float(_fit_scalar(column, _Centred(predictor, centre), 1e-6)[0][0, 0])
     factor = float(np.clip(factor, 0.1, 1.0))
     moved = replace(column, offset=column.offset + factor * predictor)
     return (level(moved) if column.width == 1 else _class_shift(moved)), factor

@@ -66,11 +66,7 @@ def fit_source(
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
     y, counts = target_values(target), take_rows(counted.counts, train)
-    n_classes = 1 if target.classes is None else len(target.classes)
-    largest = replace(options, topics=most_topics(options))
-    n_docs, n_words = counts.shape
-    if not isinstance(counts, PartedCounts):  # of these not more is in memory than may be
-        check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
+    _check_size(counts, source, options, remarks)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -92,10 +88,7 @@ def fit_source(
         )
         seconds = time.perf_counter() - began
         model.n_jobs = options.jobs
-        if baseline and isinstance(counted.counts, PartedCounts):
-            remarks.say("No comparison with a regression on all words: counts are on disk.")
-        elif baseline:
-            remarks.say(f"{COMPARING} ...")
+        _say_comparison(counted, baseline, remarks)
         with Lines(COMPARING, remarks.say):
             judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)
         found = check_stability(training, model, options)
@@ -113,6 +106,24 @@ def fit_source(
         _say_warnings(outcome, remarks)
         outcome = with_choice(outcome, tuned, found)
         return replace(outcome, fingerprint=mark if tuned is None else None)
+
+
+def _check_size(counts: Any, source: Source, options: ModelOptions, remarks: Remarks) -> None:
+    """Whether the fit fits into memory; of counts on disk not more is there than may be."""
+    if isinstance(counts, PartedCounts):
+        return
+    classes = source.target.classes
+    n_classes = 1 if classes is None else len(classes)
+    largest = replace(options, topics=most_topics(options))
+    n_docs, n_words = counts.shape
+    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
+
+
+def _say_comparison(counted: Counted, baseline: bool, remarks: Remarks) -> None:
+    if baseline and isinstance(counted.counts, PartedCounts):
+        remarks.say("No comparison with a regression on all words: counts are on disk.")
+    elif baseline:
+        remarks.say(f"{COMPARING} ...")
 
 
 def _on_cluster(source: Source, counted: Counted, train: np.ndarray, client: Any) -> Any:

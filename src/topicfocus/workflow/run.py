@@ -216,8 +216,6 @@ def fit_file(
     'target'
     >>> folder.cleanup()
     """
-    given = [path] if isinstance(path, (str, os.PathLike)) else path
-    paths = tuple(os.fspath(one) for one in given)
     options = ModelOptions(
         model=model,
         topics=topics,
@@ -229,10 +227,9 @@ def fit_file(
         jobs=jobs,
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
-    folder = None if out is None else named(out)
-    _check_folder(folder, resume, overwrite)
+    folder = _checked_folder(out, resume, overwrite)
     job = _Job(
-        paths=paths,
+        paths=_as_paths(path),
         roles=Roles(text=text, target=target, kind=kind, more=more),
         options=options,
         reading=reading,
@@ -244,17 +241,17 @@ def fit_file(
         fingerprint=fingerprint,
         progress=progress,
         baseline=baseline,
-        memory=_checked_memory(memory, options, cluster),
-        cluster=cluster,
+        **_beyond_memory(memory, cluster, options),
     )
     return _logged(job, log, as_remarks(remarks))
 
 
-def _checked_memory(
-    memory: int | str | None, options: ModelOptions, cluster: str | None
-) -> int | None:
+def _beyond_memory(
+    memory: int | str | None, cluster: str | None, options: ModelOptions
+) -> dict[str, Any]:
+    """Limit of memory and cluster of a job, checked before long work."""
     if memory is None and cluster is None:
-        return None
+        return {}
     if options.topics == "auto" or options.stability:
         what = "topics" if options.topics == "auto" else "stability"
         mine = setting("cluster" if memory is None else "memory")
@@ -268,13 +265,21 @@ def _checked_memory(
         dask()  # before long work
     from topicfocus.workflow.stored import check_memory
 
-    return check_memory(CLUSTER_MEMORY if memory is None else memory)
+    limit = check_memory(CLUSTER_MEMORY if memory is None else memory)
+    return {"memory": limit, "cluster": cluster}
 
 
-def _check_folder(folder: Path | None, resume: bool, overwrite: bool) -> None:
+def _as_paths(path: Any) -> tuple[str, ...]:
+    given = [path] if isinstance(path, (str, os.PathLike)) else path
+    return tuple(os.fspath(one) for one in given)
+
+
+def _checked_folder(out: Any, resume: bool, overwrite: bool) -> Path | None:
+    folder = None if out is None else named(out)
     if folder is None and (resume or overwrite):
         option = setting("resume" if resume else "overwrite", True)
         raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
+    return folder
 
 
 def _logged(job: _Job, log: str | os.PathLike[str] | None, remarks: Remarks) -> Outcome:
