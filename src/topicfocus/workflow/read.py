@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import take_rows
 from topicfocus.text import ReadError, Target, detect_target, read_table
 from topicfocus.text.errors import BadRows
 from topicfocus.text.files import (
@@ -200,6 +199,8 @@ def _without_bad(source: Source, remarks: Remarks) -> Source:
         remarks.say(f"Left out: {source.where(i)}: {what}.")
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
     remarks.say(f"{rows} left out for the target.")
+    from topicfocus.corpus.parts import take_rows  # SciPy, which a mistake should not wait for
+
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
     return replace(
         source,
