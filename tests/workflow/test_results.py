@@ -246,6 +246,10 @@ def test_topics_and_words_as_tables(outcome):
     assert [row["words"].split() for row in topics] == [
         t["words"] for t in outcome.result["topics"]
     ]
+    for name in ("low", "high", "change", "lower", "upper", "share"):
+        assert [float(row[name]) for row in topics] == pytest.approx(
+            [t[name] for t in outcome.result["topics"]], rel=1e-5
+        )
     counter, model = outcome.pipeline
     assert [row["word"] for row in words] == list(counter.get_feature_names_out())
     assert [row["kept"] == "yes" for row in words] == model.selected_words_.tolist()

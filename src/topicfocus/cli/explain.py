@@ -138,7 +138,8 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_row(f"a text without words{mean}", f"{result['base']:+.3f}")
     for row in result["covariates"]:
         amount = Text(f"{row['amount']:+.3f}", style=_sign(row["amount"]))
-        table.add_row(Text(f"  {row['name']} = {row['value']:g}"), amount)
+        known = "not known" if row["value"] is None else f"{row['value']:g}"
+        table.add_row(Text(f"  {row['name']} = {known}"), amount)
     _rows(table, list(result["words"].items()), "words")
     if not result["words"]:
         table.add_row("  no word of this text is known to the model", "")

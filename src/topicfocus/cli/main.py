@@ -73,6 +73,8 @@ def _with_config(args: argparse.Namespace, argv: Sequence[str] | None) -> argpar
         settings = read_flat(args.config)
     if "lowercase" in settings:
         settings["keep_case"] = not settings.pop("lowercase")
+    if "baseline" in settings:
+        settings["no_baseline"] = not settings.pop("baseline")
     return build_parser(settings).parse_args(argv)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from topicfocus.estimators.progress import Lines
 from topicfocus.workflow.checkpoints import FolderStore
+from topicfocus.workflow.class_weights import check_class_weight, class_factors, said
 from topicfocus.workflow.copies import say_copies
 from topicfocus.workflow.count import choose_words
 from topicfocus.workflow.estimate import check_size
@@ -20,6 +21,7 @@ from topicfocus.workflow.fit import (
     fit_model,
     keeping_finished,
 )
+from topicfocus.workflow.gaps import say_gaps
 from topicfocus.workflow.judge import judge
 from topicfocus.workflow.models import target_values
 from topicfocus.workflow.options import CountOptions, ModelOptions
@@ -59,10 +61,14 @@ def fit_source(
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
+    check_class_weight(options.class_weight, target)
+    if options.class_weight is not None:
+        remarks.say(said(options.class_weight))
     parts = _parts(source, options, remarks)
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
     y, counts = target_values(target), counted.counts[train]
+    say_gaps(source.columns, train, remarks)
     n_classes = 1 if target.classes is None else len(target.classes)
     largest = replace(options, topics=most_topics(options))
     n_docs, n_words = counts.shape
@@ -77,8 +83,10 @@ def fit_source(
         store.open(mark, settings, keeping.resume)
     with keeping_finished(store):
         mine, partial = source.columns.of(train), None if keeping is None else keeping.partial
+        factor = class_factors(options.class_weight, target, train, source.columns.weight)
+        own = None if factor is None else factor[train]
         training = Training(
-            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial
+            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial, own
         )
         options, tuned = tune_model(training, options)
         began = time.perf_counter()
@@ -90,7 +98,9 @@ def fit_source(
         if baseline:
             remarks.say(f"{COMPARING} ...")
         with Lines(COMPARING, remarks.say):
-            judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)
+            judged = judge(
+                model, source, counted, y, parts, options.seed, baseline=baseline, factor=factor
+            )
         found = check_stability(training, model, options)
         outcome = make_outcome(
             source,

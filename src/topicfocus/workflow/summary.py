@@ -21,6 +21,12 @@ _LISTED = 12
 _COMMON = 5
 #: Words of a topic, and words that it goes with.
 _WORDS = 10
+#: Of topics.csv, as metrics.json calls them: predictions with little and much of the topic, their
+#: difference with its interval, the topic's part of an average document, and at both ends.
+_TOPIC_COLUMNS = (
+    *("topic", "class", "low", "high", "change", "lower", "upper"),
+    *("share", "share_low", "share_high"),
+)
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,7 @@ def scale(model: Any, found: Effects) -> dict[str, Any]:
 
 def topic_table(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Topics as columns of topics.csv, in the order of `topics`; words with spaces between them."""
-    names = [n for n in ("topic", "class", "effect", "log_odds", "share") if n in rows[0]]
+    names = [n for n in _TOPIC_COLUMNS if n in rows[0]]
     table: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
     for name in ("words", "context"):
         if name in rows[0]:
@@ -146,7 +152,11 @@ def word_table(model: Any, words: np.ndarray, counts: Any) -> dict[str, Any]:
 
 
 def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Of each covariate its mean and spread in the training part, and what a unit of it adds."""
+    """Of each covariate its mean and spread in the training part, and what a unit of it adds.
+
+    Where some documents lack it, "filled_with" is the median that stands there, and "NAME is
+    missing" a covariate of its own.
+    """
     if not names:
         return []
     targets = model.fitted_.target_model
@@ -154,6 +164,8 @@ def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     out = []
     for j, name in enumerate(targets.column_names(names)):
         row = {"name": name, "mean": scaling.centre[j], "std": scaling.size[j]}
+        if targets.filling is not None and j in targets.filling.indicated:
+            row["filled_with"] = targets.filling.median[j]
         if len(coef) == 1:
             row["coef"] = coef[0, j]
         else:  # of several classes, with the one that it speaks for
