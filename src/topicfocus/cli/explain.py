@@ -10,7 +10,6 @@ import numpy as np
 
 from topicfocus.cli.console import (
     Remarks,
-    joined,
     one_line_warnings,
     print_json,
     result_console,
@@ -19,6 +18,7 @@ from topicfocus.cli.encodings import sign
 from topicfocus.cli.show import percentage
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.printable import printable, printable_values
+from topicfocus.workflow.tables import joined
 
 _LISTED = 10
 #: Of more than two classes, the likeliest ones that are shown.

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.cli.console import joined, result_console
+from topicfocus.cli.console import result_console
 from topicfocus.cli.encodings import sign
 from topicfocus.workflow.printable import printable_values
+from topicfocus.workflow.tables import joined
 
 #: Figures: name, how it is printed, and whether more is better.
 FIGURES = {

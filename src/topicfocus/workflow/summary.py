@@ -15,6 +15,7 @@ from topicfocus.estimators.effects import (
 )
 from topicfocus.estimators.targets import TargetPart
 from topicfocus.workflow.columns import Columns
+from topicfocus.workflow.tables import joined
 
 _LISTED = 12
 #: Documents that a word should be in to be shown for what it changes.
@@ -123,12 +124,12 @@ def scale(model: Any, found: Effects) -> dict[str, Any]:
 
 
 def topic_table(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Topics as columns of topics.csv, in the order of `topics`; words with spaces between them."""
+    """Topics as columns of topics.csv, in the order of `topics`; words as `joined` has them."""
     names = [n for n in _TOPIC_COLUMNS if n in rows[0]]
     table: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
     for name in ("words", "context"):
         if name in rows[0]:
-            table[name] = [" ".join(map(str, row[name])) for row in rows]
+            table[name] = [joined(map(str, row[name])) for row in rows]
     return table
 
 
