@@ -104,6 +104,21 @@ def test_ctrl_c_twice(data, whole, tmp_path, i):
     same(tmp_path / "o", reference)
 
 
+def interrupted_at_the_end(arguments):
+    """The work of a process: a command that is over, and Ctrl-C before the process is."""
+    code = run_command(arguments)
+    for _ in range(2):
+        signal.raise_signal(signal.SIGINT)
+    return code
+
+
+def test_ctrl_c_after_the_command_is_over(tmp_path):
+    process = Forked(interrupted_at_the_end, ["predict", str(tmp_path / "none"), "none.csv"])
+    _, err = process.communicate(timeout=100)
+    assert process.returncode == 1 and "Traceback" not in err
+    assert len(err.splitlines()) == 1
+
+
 # ---- a full disk -------------------------------------------------------------------------------
 
 

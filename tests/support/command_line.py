@@ -40,10 +40,11 @@ def topicfocus_process(*args, **kwargs):
 
 
 def run_command(arguments):
-    """The work of a forked process: the command."""
+    """The work of a forked process: the command, as the process itself."""
     from topicfocus.cli.main import main
 
-    return main(arguments)
+    sys.argv = ["topicfocus", *arguments]
+    return main()
 
 
 def run_as_nobody(arguments):

@@ -29,11 +29,14 @@ _LONGEST = 2000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (argparse itself exits with 2 on bad usage)."""
+    """Run the command line; returns the exit code (argparse itself exits with 2 on bad usage).
+
+    Without `argv` it is the process itself, which ends with the command.
+    """
     missing = fill_streams()
     degrade_streams()
     args = build_parser().parse_args(argv)
-    with cleaning_up():
+    with cleaning_up(ends=argv is None):
         return _code(args, argv, missing)
 
 
