@@ -16,6 +16,7 @@ import time
 import numpy as np
 import pytest
 from command_line import (
+    interrupted_at_the_end,
     run_as_nobody,
     run_command,
     run_with_jumping_clock,
@@ -102,14 +103,6 @@ def test_ctrl_c_twice(data, whole, tmp_path, i):
     done = topicfocus_forked(*arguments(data, tmp_path / "o", "--resume"))
     assert done.returncode == 0, done.stderr
     same(tmp_path / "o", reference)
-
-
-def interrupted_at_the_end(arguments):
-    """The work of a process: a command that is over, and Ctrl-C before the process is."""
-    code = run_command(arguments)
-    for _ in range(2):
-        signal.raise_signal(signal.SIGINT)
-    return code
 
 
 def test_ctrl_c_after_the_command_is_over(tmp_path):
