@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -61,18 +63,13 @@ def fit_source(
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
-    check_class_weight(options.class_weight, target)
-    if options.class_weight is not None:
-        remarks.say(said(options.class_weight))
+    _say_class_weight(options, target, remarks)
     parts = _parts(source, options, remarks)
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
     y, counts = target_values(target), counted.counts[train]
     say_gaps(source.columns, train, remarks)
-    n_classes = 1 if target.classes is None else len(target.classes)
-    largest = replace(options, topics=most_topics(options))
-    n_docs, n_words = counts.shape
-    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
+    _check_size(counts, target, options, remarks)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -95,12 +92,9 @@ def fit_source(
         )
         seconds = time.perf_counter() - began
         model.n_jobs = options.jobs
-        if baseline:
-            remarks.say(f"{COMPARING} ...")
-        with Lines(COMPARING, remarks.say):
-            judged = judge(
-                model, source, counted, y, parts, options.seed, baseline=baseline, factor=factor
-            )
+        more: dict[str, Any] = {"baseline": baseline, "factor": factor}
+        with _comparing(baseline, remarks):
+            judged = judge(model, source, counted, y, parts, options.seed, **more)
         found = check_stability(training, model, options)
         outcome = make_outcome(
             source,
@@ -116,6 +110,27 @@ def fit_source(
         _say_warnings(outcome, remarks)
         outcome = with_choice(outcome, tuned, found)
         return replace(outcome, fingerprint=mark if tuned is None else None)
+
+
+@contextmanager
+def _comparing(baseline: bool, remarks: Remarks) -> Iterator[None]:
+    if baseline:
+        remarks.say(f"{COMPARING} ...")
+    with Lines(COMPARING, remarks.say):
+        yield
+
+
+def _say_class_weight(options: ModelOptions, target: Any, remarks: Remarks) -> None:
+    check_class_weight(options.class_weight, target)
+    if options.class_weight is not None:
+        remarks.say(said(options.class_weight))
+
+
+def _check_size(counts: Any, target: Any, options: ModelOptions, remarks: Remarks) -> None:
+    n_classes = 1 if target.classes is None else len(target.classes)
+    largest = replace(options, topics=most_topics(options))
+    n_docs, n_words = counts.shape
+    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
 
 
 def _say_warnings(outcome: Outcome, remarks: Remarks) -> None:

@@ -206,8 +206,7 @@ def fit_file(
     'target'
     >>> folder.cleanup()
     """
-    given = [path] if isinstance(path, (str, os.PathLike)) else path
-    paths = tuple(os.fspath(one) for one in given)
+    paths = _paths(path)
     options = ModelOptions(
         model=model,
         topics=topics,
@@ -220,8 +219,7 @@ def fit_file(
         jobs=jobs,
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
-    folder = None if out is None else named(out)
-    _check_folder(folder, resume, overwrite)
+    folder = _checked_folder(out, resume, overwrite)
     job = _Job(
         paths=paths,
         roles=Roles(text=text, target=target, kind=kind, more=more),
@@ -239,10 +237,16 @@ def fit_file(
     return _logged(job, log, as_remarks(remarks))
 
 
-def _check_folder(folder: Path | None, resume: bool, overwrite: bool) -> None:
-    if folder is None and (resume or overwrite):
+def _paths(path: Any) -> tuple[str, ...]:
+    given = [path] if isinstance(path, (str, os.PathLike)) else path
+    return tuple(os.fspath(one) for one in given)
+
+
+def _checked_folder(out: Any, resume: bool, overwrite: bool) -> Path | None:
+    if out is None and (resume or overwrite):
         option = setting("resume" if resume else "overwrite", True)
         raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
+    return None if out is None else named(out)
 
 
 def _logged(job: _Job, log: str | os.PathLike[str] | None, remarks: Remarks) -> Outcome:
