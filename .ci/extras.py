@@ -102,7 +102,7 @@ def r() -> None:
 
 
 def reproduce() -> None:
-    """Other packages' models beside ours on made-up reviews, the lexicon, and a figure's library."""
+    """Other packages' models on made-up reviews, the lexicon, and the library of the figures."""
     from topicfocus.reproduce import MODELS, compare, opinion_lexicon
     from topicfocus.reproduce.run import check_ready
 
