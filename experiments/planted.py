@@ -57,9 +57,7 @@ def table(themes: list[int], n_docs: int, n_data: int) -> str:
         for model in MODELS:
             rows = [fit(model, n_themes, n_docs, seed) for seed in range(n_data)]
             cosine = np.concatenate([row["cosine"] for row in rows])
-            error = (
-                [f"{np.mean([row['rmse'] for row in rows]):.3f}"] if "rmse" in rows[0] else ["-"]
-            )
+            errors = [row["rmse"] for row in rows if "rmse" in row]
             cells = [
                 f"{n_themes} x 2",
                 model,

@@ -38,8 +38,8 @@ from topicfocus.solvers.protocol import run
 
 #: α of the themes: a document has few of them.
 THEME_PRIOR = 0.1
-#: Documents that themes are found from, at most, and passes over these.
-MOST_DOCUMENTS, MOST_EPOCHS = 10_000, 40
+#: Documents that themes are found from, at most, passes over these, and documents clustered first.
+MOST_DOCUMENTS, MOST_EPOCHS, MOST_CLUSTERED = 10_000, 40, 3_000
 #: Steps of the clustering that they start from, and documents compared for each centre of it.
 CLUSTER_STEPS, CANDIDATES = 10, 8
 #: Clusterings of which the tightest is taken. Of single ones a third made one theme of two that
@@ -93,9 +93,7 @@ def find_themes(problem: Problem, n_themes: int) -> Themes:
     n_words = problem.corpus.n_words
     if n_themes < 2:
         return Themes(lift=np.ones((n_words, 1)), share=np.ones(1))
-    if problem.size > MOST_DOCUMENTS:
-        luck = _drawn(problem, 0)
-        problem = problem.rows(np.flatnonzero(luck < MOST_DOCUMENTS / problem.size))
+    problem = _sample(problem, MOST_DOCUMENTS)
     corpus, weight = problem.corpus, problem.doc_weight
     words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
     state = _lda(words, n_themes)
@@ -104,6 +102,13 @@ def find_themes(problem: Problem, n_themes: int) -> Themes:
     weighted = mixes * problem.doc_weights[:, None]
     uses = np.asarray(corpus.counts.sqrt().T @ weighted) + SMOOTHING * share
     return Themes(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
+
+
+def _sample(problem: Problem, most: int) -> Problem:
+    """About so many of the documents, or all. Those of a smaller sample are in a larger one."""
+    if problem.size <= most:
+        return problem
+    return problem.rows(np.flatnonzero(_drawn(problem, 0) < most / problem.size))
 
 
 def _drawn(problem: Problem, draw: int) -> np.ndarray:
@@ -133,7 +138,9 @@ def clustered_topics(problem: Problem, n: int) -> np.ndarray:
     Spherical k-means of √(c_dv/n_v), from documents far apart (k-means++), in a few steps; the best
     of some. Half of each topic is the words' frequencies.
     """
-    counts, word_count = problem.corpus.counts, np.maximum(problem.word_counts, 1e-300)
+    word_count = np.maximum(problem.word_counts, 1e-300)
+    problem = _sample(problem, MOST_CLUSTERED)
+    counts = problem.corpus.counts
     rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
     size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
     rows.data *= np.repeat(1 / np.maximum(size, 1e-300), np.diff(rows.indptr))
