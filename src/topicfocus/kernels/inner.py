@@ -23,6 +23,11 @@ from numba.core.typed_passes import NativeLowering
 class _LinkedLibrary(JITCodeLibrary):
     """Code that others link, as it was lowered: it is optimised where it is linked."""
 
+    @property
+    def reloads(self) -> Any:
+        """What the code needs done again when it is loaded from the cache."""
+        return self._reload_init
+
     def _optimize_final_module(self) -> None:
         pass
 
@@ -49,7 +54,7 @@ class _LinkedLowering(NativeLowering):
         super().run_pass(state)
         lowered, entry = state["cr"], _Entry()
         context.insert_user_function(entry, lowered.fndesc, [state.library])
-        state.reload_init.extend(state.library._reload_init)
+        state.reload_init.extend(state.library.reloads)
         state["cr"] = lowered._replace(cfunc=entry)
         return True
 
