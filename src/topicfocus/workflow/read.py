@@ -99,6 +99,7 @@ def open_file(
         roles.text,
         roles.target,
         numbers=roles.more.every,
+        gaps=roles.more.gaps,
         group=roles.more.group,
         separator=counting.separator,
         **asdict(reading),
@@ -131,6 +132,7 @@ def open_new(
             text,
             target,
             numbers=names.every,
+            gaps=names.gaps,
             separator=getattr(saved.counter, "separator", None),
             **asdict(reading),
         )
