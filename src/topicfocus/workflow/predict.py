@@ -89,6 +89,11 @@ def predict_blocks(
     iterator of dict of arrays
         Tables with the columns of `predict_file`.
 
+    Raises
+    ------
+    ReadError
+        If the model has no vocabulary and is given texts.
+
     Examples
     --------
     >>> from topicfocus.workflow import predict_blocks

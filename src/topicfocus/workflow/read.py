@@ -286,6 +286,13 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     -------
     a language, "auto", None, or a list of str
 
+    Raises
+    ------
+    SettingError
+        If there is no such language or file.
+    ReadError
+        If the file cannot be decoded.
+
     Examples
     --------
     >>> from topicfocus.workflow import read_stop_words
