@@ -92,7 +92,7 @@ def _run(args: argparse.Namespace) -> int:
 def _interrupted(error: BaseException) -> int:
     """Ctrl-C, or what came of it: one line, with how to go on where the workflow knows."""
     hints = [str(error)] if isinstance(error, Interrupted) and str(error) else []
-    hint = "".join(f". {hint}" for hint in hints or getattr(error, "__notes__", ()))
+    hint = "".join(f". {hint}" for hint in hints or getattr(error, "__notes__", []))
     print(f"topicfocus: interrupted{printable(hint)}", file=sys.stderr)
     return INTERRUPTED
 
