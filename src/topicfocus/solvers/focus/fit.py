@@ -58,7 +58,7 @@ def fit_focused(
     """
     data = FocusData.of(train, held_out, family, past)
     steps = Steps(report, settings.total_steps)
-    evidence = stage("evidence", lambda: gather_evidence(data))
+    evidence = stage("evidence", lambda: gather_evidence(data, None, settings.stable))
     themes = themes_of(data, settings)
     drafts = drafts_for(settings)
 
@@ -71,7 +71,7 @@ def fit_focused(
     explained, penalties = chosen.explained, evidence.penalties
     if settings.refit and not chosen.interrupted:
         data, first = data.joined(), chosen
-        evidence = stage("all evidence", lambda: gather_evidence(data, penalties))
+        evidence = stage("all evidence", lambda: gather_evidence(data, penalties, settings.stable))
 
         def second_pass() -> Pass:
             return _fit_again(data, evidence, themes, settings, steps, first, drafts), ()
@@ -95,7 +95,7 @@ def refit_focused(
     """
     data = FocusData.of(documents, held_out, family, past)
     steps, themes = Steps(None, settings.total_steps), previous.themes
-    evidence = gather_evidence(data, previous.penalties)
+    evidence = gather_evidence(data, previous.penalties, settings.stable)
     chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
     explained, trials = previous.explained, previous.shares
     return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
@@ -238,7 +238,7 @@ def _result(
         inclusion_prior=chosen.cut.share,
         word_cost=chosen.cut.word_cost,
         supervision_weight=chosen.supervision_weight,
-        evidence=evidence.evidence.combined(settings.plan.marginal_share),
+        evidence=evidence.amount(settings.plan.marginal_share),
         explained=explained,
         shares=trials,
         themes=themes,

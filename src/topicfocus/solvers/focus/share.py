@@ -53,8 +53,14 @@ def choose_share(
         watch = Watch(start.held_out, start.train, data.family, StoppingRule())
         tried.append((cut, start, *watch.look(start.first_state)))
     weight = np.concatenate([column.weight for column in data.held_columns])
+    least = max(tried, key=lambda trial: trial[3])[2]
     trials = tuple(
-        ShareTrial(share=cut.share, explained=explained, error=mean_and_error(losses, weight)[1])
+        ShareTrial(
+            share=cut.share,
+            explained=explained,
+            error=mean_and_error(losses, weight)[1],
+            behind=mean_and_error(losses - least, weight)[1],
+        )
         for cut, _, losses, explained in tried
     )
     n_words = min(WORDS_A_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
