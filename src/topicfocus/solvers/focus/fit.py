@@ -30,7 +30,12 @@ from topicfocus.solvers.focus.result import (
 )
 from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.shape import Shaped, ShapeSettings, shape_topics
-from topicfocus.solvers.focus.share import choose_share
+from topicfocus.solvers.focus.share import (
+    LEAST_DIVERSITY,
+    ChosenShare,
+    choose_share,
+    diversity,
+)
 from topicfocus.solvers.focus.start import Start, start_topics
 from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 from topicfocus.solvers.focus.themes import Themes, themes_of
@@ -64,8 +69,9 @@ def fit_focused(
 
     def first_pass() -> Pass:
         share = choose_share(data, evidence, themes, settings)
-        most = settings.steps if drafts is None else 0
-        return _fit_words(data, share.cut, share.start, settings, steps, most), share.trials
+        if drafts is not None:
+            return _fit_words(data, share.cut, share.start, settings, steps, 0), share.trials
+        return _fit_distinct(data, share, settings, steps), share.trials
 
     chosen, trials = steps.stage("first pass", first_pass)
     explained, penalties = chosen.explained, evidence.penalties
@@ -99,6 +105,19 @@ def refit_focused(
     chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
     explained, trials = previous.explained, previous.shares
     return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
+
+
+def _fit_distinct(
+    data: FocusData, share: ChosenShare, settings: FocusSettings, steps: Steps
+) -> Candidate:
+    """Topics of the share taken, or of a larger one where they share too many top words."""
+    found: list[tuple[float, Candidate]] = []
+    for cut, start in share.candidates():
+        chosen = _fit_words(data, cut, start, settings, steps, settings.steps)
+        found.append((diversity(chosen.state.topic_word), chosen))
+        if chosen.interrupted or found[-1][0] >= LEAST_DIVERSITY:
+            return chosen
+    return max(found, key=lambda pair: pair[0])[1]
 
 
 def _fit_again(

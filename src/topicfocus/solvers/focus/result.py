@@ -44,14 +44,12 @@ class Choices:
 class ShareTrial:
     """An inclusion prior that was tried, and the share of the held-out target it explains.
 
-    `error` is the standard error of that share, over documents; `behind` that of its difference
-    from the best share's, document by document.
+    `error` is the standard error of what it explains less than the best one, document by document.
     """
 
     share: float
     explained: float
     error: float
-    behind: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
