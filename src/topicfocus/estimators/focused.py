@@ -62,8 +62,8 @@ class FocusedTopicRegressor(TopicRegressor):
         the target; where that runs out earlier, words that vary with the kept ones, as words of
         the same topics do, fill it up. "auto": ten tokens of an average document, or twice or four
         times that, but between 5% and 50%: the least that predicts the documents set aside as well
-        as the best of them, to one standard error (a larger one if topics would share over a fifth of
-        their top words). That is a limit, and not filled up.
+        as the best of them, to one standard error, or a larger one if topics would share over a
+        fifth of their top words. That is a limit, and not filled up.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"

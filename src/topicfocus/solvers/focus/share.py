@@ -101,9 +101,9 @@ def smallest_good(trials: Sequence[ShareTrial], enough: Sequence[bool]) -> int:
 def diversity(topic_word: np.ndarray) -> float:
     """The share of distinct words among the top words of all topics; words x topics.
 
-    Ten of each topic, or fewer where so many different words are not kept.
+    Ten of each topic, or fewer where the words kept are not twice as many as all of these.
     """
     n_words, n_topics = topic_word.shape
-    top = max(min(10, n_words // n_topics), 1)
+    top = max(min(10, n_words // (2 * n_topics)), 1)
     words = np.argsort(-topic_word, axis=0, kind="stable")[:top]
     return len(np.unique(words)) / words.size
