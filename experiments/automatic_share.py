@@ -150,15 +150,14 @@ def _cells(name: str, rows: list[dict[str, Any]]) -> list[str]:
 
 
 def page() -> str:
-    lines = ["# The automatic share of words beside the other shares of its path", ""]
-    lines += [
-        "Made by `python experiments/automatic_share.py`, which says what is measured. Score:"
-    ]
-    lines += ["RMSE for pang_lee and yelp, accuracy for newsgroups, AUC otherwise; the share of"]
-    lines += ["least loss is taken with hindsight, from the very documents scored. imdb has 10,000"]
-    lines += [
-        "training documents, diabetes 20,000. Of split 0 the choice was made again when the rule was",
-        "changed to the one in pairs, with the fits there were.",
+    lines = [
+        "# The automatic share of words beside the other shares of its path",
+        "",
+        "Made by `python experiments/automatic_share.py`, which says what is measured. Score: RMSE",
+        "for pang_lee and yelp, accuracy for newsgroups, AUC otherwise; the share of least loss is",
+        "taken with hindsight, from the very documents scored. imdb has 10,000 training documents,",
+        "diabetes 20,000. Of split 0 the choice was made again when the rule was changed to the one",
+        "in pairs, with the fits there were.",
         "",
         "Test parts:",
         "",

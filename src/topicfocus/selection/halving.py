@@ -79,6 +79,11 @@ def stability(
     Returns
     -------
     Stability
+
+    Raises
+    ------
+    ValueError
+        If there is one group only, which cannot be halved, or fewer than two pairs could be fitted.
     """
     check_count("n_resamples", n_resamples, minimum=2)
     check_share("level", level)

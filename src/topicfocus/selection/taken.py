@@ -26,6 +26,13 @@ _DOC = """{summary}, of the model taken.
         -------
         {returns}
 
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
@@ -82,6 +89,13 @@ class TakenModel:
         -------
         estimator
 
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicRegressor, TopicSearchCV
@@ -137,6 +151,13 @@ class TakenModel:
         Returns
         -------
         float
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
 
         Examples
         --------
