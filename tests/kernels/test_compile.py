@@ -376,24 +376,3 @@ def test_an_unwritable_root_in_a_new_process():
     blocked = str(Path(__file__).resolve() / "cache")
     printed = run_script(script, NUMBA_CACHE_DIR=blocked)
     assert float(printed) == pytest.approx(digamma(2.0), rel=1e-12)
-
-
-def test_inner_kernels_are_linked_and_not_compiled_by_themselves(monkeypatch):
-    monkeypatch.setattr(compiling, "_CACHE", None)
-
-    @kernel
-    def twice(x):
-        return 2.0 * x
-
-    @kernel
-    def sum_of_twice(values):
-        total = 0.0
-        for i in range(values.shape[0]):
-            total += twice(values[i])
-        return total
-
-    assert sum_of_twice(np.arange(5.0)) == 20.0
-    assert twice.signatures == []  # nothing that Python could call was made of it
-    (inner,) = twice._inner.overloads.values()
-    assert not hasattr(inner.library, "_compiled_object")
-    assert twice(4.0) == 8.0 and len(twice.signatures) == 1

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import njit
 from numba.core import sigutils, types
 from numba.core.caching import FunctionCache
 
@@ -34,7 +35,6 @@ from topicfocus.families.operations import (
     row_log_likelihood,
 )
 from topicfocus.folders import cache_folder
-from topicfocus.kernels.inner import Kernel
 
 #: Numba sets its options when it is imported, so a type checker knows none of them.
 config: Any = numba.config
@@ -162,9 +162,7 @@ class _KernelCache(FunctionCache):
 
 def kernel(function: Callable) -> Callable:
     """Compile a module-level function: no GIL, reassociated sums, cached between processes."""
-    if config.DISABLE_JIT:
-        return function
-    compiled = Kernel(function, _OPTIONS)
-    if _CACHE is not None:
+    compiled = njit(**_OPTIONS)(function)
+    if _CACHE is not None and compiled is not function:  # the same: NUMBA_DISABLE_JIT
         compiled._cache = _KernelCache(function, _CACHE)
     return compiled
