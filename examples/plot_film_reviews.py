@@ -1,0 +1,8 @@
+"""
+What drives film ratings?
+=========================
+"""
+
+# %%
+# Text.
+print(1)
