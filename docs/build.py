@@ -1,7 +1,7 @@
 """Build the site into docs/_build/html: `pip install -e '.[docs]' && python docs/build.py`.
 
-Warnings are errors, and afterwards docs/check_site.py looks at the pages: links lead somewhere, and nothing is
-loaded from another host. `--quick` leaves the examples of the gallery unexecuted.
+Warnings are errors, and afterwards docs/check_site.py looks at the pages: links lead somewhere, and
+nothing is loaded from another host. `--quick` leaves the examples of the gallery unexecuted.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="do not run the examples")
     parser.add_argument("--out", type=Path, default=HERE / "_build" / "html")
     arguments = parser.parse_args()
-    options = ["-D", "plot_gallery=0"] if arguments.quick else []
-    trees = arguments.out.parent / "doctrees"
-    code = sphinx(
-        ["-W", "--keep-going", "-q", "-b", "html", "-c", str(HERE), "-d", str(trees), *options]
-        + [str(HERE.parent), str(arguments.out)]
-    )
+    options = ["-W", "--keep-going", "-q", "-b", "html", "-c", str(HERE)]
+    options += ["-d", str(arguments.out.parent / "doctrees")]
+    options += ["-D", "plot_gallery=0"] if arguments.quick else []
+    code = sphinx([*options, str(HERE.parent), str(arguments.out)])
     if code:
         return code
     troubles = check(arguments.out)

@@ -1,6 +1,6 @@
 """Look at the built pages: links lead somewhere, and nothing is loaded from another host.
 
-    python docs/check_site.py docs/_build/html
+python docs/check_site.py docs/_build/html
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ NAMING = {"canonical", "next", "prev", "search", "index", "author", "license", "
 STYLE = re.compile(r"""@import\s+["']([^"']+)["']|url\(\s*["']?([^"')]+)["']?\s*\)""")
 #: What a script loads by itself, as far as it is written down.
 SCRIPT = re.compile(
-    r"""(?:fetch|import|importScripts|open)\s*\(\s*["'`](?:GET["'`]\s*,\s*["'`])?((?:https?:)?//[^"'`]+)"""
+    r"""(?:fetch|import|importScripts|open)\s*\(\s*["'`](?:GET["'`]\s*,\s*["'`])?"""
+    r"""((?:https?:)?//[^"'`]+)"""
     r"""|\.src\s*=\s*["'`]((?:https?:)?//[^"'`]+)"""
 )
 

@@ -1,14 +1,12 @@
 """Sphinx: the site of docs/, built by docs/build.py.
 
-The source folder is the repository itself, so that a link such as `../experiments/THEMES.md` leads to the
-same page on the site and on a code forge, and nothing is written twice.
+The source folder is the repository itself, so that a link such as `../experiments/THEMES.md` leads
+to the same page on the site and on a code forge, and nothing is written twice.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
-import re
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -33,6 +31,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "plain_docstrings",
+    "explorer_pages",
 ]
 
 root_doc = "docs/index"
@@ -105,6 +104,8 @@ sphinx_gallery_conf: dict[str, Any] = {
     "doc_module": ("topicfocus",),
     "reference_url": {"topicfocus": None},
     "image_srcset": ["2x"],
+    "image_scrapers": ("matplotlib", "explorer_pages.scrape"),
+    "ignore_repr_types": r"Explorer|Axes|Pipeline|FocusedTopic",
     "write_computation_times": False,
 }
 

@@ -25,6 +25,6 @@ def _block(writer: Any, node: nodes.Node) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Register the renderer, and choose it."""
-    app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
+    app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.config.html_math_renderer = "mathml"
     return {"parallel_read_safe": True, "parallel_write_safe": True}

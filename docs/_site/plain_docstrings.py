@@ -1,7 +1,7 @@
 """Docstrings are plain text with `code`, not reStructuredText: escape what only looks like markup.
 
-`coef_` would be a link, `|u|` a substitution and a lone `*` emphasis. Formulas stand in indented blocks, whose
-lines and columns mean something: they become literal blocks.
+`coef_` would be a link, `|u|` a substitution and a lone `*` emphasis. Formulas stand in indented
+blocks, whose lines and columns mean something: they become literal blocks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def formulas_marked(lines: list[str]) -> list[str]:
     for i, line in enumerate(lines):
         begins = bool(line.strip()) and i > 0 and not lines[i - 1].strip()
         deeper = _indent(line) >= _indent(last) + 4 and bool(last.strip())
-        is_prose = not last.lstrip().startswith((":", "..", "-", ">>>")) and ":" != last.strip()[:1]
+        is_prose = not last.lstrip().startswith((":", "..", "-", ">>>"))
         if begins and deeper and is_prose and not line.lstrip().startswith((">>>", "..")):
             out += [" " * _indent(last) + "::", ""]
         out.append(line)

@@ -1,8 +1,0 @@
-"""
-What drives film ratings?
-=========================
-"""
-
-# %%
-# Text.
-print(1)
