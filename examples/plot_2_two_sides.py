@@ -47,9 +47,10 @@ topics, words = model[-1], model[0].get_feature_names_out()
 # believed:
 from topicfocus.metrics import auc, calibration_error
 
-held_out = model.predict_proba(texts[n_train:])[:, 1]
-truth = phone[n_train:] == topics.classes_[1]
-print(f"AUC {auc(truth, held_out):.3f}; calibration error {calibration_error(truth, held_out):.3f}")
+held_out = model.predict_proba(texts[n_train:])
+truth = phone[n_train:]
+print(f"AUC {auc(truth == topics.classes_[1], held_out[:, 1]):.3f}")
+print(f"probabilities are off by {calibration_error(truth, held_out, topics.classes_):.3f}")
 
 # %%
 # What each side says
