@@ -7,12 +7,14 @@ to the same page on the site and on a code forge, and nothing is written twice.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)")
 sys.path.insert(0, str(HERE / "_site"))
 # Gallery fits are small; more threads than processors only wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count() or 1))
@@ -116,6 +118,12 @@ def skip_foreign(app: Any, what: str, name: str, value: Any, skip: bool, options
     return skip or (what == "class" and bool(home) and not home.startswith("topicfocus"))
 
 
+def to_gallery(app: Any, docname: str, source: list[str]) -> None:
+    """On a code forge a link leads to an example's program, on the site to what came out of it."""
+    source[0] = EXAMPLE.sub(r"](/docs/gallery/\1.rst)", source[0])
+    source[0] = source[0].replace("](../examples/)", "](/docs/gallery/index.rst)")
+
+
 def no_search(app: Any, docname: str, source: list[str]) -> None:
     """Records of experiments are long tables: linked, but not among the results of a search."""
     if docname.startswith(("experiments/", "benchmarks/")):
@@ -126,3 +134,4 @@ def no_search(app: Any, docname: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("source-read", no_search)
+    app.connect("source-read", to_gallery)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
-from docutils.utils.math import latex2mathml, wrap_math_code
+from docutils.utils.math import latex2mathml
 
 
 def _mathml(tex: str, block: bool) -> str:
-    code = wrap_math_code(tex, as_block=block)
-    return latex2mathml.tex2mathml(code, as_block=block)
+    return latex2mathml.tex2mathml(tex.strip(), as_block=block)
 
 
 def _inline(writer: Any, node: nodes.Node) -> None:
