@@ -41,7 +41,7 @@ from topicfocus.kernels.word_sums import gather_document, mixture
 
 #: Relative change of θ̂ up to which its curvature counts as the same. The gradient's error is a
 #: few times this where θ̂ stops so early, and nothing at the default tolerance.
-_TINY_STEP = 1e-3
+_TINY_STEP = 1e-2
 
 
 class ConstrainedStats(NamedTuple):
@@ -94,6 +94,26 @@ def mix_response(pushes, rows, n, theta, prior, over, work, out):
 
 
 @kernel
+def answer_at_mode(push, rows, n, theta, prior, over, work, out):
+    """`mix_response` of one push where θ is θ̂: M 1 = θ Σ_k g_k there, so M⁻¹θ is a constant.
+
+    One solution instead of two; x = M⁻¹(θ∘g) less its mean under θ.
+    """
+    n_topics = theta.shape[0]
+    for k in range(n_topics):
+        work.step[k] = theta[k] * push[k]
+    if over == OVER_TOPICS:
+        solve_factorised(work.matrix, n_topics, work.step)
+    else:
+        solve_over_words(rows, n, prior, over, work, work.step)
+    mean = 0.0
+    for k in range(n_topics):
+        mean += theta[k] * work.step[k]
+    for k in range(n_topics):
+        out[k] = theta[k] * (work.step[k] - mean)
+
+
+@kernel
 def target_pull(family, target, importance, offset, coef, mix, predictor, slope, pull):
     """log p(y | f), f = o + η·θ̂; writes its derivatives in f to `slope` and in θ̂ to `pull`."""
     for l in range(coef.shape[0]):
@@ -109,20 +129,25 @@ def target_pull(family, target, importance, offset, coef, mix, predictor, slope,
 
 
 @kernel
-def add_words(words_here, counts_here, times, rows, weight, padded, mix, answer, push, work, out):
+def add_words(
+    words_here, counts_here, times, table, rows, weight, padded, mix, answer, push, work, out
+):
     """What a document's words add to J and to its gradients in log β and φ.
 
     ∂J/∂log β_vk += c β_vk (θ̂_k + u_k - z θ̂_k)/(β_v·θ̂),  z = β_v·u / β_v·θ̂,  u = `answer`.
     """
     mixture(rows, padded, mix, work.norm)
     mixture(rows, padded, answer, push)
+    n_topics = mix.shape[0]
     for j in range(words_here.shape[0]):
         v = words_here[j]
         z = push[j] / work.norm[j]
         scale = times * weight[j] / work.norm[j]
         out.word_push[v] += times * counts_here[j] * z
-        for k in range(mix.shape[0]):
-            out.word_topic[v, k] += scale * rows[k, j] * (mix[k] + answer[k] - z * mix[k])
+        # The table, not its copy: there a word's topics lie side by side.
+        row, sums, rest = table[v], out.word_topic[v], 1.0 - z
+        for k in range(n_topics):
+            sums[k] += scale * row[k] * (answer[k] + rest * mix[k])
     log_in_place(work.norm, padded, work.bits)
     for j in range(words_here.shape[0]):
         out.parts[0] += times * weight[j] * work.norm[j]
@@ -146,8 +171,8 @@ def constrained_documents(
     rows = np.empty((n_topics, longest))
     weight = apart(np.empty(longest + ROOM))
     push = apart(np.empty(longest + ROOM))
-    pull = apart(np.empty(n_topics + ROOM)).reshape((1, n_topics))
-    answer = apart(np.empty(n_topics + ROOM)).reshape((1, n_topics))
+    pull = apart(np.empty(n_topics + ROOM))
+    answer = apart(np.empty(n_topics + ROOM))
     work = mix_work(n_topics, longest)
     predictor = apart(np.empty(coef.shape[0] + ROOM))
     for d in range(first, last):
@@ -161,7 +186,7 @@ def constrained_documents(
         moved = 0.0
         for k in range(n_topics):
             out.parts[1] += times * prior[k] * math.log(mix[k])
-            answer[0, k] = 0.0
+            answer[k] = 0.0
             moved = max(moved, abs(work.step[k]))
         for l in range(coef.shape[0]):
             slope[d, l] = 0.0
@@ -176,13 +201,24 @@ def constrained_documents(
                 mix,
                 predictor,
                 slope[d],
-                pull[0],
+                pull,
             )
             out.parts[2] += times * value
             # Where Newton ended with a tiny step, the curvature before that step will do.
             if n_topics == 1 or moved > _TINY_STEP:
                 factorise_curvature(rows, weight, padded, prior, mix, over, work)
-            mix_response(pull, rows, padded, mix, prior, over, work, answer)
+            answer_at_mode(pull, rows, padded, mix, prior, over, work, answer)
         add_words(
-            words_here, counts_here, times, rows, weight, padded, mix, answer[0], push, work, out
+            words_here,
+            counts_here,
+            times,
+            words.table,
+            rows,
+            weight,
+            padded,
+            mix,
+            answer,
+            push,
+            work,
+            out,
         )

@@ -31,7 +31,7 @@ from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.word_sums import gather_document, mixture
 
-#: Where the first Newton step is long; see `map_document`.
+#: Before Newton's first step; see `map_document`.
 _FIXED_POINT_ROUNDS = 2
 #: A fixed-point round that moves θ by less than this ends the rounds.
 _NEAR = 0.01
@@ -157,9 +157,9 @@ def line_search(rows, weight, n, prior, theta, value, work):
 def map_document(rows, weight, n, prior, theta, budget, over, work):
     """Newton with a line search from the θ given, in place. Returns the number of steps.
 
-    Short steps are taken in full (`_SHORT`). Where the first step is long, θ is far from the
-    optimum, and up to two rounds of the fixed point are made instead: they cost less than a Newton
-    step and are nearly as good there. A long step is halved until f rises. Stops when the Newton
+    A round or two of the fixed point come first: each costs a fraction of a Newton step, and far
+    from the optimum is nearly as good. Short steps are taken in full (`_SHORT`), a long one is
+    halved until f rises. Stops when the Newton
     decrement (twice the rise still to be had) was below tolerance² relative to the document's
     size, after a last step; `work` then holds the factor of the curvature just before it, over
     `over` words or over topics (`words_to_solve`).
@@ -175,7 +175,8 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
     taken = 0
     last = math.inf
     value = math.nan  # f(θ), when a line search first needs it
-    for tried in range(budget.max_steps):
+    fixed_point(rows, weight, n, prior, theta, work.norm, work.gradient)
+    for _ in range(budget.max_steps):
         if over == OVER_TOPICS:
             scaled_curvature(
                 rows, weight, n, prior, theta, work.norm, work.bend, work.gradient, work.matrix
@@ -189,9 +190,6 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
             along_simplex(theta, work.gradient, work.step)
             solve_over_words(rows, n, prior, over, work, work.step)
         decrement, longest = newton_step(theta, work.gradient, work.step)
-        if longest > _SHORT and tried == 0:
-            fixed_point(rows, weight, n, prior, theta, work.norm, work.gradient)
-            continue
         taken += 1
         if longest <= _SHORT:
             whole_step(theta, work.step)

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.solvers.checkpoints import current_store
 from topicfocus.solvers.interrupts import is_interrupt
 
@@ -86,6 +87,7 @@ def small_change(history: list[StepInfo], tol: float, patience: int = 1) -> bool
     return bool(np.all(np.abs(np.diff(values)) <= tol * np.abs(values[1:])))
 
 
+@one_blas_thread()
 def run(
     solver: Solver,
     problem: Problem,

@@ -13,6 +13,7 @@ from typing import Any
 
 from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.state import Problem
+from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.focus.cut import Cut, cut_vocabulary
 from topicfocus.solvers.focus.data import FocusData
@@ -40,6 +41,7 @@ Report = Callable[[StepInfo, int], None]
 Pass = tuple[Candidate, tuple[ShareTrial, ...]]
 
 
+@one_blas_thread()
 def fit_focused(
     train: Problem,
     held_out: Problem,
@@ -77,6 +79,7 @@ def fit_focused(
     return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
 
 
+@one_blas_thread()
 def refit_focused(
     documents: Problem,
     held_out: Problem,

@@ -1,0 +1,73 @@
+"""BLAS has one thread while a model is trained, and as many as before afterwards."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from topicfocus.kernels.blas import one_blas_thread
+
+
+def blas_threads():
+    return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+
+@pytest.fixture(autouse=True)
+def three_threads():
+    """A number that nothing here would set by itself."""
+    with threadpool_limits(3, user_api="blas"):
+        yield
+
+
+def test_one_thread_inside_and_as_before_outside():
+    before = blas_threads()
+    assert set(before) == {3}
+    with one_blas_thread():
+        assert set(blas_threads()) == {1}
+        with one_blas_thread():
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def test_an_error_lifts_the_limit_too():
+    with pytest.raises(ZeroDivisionError), one_blas_thread():
+        1 / 0  # noqa: B018
+    assert set(blas_threads()) == {3}
+
+
+def test_another_thread_changes_nothing():
+    """It could not lift a limit again that is set meanwhile."""
+    seen = []
+
+    def other():
+        with one_blas_thread():
+            seen.append(blas_threads())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert set(seen[0]) == {3}
+    assert set(blas_threads()) == {3}
+
+
+def test_fits_have_one_thread(monkeypatch):
+    """Both objectives, while they look at documents."""
+    from topicfocus import LDA, FocusedTopicRegressor
+    from topicfocus.datasets import make_pfslda
+    from topicfocus.inference.focused import constrained
+    from topicfocus.inference.joint import statistics
+
+    seen = []
+    for module in (constrained, statistics):
+        run = module.run_chunks
+        monkeypatch.setattr(
+            module, "run_chunks", lambda *a, r=run: (seen.append(blas_threads()), r(*a))[1]
+        )
+    data = make_pfslda(60, 20, random_state=0)
+    FocusedTopicRegressor(2, max_epochs=1).fit(data.counts, data.target)
+    LDA(2, max_epochs=1).fit(data.counts)
+    assert len(seen) >= 2 and {n for one in seen for n in one} == {1}
+    assert set(blas_threads()) == {3}
