@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.M | re.S)
+MENTION = re.compile(r"(?<![\w/\[(.])docs/([a-z-]+)\.md(?![\w\])])")
 EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)")
 sys.path.insert(0, str(HERE / "_site"))
 # Gallery fits are small; more threads than processors only wait for one another.
@@ -124,6 +126,16 @@ def to_gallery(app: Any, docname: str, source: list[str]) -> None:
     source[0] = source[0].replace("](../examples/)", "](/docs/gallery/index.rst)")
 
 
+def mentions_linked(app: Any, docname: str, source: list[str]) -> None:
+    """Pages of docs/ are mentioned by their path, `docs/cli.md`: on the site that is a link."""
+    if not docname.startswith("docs/") or not app.env.doc2path(docname).endswith(".md"):
+        return
+    parts = FENCE.split(source[0])
+    for i in range(0, len(parts), 2):  # every other part is code
+        parts[i] = MENTION.sub(r"[\1](/docs/\1.md)", parts[i])
+    source[0] = "".join(parts)
+
+
 def no_search(app: Any, docname: str, source: list[str]) -> None:
     """Records of experiments are long tables: linked, but not among the results of a search."""
     if docname.startswith(("experiments/", "benchmarks/")):
@@ -135,3 +147,4 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("source-read", no_search)
     app.connect("source-read", to_gallery)
+    app.connect("source-read", mentions_linked)
