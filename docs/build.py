@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="do not run the examples")
     parser.add_argument("--out", type=Path, default=HERE / "_build" / "html")
     arguments = parser.parse_args()
-    options = ["-W", "--keep-going", "-q", "-b", "html", "-c", str(HERE)]
+    options = ["-W", "--keep-going", "-q", "-b", "html", "-c", str(HERE), "-j", "auto"]
     options += ["-d", str(arguments.out.parent / "doctrees")]
     options += ["-D", "plot_gallery=0"] if arguments.quick else []
     code = sphinx([*options, str(HERE.parent), str(arguments.out)])

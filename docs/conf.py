@@ -49,7 +49,7 @@ include_patterns = [
 ]
 exclude_patterns = ["docs/_build", "docs/_site", "docs/pictures", "docs/conf.py", "**/.*"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-templates_path = ["_site/templates"]
+templates_path = [str(HERE / "_site" / "templates")]  # autosummary looks from the source folder
 
 # Pages are read on code forges, too: fences and links are plain Markdown.
 myst_enable_extensions = ["dollarmath", "deflist"]
@@ -73,6 +73,8 @@ html_static_path = ["_site/static"]
 html_css_files = ["site.css"]
 html_extra_path = ["_site/extra"]
 html_copy_source = False
+# A summary would be fetched, which browsers refuse to pages that are opened as files.
+html_show_search_summary = False
 html_show_sourcelink = False
 html_show_copyright = False
 html_last_updated_fmt = None
@@ -128,7 +130,7 @@ def to_gallery(app: Any, docname: str, source: list[str]) -> None:
 
 def mentions_linked(app: Any, docname: str, source: list[str]) -> None:
     """Pages of docs/ are mentioned by their path, `docs/cli.md`: on the site that is a link."""
-    if not docname.startswith("docs/") or not app.env.doc2path(docname).endswith(".md"):
+    if not docname.startswith("docs/") or app.env.doc2path(docname).suffix != ".md":
         return
     parts = FENCE.split(source[0])
     for i in range(0, len(parts), 2):  # every other part is code

@@ -63,7 +63,8 @@ def look(browser: Any, root: Path, pictures: Path | None) -> list[str]:
                     troubles.append(f"{name}: {width} pixels wide on a {size}")
                 if pictures:
                     page.wait_for_timeout(300)
-                    page.screenshot(path=pictures / f"{Path(name).name}-{size}-{scheme}.png")
+                    file = f"{name.replace('/', '-')}-{size}-{scheme}.png"
+                    page.screenshot(path=pictures / file)
                 page.context.close()
     address = (root / "search.html").as_uri() + "?q=covariates"
     page = open_page(browser, address, "wide", "light", troubles)
