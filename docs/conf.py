@@ -60,6 +60,7 @@ suppress_warnings = ["config.cache"]
 
 # A name in single backticks is code, as in Markdown.
 default_role = "code"
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # Parameters of the docstring say it in words

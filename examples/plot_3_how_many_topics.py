@@ -55,7 +55,8 @@ import matplotlib.pyplot as plt
 
 from topicfocus.report import plot_search
 
-plot_search(search)
+figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+plot_search(search, ax=ax)
 plt.show()
 
 # %%
