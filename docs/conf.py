@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from importlib.metadata import version as installed_version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,11 @@ EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)")
 sys.path.insert(0, str(HERE / "_site"))
 # Gallery fits are small; more threads than processors only wait for one another.
 os.environ.setdefault("OMP_NUM_THREADS", str(os.cpu_count() or 1))
+
+if find_spec("pandas"):  # which the examples need, and a quick build does not
+    import pandas as pd
+
+    pd.set_option("display.max_colwidth", 120)
 
 project = "topicfocus"
 author = "The topicfocus developers"

@@ -34,7 +34,7 @@ model = make_pipeline(
 )
 search = TopicSearchCV(
     model,
-    {"n_topics": [2, 4, 8], "inclusion_prior": [0.05, 0.15, 0.3]},
+    {"n_topics": [2, 4, 8], "inclusion_prior": [0.1, 0.2, 0.4]},
     cv=4,
     scoring="neg_log_loss",
 )

@@ -113,7 +113,7 @@ for place, row in effects.iterrows():
     ax.plot(row["low"], place, "o", color=colour, markersize=4)
 labels = [" · ".join(text.split(" · ")[:3]).replace(" · ", "\n") for text in effects["codes"]]
 ax.set_yticks(range(len(effects)), labels, fontsize=8)
-ax.set_xlim(0, None)
+ax.set_xlim(0, 1.1 * effects[["low", "high"]].to_numpy().max())
 ax.set_xlabel("probability of an effect on the flight, from little to much of the topic")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
