@@ -31,6 +31,12 @@ PAGES = (
 SIZES = {"wide": (1440, 900), "phone": (390, 844)}
 
 
+def launch(driver: Any) -> Any:
+    """A headless Chromium of this machine; None if there is none."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    return found and driver.chromium.launch(executable_path=found, args=list(FLAGS))
+
+
 def open_page(browser: Any, address: str, size: str, scheme: str, troubles: list[str]) -> Any:
     """A page that notes what it should not do."""
     width, height = SIZES[size]
@@ -87,12 +93,11 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        print("There is no Chromium on this machine: nothing looked at.")
-        return 0
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=list(FLAGS))
+        browser = launch(driver)
+        if browser is None:
+            print("There is no Chromium on this machine: nothing looked at.")
+            return 0
         troubles = look(browser, arguments.site.resolve(), arguments.pictures)
         browser.close()
     print("\n".join(troubles) or "All pages can be read offline.")

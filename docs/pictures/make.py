@@ -8,7 +8,7 @@ The explorer's needs a Chromium on the machine.
 from __future__ import annotations
 
 import runpy
-import shutil
+import sys
 import tempfile
 import textwrap
 from pathlib import Path
@@ -21,8 +21,6 @@ matplotlib.use("Agg")
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parents[1] / "examples" / "plot_1_film_reviews.py"
 UP, DOWN = "#1b7a5a", "#b8452f"
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
 
 
 def draw_topics(found: dict[str, Any], path: Path) -> None:
@@ -58,11 +56,13 @@ def photograph(page: Path, path: Path) -> None:
     """The first view of an explorer page."""
     from playwright.sync_api import sync_playwright
 
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise SystemExit("there is no Chromium on this machine")
+    sys.path.insert(0, str(HERE.parent))
+    from look import launch
+
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=browser, args=list(FLAGS))
+        running = launch(driver)
+        if running is None:
+            raise SystemExit("there is no Chromium on this machine")
         view = running.new_page(viewport={"width": 1180, "height": 780})
         view.goto(page.as_uri())
         view.wait_for_selector("html[data-ready]")
