@@ -310,8 +310,8 @@ def test_fewer_documents_where_each_costs_much(reviews, fitted):
     model, _ = fitted("joint")
     documents = model.fitted_.documents(reviews.counts)
     assert word_effects(model.fitted_, documents).sample == 100
-    assert affordable_documents(model.fitted_, documents, 3_000_000) == 5
-    assert 5 < affordable_documents(model.fitted_, documents, 30_000) < 100
+    assert affordable_documents(model.fitted_, documents, 30_000_000) == 5
+    assert 5 < affordable_documents(model.fitted_, documents, 200_000) < 100
     assert len(model.word_effects(reviews.counts, n_documents=3)) > 0
 
 

@@ -1,6 +1,7 @@
 """Explanations add up to the linear predictor exactly, for every model and kind of target."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -92,6 +93,59 @@ def test_what_is_added_to_all_scores_adds_nothing(reviews):
     after = model.explain(reviews.counts)
     for one, other in zip(before.words + before.topics, after.words + after.topics, strict=True):
         np.testing.assert_allclose(one.toarray(), other.toarray(), rtol=0, atol=1e-9)
+
+
+def test_a_topic_below_the_empty_document_never_raises(reviews):
+    model = quick("FocusedTopicRegressor").fit(reviews.counts, reviews.target)
+    state, found = model.fitted_.state, model.explain(reviews.counts)
+    prior = state.doc_topic_prior
+    above = state.coef_rows[0] - state.coef_rows[0] @ (prior / prior.sum())
+    amounts = found.topics[0].toarray()
+    assert np.all(amounts * np.sign(above) >= -1e-12) and np.any(np.abs(amounts) > 0.1)
+    # The other margin of the same table: tokens of the topic, by their distance from the base.
+    seen = model.fitted_.seen(model.fitted_.corpus(reviews.counts)).counts
+    tokens = (
+        model.transform(reviews.counts) * (size := (prior.sum() + seen @ state.inclusion)[:, None])
+        - prior
+    )
+    np.testing.assert_allclose(amounts, tokens / size * above, rtol=0, atol=1e-9)
+
+
+def test_words_have_the_sign_of_taking_them_out():
+    """Of many classes, too: where the alternatives change on the way from the empty document."""
+    news = make_news()
+    model = topicfocus.FocusedTopicClassifier(8, random_state=0).fit(news.counts, news.target)
+    counts = sparse.csr_array(news.counts[:60])
+    found = model.explain(counts)
+    odds = logit(np.clip(model.predict_proba(counts), 1e-12, 1 - 1e-12))
+    agree, pairs = 0, 0
+    for d in range(60):
+        c = found.chosen[d, 0]
+        row = found.words[c][[d]]
+        for v, amount in zip(row.indices, row.data, strict=True):
+            if abs(amount) <= 0.1:
+                continue
+            without = counts[[d]].toarray()
+            without[0, v] = 0
+            left = logit(np.clip(model.predict_proba(without), 1e-12, 1 - 1e-12))[0, c]
+            pairs += 1
+            agree += np.sign(odds[d, c] - left) == np.sign(amount)
+    assert pairs > 300 and agree >= 0.99 * pairs
+
+
+def make_news():
+    """Eight classes of which each has a theme, beside words of two neighbours'."""
+    rng = np.random.default_rng(0)
+    n, n_classes, own = 600, 8, 12
+    y = np.arange(n) % n_classes
+    counts = np.zeros((n, n_classes * own + 40))
+    for d, c in enumerate(y):
+        themes = rng.dirichlet([3.0, 1.0, 0.5])
+        for share, k in zip(themes, (c, (c + 1) % n_classes, (c + 3) % n_classes), strict=True):
+            words = k * own + rng.integers(0, own, rng.poisson(20 * share))
+            np.add.at(counts[d], words, 1)
+        np.add.at(counts[d], n_classes * own + rng.integers(0, 40, 15), 1)
+    return SimpleNamespace(counts=sparse.csr_array(counts), target=y)
 
 
 def test_classes_beside_covariates(reviews):

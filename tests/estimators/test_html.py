@@ -1,5 +1,6 @@
 """What a notebook shows."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from model_files import REVIEWS, fitted, fitted_kind
 from sklearn import config_context
 
-from topicfocus import LDA, FocusedTopicRegressor, SLDAClassifier
+from topicfocus import LDA, FocusedTopicClassifier, FocusedTopicRegressor, SLDAClassifier
+from topicfocus.estimators.effects import training_effects
 
 FRAME = pd.DataFrame(REVIEWS.counts.toarray(), columns=list(REVIEWS.vocabulary))
 
@@ -48,29 +50,67 @@ def test_the_diagram_alone_before_fit():
     assert Table(shown).rows == []
 
 
-def test_topics_with_coefficients_and_words():
+def test_effects_first_then_coefficients():
     model = fitted("FocusedTopicRegressor", FRAME)
+    effects = model.topic_effects(FRAME)
     for shown in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
         assert "sk-top-container" in shown
         table = Table(shown)
-        assert table.rows[0] == ["topic", "coef", "words"]
+        assert table.rows[0] == [
+            "topic",
+            "y: little → much",
+            "change",
+            "coef",
+            "words",
+            "goes with",
+        ]
         assert len(table.rows) == 4
-        # The topics that raise the target most come first.
-        order = np.argsort(-model.coef_)
+        # The topics that raise the target most come first, by what `topic_effects` says of the
+        # documents of the training.
+        order = np.argsort(-effects["change"].to_numpy())
         assert [row[0] for row in table.rows[1:]] == [str(k) for k in order]
-        assert table.rows[1][1] == f"{model.coef_.max():.3g}"
-        assert table.rows[1][2] == ", ".join(model.top_words(8)[order[0]])
+        first = effects.iloc[order[0]]
+        digits = len(table.rows[1][2].partition(".")[2])
+        assert table.rows[1][1] == f"{first['low']:.{digits}f} → {first['high']:.{digits}f}"
+        assert table.rows[1][2] == f"{first['change']:+.{digits}f}"
+        assert table.rows[1][3] == f"{model.coef_[order[0]]:.3g}"
+        assert table.rows[1][4] == ", ".join(model.top_words(8)[order[0]])
+        assert table.rows[1][5] == ", ".join(model.context_words(4)[order[0]])
         kept = int(model.selected_words_.sum())
-        assert table.caption == f"3 topics of {FRAME.shape[1]} words, {kept} kept"
+        assert table.caption.startswith(f"3 topics of {FRAME.shape[1]} words, {kept} kept. Effects")
+        assert "from the 10th to the 90th percentile" in table.caption
+
+
+def test_what_is_stored_is_what_effects_of_the_training_are():
+    rng = np.random.default_rng(0)
+    z = rng.normal(50.0, 3.0, (len(FRAME), 2))
+    for y in (REVIEWS.target + z[:, 0], np.digitize(REVIEWS.target, [4, 6])):
+        kind = FocusedTopicRegressor if y.dtype == float else FocusedTopicClassifier
+        model = kind(3, max_epochs=5, random_state=0).fit(FRAME, y, covariates=z)
+        wanted = model.topic_effects(FRAME, covariates=z)
+        low, high = np.moveaxis(training_effects(model.fitted_), 1, 0)
+        np.testing.assert_allclose(low.ravel(), wanted["low"], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(high.ravel(), wanted["high"], rtol=1e-9, atol=1e-9)
 
 
 def test_models_of_other_kinds():
     table = Table(fitted("LDA")._repr_html_())
     assert table.rows[0] == ["topic", "words"]
     assert "words are numbers of columns" in table.caption
-    assert Table(fitted("SLDAClassifier")._repr_html_()).rows[0][1] == "log odds of good"
-    assert Table(fitted_kind("classes")._repr_html_()).rows[0][1:-1] == ["0", "1", "2", "3", "4"]
-    assert Table(fitted_kind("several classes")._repr_html_()).rows[0][1] == "coef 0"
+    two = Table(fitted("SLDAClassifier")._repr_html_()).rows
+    assert two[0][1:4] == ["P(y is good): little → much", "change", "coef"]
+    assert "%" in two[1][1]
+    named = [f"y is {c}, points" for c in range(5)]
+    assert Table(fitted_kind("classes")._repr_html_()).rows[0][1:6] == named
+    assert Table(fitted_kind("several classes")._repr_html_()).rows[0][1].endswith("points")
+
+
+def test_files_of_older_versions_have_coefficients():
+    model = fitted("FocusedTopicRegressor", FRAME)
+    model.fitted_ = replace(model.fitted_, typical_shares=None, context=None)
+    rows = Table(model._repr_html_()).rows
+    assert rows[0] == ["topic", "coef", "words"]
+    assert rows[1][1] == f"{model.coef_.max():.3g}"
 
 
 def test_many_classes_do_not_fill_the_screen():
@@ -78,7 +118,7 @@ def test_many_classes_do_not_fill_the_screen():
     model = SLDAClassifier(2, max_epochs=2).fit(REVIEWS.counts, labels)
     table = Table(model._repr_html_())
     assert len(table.rows[0]) == 10
-    assert "8 of 12 coefficients shown" in table.caption
+    assert "8 of 12 effects shown" in table.caption
 
 
 @pytest.mark.parametrize("evil", ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>'])
@@ -94,7 +134,7 @@ def test_words_and_labels_from_strangers_are_text(evil):
     assert table.tags.count("script") == plain.tags.count("script")
     assert "img" not in table.tags
     assert evil in table.rows[1][-1]
-    assert table.rows[0][1] == f"log odds of {evil}"
+    assert table.rows[0][1] == f"P(y is {evil}): little → much"
 
 
 def test_no_diagram_where_the_user_wants_none():

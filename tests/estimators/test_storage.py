@@ -107,6 +107,8 @@ def found(node, *path):
         (("targets",), None),
         (("evidence",), 1.0),
         (("context",), 1.0),
+        (("typical_shares",), 1.0),
+        (("openness",), 1.0),
         (("word_count",), None),
         (("n_samples_seen",), "many"),
         (("word_cost",), "much"),
@@ -130,6 +132,16 @@ def test_values_of_the_wrong_kind(focused, path, value):
 def test_a_context_of_the_wrong_shape_type_or_range(focused, change):
     def alter(node, arrays):
         replace_array(arrays, "context", np.array(change(focused.fitted_.context)))
+
+    refused(file_by_hand(focused, alter), "does not hold together")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda a: a[:-1], lambda a: a[:, :2], lambda a: a + 1, negative, nan]
+)
+def test_typical_shares_of_the_wrong_shape_or_range(focused, change):
+    def alter(node, arrays):
+        replace_array(arrays, "typical_shares", np.array(change(focused.fitted_.typical_shares)))
 
     refused(file_by_hand(focused, alter), "does not hold together")
 

@@ -10,7 +10,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.mixes import initial_concentration, topic_mixes
+from topicfocus.families import Gaussian
+from topicfocus.inference.mixes import first_occurrence, initial_concentration, topic_mixes
+from topicfocus.inference.state import ModelState
 
 
 def mix_objective(counts, state, theta):
@@ -129,3 +131,44 @@ def test_initial_concentration_spreads_a_document_over_the_topics():
     np.testing.assert_array_equal(got, [[6.0, 7.0]] * 3)
     got[0] = 0  # rows are their own
     assert got[1, 0] == 6.0
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(models.cases(supervised=False, n_topics=(1, 6), max_count=30))
+def test_first_occurrences_are_the_mixes_of_changed_documents(case):
+    """The chord method and Newton go to the same place, words that are in the document included."""
+    corpus, state = case.problem.corpus, case.state
+    words = np.arange(corpus.n_words)
+    found = first_occurrence(corpus, state, topic_mixes(corpus, state), words)
+    assert found.shape == (corpus.n_docs, corpus.n_words, 2, state.n_predictors)
+    for v in words:
+        for occurrence in (0, 1):
+            changed = corpus.counts.toarray()
+            changed[:, v] = occurrence
+            mixes = topic_mixes(make_corpus(changed, allow_empty=True), state)
+            wanted = mixes @ state.coef_rows.T
+            size = np.abs(state.coef_rows).max()
+            np.testing.assert_allclose(found[:, v, occurrence], wanted, rtol=0, atol=2e-6 * size)
+
+
+@pytest.mark.parametrize("n_topics, weight", [(30, 1.0), (30, 40.0), (3, 300.0)])
+def test_first_occurrences_of_words_that_count_much(n_topics, weight):
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(40, 0.05), n_topics).T + 1e-9
+    state = ModelState(
+        topic_word=np.ascontiguousarray(topics / topics.sum(axis=0)),
+        inclusion=np.full(40, weight),
+        background=np.zeros(40),
+        coef=rng.normal(0, 3, n_topics),
+        family=Gaussian(1.0),
+        doc_topic_prior=np.full(n_topics, 0.5),
+    )
+    corpus = make_corpus(rng.poisson(0.3, (12, 40)), allow_empty=True)
+    found = first_occurrence(corpus, state, topic_mixes(corpus, state), np.arange(40), 1)
+    for v in range(40):
+        changed = corpus.counts.toarray()
+        changed[:, v] = 1
+        wanted = topic_mixes(make_corpus(changed), state) @ state.coef_rows.T
+        np.testing.assert_allclose(found[:, v, 1], wanted, rtol=0, atol=1e-5)
+    again = first_occurrence(corpus, state, topic_mixes(corpus, state), np.arange(40), 2)
+    np.testing.assert_array_equal(again, found)

@@ -183,6 +183,10 @@ def test_a_click_on_a_word_takes_it_out(open_page):
     assert value() == pytest.approx(model.predict([without])[0], abs=1e-6)
     assert words.first.get_attribute("aria-pressed") == "false"
     assert "moved it by" in page.locator("#moved").inner_text()
+    # Where the words are, the prediction is in view as well.
+    assert float(page.locator("#try-words .now strong").inner_text()) == pytest.approx(
+        value(), rel=0.01
+    )
     assert page.evaluate("document.activeElement.dataset.span") == "0"  # the keyboard stays there
     again = open_page(explorer("regression").html, page.evaluate("location.hash"))
     shown = again.locator("#try-result .figure strong").get_attribute("data-value")

@@ -167,12 +167,17 @@ def test_topics_by_group_and_over_time(open_page):
     day = [f"2020-{1 + i % 12:02d}-0{1 + i % 9}" for i in range(60)]
     made = explorer("regression", by={"shop": shop}, time={"day": day})
     groups = made.summary["groups"]
+    check_what_topics_add(made.summary, groups[0], np.array(shop))
     made_of = model[-1].composition(model[:-1].transform(texts[:60]))
     np.testing.assert_allclose(groups[0]["share"][1], made_of[1::3].mean(axis=0))
     assert groups[1]["labels"][:2] == ["2020-01", "2020-02"] and len(groups[1]["labels"]) == 12
     page = open_page(made.html)
     text = page.locator("#panel-topics").inner_text()
     assert "Topics by shop" in text and "Topics over day" in text
+    assert "Differences in target by shop" in text and "Differences in target over day" in text
+    added = list(csv.DictReader(io.StringIO(saved(page, "Differences in target by shop", "csv"))))
+    first = [float(row["adds, target"]) for row in added if row["shop"] == "a"]
+    assert sum(first) == pytest.approx(sum(groups[0]["targets"][0]["adds"][0]), abs=1e-6)
     rows = list(csv.DictReader(io.StringIO(saved(page, "Topics by shop", "csv"))))
     assert len(rows) == 9 and float(rows[0]["share"]) == pytest.approx(made_of[0::3, 0].mean())
 
@@ -236,11 +241,25 @@ def test_the_link_is_copied(open_page):
     page = open_page(explorer("regression").html, permissions=["clipboard-read", "clipboard-write"])
     page.click("[data-topic='1']")
     page.click("#link")
-    page.wait_for_function("document.getElementById('link').textContent === 'Link copied'")
+    page.wait_for_selector("#link:has-text('Link copied')")  # the policy allows no evaluation
     assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
 
 
 # ---- codes -------------------------------------------------------------------------------------
+
+
+def check_what_topics_add(summary, found, shop):
+    """What topics add to a group beside all documents is how much its mean prediction differs."""
+    texts, target = case("regression")[1:]
+    model = case("regression")[0]
+    n = len(shop)
+    predicted = model.predict(texts[:n])
+    for g, label in enumerate(found["labels"]):
+        mine = shop == label
+        own = found["targets"][0]
+        assert own["predicted"][g] == pytest.approx(predicted[mine].mean())
+        assert own["actual"][g] == pytest.approx(np.asarray(target[:n])[mine].mean())
+        assert sum(own["adds"][g]) == pytest.approx(predicted[mine].mean() - predicted.mean())
 
 
 def test_codes_have_readable_labels_that_differ():
@@ -260,10 +279,17 @@ def test_codes_have_readable_labels_that_differ():
         "tx: lisinopril (heart failure)",
         "tx: IV (pantoprazole)",
         "hx: MR (Valve disease)",
-        "rx:lisinopril",
+        "rx: lisinopril",
         "and/or",
         "film",
     ]
+    # An answer stands behind its question; without a hierarchy anywhere, names stay as they are.
+    assert readable(["ad:a|Elective|Yes", "ad:a|Elective|No"]) == [
+        "ad: Elective: Yes",
+        "ad: Elective: No",
+    ]
+    assert spoken("ad:a|Elective|Yes") == "Elective: Yes"
+    assert readable(["rx:lisinopril", "note:x"]) == ["rx:lisinopril", "note:x"]
     assert spoken(names[0]) == "Sepsis, pulmonary" and spoken("rx:lisinopril") == "lisinopril"
     # What cannot be told apart by its levels gets a number, also one that is taken already.
     same = ["a|b|x" + "y" * 300, "a|b|x" + "y" * 301, "k:p|q|end of it", "k:p|q|q|end of it"]

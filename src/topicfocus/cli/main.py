@@ -29,11 +29,14 @@ _LONGEST = 2000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (argparse itself exits with 2 on bad usage)."""
+    """Run the command line; returns the exit code (argparse itself exits with 2 on bad usage).
+
+    Without `argv` it is the process itself, which ends with the command.
+    """
     missing = fill_streams()
     degrade_streams()
     args = build_parser().parse_args(argv)
-    with cleaning_up():
+    with cleaning_up(ends=argv is None):
         return _code(args, argv, missing)
 
 
@@ -73,6 +76,8 @@ def _with_config(args: argparse.Namespace, argv: Sequence[str] | None) -> argpar
         settings = read_flat(args.config)
     if "lowercase" in settings:
         settings["keep_case"] = not settings.pop("lowercase")
+    if "baseline" in settings:
+        settings["no_baseline"] = not settings.pop("baseline")
     return build_parser(settings).parse_args(argv)
 
 

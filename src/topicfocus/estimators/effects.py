@@ -43,7 +43,7 @@ QUANTILES = (0.1, 0.9)
 #: Documents that words are added to, at most, and at least where each of them costs much.
 SAMPLE, _FEWEST = 100, 5
 #: Multiplications that words may cost, some seconds.
-_AFFORDED = 2e9
+_AFFORDED = 2e10
 #: Numbers held at a time while words are added to documents.
 _BLOCK = 4_000_000
 #: A step of a linear predictor to find the slope of the response by.
@@ -140,14 +140,11 @@ def topic_effects(
     if mixes is None:
         mixes = fitted.mixes(documents.corpus, n_jobs)
     predictor = fitted.predictors(documents, mixes, n_jobs)
-    typical, centre = (np.average(a, axis=0, weights=weight) for a in (mixes, predictor))
-    shares = np.array([weighted_quantiles(column, weight, quantiles) for column in mixes.T])
-    # Both ends of every topic: topics x 2 x topics.
-    moved = np.stack([_with_share(typical, shares[:, i]) for i in (0, 1)], axis=1)
-    f = (centre + (moved - typical) @ state.coef_rows.T).reshape(-1, state.n_predictors)
+    centre = np.average(predictor, axis=0, weights=weight)
+    typical, *ends = found_shares(mixes, weight, quantiles)
+    shares = np.column_stack(ends)
     limits, observed = _limits(fitted)
-    response = fitted.target_model.responses(state.family, f)
-    response = np.clip(response, limits[:, 0], limits[:, 1]).reshape(len(shares), 2, -1)
+    moved, f, response = _at_both_ends(fitted, typical, shares, centre, limits)
     low, high = response[:, 0], response[:, 1]
     error = _standard_errors(fitted, documents, mixes, predictor, moved, f, n_jobs)
     reach = norm.ppf(0.5 + confidence / 2) * error
@@ -167,6 +164,42 @@ def topic_effects(
         observed,
         state.coef_rows.T.copy(),
     )
+
+
+def found_shares(mixes: np.ndarray, weight: np.ndarray, quantiles: Any) -> np.ndarray:
+    """The mean of θ̂_k over documents and its two quantiles, 3 x topics."""
+    mean = np.average(mixes, axis=0, weights=weight)
+    ends = np.array([weighted_quantiles(column, weight, quantiles) for column in mixes.T])
+    return np.vstack([mean, ends.T])
+
+
+def training_effects(fitted: Fitted) -> np.ndarray | None:
+    """`low` and `high` of every topic in the documents of the training: topics x 2 x predictors.
+
+    With average covariates and an exposure of one. None where their shares are not known (models
+    without targets, and files of older versions).
+    """
+    if fitted.typical_shares is None or fitted.targets is None:
+        return None
+    state = fitted.state
+    typical, *ends = fitted.typical_shares
+    centre = state.intercept + state.coef_rows @ typical
+    if state.covariate_coef is not None:
+        centre = centre + fitted.targets.scaling.centre @ state.covariate_coef
+    return _at_both_ends(fitted, typical, np.column_stack(ends), centre, _limits(fitted)[0])[2]
+
+
+def _at_both_ends(
+    fitted: Fitted, typical: np.ndarray, shares: np.ndarray, centre: np.ndarray, limits: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mixes with both shares of every topic, topics x 2 x topics; their predictors, one row each;
+    and what these come to within the limits, topics x 2 x predictors."""
+    state = fitted.state
+    moved = np.stack([_with_share(typical, shares[:, i]) for i in (0, 1)], axis=1)
+    f = (centre + (moved - typical) @ state.coef_rows.T).reshape(-1, state.n_predictors)
+    response = fitted.target_model.responses(state.family, f)
+    response = np.clip(response, limits[:, 0], limits[:, 1]).reshape(len(shares), 2, -1)
+    return moved, f, response
 
 
 def default_quantiles(fitted: Fitted) -> tuple[float, float]:
@@ -290,15 +323,17 @@ def word_effects(
     return WordEffects(targets.predictor_names(), words, present[words], change, len(rows))
 
 
-def affordable_documents(fitted: Fitted, documents: Documents, n_words: int) -> int:
+def affordable_documents(
+    fitted: Fitted, documents: Documents, n_words: int, afforded: float = _AFFORDED
+) -> int:
     """Documents to add so many words to: a hundred, fewer where topics and words are many.
 
-    A Newton step costs K² n/2 + K³/6 (`kernels.curvature`), and some two are made for each word.
+    Some six steps are made for each word, of 2 K n + 2 K² (`kernels.first_occurrence`).
     """
     n_topics = fitted.state.n_topics
     length = max(float(fitted.relevant_words(documents.corpus).mean()), 1.0)
-    each = 2 * n_words * (n_topics**2 * length / 2 + n_topics**3 / 6 + 300)
-    return int(np.clip(_AFFORDED / max(each, 1.0), _FEWEST, SAMPLE))
+    each = n_words * (12 * n_topics * (length + n_topics) + 500)
+    return int(np.clip(afforded / max(each, 1.0), _FEWEST, SAMPLE))
 
 
 def _sample(weight: np.ndarray, most: int) -> np.ndarray:

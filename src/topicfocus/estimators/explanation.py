@@ -15,7 +15,7 @@ from scipy import sparse
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.inference.contrasts import contrast, log_odds
+from topicfocus.inference.contrasts import against_rest, contrast, log_odds, shared_out
 from topicfocus.inference.contributions import contributions
 from topicfocus.inference.state import ModelState
 
@@ -161,7 +161,7 @@ def explain(
     owner = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.counts.indptr))
     for part in fitted.parts:
         if part.where.stop - part.where.start > 1:
-            amounts = _against_others(amounts, part.where, empty, full, owner)
+            amounts = _against_others(amounts, part.where, empty, full, owner, found.removal)
     every = range(state.n_predictors)
     return Explanation(
         fitted.target_model.predictor_names(),
@@ -199,11 +199,17 @@ def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) ->
 
 
 def _against_others(
-    amounts: _Amounts, where: slice, empty: np.ndarray, full: np.ndarray, owner: np.ndarray
+    amounts: _Amounts,
+    where: slice,
+    empty: np.ndarray,
+    full: np.ndarray,
+    owner: np.ndarray,
+    removal: np.ndarray,
 ) -> _Amounts:
     """Scores of classes as log odds of each against the others, from `empty` to `full`.
 
-    `owner` is the document of every nonzero count. Covariates count from their average on, so
+    `owner` is the document of every nonzero count, `removal` what it takes from the scores to take
+    that out. Covariates count from their average on, so
     that base and average together are the log odds of the empty document.
     """
     out = _Amounts(*(part.copy() for part in vars(amounts).values()))
@@ -214,7 +220,10 @@ def _against_others(
         for name in ("topics", "covariates", "average"):
             scores = getattr(amounts, name)[:, :, where]
             getattr(out, name)[:, :, l] = np.einsum("djl,dl->dj", scores, signs)
-        out.words[:, l] = np.einsum("nl,nl->n", amounts.words[:, where], signs[owner])
+        words = np.einsum("nl,nl->n", amounts.words[:, where], signs[owner])
+        slope = against_rest(after, c)[owner]
+        taken = np.einsum("nl,nl->n", removal[:, where], slope)
+        out.words[:, l] = shared_out(words, taken, owner, len(before))
         out.base[:, l] = start[:, c] - out.average[:, :, l].sum(axis=1)
     return out
 

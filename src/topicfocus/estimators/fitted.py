@@ -68,6 +68,12 @@ class Fitted:
         How often each dropped word occurs beside the tokens of each topic, zero for kept words
         (models that select words; None in older files). After `partial_fit`, of the documents
         that were at hand.
+    openness : tuple of float or None
+        ρ of each target: how much of what the words leave open of its predictor, by the Laplace
+        approximation, held-out documents bear out (focused models); None stands for 1.
+    typical_shares : array (3, topics) or None
+        The mean of θ̂ over the documents of the training, and what `topic_effects` calls share_low
+        and share_high (models with targets; None in older files). As for `context`.
     """
 
     state: ModelState
@@ -88,6 +94,8 @@ class Fitted:
     explained: tuple[float, ...] | None = None
     shares: tuple[tuple[float, float, float], ...] | None = None
     context: np.ndarray | None = None
+    openness: tuple[float, ...] | None = None
+    typical_shares: np.ndarray | None = None
 
     # ---- as a user sees it -----------------------------------------------------------------------
 
@@ -247,7 +255,7 @@ class Fitted:
         return composition(self.tokens(corpus, mixes, n_jobs), self.state.doc_topic_prior)
 
     def context_of(
-        self, corpus: Corpus, weight: np.ndarray, n_jobs: int | None = None
+        self, corpus: Corpus, weight: np.ndarray, mixes: np.ndarray
     ) -> np.ndarray | None:
         """What `context` is for these documents, of a model that selects words.
 
@@ -256,7 +264,7 @@ class Fitted:
         """
         if self.selected_words is None:
             return None
-        beside = context_counts(self.seen(corpus), self.tokens(corpus, n_jobs=n_jobs), weight)
+        beside = context_counts(self.seen(corpus), self.tokens(corpus, mixes), weight)
         beside[self.selected_words] = 0.0
         return beside.astype(np.float32)
 
@@ -264,7 +272,16 @@ class Fitted:
         self, corpus: Corpus, mixes: np.ndarray, n_jobs: int | None = None
     ) -> np.ndarray:
         """What the words leave open of the linear predictors, documents x predictors."""
-        return predictor_variance(self.seen(corpus), self.state, mixes, n_jobs)
+        found = predictor_variance(self.seen(corpus), self.state, mixes, n_jobs)
+        return found * self.open_parts
+
+    @property
+    def open_parts(self) -> np.ndarray:
+        """ρ of every predictor (`openness`)."""
+        out = np.ones(self.state.n_predictors)
+        for part, rho in zip(self.parts, self.openness or (), strict=False):
+            out[part.where] = rho
+        return out
 
     def relevant_words(self, corpus: Corpus) -> np.ndarray:
         """How many different words of each document the topics contain, (documents,)."""

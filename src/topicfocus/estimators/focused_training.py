@@ -125,6 +125,7 @@ class FocusedTrainer:
             supervision_weight=result.supervision_weight,
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
             explained=(result.explained,),
+            openness=result.chosen.choices.openness,
             shares=tuple((t.share, t.explained, t.error) for t in result.shares) or None,
             **seen,
         )

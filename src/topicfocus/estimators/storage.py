@@ -107,6 +107,7 @@ def check_model(model: TopicModel) -> None:
     _check_coefficients(fitted.state, n_topics)
     if supervised:
         check_targets(fitted, isinstance(model, TopicClassifier))
+    _check_shares(fitted)
     if isinstance(model, JointTopicModel):
         hyper = fitted.hyper
         _require(
@@ -169,6 +170,30 @@ def _check_found(fitted: Fitted, n_words: int) -> None:
     _require(
         fitted.n_samples_seen is None or fitted.word_count is not None,
         "word_count must be there with n_samples_seen",
+    )
+
+
+def _check_shares(fitted: Fitted) -> None:
+    """What only tables and intervals are made from."""
+    shares, shape = fitted.typical_shares, (3, fitted.state.n_topics)
+    _require(
+        shares is None
+        or (
+            _is_floats(shares, 2)
+            and shares.shape == shape
+            and np.all((shares >= 0) & (shares <= 1))
+        ),
+        f"typical_shares must be shares, of shape {shape}",
+    )
+    rho = fitted.openness
+    _require(
+        rho is None
+        or (
+            isinstance(rho, tuple)
+            and len(rho) == len(fitted.parts)
+            and all(isinstance(r, float) and 0 <= r <= 1 for r in rho)
+        ),
+        "openness must be shares, one a target",
     )
 
 

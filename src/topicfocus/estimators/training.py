@@ -9,6 +9,7 @@ import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.effects import default_quantiles, found_shares
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 
@@ -105,12 +106,18 @@ def with_context(
     n_jobs: int | None,
     before: Fitted | None = None,
 ) -> Fitted:
-    """With the dropped words beside each topic, counted in these documents.
+    """With what these documents show of the topics: dropped words beside them, typical shares.
 
-    They are added to what was counted `before`, for topics that go on from those.
+    Words are added to what was counted `before`, for topics that go on from those.
     """
-    context = fitted.context_of(corpus, weight, n_jobs)
+    if not fitted.selects and fitted.targets is None:
+        return fitted
+    mixes = fitted.mixes(corpus, n_jobs)
+    context = fitted.context_of(corpus, weight, mixes)
     if context is not None and before is not None and before.context is not None:
         assert fitted.selected_words is not None
         context = context + np.where(fitted.selected_words[:, None], 0, before.context)
-    return replace(fitted, context=context)
+    shares = None
+    if fitted.targets is not None and weight.sum() > 0:
+        shares = found_shares(mixes, weight, default_quantiles(fitted))
+    return replace(fitted, context=context, typical_shares=shares)

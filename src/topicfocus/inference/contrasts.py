@@ -16,6 +16,20 @@ exactly: log q_l - log q_l⁰ = Δ_l - Δ(log Σ e^f), and Σ_l L(q_l, q_l⁰)(l
 added to all scores adds nothing, and they are large where a class is, or was, a likely alternative.
 The right side is linear in Δ: what a part changes the scores by becomes what it adds to the log
 odds.
+
+**Words.** Of many classes such an amount can have another sign than what taking the word out does:
+the alternatives are others at the end than at the beginning, and a word that speaks for c less than
+the rest of the document dilutes it. What taking word v out takes from g_c is, to first order,
+
+    x_v = ρ_vc - Σ_{l≠c} q_l ρ_vl,
+
+ρ_v being what it takes from the scores (`inference.contributions`) and q the shares in the document
+as it is. These do not add up to what the words do together, T; with P = Σ_{x>0} x and
+Q = -Σ_{x<0} x,
+
+    s x_v where x_v > 0,  x_v / s where x_v < 0,   s = (T + √(T² + 4PQ)) / 2P,
+
+do, exactly (s P - Q/s = T), with the signs of x. s = 1 where removals add up by themselves.
 """
 
 from __future__ import annotations
@@ -48,6 +62,33 @@ def contrast(before: np.ndarray, after: np.ndarray, c: int) -> np.ndarray:
     out[:, c] = 1.0
     out[:, others] = -means / means.sum(axis=1, keepdims=True)
     return out
+
+
+def against_rest(scores: np.ndarray, c: int) -> np.ndarray:
+    """1 for class c and -q_l for the others: the slope of g_c, rows sum to zero."""
+    out = -np.exp(_log_shares(np.delete(scores, c, axis=1)))
+    return np.insert(out, c, 1.0, axis=1)
+
+
+def shared_out(
+    amounts: np.ndarray, removal: np.ndarray, owner: np.ndarray, n_docs: int
+) -> np.ndarray:
+    """Σ_v amounts of each document, shared out by what taking each word out does.
+
+    `owner` is the document of every entry. Where removals all have the sign that the sum has not,
+    `amounts` stay as they are.
+    """
+    total, up, down = (
+        np.bincount(owner, values, n_docs)
+        for values in (amounts, np.maximum(removal, 0.0), np.maximum(-removal, 0.0))
+    )
+    root = np.sqrt(total**2 + 4 * up * down)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Twice the same number: the one that does not cancel.
+        factor = np.where(total > 0, (total + root) / (2 * up), 2 * down / (root - total))
+        shared = removal * np.where(removal > 0, factor[owner], 1.0 / factor[owner])
+    possible = np.isfinite(factor) & (factor > 0)
+    return np.where(possible[owner], np.where(removal == 0, 0.0, shared), amounts)
 
 
 def _log_shares(scores: np.ndarray) -> np.ndarray:

@@ -4,8 +4,17 @@ At the optimum θ̂_k = (a_k + Σ_v c_v m_v r_vk)/N, N = Σ_k a_k + Σ_v c_v m_v
 
     η·θ̂ = η·ā + Σ_v (c_v m_v / N) (η·r_v - η·ā):
 
-an empty document's prediction, and an amount for every word. The part of it that goes through
-topic k is (c_v m_v / N) η_k (r_vk - ā_k); summed over words that is η_k (θ̂_k - ā_k).
+an empty document's prediction, and an amount for every word. Since r_v sums to one, the part of it
+that goes through topic k is (c_v m_v / N) r_vk (η_k - η·ā), and summed over words
+
+    (n_k / N) (η_k - η·ā),   n_k = Σ_v c_v m_v r_vk = N θ̂_k - a_k:
+
+what the document's words of topic k do to it. Words and topics are the two margins of one table, a
+topic whose η_k is below that of an empty document always lowers, and one that has no word here adds
+nothing. (η_k (θ̂_k - ā_k) adds up as well, but credits a bad topic's absence to the topic.)
+
+Taking the word out, the others staying in their topics, leaves (N θ̂ - c_v m_v r_v)/(N - c_v m_v) of
+θ̂: η·θ̂ is higher by c_v m_v / (N - c_v m_v) (η·r_v - η·θ̂) with the word than without.
 """
 
 from __future__ import annotations
@@ -33,12 +42,15 @@ class Contributions:
     words : array (nonzero counts, predictors)
         In the order of the corpus's nonzero counts.
     topics : array (documents, topics, predictors)
-        η_k (θ̂_k - ā_k).
+        (n_k / N) (η_k - η·ā).
+    removal : array (nonzero counts, predictors)
+        What taking the word out would take away, the other words staying in their topics.
     """
 
     base: np.ndarray
     words: np.ndarray
     topics: np.ndarray
+    removal: np.ndarray
 
 
 def document_blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -60,6 +72,7 @@ def contributions(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> Contr
     base = average @ eta
     size = prior.sum() + counts @ weights.multiplicity
     words = np.zeros((counts.nnz, eta.shape[1]))
+    removal, whole = np.zeros_like(words), mixes @ eta
     for first, last in document_blocks(counts.indptr):
         lo, hi = counts.indptr[first], counts.indptr[last]
         doc = np.repeat(np.arange(first, last), np.diff(counts.indptr[first : last + 1]))
@@ -67,5 +80,8 @@ def contributions(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> Contr
         r = weights.table[word] * mixes[doc]
         r /= r.sum(axis=1, keepdims=True)
         amount = counts.data[lo:hi] * weights.multiplicity[word] / size[doc]
-        words[lo:hi] = amount[:, None] * (r @ eta - base)
-    return Contributions(base, words, (mixes - average)[:, :, None] * eta)
+        value = r @ eta
+        words[lo:hi] = amount[:, None] * (value - base)
+        removal[lo:hi] = (amount / (1 - amount))[:, None] * (value - whole[doc])
+    explained = mixes - prior / size[:, None]  # n_k / N
+    return Contributions(base, words, explained[:, :, None] * (eta - base), removal)

@@ -14,6 +14,8 @@ LONGEST = 40
 #: An end as short as this ("IV", "multiple") says little without what is above it.
 _LITTLE = 10
 _KIND = re.compile(r"\w{1,6}:(?=.)")
+#: An end that answers the level above it: "Elective: Yes", not "Yes (Elective)".
+_ANSWERS = {"yes", "no", "none", "other", "unknown", "true", "false"}
 
 
 def levels(name: str) -> tuple[str, list[str]]:
@@ -58,6 +60,11 @@ def readable(names: Sequence[str]) -> list[str]:
     ['film', 'dx: acute (renal)', 'tx: acute (shock)', 'dx: acute (lung)']
     """
     parts = [levels(name) for name in names]
+    if any(len(own) > 1 for _, own in parts):  # codes: those without levels look like the others
+        parts = [
+            _spaced(name) if len(own) == 1 else (kind, own)
+            for name, (kind, own) in zip(names, parts, strict=True)
+        ]
     alike: dict[tuple[str, str], list[int]] = {}
     for i, (kind, own) in enumerate(parts):
         alike.setdefault((kind, own[-1].lower()), []).append(i)
@@ -74,7 +81,16 @@ def spoken(name: str) -> str:
     """The end of a code alone, for names of topics: it need not tell codes apart."""
     _, parts = levels(name)
     end = parts[-1] if len(parts) > 1 else _KIND.sub("", parts[-1], count=1)
+    if len(parts) > 1 and end.lower() in _ANSWERS:
+        return f"{parts[-2]}: {end}"
     return f"{end} ({parts[-2]})" if len(parts) > 1 and len(end) < _LITTLE else end
+
+
+def _spaced(name: str) -> tuple[str, list[str]]:
+    """The kind and the rest of a code of one level."""
+    found = _KIND.match(name)
+    kind = found.group() if found else ""
+    return kind, [name[len(kind) :].strip() or name]
 
 
 def _above(own: list[str], others: list[list[str]]) -> str:
@@ -90,7 +106,11 @@ def _above(own: list[str], others: list[list[str]]) -> str:
 
 def _label(kind: str, end: str, above: str) -> str:
     shown = f"{kind} {end}" if kind else end
-    if above:
+    if above and end.lower() in _ANSWERS:
+        room = max(LONGEST - len(shown), 24)
+        above = above if len(above) <= room else above[: room - 1].rstrip() + "…"
+        shown = f"{kind} {above}: {end}" if kind else f"{above}: {end}"
+    elif above:
         room = max(LONGEST - len(shown) - 3, 12)
         shown += f" ({above if len(above) <= room else above[: room - 1] + '…'})"
     return shown if len(shown) <= 2 * LONGEST else f"{shown[: 2 * LONGEST - 1]}…"

@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.effects import SAMPLE, topic_effects, word_effects
-from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.effects import affordable_documents, topic_effects, word_effects
 from topicfocus.inference.words import mix_weights
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack
 
 #: Numbers of words x predictors beyond which word effects are stored in steps, not as floats.
 _MANY = 4_000
-#: Words x topics x words of a document, for all documents that words are added to: a few seconds.
-_MOST = 1e8
+#: Multiplications that words may cost while a page is made: a second or two.
+_AFFORDED = 1e10
 #: Significant digits of the effects of topics.
 _DIGITS = 8
 
@@ -34,7 +33,8 @@ def reachable_effects(
     topics = topic_effects(fitted, documents, mixes=mixes, n_jobs=n_jobs)
     named = ("share_low", "share_high", "low", "high", "change", "lower", "upper", "typical")
     out = {name: _short(getattr(topics, name)) for name in named}
-    n_documents = _affordable(fitted, inputs.counts)
+    n_words = int((mix_weights(fitted.state).table.multiplicity > 0).sum())
+    n_documents = affordable_documents(fitted, documents, n_words, _AFFORDED)
     found = word_effects(fitted, documents, n_documents=n_documents, mixes=mixes, n_jobs=n_jobs)
     words = found.change
     kind, step = "f4", None
@@ -43,14 +43,6 @@ def reachable_effects(
     more: dict[str, Any] = {"limits": topics.limits, "observed": topics.observed}
     more |= {"sample": found.sample, "quantiles": topics.quantiles}
     return out | more, pack(words, kind, step)
-
-
-def _affordable(fitted: Fitted, counts: Any) -> int:
-    """Documents that words are added to: fewer where every one of them costs much."""
-    contained = mix_weights(fitted.state).table.multiplicity > 0
-    each = contained[counts.indices].sum() / counts.shape[0]  # its words that topics contain
-    cost = contained.sum() * fitted.state.n_topics * max(each, 1.0)
-    return int(np.clip(_MOST / cost, 1, SAMPLE))
 
 
 def _short(values: np.ndarray) -> Any:

@@ -1,13 +1,24 @@
-"""Topics by group and over time: mean compositions of the documents that belong together."""
+"""Topics by group and over time: what documents that belong together are made of and come to.
+
+Of a group's documents: mean compositions; the mean prediction and target; and what each topic adds
+to the difference between their mean linear predictor and that of all documents, the difference of
+the mean amounts (n_k/N)(η_k - η·ā) of `explain`, which add up to it (with those of covariates).
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from topicfocus.corpus import Corpus
+from topicfocus.inference.words import mix_weights
+from topicfocus.report.documents import Predictions
+from topicfocus.report.inputs import Inputs
 
 #: Groups shown by themselves; the others, the rarest, are one.
 MOST_GROUPS = 20
@@ -17,19 +28,54 @@ _STRETCHES = 12
 _OTHERS = "all others"
 
 
-def group_summary(by: Any, time: Any, composition: np.ndarray) -> list[dict[str, Any]] | None:
+@dataclass(frozen=True)
+class Outcome:
+    """A target with one predictor, by document: `amounts` of the topics, documents x topics."""
+
+    predicted: np.ndarray
+    actual: np.ndarray | None
+    amounts: np.ndarray
+
+
+def outcomes(inputs: Inputs, found: Predictions) -> list[Outcome | None]:
+    """Of every target; None of more than two classes, whose scores mean nothing alone."""
+    state, fitted = inputs.fitted.state, inputs.fitted
+    seen = fitted.seen(Corpus(inputs.counts)).counts
+    size = state.doc_topic_prior.sum() + seen @ mix_weights(state).table.multiplicity
+    explained = found.mixes - state.doc_topic_prior / size[:, None]
+    base = state.coef_rows @ (state.doc_topic_prior / state.doc_topic_prior.sum())
+    out: list[Outcome | None] = []
+    for t, part in enumerate(fitted.parts):
+        l = part.where.start
+        if part.where.stop - l > 1:
+            out.append(None)
+            continue
+        mean, actual = found.mean[t], None
+        if inputs.codes is not None:
+            actual = part.coding.in_units(inputs.codes[:, t])
+        mean = mean[:, 1] if mean.ndim > 1 else mean
+        out.append(Outcome(mean, actual, explained * (state.coef_rows[l] - base[l])))
+    return out
+
+
+def group_summary(
+    by: Any, time: Any, composition: np.ndarray, targets: Sequence[Outcome | None] = ()
+) -> list[dict[str, Any]] | None:
     """What the page shows of groups and of times, None if neither was given.
 
     Parameters
     ----------
     by, time : one value a document, a pandas series, or a dict of name to values; or None
     composition : array (documents, topics)
+    targets : sequence of Outcome, one a target
 
     Returns
     -------
     list of dict, or None
         "name", "kind" ("group" or "time"), "labels", and for each of these "n" documents, the mean
-        "share" of every topic and its standard "error" (None of a single document).
+        "share" of every topic and its standard "error" (None of a single document); and for every
+        target (None of several classes) the mean "predicted" and "actual", and what each topic
+        "adds" beside all documents.
 
     Examples
     --------
@@ -47,7 +93,10 @@ def group_summary(by: Any, time: Any, composition: np.ndarray) -> list[dict[str,
                     f"{name} has {len(values)} values, but there are {len(composition)} documents."
                 )
             labels, place = _groups(values) if kind == "group" else _times(name, values)
-            out.append({"name": name, "kind": kind, **_shares(labels, place, composition)})
+            record = {"name": name, "kind": kind, **_shares(labels, place, composition)}
+            groups = [place == i for i in range(len(labels))]
+            record["targets"] = [None if o is None else _means(o, groups) for o in targets]
+            out.append(record)
     return out or None
 
 
@@ -125,3 +174,25 @@ def _shares(labels: list[str], place: np.ndarray, composition: np.ndarray) -> di
         spread = own.std(axis=0, ddof=1) if len(own) > 1 else np.full(composition.shape[1], np.nan)
         error.append(spread / np.sqrt(max(len(own), 1)))
     return {"labels": labels, "n": n, "share": share, "error": error}
+
+
+def _means(outcome: Outcome, groups: list[np.ndarray]) -> dict[str, Any]:
+    """Of each group; NaN where there is no document."""
+
+    def mean(values: np.ndarray, mine: np.ndarray) -> float:
+        own = values[mine]
+        own = own[np.isfinite(own)]
+        return float(own.mean()) if len(own) else float("nan")
+
+    nothing = np.full(outcome.amounts.shape[1], np.nan)
+    overall = outcome.amounts.mean(axis=0)
+    return {
+        "predicted": [mean(outcome.predicted, mine) for mine in groups],
+        "actual": None
+        if outcome.actual is None
+        else [mean(outcome.actual, mine) for mine in groups],
+        "adds": [
+            outcome.amounts[mine].mean(axis=0) - overall if mine.any() else nothing
+            for mine in groups
+        ],
+    }

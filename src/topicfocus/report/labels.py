@@ -104,6 +104,7 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
             else None,
             "limits": part.coding.bounds(own),
             "noise": getattr(own, "noise_variance", None),
+            "open": float(fitted.open_parts[where.start]),
             "thresholds": getattr(own, "thresholds", None),
         }
         if family_name(own) not in _KNOWN:
@@ -152,8 +153,16 @@ def topic_names(inputs: Inputs, given: Any) -> list[str]:
         raise ValueError(f"names has {unknown[0]!r}, but topics are numbered 0 to {n_topics - 1}.")
     # Names are to tell topics apart, whatever the order that their words are shown in.
     words = inputs.model.top_words(_NAME_WORDS, inputs.vocabulary, order="relevance")
-    said = [", ".join(brief(spoken(word)) for word in chosen) for chosen in words]
+    said = [", ".join(_named(word) for word in chosen) for chosen in words]
     return [str(own.get(k, said[k])) for k in range(n_topics)]
+
+
+def _named(word: str, longest: int = 32) -> str:
+    """A word as a topic is called by it; of the end of a code, its beginning says what it is."""
+    said = spoken(word)
+    if said == word:
+        return brief(word)
+    return said if len(said) <= longest else said[: longest - 1].rstrip() + "…"
 
 
 def brief(word: str, longest: int = 28) -> str:

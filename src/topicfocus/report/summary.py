@@ -24,7 +24,7 @@ from topicfocus.report.documents import (
 from topicfocus.report.effects import reachable_effects
 from topicfocus.report.examples import document_examples
 from topicfocus.report.facts import fit_facts
-from topicfocus.report.groups import group_summary
+from topicfocus.report.groups import group_summary, outcomes
 from topicfocus.report.inputs import Inputs, TextReading
 from topicfocus.report.intervals import topic_errors
 from topicfocus.report.labels import (
@@ -146,7 +146,7 @@ def summarise(
         "held_out": bool(extras.held_out),
         "fit": fit_facts(inputs, extras.frontier),
         "effects": effects,
-        "groups": group_summary(extras.by, extras.time, found.composition),
+        "groups": _groups(inputs, found, extras),
         "stability": read_stability(extras.stability, state.n_topics),
     }
     summary = plain(summary)
@@ -178,6 +178,12 @@ def _key(model: Any, inputs: Inputs) -> str:
     digest = hashlib.sha256(np.ascontiguousarray(model.components_).tobytes())
     digest.update("\n".join(inputs.vocabulary).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
+
+
+def _groups(inputs: Inputs, found: Any, extras: Extras) -> list[dict[str, Any]] | None:
+    if extras.by is None and extras.time is None:
+        return None
+    return group_summary(extras.by, extras.time, found.composition, outcomes(inputs, found))
 
 
 def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:

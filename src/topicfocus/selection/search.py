@@ -329,6 +329,11 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         -------
         array
 
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted, or fitted with ``refit=False``.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicRegressor, TopicSearchCV
@@ -353,6 +358,11 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         array (documents, classes)
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted, or fitted with ``refit=False``.
 
         Examples
         --------
@@ -379,6 +389,11 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         -------
         array
 
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted, or fitted with ``refit=False``.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
@@ -403,6 +418,11 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         array (documents, topics)
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted, or fitted with ``refit=False``.
 
         Examples
         --------
@@ -453,6 +473,11 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         float
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted, or fitted with ``refit=False``.
 
         Examples
         --------

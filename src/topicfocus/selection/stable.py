@@ -305,6 +305,11 @@ def stability(
     -------
     Stability
 
+    Raises
+    ------
+    ValueError
+        If there is one group only, which cannot be halved.
+
     Examples
     --------
     >>> from topicfocus import FocusedTopicRegressor, stability

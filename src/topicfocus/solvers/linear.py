@@ -149,13 +149,21 @@ def _fit_scalar(column: Column, design: np.ndarray, penalty: float) -> tuple:
         _, slope, bend, _ = likelihood_table(family, y, offset + design @ x)
         gradient = design.T @ (w * slope) - ridge * np.append(x[:-1], 0.0)
         curvature = design.T @ (design * (w * -bend)[:, None]) + np.diag(ridge)
-        step = np.linalg.solve(curvature, gradient)
+        step = _solved(curvature, gradient)
         if not quadratic:
             step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
         x = x + step
         if np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
             break
     return x[:-1, None], x[-1:], family
+
+
+def _solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Newton's step; the shortest one where weights are so large that a ridge is lost in them."""
+    try:
+        return np.linalg.solve(curvature, gradient)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(curvature, gradient, rcond=None)[0]
 
 
 def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
@@ -213,7 +221,7 @@ def _classes_by_newton(
     loss, gradient, p = _class_loss(column, design, ridge, x)
     for _ in range(50):
         curvature = _class_curvature(design, p, column.weight, ridge)
-        step = -np.linalg.solve(curvature, gradient.ravel()).reshape(x.shape)
+        step = -_solved(curvature, gradient.ravel()).reshape(x.shape)
         # Moving all classes alike moves no probability: what is left of it is rounding.
         step -= step.mean(axis=1, keepdims=True)
         rate, before = 1.0, loss

@@ -125,6 +125,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or no word is left.
+
         Examples
         --------
         >>> from topicfocus import TokenCounter
@@ -149,6 +154,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         scipy.sparse.csr_array of shape (n_documents, n_terms)
             Canonical: sorted indices, no zeros.
 
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or no word is left.
+
         Examples
         --------
         >>> from topicfocus import TokenCounter
@@ -168,6 +178,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Returns
         -------
         scipy.sparse.csr_array of shape (n_docs, n_terms)
+
+        Raises
+        ------
+        NotFittedError
+            If it was neither fitted nor given a vocabulary.
 
         Examples
         --------
@@ -195,6 +210,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
+
+        Raises
+        ------
+        NotFittedError
+            If there is no vocabulary yet.
 
         Examples
         --------
@@ -311,6 +331,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Returns
         -------
         TokenRule
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, such as an ``ngram_range`` that falls.
 
         Examples
         --------

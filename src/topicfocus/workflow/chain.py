@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 
 from topicfocus.estimators.progress import Lines
 from topicfocus.workflow.checkpoints import FolderStore
+from topicfocus.workflow.class_weights import check_class_weight, class_factors, said
 from topicfocus.workflow.copies import say_copies
 from topicfocus.workflow.count import choose_words
 from topicfocus.workflow.estimate import check_size
@@ -20,6 +23,7 @@ from topicfocus.workflow.fit import (
     fit_model,
     keeping_finished,
 )
+from topicfocus.workflow.gaps import say_gaps
 from topicfocus.workflow.judge import judge
 from topicfocus.workflow.models import target_values
 from topicfocus.workflow.options import CountOptions, ModelOptions
@@ -59,14 +63,13 @@ def fit_source(
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
+    _say_class_weight(options, target, remarks)
     parts = _parts(source, options, remarks)
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
     y, counts = target_values(target), counted.counts[train]
-    n_classes = 1 if target.classes is None else len(target.classes)
-    largest = replace(options, topics=most_topics(options))
-    n_docs, n_words = counts.shape
-    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
+    say_gaps(source.columns, train, remarks)
+    _check_size(counts, target, options, remarks)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -77,8 +80,10 @@ def fit_source(
         store.open(mark, settings, keeping.resume)
     with keeping_finished(store):
         mine, partial = source.columns.of(train), None if keeping is None else keeping.partial
+        factor = class_factors(options.class_weight, target, train, source.columns.weight)
+        own = None if factor is None else factor[train]
         training = Training(
-            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial
+            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial, own
         )
         options, tuned = tune_model(training, options)
         began = time.perf_counter()
@@ -87,10 +92,9 @@ def fit_source(
         )
         seconds = time.perf_counter() - began
         model.n_jobs = options.jobs
-        if baseline:
-            remarks.say(f"{COMPARING} ...")
-        with Lines(COMPARING, remarks.say):
-            judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)
+        more: dict[str, Any] = {"baseline": baseline, "factor": factor}
+        with _comparing(baseline, remarks):
+            judged = judge(model, source, counted, y, parts, options.seed, **more)
         found = check_stability(training, model, options)
         outcome = make_outcome(
             source,
@@ -106,6 +110,27 @@ def fit_source(
         _say_warnings(outcome, remarks)
         outcome = with_choice(outcome, tuned, found)
         return replace(outcome, fingerprint=mark if tuned is None else None)
+
+
+@contextmanager
+def _comparing(baseline: bool, remarks: Remarks) -> Iterator[None]:
+    if baseline:
+        remarks.say(f"{COMPARING} ...")
+    with Lines(COMPARING, remarks.say):
+        yield
+
+
+def _say_class_weight(options: ModelOptions, target: Any, remarks: Remarks) -> None:
+    check_class_weight(options.class_weight, target)
+    if options.class_weight is not None:
+        remarks.say(said(options.class_weight))
+
+
+def _check_size(counts: Any, target: Any, options: ModelOptions, remarks: Remarks) -> None:
+    n_classes = 1 if target.classes is None else len(target.classes)
+    largest = replace(options, topics=most_topics(options))
+    n_docs, n_words = counts.shape
+    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
 
 
 def _say_warnings(outcome: Outcome, remarks: Remarks) -> None:

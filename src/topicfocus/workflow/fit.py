@@ -43,7 +43,7 @@ def fit_model(
     store: FolderStore | None = None,
 ) -> Any:
     """A fitted estimator, which remembers the names of its columns."""
-    model = make_estimator(options, kind)
+    model = make_estimator(options, kind, y)
     model.set_params(n_jobs=options.jobs, verbose=progress)
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
     note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar

@@ -70,6 +70,7 @@ def fit_file(
     topics: int | str = 5,
     inclusion_prior: float | str | None = None,
     tuning: TuneOptions | None = None,
+    class_weight: str | dict[str, float] | None = None,
     stability: int = 0,
     test_share: float = 0.2,
     baseline: bool = True,
@@ -103,7 +104,8 @@ def fit_file(
     kind : {"real", "count", "ordinal", "classes"}, optional
         Kind of target; by default detected.
     covariates : sequence of str, optional
-        Columns of numbers that predict beside the topics.
+        Columns of numbers that predict beside the topics. Where one is missing its median of the
+        training part stands there, beside a column that says so.
     weight : str, optional
         Column of weights: 2 counts like two copies of a document.
     exposure : str, optional
@@ -118,6 +120,9 @@ def fit_file(
         Expected share of relevant tokens; by default focused chooses it, pf-slda takes 0.1.
     tuning : TuneOptions, optional
         With ``topics="auto"``: what is tried; see `tune_file`.
+    class_weight : "balanced" or dict of str to float, optional
+        What documents of a class count for, by its name in the file; "balanced": every class weighs
+        the same. Regressions to compare with and held-out figures are weighted alike.
     stability : int, default=0
         Fit to so many pairs of halves once more, to see which words, topics and effects come back.
     test_share : float, default=0.2
@@ -201,21 +206,20 @@ def fit_file(
     'target'
     >>> folder.cleanup()
     """
-    given = [path] if isinstance(path, (str, os.PathLike)) else path
-    paths = tuple(os.fspath(one) for one in given)
+    paths = _paths(path)
     options = ModelOptions(
         model=model,
         topics=topics,
         inclusion_prior=inclusion_prior,
         tuning=tuning,
+        class_weight=class_weight,
         stability=stability,
         test_share=test_share,
         seed=seed,
         jobs=jobs,
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
-    folder = None if out is None else named(out)
-    _check_folder(folder, resume, overwrite)
+    folder = _checked_folder(out, resume, overwrite)
     job = _Job(
         paths=paths,
         roles=Roles(text=text, target=target, kind=kind, more=more),
@@ -233,10 +237,16 @@ def fit_file(
     return _logged(job, log, as_remarks(remarks))
 
 
-def _check_folder(folder: Path | None, resume: bool, overwrite: bool) -> None:
-    if folder is None and (resume or overwrite):
+def _paths(path: Any) -> tuple[str, ...]:
+    given = [path] if isinstance(path, (str, os.PathLike)) else path
+    return tuple(os.fspath(one) for one in given)
+
+
+def _checked_folder(out: Any, resume: bool, overwrite: bool) -> Path | None:
+    if out is None and (resume or overwrite):
         option = setting("resume" if resume else "overwrite", True)
         raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
+    return None if out is None else named(out)
 
 
 def _logged(job: _Job, log: str | os.PathLike[str] | None, remarks: Remarks) -> Outcome:
@@ -282,9 +292,13 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
     if outcome.folder is not None:
         return outcome
     settings = outcome.result["settings"]
-    found_on_the_way = {key: settings[key] for key in ("min_df", "max_df", "topics")}
+    found_on_the_way: dict[str, Any] = {
+        key: settings[key] for key in ("min_df", "max_df", "topics")
+    }
     if "tuning" in outcome.result:  # what was chosen is repeated, not the choice
         found_on_the_way["inclusion_prior"] = settings["inclusion_prior"]
+    if not job.baseline:
+        found_on_the_way["baseline"] = False
     if settings["kind"] != "binary":
         found_on_the_way["kind"] = settings["kind"]
     if outcome.fingerprint is not None:

@@ -25,7 +25,12 @@ function amountText(model, x, l) {
   const target = model.data.targets[model.data.predictors[l].target];
   if (!model.data.effects) return `${signed(x)}${unitOf(model, l) ? ` ${unitOf(model, l)}` : ""}`;
   if (isClass(target)) return points(x);
-  return `${signed(x, Math.abs(x) < 1 ? 2 : 3)} ${target.name}`;
+  return `${x > 0 ? "+" : ""}${fixed(x, changeDecimals(x))} ${target.name}`;
+}
+
+/** Decimals of a change: three digits of a large one, two of a small one. */
+function changeDecimals(x) {
+  return decimalsOf([x], Math.abs(x) >= 1 ? 3 : 2);
 }
 
 /** A difference of probabilities. */
@@ -35,9 +40,11 @@ function points(x) {
   return `${shown === "0" ? "" : x > 0 ? "+" : "−"}${shown} points`;
 }
 
-function levelText(model, x, l) {
+/** A prediction; `change`: with as many decimals as this has. */
+function levelText(model, x, l, change = null) {
   const target = model.data.targets[model.data.predictors[l].target];
-  return isClass(target) ? share(x) : format(x);
+  if (isClass(target)) return share(x);
+  return change === null ? format(x) : fixed(x, changeDecimals(change));
 }
 
 function changeText(model, k, l) {
@@ -49,7 +56,7 @@ function topicTip(model, k, l) {
   const { data } = model, e = reach(model, k, l);
   const name = `${topicName(data, k)}: `;
   if (!e.shares) return `${name}coefficient ${format(model.coef[l][k])}; ${percent(data.topics.prevalence[k])} of the average document.`;
-  return `${name}as its share goes from ${percent(e.shares[0])} to ${percent(e.shares[1])}, ${thing(model, l)} goes from ${levelText(model, e.from, l)} to ${levelText(model, e.to, l)}, `
+  return `${name}as its share goes from ${percent(e.shares[0])} to ${percent(e.shares[1])}, ${thing(model, l)} goes from ${levelText(model, e.from, l, e.change)} to ${levelText(model, e.to, l, e.change)}, `
     + `${changeText(model, k, l)} (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)}). ${percent(data.topics.prevalence[k])} of the average document.${stabilityText(model, k)}`;
 }
 

@@ -270,19 +270,22 @@ function predictCounts(model, counts, given = {}) {
   });
   const base = coef.map((_, l) => offset[l] + model.baseTopics[l]);
   const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta));
-  const spread = coef.map((eta) => varianceAlong(factor, theta, eta));
+  // ρ of what the words leave open: estimators/fitted.py.
+  const spread = coef.map((eta, l) => data.targets[data.predictors[l].target].open * varianceAlong(factor, theta, eta));
   const size = model.total + doc.weight.reduce((a, b) => a + b, 0);
-  const tokens = new Float64Array(K);
+  const tokens = new Float64Array(K), whole = coef.map((eta) => dot(eta, theta));
   const words = doc.words.map((v, j) => {
     const at = doc.rows[j] * K;
     const r = normalise(Array.from(theta, (t, k) => model.W[at + k] * t));
     // Of the words themselves, not their roots: inference/composition.py.
     const relevant = counts.get(v) * (model.multiplicity ? model.multiplicity[doc.rows[j]] : 1);
     for (let k = 0; k < K; k++) tokens[k] += relevant * r[k];
-    const amounts = coef.map((eta, l) => (doc.weight[j] / size) * (dot(eta, r) - model.baseTopics[l]));
-    return { v, count: counts.get(v), amounts };
+    const values = coef.map((eta) => dot(eta, r)), part = doc.weight[j] / size;
+    const amounts = values.map((x, l) => part * (x - model.baseTopics[l]));
+    const removal = values.map((x, l) => (part / (1 - part)) * (x - whole[l]));
+    return { v, count: counts.get(v), amounts, removal };
   });
-  const topics = Array.from(theta, (t, k) => coef.map((eta) => eta[k] * (t - average[k])));
+  const topics = Array.from(theta, (t, k) => coef.map((eta, l) => (t - model.prior[k] / size) * (eta[k] - model.baseTopics[l])));
   const byCovariate = (data.covariates && given.covariates ? given.covariates : []).map((z, j) => coef.map((_, l) => z * data.covariates.coef[j][l]));
   const targets = data.targets.map((target) => respond(target, predictor, spread));
   const composition = tokens.some((n) => n > 0) ? normalise(tokens) : Float64Array.from(average);
@@ -318,6 +321,22 @@ function contrast(before, after, c) {
   return normalise(means).map((w, l) => (l === c ? 1 : -w));
 }
 
+/** What words add to the log odds of class c together, shared out by what taking each of them out does. */
+function sharedOut(model, target, found, after, c) {
+  const l = target.first + c, total = found.words.reduce((sum, w) => sum + w.amounts[l], 0);
+  const shares = softmax(after.filter((_, j) => j !== c));
+  const taken = found.words.map((w) => {
+    const own = w.removal.slice(target.first, target.first + target.width);
+    return own[c] - dot(shares, own.filter((_, j) => j !== c));
+  });
+  let up = 0, down = 0;
+  for (const x of taken) { if (x > 0) up += x; else down -= x; }
+  const root = Math.sqrt(total * total + 4 * up * down);
+  const factor = total > 0 ? (total + root) / (2 * up) : (2 * down) / (root - total);
+  if (!(factor > 0 && Number.isFinite(factor))) return;
+  found.words.forEach((w, j) => { w.amounts[l] = taken[j] * (taken[j] > 0 ? factor : 1 / factor); });
+}
+
 /** Amounts of scores as amounts of the log odds of each class against the others; they add up as exactly. */
 function explainAgainstOthers(model, target, found) {
   const { first, width } = target;
@@ -329,6 +348,7 @@ function explainAgainstOthers(model, target, found) {
   const signs = before.map((_, c) => contrast(before, after, c));
   const changed = (values) => { const old = of(values); signs.forEach((sign, c) => { values[first + c] = dot(sign, old); }); };
   found.words.forEach((word) => changed(word.amounts));
+  after.forEach((_, c) => sharedOut(model, target, found, after, c));
   found.topics.forEach(changed);
   found.byCovariate.forEach(changed);
   changed(found.covariates);

@@ -141,7 +141,7 @@ function shadedCodes(model, found, l) {
 
 function legend(model, l) {
   return el("p", { class: "legend" },
-    el("mark", { class: "up", "--a": 0.45 }, "raises"), " ", el("mark", { class: "down", "--a": 0.45 }, "lowers"), ` ${predictorName(model, l)}`);
+    el("mark", { class: "up", "--a": 0.45 }, "raises"), " ", el("mark", { class: "down", "--a": 0.45 }, "lowers"), ` ${thing(model, l)}`);
 }
 
 /** The response of a target in words: a number with its interval, or probabilities as bars. */
@@ -182,7 +182,7 @@ function calibrationText(model, target, c, p, predicted) {
   if (!k.n[i] || Math.abs(k.x[i] - p) > 0.1) return "";
   const range = `(95% interval ${share(k.low[i])} to ${share(k.high[i])})`;
   return several ? `Of ${format(k.n[i])} documents whose class was predicted about as surely (${share(k.x[i])} on average), ${share(k.y[i])} were of it ${range}.`
-    : `Of ${format(k.n[i])} documents with about this probability (${share(k.x[i])} on average), ${share(k.y[i])} were ${target.labels[c]} ${range}.`;
+    : `Of ${format(k.n[i])} documents with about this probability (${share(k.x[i])} on average), ${share(k.y[i])} were “${target.labels[c]}” ${range}.`;
 }
 
 /** With few words to go by, a prediction says little about the document. */

@@ -43,7 +43,7 @@ function cells({ title, width, rows, columns, cell, note }) {
   const every = Math.ceil(11 / w); // names that do not fit are left out; tooltips have them all
   columns.forEach((name, c) => { if (c % every === 0) root.append(svg("text", { class: "label", transform: `translate(${left + (c + 0.6) * w} ${top - 6}) rotate(-55)` }, brief(name, 20))); });
   rows.forEach((row, r) => {
-    root.append(svg("text", { class: `label ${row.strong ? "strong" : ""}`, x: left - 6, y: top + (r + 0.5) * h + 4, "text-anchor": "end" }, brief(row.name, Math.floor((left - 8) / 6.1))));
+    root.append(svg("text", { class: `label ${row.strong ? "strong" : ""}`, x: left - 6, y: top + (r + 0.5) * h + 4, "text-anchor": "end" }, brief(row.name, Math.floor((left - 8) / (row.strong ? 7.8 : 6.1)))));
     columns.forEach((_, c) => {
       const { kind, much, tip: said, text, pick } = cell(r, c);
       root.append(svg("rect", { class: `cell ${kind}`, x: left + c * w + 0.5, y: top + r * h + 0.5, width: Math.max(w - 1, 1), height: h - 1, "fill-opacity": much.toFixed(3), "data-tip": said, onclick: pick || null }));
@@ -94,7 +94,31 @@ function confusionCard(model, t, width) {
 
 /** Topics over time, or by group, where such a column was given. */
 function groupCards(model, chosen, width) {
-  return (model.data.groups || []).map((given) => (given.kind === "time" ? timeCard(model, given, chosen, width) : byCard(model, given, chosen, width)));
+  return (model.data.groups || []).flatMap((given) => [given.kind === "time" ? timeCard(model, given, chosen, width) : byCard(model, given, chosen, width), addsCard(model, given, chosen, width)]);
+}
+
+/** What each topic adds to a group's (a time's) predictions, beside those of all documents; the sums are how far they differ. */
+function addsCard(model, given, chosen, width) {
+  const { data } = model, l = effectOn(), t = data.predictors[l].target, found = given.targets[t];
+  if (!found) return null;
+  const target = data.targets[t], unit = unitOf(model, l) || target.name, order = topicOrder(model, l);
+  const title = `Differences in ${predictorName(model, l)} ${given.kind === "time" ? "over" : "by"} ${given.name}`;
+  const largest = Math.max(...found.adds.flat().map((v) => Math.abs(v ?? 0)), 1e-9);
+  const decimals = decimalsOf([largest], 2);
+  const mean = (values, g) => (values && values[g] !== null ? levelText(model, values[g], l) : "–");
+  const root = cells({
+    title, width, columns: given.labels, rows: order.map((k) => ({ name: topicName(data, k), strong: k === chosen })), note: `${title}: what each topic adds in each of ${given.labels.length}; CSV has the numbers`,
+    cell: (r, g) => {
+      const k = order[r], v = found.adds[g][k];
+      if (v === null) return { kind: "accent", much: 0, tip: `${given.labels[g]}: no documents` };
+      return { ...tint(v, largest), text: width / given.labels.length > 66 ? (v > 0 ? "+" : "") + fixed(v, decimals) : "", pick: () => update({ topic: k }),
+        tip: `${topicName(data, k)}, ${given.labels[g]}: ${signed(v, 2)} ${unit} beside all documents. ${given.labels[g]} in all: predicted ${mean(found.predicted, g)}, actual ${mean(found.actual, g)}; ${format(given.n[g])} documents` };
+    },
+  });
+  const rows = given.labels.flatMap((label, g) => order.map((k) => [label, given.n[g], found.predicted[g], found.actual ? found.actual[g] : null, k, topicName(data, k), found.adds[g][k]]));
+  return card(title, figure(title, root, () => ({ head: [given.name, "documents", "mean predicted", "mean actual", "topic", "name", `adds, ${unit}`], rows })),
+    el("p", { class: "legend" }, el("span", { class: "key up" }), " adds, ", el("span", { class: "key down" }), ` takes away, in ${unit}, beside the average of all documents; a column adds up to how far it is from them (but for covariates).`),
+    table(`Mean ${predictorName(model, l)} by ${given.name}`, [given.name, "documents", "predicted", "actual"], given.labels.map((label, g) => [label, format(given.n[g]), mean(found.predicted, g), mean(found.actual, g)])));
 }
 
 function groupData(model, given) {

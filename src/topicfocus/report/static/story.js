@@ -2,9 +2,18 @@
 
 const MOST_NAMED = 3;
 
-/** “a”, “b” and “c”, each a button to its topic. */
-function namedTopics(model, topics) {
-  const parts = topics.map((k) => el("button", { type: "button", class: "link", "data-key": `story-${k}`, "data-tip": topicTip(model, k, effectOn()), onclick: () => update({ topic: k, view: "topics" }) }, shorten(topicName(model.data, k), 46)));
+/** As many of a name's words as fit: "acute respiratory failure, dementia" of a longer list. */
+function shortName(model, k, length = 46) {
+  const name = topicName(model.data, k);
+  if (name.length <= length) return name;
+  const parts = name.split(", ");
+  while (parts.length > 1 && parts.join(", ").length > length) parts.pop();
+  return shorten(parts.join(", "), length);
+}
+
+/** “a”, “b” and “c”, each a button to its topic, in the colour of what it does to predictor l. */
+function namedTopics(model, topics, l) {
+  const parts = topics.map((k) => el("button", { type: "button", class: `link ${reach(model, k, l).change >= 0 ? "up" : "down"}`, "data-key": `story-${k}-${l}`, "data-tip": topicTip(model, k, l), onclick: () => update({ topic: k, view: "topics" }) }, `“${shortName(model, k)}”`));
   return parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
 }
 
@@ -23,23 +32,25 @@ function storyCard(model, l) {
   return el("section", { class: "card story", "aria-label": "In short" }, el("p", {}, sentences), figuresStory(model, l), stabilityStory(model));
 }
 
+/** Which topics raise it and which lower it, and how far the strongest of each go. */
 function numberStory(model, l) {
   const [up, down] = movers(model, l);
-  const name = predictorName(model, l), verb = (n, word) => (n === 1 ? `${word}s` : word);
   const out = [];
   const some = (list) => list.slice(0, MOST_NAMED);
-  if (up.length) out.push(...namedTopics(model, some(up)), ` ${verb(some(up).length, "raise")} `, el("strong", { class: "up" }, thing(model, l)), down.length ? "; " : ". ");
-  if (down.length) out.push(...namedTopics(model, some(down)), ` ${verb(some(down).length, "lower")} `, up.length ? "it. " : [el("strong", { class: "down" }, thing(model, l)), ". "]);
-  if (!up.length && !down.length) return `No topic surely moves ${name}.`;
+  const verb = (list, word) => (some(list).length === 1 ? `${word}s` : word);
+  if (!up.length && !down.length) return `No topic surely moves ${thing(model, l)}.`;
+  if (up.length) out.push(...namedTopics(model, some(up), l), ` ${verb(up, "raise")} `, el("strong", {}, thing(model, l)), down.length ? "; " : ". ");
+  if (down.length) out.push(...namedTopics(model, some(down), l), ` ${verb(down, "lower")} `, up.length ? "it. " : [el("strong", {}, thing(model, l)), ". "]);
   const far = [up[0], down[0]].filter((k) => k !== undefined);
-  out.push(`From a document with little of it to one with much, ${far.map((k, i) => `“${shorten(topicName(model.data, k), 40)}” ${i ? "by" : "moves the prediction by"} ${changeText(model, k, l)}`).join(", ")}. `);
+  const end = (k) => `“${shortName(model, k, 40)}”: ${reach(model, k, l).shares ? `${levelText(model, reach(model, k, l).from, l, reach(model, k, l).change)} to ${levelText(model, reach(model, k, l).to, l, reach(model, k, l).change)}` : changeText(model, k, l)}`;
+  out.push(`From documents with little of a topic to documents with much, ${far.map(end).join("; ")}${isClass(model.data.targets[model.data.predictors[l].target]) || !model.data.effects ? "" : ` ${model.data.targets[model.data.predictors[l].target].name}`}. `);
   return out;
 }
 
 /** What goes up: the target, or the probability of a class. */
 function thing(model, l) {
   const target = model.data.targets[model.data.predictors[l].target];
-  return isClass(target) ? `the probability of ${predictorName(model, l)}` : predictorName(model, l);
+  return isClass(target) ? `the probability of “${predictorName(model, l)}”` : target.kind === "poisson" ? `the expected ${predictorName(model, l)}` : `the predicted ${predictorName(model, l)}`;
 }
 
 /** Classes, each with the topic that speaks for it most. */
@@ -50,7 +61,7 @@ function classStory(model, target) {
     return { label, k, change: reach(model, k, l).change };
   }).sort((a, b) => b.change - a.change).slice(0, 4);
   return [`${model.K} topics tell ${target.labels.length} classes of ${target.name} apart: `,
-    ...best.flatMap(({ label, k }, i) => [i ? (i === best.length - 1 ? " and " : ", ") : "", ...namedTopics(model, [k]), " speaks for ", el("strong", {}, label)]), ". ",
+    ...best.flatMap(({ label, k }, i) => [i ? (i === best.length - 1 ? " and " : ", ") : "", ...namedTopics(model, [k], target.labels.indexOf(label) + target.first), " speaks for ", el("strong", {}, label)]), ". ",
     confusedText(model, target)];
 }
 
@@ -59,7 +70,7 @@ function confusedText(model, target) {
   if (!found || !found.confusion) return "";
   let worst = null;
   found.confusion.forEach((row, a) => row.forEach((n, p) => { if (a !== p && n && (!worst || n > worst.n)) worst = { a, p, n }; }));
-  return worst ? `Most often mistaken: ${target.labels[worst.a]} for ${target.labels[worst.p]} (${format(worst.n)} documents). ` : "";
+  return worst ? `Most often mistaken: “${target.labels[worst.a]}” for “${target.labels[worst.p]}” (${format(worst.n)} documents). ` : "";
 }
 
 /** Which figure says most, by kind of target. */

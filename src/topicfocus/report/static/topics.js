@@ -76,7 +76,7 @@ function drawTopics(model, root, width) {
 function forestNote(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target], e = data.effects;
   if (!e) return el("p", { class: "note" }, "No documents were given, so these are the coefficients, less their average: how far a document of one topic alone would be from one without words. ", shareNote());
-  const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `${predictorName(model, l)} was ${format(seen[0])} to ${format(seen[1])} in training. ` : "";
+  const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `Training saw ${predictorName(model, l)} from ${format(seen[0])} to ${format(seen[1])}. ` : "";
   return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic (θ̂, as the model infers it) goes from ", quantileText(e, 0), " to ", quantileText(e, 1), " percentile of real documents, the other topics in proportion. ",
     `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}Lines are 95% intervals of the change; they do not know that the topics were found from data, too. `, shareNote());
 }
@@ -147,7 +147,7 @@ function forest(model, order, chosen, l) {
   });
   const title = `Effects of topics on ${predictorName(model, l)}`;
   return el("div", { class: "forest" },
-    el("p", { class: "muted" }, e ? `${isClass(target) ? `probability of ${predictorName(model, l)}` : `predicted ${target.name}`}, in documents with little and with much of the topic` : "coefficients"), head,
+    el("p", { class: "muted" }, e ? `${thing(model, l).replace("the ", "")}, in documents with little and with much of the topic` : "coefficients"), head,
     el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
     savers(title, () => barsDrawing(title, order.map((k) => { const r = reach(model, k, l); const a = r.from ?? 0; return { name: topicName(data, k), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: r.change >= 0 ? "up" : "down", text: changeShort(model, r.change, l) }; }), { label: e ? thing(model, l) : "coefficient", at: base }), () => topicsData(model)));
 }
@@ -184,7 +184,7 @@ function topicSentence(model, k, l) {
   const { data } = model, r = reach(model, k, l);
   if (!r.shares) return el("p", {}, "Coefficient ", el("strong", {}, format(model.coef[l][k])), ". Share of the average document: ", el("strong", {}, percent(data.topics.prevalence[k])), ".");
   return el("p", { class: "sentence" }, el("strong", { class: r.change >= 0 ? "up" : "down", "data-change": r.change }, changeText(model, k, l)),
-    ` (${amountText(model, r.low, l).replace(/ .*/, "")} to ${amountText(model, r.high, l)}): ${thing(model, l)} goes from ${levelText(model, r.from, l)} to ${levelText(model, r.to, l)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
+    ` (${amountText(model, r.low, l).replace(/ .*/, "")} to ${amountText(model, r.high, l)}): ${thing(model, l)} goes from ${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
     el("strong", {}, percent(data.topics.prevalence[k])), " of the average document.", stabilityText(model, k));
 }
 

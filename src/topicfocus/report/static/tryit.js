@@ -149,11 +149,26 @@ function tryWords(model) {
   const terms = data.reading.text ? new Set(found.terms.map((t) => t.v)).size : entered.length - state.off.length;
   const total = data.reading.text ? found.spans.length - state.off.length : terms;
   return card("Its words",
+    el("p", { class: "now", "aria-hidden": "true" }, predictionNow(model, l)),
     el("p", { class: "note" }, "Click a word to take it out, or to put it back."), legend(model, l),
     el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "The document with shaded words", "data-scroll": "try" },
       data.reading.text ? shadedText(model, entered, found.spans, found.terms, found, l, { toggle: toggleOff, off: state.off }) : codeSwitches(model, entered, found, l)),
     el("p", { class: "note" }, `${format(total)} ${total === 1 ? "word" : "words"}; the model knows ${format(terms)} different ones and has ${found.words.length} of them in its topics. `,
       state.off.length ? el("button", { type: "button", class: "link", "data-key": "all-back", onclick: () => update({ off: [] }) }, `Put ${state.off.length} back`) : null));
+}
+
+/** The prediction, there where words are taken out: on a phone the rest of it is far below. */
+function predictionNow(model, l) {
+  const { found, whole } = tryResult(model), target = model.data.targets[model.data.predictors[l].target];
+  const now = responseAt(model, found, l), before = whole ? responseAt(model, whole, l) : null;
+  return [isClass(target) ? `“${predictorName(model, l)}” ` : `${target.name} `, el("strong", {}, levelText(model, now, l)),
+    before === null ? "" : el("span", { class: now >= before ? "up" : "down" }, ` ${model.data.effects ? amountText(model, now - before, l).split(" ")[0] : signed(now - before)}`)];
+}
+
+/** The expected target, or the probability of the class that predictor l is about. */
+function responseAt(model, result, l) {
+  const { target } = model.data.predictors[l], t = model.data.targets[target], at = result.targets[target];
+  return isClass(t) ? at.probabilities[t.kind === "bernoulli" ? 1 : l - t.first] : at.mean;
 }
 
 /** The strongest codes first, then those that are in no topic. */
@@ -197,9 +212,8 @@ function tryActual(model, t) {
 
 /** What taking words out has done. */
 function movedText(model, whole, found, l) {
-  const response = (r) => { const { target } = model.data.predictors[l], t = model.data.targets[target], at = r.targets[target]; return isClass(t) ? at.probabilities[t.kind === "bernoulli" ? 1 : l - t.first] : at.mean; };
-  const before = response(whole), now = response(found);
-  return el("p", { id: "moved" }, `With all its words ${isClass(model.data.targets[model.data.predictors[l].target]) ? `${predictorName(model, l)} had ` : ""}`, el("strong", {}, levelText(model, before, l)), ": taking ", state.off.length === 1 ? "one" : String(state.off.length), ` out moved it by ${model.data.effects ? amountText(model, now - before, l) : signed(now - before)}.`);
+  const before = responseAt(model, whole, l), now = responseAt(model, found, l);
+  return el("p", { id: "moved" }, `With all its words ${isClass(model.data.targets[model.data.predictors[l].target]) ? `“${predictorName(model, l)}” had ` : ""}`, el("strong", {}, levelText(model, before, l)), ": taking ", state.off.length === 1 ? "one" : String(state.off.length), ` out moved it by ${model.data.effects ? amountText(model, now - before, l) : signed(now - before)}.`);
 }
 
 /** Documents of the page whose composition is most like this one's: Σ_k √(p_k q_k). */

@@ -154,6 +154,7 @@ def _fit_words(
             mean_squares=start.mean_squares,
             shrinkage=verdict.shrinkage,
             noise=verdict.noise,
+            openness=verdict.openness,
             steps=shaped.steps,
         )
     return Candidate(

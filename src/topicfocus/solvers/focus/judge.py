@@ -1,7 +1,9 @@
 """Judge: the refitted predictors on documents not trained on. How far to trust them, how good?
 
 A predictor is shrunken to the held-out documents, f ← s + t·f, δ is their error less what the words
-leave open of θ, and the explained share is 1 - deviance/null deviance, the mean over targets.
+leave open of θ, and the explained share is 1 - deviance/null deviance, the mean over targets. Where
+the words leave more open than there is error, only the part ρ of it counts, so that δ and ρ times
+what is open are the error on average.
 """
 
 from __future__ import annotations
@@ -24,11 +26,12 @@ Shrinkage = tuple[np.ndarray, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The explained share; the shift and factor of each predictor, and δ of each target."""
+    """The explained share; the shift and factor of each predictor, δ and ρ of each target."""
 
     explained: float
     shrinkage: tuple[Shrinkage, ...]
     noise: tuple[float, ...]
+    openness: tuple[float, ...]
 
 
 def shrunken(
@@ -46,7 +49,7 @@ def judge(
     """How well the held-out documents are predicted; earlier `choices` are kept as they are."""
     design = start.held_out.beside(refit.held_mixes)
     shrinkage: list[Shrinkage] = []
-    noise, explained = [], []
+    noise, openness, explained = [], [], []
     for t, (fit, column) in enumerate(zip(refit.fits, data.held_columns, strict=True)):
         column = replace(column, family=fit.family)
         before = None if choices is None else choices.shrinkage[t]
@@ -55,11 +58,14 @@ def judge(
         explained.append(explained_share(column, predictor))
         if choices is None:
             spread = _open_still(start, state, factor * fit.coef[: state.n_topics], refit)
-            noise.append(honest_noise(column, predictor, column.of(spread)[:, 0]))
+            delta, rho = honest_noise(column, predictor, column.of(spread)[:, 0])
+            noise.append(delta)
+            openness.append(rho)
     return Verdict(
         explained=float(np.mean(explained)),
         shrinkage=tuple(shrinkage),
         noise=tuple(noise) if choices is None else choices.noise,
+        openness=tuple(openness) if choices is None else choices.openness,
     )
 
 
@@ -69,12 +75,16 @@ def _open_still(start: Start, state: ModelState, coef: np.ndarray, refit: Refit)
     return predictor_variance(start.held_out.corpus, replace(state, coef=coef), mixes, n_jobs)
 
 
-def honest_noise(column: Column, predictor: np.ndarray, spread: np.ndarray) -> float:
-    """δ: the held-out error less what the words leave open of θ, which `predict` adds itself.
+def honest_noise(column: Column, predictor: np.ndarray, spread: np.ndarray) -> tuple[float, float]:
+    """δ, the held-out error less what the words leave open of θ, and ρ, how much of that counts.
 
-    At least a tenth of the error: the Laplace approximation may claim more than there is.
+    δ is a tenth of the error at least. The Laplace approximation may claim more than there is:
+    where words say all but everything about the target, it is several times the error. The
+    variance of a prediction is δ + ρ·spread, on average the error.
     """
     if noise_variance(column.family) is None:
-        return 1.0
+        return 1.0, 1.0
     error = float(np.average(deviance(column, predictor), weights=column.weight))
-    return max(error - float(np.average(spread, weights=column.weight)), 0.1 * error)
+    still = float(np.average(spread, weights=column.weight))
+    delta = max(error - still, 0.1 * error)
+    return delta, min(1.0, (error - delta) / still) if still > 0 else 1.0

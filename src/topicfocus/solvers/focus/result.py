@@ -29,6 +29,8 @@ class Choices:
         Of the predictors, one a target.
     noise : tuple of float
         δ, one a target (1 where it has none).
+    openness : tuple of float
+        ρ, how much of what the words leave open of a predictor counts, one a target.
     steps : int
         L-BFGS iterations after which the topics were kept.
     """
@@ -37,6 +39,7 @@ class Choices:
     mean_squares: tuple[float, ...]
     shrinkage: tuple[tuple[np.ndarray, float], ...]
     noise: tuple[float, ...]
+    openness: tuple[float, ...]
     steps: int
 
 

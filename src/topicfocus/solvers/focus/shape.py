@@ -207,7 +207,7 @@ class ShapingProblem:
             return None
         limits: list[tuple[float | None, float | None]] = [(None, None)] * len(self.scale)
         for i, bound in enumerate(bounds.ravel(), start=self._ends[0]):
-            limits[i] = (-bound, bound)
+            limits[i] = (-bound * self.scale[i], bound * self.scale[i])
         return limits
 
 
