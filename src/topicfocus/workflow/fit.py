@@ -14,8 +14,8 @@ import numpy as np
 
 from topicfocus.estimators.progress import progress_lines
 from topicfocus.estimators.usefulness import UselessFitWarning
+from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.checkpoints import checkpointing
-from topicfocus.solvers.interrupts import is_interrupt
 from topicfocus.text import ReadError
 from topicfocus.workflow.checkpoints import FolderStore, fingerprint
 from topicfocus.workflow.columns import Columns, remember

@@ -332,6 +332,7 @@ def write(
     if partial is None:
         written = write_outcome(folder, outcome, remarks)
         return replace(outcome, folder=folder, written=tuple(written))
+    from topicfocus.interrupts import is_interrupt
     from topicfocus.workflow.checkpoints import FolderStore
     from topicfocus.workflow.fit import keep_for_later
 
@@ -340,7 +341,7 @@ def write(
         written = write_outcome(folder, outcome, remarks)
     except BaseException as error:
         hint = keep_for_later(store, error)
-        if isinstance(error, KeyboardInterrupt):
+        if is_interrupt(error):
             raise Interrupted(*hint) from None
         raise
     if not store.remove():

@@ -21,8 +21,8 @@ from scipy.special import softmax
 from topicfocus.inference.channels import softmax_gradient
 from topicfocus.inference.focused.constrained import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
+from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.focus.stopping import Watch
-from topicfocus.solvers.interrupts import is_interrupt
 
 #: Curvature of J in a word's logits, a token: what `ShapeSettings.scaled` divides out. A tenth of
 #: what complete data would give, since most of a token's topic is unknown; 0.1 and 0.5 do alike.
