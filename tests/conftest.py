@@ -26,6 +26,7 @@ SLOW_FILES = (
     "adversity",
     "reproduce/test_runs.py",
     "solvers/test_sort_and_cut.py",
+    "test_pages.py",
     "report",
     "solvers/test_stochastic.py",
     "estimators/test_sklearn_checks.py",

@@ -1,9 +1,13 @@
 """Every public estimator, method and function says what it takes, what it gives, and shows it."""
 
+import ast
 import importlib
 import inspect
+import textwrap
 
+import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import topicfocus
 
@@ -49,10 +53,33 @@ def documented():
     return found
 
 
+def section(value, name):
+    """The text of a section, "" if there is none."""
+    lines = (inspect.getdoc(value) or "").splitlines()
+    for i, line in enumerate(lines[:-1]):
+        if line == name and lines[i + 1] == "-" * len(name):
+            ends = [j for j in range(i + 2, len(lines)) if lines[j] and not lines[j].strip("-")]
+            return "\n".join(lines[i + 2 : ends[0] - 1 if ends else None])
+    return ""
+
+
+def raised(value):
+    """Exceptions that the function's own code raises by name; those of private helpers are not."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(value))))
+    calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    functions = [call.func for call in calls if isinstance(call, ast.Call)]
+    return {f.id for f in functions if isinstance(f, ast.Name)}
+
+
 def missing_sections(value):
     doc = f"\n{inspect.getdoc(value) or ''}\n"
     signature = inspect.signature(value)
     wanted = ["Examples"]
+    if inspect.isclass(value):
+        if hasattr(value, "fit"):
+            wanted.append("Attributes")
+    elif unsaid := {e for e in raised(value) if e not in section(value, "Raises").split()}:
+        return [f"Raises: {name}" for name in sorted(unsaid)]
     if [name for name in signature.parameters if name != "self"]:
         # The class of a result has its attributes there.
         wanted.append("Attributes" if "\nAttributes\n" in doc else "Parameters")
@@ -79,5 +106,46 @@ def test_the_test_notices_what_is_missing():
     def takes(x) -> int:
         """Say nothing."""
 
+    def refuses(x):
+        """Say a little.
+
+        Raises
+        ------
+        ValueError
+            If x is wrong.
+        """
+        if x:
+            raise ValueError("x")
+        raise TypeError("x")
+
     assert missing_sections(takes) == ["Examples", "Parameters", "Returns"]
+    assert missing_sections(refuses) == ["Raises: TypeError"]
+    assert section(refuses, "Raises") == "ValueError\n    If x is wrong."
     assert {name.split(".")[1] for name in DOCUMENTED} >= {*MODULES, "estimators"}
+
+
+def fitted_methods():
+    """(estimator, method) of what needs a fitted estimator and takes documents."""
+    for name in topicfocus.__all__:
+        cls = getattr(topicfocus, name)
+        if not hasattr(cls, "fit") or not issubclass(cls, topicfocus.estimators.base.TopicModel):
+            continue
+        for method, function in inspect.getmembers(cls, inspect.isfunction):
+            if method.startswith("_") or "fit" in method:
+                continue
+            # Some are there for some targets only, which an estimator knows when it is fitted.
+            if hasattr(cls(), method) and "X" in inspect.signature(function).parameters:
+                yield name, method
+
+
+@pytest.mark.parametrize(("name", "method"), sorted(fitted_methods()))
+def test_what_needs_a_fit_says_so(name, method):
+    function = getattr(getattr(topicfocus, name)(), method)
+    needed = [
+        p.name
+        for p in inspect.signature(function).parameters.values()
+        if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+    ]
+    with pytest.raises(NotFittedError):
+        function(*[np.eye(2) if p == "X" else np.arange(2.0) for p in needed])
+    assert "NotFittedError" in section(function, "Raises").split()

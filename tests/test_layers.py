@@ -28,7 +28,7 @@ LAYERS = (
 )
 
 #: Modules beside the folders that know no layer, so that every layer may know them.
-BELOW = ("folders",)
+BELOW = ("folders", "interrupts")
 
 
 def imported(path):

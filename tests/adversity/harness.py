@@ -27,7 +27,8 @@ def _work(pipe: Any, root: str, seed: int) -> None:
     """Of a process: cases as they come, until there are no more."""
     sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    from odd_inputs import Broken, kind_of, prepare, run_case
+    from broken import Broken
+    from odd_inputs import kind_of, prepare, run_case
 
     place = Path(tempfile.mkdtemp(dir=root))
     fixed = prepare(place)

@@ -7,19 +7,20 @@ line that says what is wrong.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import math
 import re
 import shutil
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from broken import Broken
 from command_line import topicfocus, write_reviews
+from odd_arrays import estimator_case, target_case
+from odd_bytes import mutated, packed, some_bytes, table
 from scipy import io as scipy_io
 from scipy import sparse
 
@@ -28,10 +29,6 @@ import topicfocus as package
 #: What no message and no result may hold: a terminal would obey it.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 COLUMNS = ("--text", "text", "--target", "stars")
-
-
-class Broken(AssertionError):
-    """A promise that was not kept."""
 
 
 @dataclass(frozen=True)
@@ -79,95 +76,21 @@ def check_command(place: Path, *arguments: object, out: str | None = None) -> in
     return done.returncode
 
 
-# ---- bytes -------------------------------------------------------------------------------------
-
-_PIECES = (
-    *(
-        b"\0",
-        b"\xff",
-        b"\xfe\xff",
-        b"\xef\xbb\xbf",
-        b'"',
-        b'""',
-        b",",
-        b"\t",
-        b"\n",
-        b"\r",
-        b"\r\n",
-    ),
-    *(
-        b"\x1b[31m",
-        b"text",
-        b"stars",
-        b"1e309",
-        b"nan",
-        b"-inf",
-        b"9" * 400,
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-    ),
-    *(
-        b"\\u0000",
-        b"\\ud800",
-        "é漢😀".encode(),
-        b"PK\x03\x04",
-        b"\x1f\x8b",
-        b"PAR1",
-        b"%%MatrixMarket",
-    ),
-    *(b"-1", b"0", b"null", b"true", b":", b" ", b"\x80\x04", b"\xe9", b"\xc2\x85", b"a" * 5000),
-)
-
-
-def some_bytes(rng: np.random.Generator) -> bytes:
-    """Bytes of all kinds, or pieces that mean something somewhere."""
-    if rng.random() < 0.4:
-        return rng.integers(0, 256, int(rng.integers(0, 300)), dtype=np.uint8).tobytes()
-    return b"".join(_PIECES[i] for i in rng.integers(0, len(_PIECES), int(rng.integers(0, 40))))
-
-
-def mutated(rng: np.random.Generator, content: bytes) -> bytes:
-    """A few changes to something valid."""
-    out = bytearray(content)
-    for _ in range(int(rng.integers(1, 6))):
-        place, how = int(rng.integers(0, len(out) + 1)), rng.integers(0, 6)
-        size = int(rng.integers(1, 30))
-        if how == 0:
-            del out[place:]
-        elif how == 1:
-            del out[place : place + size]
-        elif how == 2:
-            out[place:place] = _PIECES[int(rng.integers(0, len(_PIECES)))]
-        elif how == 3 and place < len(out):
-            out[place] ^= 1 << int(rng.integers(0, 8))
-        elif how == 4:
-            out[place:place] = out[place : place + size]
-        else:
-            out[place : place + size] = some_bytes(rng)[:size]
-    return bytes(out)
-
-
-def _table(rng: np.random.Generator, fixed: Fixed, ending: str) -> bytes:
-    """A valid file of some reviews."""
-    lines = fixed.data.read_text(encoding="utf-8").splitlines()
-    rows = [line.split(",") for line in lines[1 : int(rng.integers(2, 60))]]
-    if ending == ".jsonl":
-        records = ({"id": int(a), "text": b, "stars": float(c)} for a, b, c in rows)
-        return "\n".join(map(json.dumps, records)).encode()
-    joined = "\n".join([lines[0], *map(",".join, rows)])
-    return (joined.replace(",", "\t") if ending == ".tsv" else joined).encode()
+# ---- files ----------------------------------------------------------------------------------
 
 
 def table_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     """Bytes as CSV, TSV, JSON lines or Parquet, also packed, or a valid file mutated: predict."""
-    ending = str(rng.choice([".csv", ".tsv", ".jsonl", ".json", ".parquet", ".txt"]))
-    content = some_bytes(rng) if rng.random() < 0.3 else mutated(rng, _table(rng, fixed, ending))
+    endings = [".csv", ".tsv", ".jsonl", ".json", ".parquet", ".txt", ".xlsx"]
+    ending = str(rng.choice(endings, p=[0.25, 0.15, 0.2, 0.2, 0.08, 0.07, 0.05]))
+    content = (
+        some_bytes(rng) if rng.random() < 0.3 else mutated(rng, table(rng, fixed.data, ending))
+    )
     name = f"a{ending}"
-    if rng.random() < 0.15:
-        packed = gzip.compress(content, mtime=0)
-        content, name = packed if rng.random() < 0.5 else mutated(rng, packed), f"{name}.gz"
+    if rng.random() < 0.2:
+        packing = str(rng.choice([".gz", ".bz2", ".xz", ".zip"]))
+        whole = packed(content, packing)
+        content, name = whole if rng.random() < 0.5 else mutated(rng, whole), f"{name}{packing}"
     (place / name).write_bytes(content)
     more: list[object] = ["--skip-bad"] if rng.random() < 0.3 else []
     if rng.random() < 0.2:
@@ -181,12 +104,30 @@ def table_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     check_command(place, "predict", fixed.model, name, *more, out=out)
 
 
+def report_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """A valid file mutated: the page."""
+    ending = str(rng.choice([".csv", ".jsonl"]))
+    (place / f"a{ending}").write_bytes(mutated(rng, table(rng, fixed.data, ending)))
+    more: list[object] = ["--skip-bad"] if rng.random() < 0.5 else []
+    more += ["--by", "id"] if rng.random() < 0.2 else []
+    more += ["--time", "id"] if rng.random() < 0.2 else []
+    check_command(
+        place, "report", fixed.model, f"a{ending}", *more, "--out", "p.html", out="p.html"
+    )
+
+
 def fit_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     """A valid file mutated: fit."""
     ending = str(rng.choice([".csv", ".tsv", ".jsonl"]))
-    lines = _table(rng, fixed, ending)
+    lines = table(rng, fixed.data, ending)
     (place / f"a{ending}").write_bytes(mutated(rng, lines))
     more = ["--skip-bad"] if rng.random() < 0.5 else []
+    more += ["--covariates", "id"] if rng.random() < 0.2 else []
+    more += ["--group", "id"] if rng.random() < 0.1 else []
+    more += ["--weight", "id"] if rng.random() < 0.1 else []
+    more += ["--kind", "classes", "--class-weight", "balanced"] if rng.random() < 0.1 else []
+    more += ["--separator", " "] if rng.random() < 0.1 else []
+    more += ["--no-baseline"] if rng.random() < 0.5 else []
     model = str(rng.choice(["focused", "pc-slda", "slda", "pf-slda"], p=[0.7, 0.1, 0.1, 0.1]))
     arguments = ("fit", f"a{ending}", *COLUMNS, "--topics", 2, "--jobs", 1, "--model", model, *more)
     if check_command(place, *arguments, "--out", "o", out="o") == 0:
@@ -294,6 +235,8 @@ _VALUES: tuple[object, ...] = (
         "3-2",
         "1-1",
         "a=b",
+        "balanced",
+        "1=2,4=3",
     ),
     *(
         "real",
@@ -338,14 +281,23 @@ _OPTIONS = (
         "--encoding",
         "--out",
     ),
-    *("--vocabulary", "--checkpoint-every", "--config", "--log"),
+    *("--vocabulary", "--checkpoint-every", "--config", "--log", "--separator", "--group"),
+    *("--class-weight", "--sheet"),
 )
-_FLAGS = ("--overwrite", "--resume", "--keep-case", "--skip-bad", "--json", "--quiet")
+_FLAGS = (
+    "--no-baseline",
+    "--overwrite",
+    "--resume",
+    "--keep-case",
+    "--skip-bad",
+    "--json",
+    "--quiet",
+)
 
 
 def options_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     """Options with values that belong to others."""
-    (place / "a.csv").write_bytes(_table(rng, fixed, ".csv"))
+    (place / "a.csv").write_bytes(table(rng, fixed.data, ".csv"))
     chosen: list[object] = list(COLUMNS) if rng.random() < 0.8 else []
     for option in rng.choice(_OPTIONS, int(rng.integers(1, 4)), replace=False):
         chosen += [str(option), _VALUES[int(rng.integers(0, len(_VALUES)))]]
@@ -377,128 +329,11 @@ def explain_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     check_command(place, "explain", fixed.model, f"--text={text} superb", *more)
 
 
-# ---- Python ------------------------------------------------------------------------------------
-
-_TARGETS: tuple[str | None, ...] = (
-    *(None, "", "nan", "inf", "-inf", "1e400", "1e300", "1", "2", "2.5", "-3", "1,5", "1.000,5"),
-    *("2020-01-01", "01/02/2020", "yes", "no", "é", "\x1b", "9" * 5000, "0x10", "1_000", "٣", "½"),
-    *("true", "false", " 4 ", "5 stars", "10%", "$3", "a" * 300, "\ud800", "-0", "1e-320"),
-)
-
-
-def target_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
-    """Columns of targets: a kind, or one line."""
-    from topicfocus.text import ReadError, detect_target
-
-    few = rng.choice(len(_TARGETS), int(rng.integers(1, 6)))
-    values = [_TARGETS[i] for i in rng.choice(few, int(rng.integers(1, 60)))]
-    if rng.random() < 0.5:
-        values += [str(i % 5) for i in range(40)]
-    kind = rng.choice(np.array([None, "real", "count", "ordinal", "classes"], dtype=object))
-    try:
-        found = detect_target(values, kind, name="the target")
-    except ReadError as error:
-        if "\n" in str(error):
-            raise Broken(f"{kind}, {values}: {error}") from error
-        return
-    known = found.values[~np.isnan(found.values)]
-    if not np.isfinite(known).all():
-        raise Broken(f"{kind}, {values}: an infinite target")
-
-
-_NUMBERS = (np.nan, np.inf, -np.inf, -1.0, 0.0, 1.0, 0.5, 1e300, 1e-300, 1e9, 3.0)
-_CLASSES = (
-    *("LDA", "SLDARegressor", "SLDAClassifier", "PFSLDARegressor", "PFSLDAClassifier"),
-    *("FocusedTopicRegressor", "FocusedTopicClassifier", "PCSLDARegressor", "PCSLDAClassifier"),
-)
-
-
-def _matrix(rng: np.random.Generator) -> object:
-    """Counts, now and then with something odd in them, in some container."""
-    n, v = int(rng.integers(0, 14)), int(rng.integers(0, 9))
-    values = rng.integers(0, 4, (n, v)).astype(float)
-    if n and v and rng.random() < 0.3:
-        values[rng.integers(0, n), rng.integers(0, v)] = rng.choice(_NUMBERS)
-    how = rng.integers(0, 9)
-    if how < 3:
-        return sparse.csr_array(values)
-    if how == 3:
-        return sparse.coo_matrix(values)
-    if how == 4:
-        with np.errstate(all="ignore"):
-            return values.astype(str(rng.choice(["i8", "f4", "u1", "?", "c16"])))
-    if how == 5:
-        return values.tolist()
-    if how == 6:
-        return rng.choice(np.array([None, "text", 3.0, object()], dtype=object))
-    if how == 7:
-        return values.astype(object) if rng.random() < 0.5 else values.reshape(-1)
-    return values
-
-
-def _target(rng: np.random.Generator, X: object) -> object:
-    n = len(X) if isinstance(X, list) else (getattr(X, "shape", None) or (3,))[0]
-    n = max(0, n + int(rng.choice([0, 0, 0, 0, 0, 1, -1])))
-    how = rng.integers(0, 9)
-    if how < 3:
-        return rng.normal(size=n)
-    if how == 3:
-        return rng.integers(0, 2, n)
-    if how == 4:
-        return rng.choice(np.array(["a", "b", "c"]), n)
-    if how == 5:
-        return np.full(n, rng.choice(_NUMBERS))
-    if how == 6:
-        return rng.choice(np.array([None, "a", 1.5, np.nan, True], dtype=object), n)
-    if how == 7:
-        return rng.normal(size=(n, 2))
-    out = rng.normal(size=n)
-    out[: int(rng.integers(0, 3))] = rng.choice(_NUMBERS)
-    return out
-
-
-def estimator_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
-    """Odd arrays, targets and settings for an estimator: a model that predicts, or one message."""
-    name = str(rng.choice(_CLASSES))
-    X = _matrix(rng)
-    settings: dict[str, object] = {"n_topics": int(rng.choice([1, 2, 2, 2, 3, 30])), "n_jobs": 1}
-    estimator = getattr(package, name)(**settings, random_state=0)
-    if "max_epochs" in estimator.get_params():
-        estimator.set_params(max_epochs=2)
-    more = {}
-    y = None if name == "LDA" else _target(rng, X)
-    if rng.random() < 0.15 and name != "LDA":
-        more["sample_weight"] = np.full(len(y), rng.choice(_NUMBERS))  # type: ignore[arg-type]
-    said = f"{name}, X={X!r}, y={y!r}, {settings}, {more}"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            estimator.fit(X, y, **more)
-            if name == "LDA":
-                found = estimator.transform(X)
-            elif hasattr(estimator, "predict_proba") and hasattr(estimator, "classes_"):
-                found = estimator.predict_proba(X)
-            else:
-                found = estimator.predict(X)
-        except np.linalg.LinAlgError as error:
-            raise Broken(f"{said}: {error!r}") from error
-        except (ValueError, TypeError) as error:
-            if not str(error).strip() or re.search(
-                r"has no attribute|nopython|StopIter", str(error)
-            ):
-                raise Broken(f"{said}: {error!r}") from error
-            return
-        except Exception as error:
-            raise Broken(f"{said}: {error!r}") from error
-    for part in found if isinstance(found, list) else [found]:
-        if not np.isfinite(np.asarray(part, dtype=float)).all():
-            raise Broken(f"{said}: predicts {part!r}")
-
-
 Case = Callable[[np.random.Generator, Path, Fixed], None]
 #: Kinds of cases, and how many of a hundred are of each.
 KINDS: dict[str, tuple[Case, int]] = {
-    "table": (table_case, 30),
+    "table": (table_case, 29),
+    "report": (report_case, 1),
     "model": (model_case, 15),
     "matrix": (matrix_case, 13),
     "target": (target_case, 12),

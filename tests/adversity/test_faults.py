@@ -16,6 +16,7 @@ import time
 import numpy as np
 import pytest
 from command_line import (
+    interrupted_at_the_end,
     run_as_nobody,
     run_command,
     run_with_jumping_clock,
@@ -102,6 +103,13 @@ def test_ctrl_c_twice(data, whole, tmp_path, i):
     done = topicfocus_forked(*arguments(data, tmp_path / "o", "--resume"))
     assert done.returncode == 0, done.stderr
     same(tmp_path / "o", reference)
+
+
+def test_ctrl_c_after_the_command_is_over(tmp_path):
+    process = Forked(interrupted_at_the_end, ["predict", str(tmp_path / "none"), "none.csv"])
+    _, err = process.communicate(timeout=100)
+    assert process.returncode == 1 and "Traceback" not in err
+    assert len(err.splitlines()) == 1
 
 
 # ---- a full disk -------------------------------------------------------------------------------

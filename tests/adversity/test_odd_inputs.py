@@ -7,9 +7,11 @@ import json
 
 import numpy as np
 import pytest
+from broken import Broken
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from odd_inputs import KINDS, Broken, check_command, kind_of, mutated, prepare, run_case
+from odd_bytes import mutated
+from odd_inputs import KINDS, check_command, kind_of, prepare, run_case
 
 from topicfocus.text import ReadError, detect_target, read_table
 from topicfocus.workflow import SettingError, read_config

@@ -101,17 +101,79 @@ def test_predict_finds_the_columns_also_with_the_file_alone(data, folder, tmp_pa
     assert "2 covariates (year, price), but --covariates names 1" in done.stderr
 
 
-def test_a_gap_in_a_covariate_is_an_unreadable_row(data, folder, tmp_path):
-    lines = data.read_text(encoding="utf-8").splitlines()
-    row = rows_of(data)[2]
-    lines[3] = f"{row['text']},3,,{row['price']},1,1,1"
-    (tmp_path / "gap.csv").write_text("\n".join(lines[:40]) + "\n", encoding="utf-8")
-    done = topicfocus("predict", folder, tmp_path / "gap.csv")
+def with_gaps(data, place, column, rows):
+    """The file with nothing in a column of some rows, as several programs write nothing."""
+    table = rows_of(data)
+    for i, row in enumerate(rows):
+        table[row - 1][column] = ("", "NA", "nan", "null")[i % 4]
+    with place.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, table[0])
+        writer.writeheader()
+        writer.writerows(table)
+    return place
+
+
+def test_a_gap_in_a_covariate_is_filled_and_said(data, folder, tmp_path):
+    gaps = with_gaps(data, tmp_path / "gap.csv", "year", [3])
+    done = topicfocus("predict", folder, gaps)
+    assert done.returncode == 0, done.stderr
+    assert "'year' is missing in 1 of 600 documents: the median of the fit stands" in done.stderr
+    found = float(list(csv.DictReader(done.stdout.splitlines()))[2]["prediction"])
+    table = rows_of(data)
+    train = [
+        r["part"] == "train" and w["weight"] != "0"
+        for r, w in zip(rows_of(folder / "predictions.csv"), table, strict=True)
+    ]
+    years = [(int(r["year"]), int(r["weight"])) for r, t in zip(table, train, strict=True) if t]
+    middle = sorted(year for year, weight in years for _ in range(weight))
+    table[2]["year"] = middle[(len(middle) - 1) // 2]
+    text, year, price = (table[2][name] for name in ("text", "year", "price"))
+    given = ("--covariates", f"year={year},price={price}", "--json")
+    known = json.loads(topicfocus("explain", folder, "--text", text, *given).stdout)
+    assert found == pytest.approx(known["prediction"]["prediction"], rel=1e-4)
+    given = ("--covariates", f"year=NA,price={price}")
+    done = topicfocus("explain", folder, "--text", text, *given)
+    assert "year = not known" in done.stdout
+    done = topicfocus("explain", folder, "--text", text, *given, "--json")
+    assert json.loads(done.stdout)["prediction"] == known["prediction"]
+
+
+def test_gaps_in_a_fit_are_a_covariate_of_their_own(data, tmp_path):
+    gaps = with_gaps(data, tmp_path / "gap.csv", "year", range(1, 600, 4))
+    columns = (*COLUMNS, "--covariates", "year,price", "--weight", "weight", "--topics", 2)
+    done = topicfocus("fit", gaps, *columns, "--out", tmp_path / "o")
+    assert done.returncode == 0, done.stderr
+    assert "'year' is missing in 150 of 600 documents: the median of the training" in done.stderr
+    assert "year is missing" in done.stdout
+    result = json.loads((tmp_path / "o" / "metrics.json").read_text())
+    filled = {row["name"]: row.get("filled_with") for row in result["covariates"]}
+    assert list(filled) == ["year", "price", "year is missing"]
+    assert 1990 < filled["year"] < 2010 and filled["price"] is None
+    assert result["held_out"]["ridge on covariates alone"]["r2"] > 0
+    assert topicfocus("report", tmp_path / "o", gaps, "--out", tmp_path / "p.html").returncode == 0
+    # As a table of other formats has them.
+    lines = [
+        {**row, "year": int(row["year"]) if row["year"].isdigit() else None}
+        for row in rows_of(gaps)
+    ]
+    (tmp_path / "gap.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    done, other = (
+        topicfocus("predict", tmp_path / "o", tmp_path / f"gap.{ending}")
+        for ending in ("csv", "jsonl")
+    )
+    assert done.stdout == other.stdout and done.returncode == 0
+
+
+def test_gaps_that_nothing_can_stand_for(data, tmp_path):
+    gaps = with_gaps(data, tmp_path / "gap.csv", "weight", [3])
+    given = ("fit", gaps, *COLUMNS, "--covariates", "year", "--weight", "weight")
+    done = topicfocus(*given, "--out", tmp_path / "o")
     assert done.returncode == 1
-    assert "row 3 (line 4): 'year' is missing" in done.stderr
-    done = topicfocus("predict", folder, tmp_path / "gap.csv", "--skip-bad")
-    assert done.returncode == 0
-    assert "3" not in [row["row"] for row in csv.DictReader(done.stdout.splitlines())]
+    assert "row 3 (line 4): 'weight' is missing" in done.stderr
+    gaps = with_gaps(data, tmp_path / "all.csv", "year", range(1, 601))
+    done = topicfocus("fit", gaps, *COLUMNS, "--covariates", "year", "--out", tmp_path / "o")
+    assert done.returncode == 1
+    assert "the covariate 'year' is missing in every training document" in done.stderr
 
 
 def test_explain_adds_covariates(folder):

@@ -210,3 +210,19 @@ def test_a_gzipped_file_and_another_encoding(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "r-topics" / "metrics.json").exists()
+
+
+@pytest.mark.parametrize("looks_like", [SystemError, ImportError, OSError])
+def test_a_ctrl_c_that_looks_like_an_error_is_still_one(monkeypatch, capsys, looks_like):
+    """Compiled code and imports turn an interrupt into an error of their own."""
+    from topicfocus.cli import main as cli
+
+    def interrupted(args):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise looks_like("something went wrong inside") from error
+
+    monkeypatch.setattr(cli, "_run", interrupted)
+    assert cli.main(["datasets"]) == 130
+    assert capsys.readouterr().err == "topicfocus: interrupted\n"

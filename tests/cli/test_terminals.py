@@ -26,10 +26,14 @@ def test_control_characters_are_shown_and_places_stay():
 
 @pytest.mark.parametrize(
     ("encoding", "expected"),
-    [("ascii", "v2+-...-cafe???x"), ("cp1252", "v²±…-café???x"), ("utf-8", "↓²±…─café漢😀?x")],
+    [
+        ("ascii", "v2+-...-cafe->???x"),
+        ("cp1252", "v²±…-café->???x"),
+        ("utf-8", "↓²±…─café→漢😀?x"),
+    ],
 )
 def test_characters_that_an_encoding_lacks(encoding, expected):
-    text = "↓²±…─café漢😀\ud800x"
+    text = "↓²±…─café→漢😀\ud800x"
     assert text.encode(encoding, DEGRADE).decode(encoding) == expected
 
 
@@ -67,6 +71,10 @@ def test_an_encoding_never_fails_a_run(fits, encoding):
     out, err = done.stdout, done.stderr
     assert not COMMANDS.search(out + err)
     assert "AUC ^" in out and "Wrote" in err
+    # Arrows are of the width that the table was drawn for.
+    assert re.search(r"\d% -> ", out)
+    rows = [line for line in out.splitlines() if line.startswith(("+--", "| "))]
+    assert len({len(line) for line in rows[:3]}) == 1
     assert ("gut?31m" if encoding == "ascii" else "gút?31m") in out + err
 
 

@@ -266,3 +266,42 @@ def test_a_share_given_is_filled_with_words_that_follow_the_topics():
         5, inclusion_prior=0.25, drop_words=dropped, random_state=0, max_epochs=5
     ).fit(data.counts, data.target)
     assert not model.selected_words_[dropped].any()
+
+
+def test_a_larger_given_share_keeps_a_superset():
+    """Whatever the documents: words that are filled up to the share, too."""
+    for seed, make in ((0, make_reviews), (1, make_reviews), (2, make_pfslda)):
+        documents = make(240, random_state=seed)
+        before = np.zeros(documents.counts.shape[1], dtype=bool)
+        for share in (0.03, 0.08, 0.2, 0.45, 0.8):
+            model = FocusedTopicRegressor(2, inclusion_prior=share, max_epochs=1, random_state=0)
+            kept = model.fit(documents.counts, documents.target).selected_words_
+            assert np.all(kept[before]), (seed, share)
+            before = kept
+
+
+def test_a_stable_selection_and_its_share():
+    reviews = make_reviews(400, random_state=0)
+    model = FocusedTopicRegressor(2, selection="stable", max_epochs=2, random_state=0)
+    model.fit(reviews.counts, reviews.target)
+    assert model.inclusion_prior_ == 0.5
+    other = FocusedTopicRegressor(2, inclusion_prior=0.5, max_epochs=2, random_state=0)
+    other.fit(reviews.counts, reviews.target)
+    assert not np.array_equal(model.evidence_, other.evidence_)
+    given = FocusedTopicRegressor(
+        2, selection="stable", inclusion_prior=0.1, max_epochs=2, random_state=0
+    )
+    assert given.fit(reviews.counts, reviews.target).inclusion_prior_ == 0.1
+    with pytest.raises(ValueError, match="selection must be one of 'predictive', 'stable'"):
+        FocusedTopicRegressor(selection="best").fit(reviews.counts, reviews.target)
+
+
+def test_a_stable_selection_of_classes_and_batches():
+    reviews = make_reviews(300, random_state=0)
+    y = np.digitize(reviews.target, [4, 7])
+    model = FocusedTopicClassifier(3, selection="stable", max_epochs=2, random_state=0)
+    model.fit(reviews.counts, y)
+    assert model.selected_words_.sum() > 10
+    for rows in (slice(0, 150), slice(150, 300)):
+        model.partial_fit(reviews.counts[rows], y[rows], classes=[0, 1, 2])
+    assert model.predict(reviews.counts).shape == (300,)

@@ -121,6 +121,19 @@ def test_bad_weights(weight, message):
             model.fit(X, REVIEWS.target, sample_weight=weight)
 
 
+@pytest.mark.filterwarnings("ignore::topicfocus.estimators.usefulness.UselessFitWarning")
+@pytest.mark.parametrize("name", [n for n in MODELS if n.endswith("Classifier")])
+def test_all_of_an_enormous_weight(name):
+    """Priors and penalties are then nothing, and no matrix may be singular for that."""
+    for n, weight in ((13, 1e9), (40, 1e6), (40, 1e15)):
+        labels = np.array([*"caaaaaccaaaab"] if n == 13 else [*"abc"] * 14)[:n]
+        model = getattr(topicfocus, name)(2, max_epochs=2, random_state=0)
+        model.fit(X[:n], labels, sample_weight=np.full(n, weight))
+        p = model.predict_proba(X[:n])
+        assert np.isfinite(p).all()
+        assert_allclose(p.sum(axis=1), 1)
+
+
 def test_only_empty_documents_have_weight():
     counts = X.toarray()
     counts[:4] = 0

@@ -12,11 +12,12 @@ from sklearn.pipeline import make_pipeline
 from topicfocus import (
     FocusedTopicClassifier,
     FocusedTopicRegressor,
+    PCSLDARegressor,
     PFSLDARegressor,
     TopicSearchCV,
 )
 from topicfocus.datasets import make_reviews
-from topicfocus.selection import parallel, search
+from topicfocus.selection import fitting, parallel, search
 
 GRID = {"n_topics": [2, 3], "inclusion_prior": [0.1, 0.3]}
 QUICK = {"max_epochs": 4, "random_state": 0, "n_jobs": 1}
@@ -33,8 +34,16 @@ def found(reviews):
     return TopicSearchCV(model, GRID, cv=3, n_jobs=1).fit(reviews.counts, reviews.target)
 
 
-def test_scores_are_those_of_grid_search(reviews, found):
+@pytest.fixture(scope="module")
+def exactly(reviews):
+    model = FocusedTopicRegressor(**QUICK)
+    search = TopicSearchCV(model, GRID, cv=3, n_jobs=1, exact=True)
+    return search.fit(reviews.counts, reviews.target)
+
+
+def test_exact_scores_are_those_of_grid_search(reviews, exactly):
     """Sharing evidence between settings changes nothing."""
+    found = exactly
     folds = KFold(3, shuffle=True, random_state=0)
     theirs = GridSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=folds)
     theirs.fit(reviews.counts, reviews.target)
@@ -42,6 +51,60 @@ def test_scores_are_those_of_grid_search(reviews, found):
         np.testing.assert_array_equal(found.cv_results_[name], theirs.cv_results_[name], name)
     assert found.cv_results_["params"] == theirs.cv_results_["params"]
     assert set(theirs.cv_results_) <= set(found.cv_results_)
+
+
+def test_drafts_score_nearly_as_whole_fits_do_and_take_fewer_steps(monkeypatch):
+    from topicfocus.solvers.focus import shape
+
+    documents = make_reviews(600, random_state=1)
+    grid = {"n_topics": [2, 4], "inclusion_prior": [0.05, 0.1, 0.2]}
+    passes, whole = [], shape.constrained_pass
+    monkeypatch.setattr(
+        shape, "constrained_pass", lambda *a, **k: (passes.append(1), whole(*a, **k))[1]
+    )
+    scores, work = {}, {}
+    for exact in (False, True):
+        passes.clear()
+        model = FocusedTopicRegressor(random_state=0, n_jobs=1)
+        found = TopicSearchCV(model, grid, cv=3, n_jobs=1, exact=exact, refit=False)
+        found.fit(documents.counts, documents.target)
+        scores[exact] = found.cv_results_["mean_test_score"]
+        work[exact] = len(passes)
+    assert work[True] > 2.5 * work[False]
+    assert np.corrcoef(scores[True], scores[False])[0, 1] > 0.95
+    assert abs(np.mean(scores[True] - scores[False])) < 0.02
+    assert not np.array_equal(scores[True], scores[False])
+
+
+def test_drafts_go_on_from_the_topics_of_the_next_smaller_share(reviews, monkeypatch):
+    from topicfocus.solvers.focus.draft import Drafts
+
+    seen = []
+    whole = Drafts.begin
+
+    def begin(self, start, kept):
+        seen.append((sorted(self.last), start.logits.shape[1], len(kept)))
+        return whole(self, start, kept)
+
+    monkeypatch.setattr(Drafts, "begin", begin)
+    grid = {"inclusion_prior": [0.3, "auto", 0.1], "n_topics": [2, 3]}
+    found = TopicSearchCV(FocusedTopicRegressor(**QUICK), grid, cv=2, n_jobs=1, refit=False)
+    found.fit(reviews.counts, reviews.target)
+    assert [(last, k) for last, k, _ in seen] == 2 * [
+        ([], 2), ([2], 2), ([2], 2), ([], 3), ([3], 3), ([3], 3)
+    ]  # fmt: skip
+    assert seen[0][2] < seen[1][2]
+
+
+def test_models_that_have_no_drafts_are_fitted_as_always(reviews):
+    model = PCSLDARegressor(2, max_epochs=3, random_state=0, n_jobs=1)
+    both = [
+        TopicSearchCV(model, {"n_topics": [2, 3]}, cv=2, n_jobs=1, exact=exact, refit=False)
+        .fit(reviews.counts, reviews.target)
+        .cv_results_["mean_test_score"]
+        for exact in (True, False)
+    ]
+    np.testing.assert_array_equal(*both)
 
 
 def test_evidence_is_gathered_once_a_fold(reviews, monkeypatch):
@@ -302,10 +365,10 @@ def test_without_refit_there_is_no_model(reviews):
 # ---- interrupted ---------------------------------------------------------------------------------
 
 
-def test_an_interrupted_search_goes_on(reviews, found, tmp_path, monkeypatch):
+def test_an_interrupted_search_goes_on(reviews, exactly, tmp_path, monkeypatch):
     folder = tmp_path / "search"
     fits = []
-    whole = search.fit_setting
+    whole = fitting.fit_setting
 
     def interrupted(name, *rest):
         if len(fits) == 5:
@@ -313,16 +376,17 @@ def test_an_interrupted_search_goes_on(reviews, found, tmp_path, monkeypatch):
         fits.append(name)
         return whole(name, *rest)
 
-    monkeypatch.setattr(search, "fit_setting", interrupted)
-    model = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=3, n_jobs=1, checkpoint=folder)
+    monkeypatch.setattr(fitting, "fit_setting", interrupted)
+    how = {"cv": 3, "n_jobs": 1, "checkpoint": folder, "exact": True}
+    model = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, **how)
     with pytest.raises(KeyboardInterrupt, match="to go on"):
         model.fit(reviews.counts, reviews.target)
     assert len(list(folder.glob("setting-*.json"))) == 5
-    monkeypatch.setattr(search, "fit_setting", lambda n, *r: (fits.append(n), whole(n, *r))[1])
+    monkeypatch.setattr(fitting, "fit_setting", lambda n, *r: (fits.append(n), whole(n, *r))[1])
     model.fit(reviews.counts, reviews.target)
     assert len(fits) == len(set(fits)) == 12
     np.testing.assert_array_equal(
-        model.cv_results_["mean_test_score"], found.cv_results_["mean_test_score"]
+        model.cv_results_["mean_test_score"], exactly.cv_results_["mean_test_score"]
     )
     # Everything is there: nothing is fitted again. A damaged file is computed again.
     (folder / "setting-0-fold-0.json").write_text("{", encoding="utf-8")
@@ -338,6 +402,29 @@ def test_an_interrupted_search_goes_on(reviews, found, tmp_path, monkeypatch):
     (other / "mine.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(FileExistsError, match="other things"):
         model.set_params(checkpoint=other).fit(reviews.counts, reviews.target)
+
+
+def test_an_interrupted_chain_of_drafts_is_done_as_a_whole(reviews, found, tmp_path, monkeypatch):
+    fits = []
+    whole = fitting.fit_setting
+
+    def interrupted(name, *rest):
+        fits.append(name)
+        if len(fits) == 4:  # the second of the second chain
+            raise KeyboardInterrupt
+        return whole(name, *rest)
+
+    monkeypatch.setattr(fitting, "fit_setting", interrupted)
+    how = {"cv": 3, "n_jobs": 1, "checkpoint": tmp_path / "search"}
+    model = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, **how)
+    with pytest.raises(KeyboardInterrupt, match="to go on"):
+        model.fit(reviews.counts, reviews.target)
+    assert len(list((tmp_path / "search").glob("setting-*.json"))) == 2
+    model.fit(reviews.counts, reviews.target)
+    assert len(fits) == 4 + 10
+    np.testing.assert_array_equal(
+        model.cv_results_["mean_test_score"], found.cv_results_["mean_test_score"]
+    )
 
 
 def test_a_fit_that_was_cut_short_is_no_result(reviews):

@@ -1,20 +1,23 @@
 """stability: halves without a common document, words, topics and effects that come back."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, FocusedTopicClassifier, FocusedTopicRegressor, SLDARegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
-from topicfocus.selection import stable
+from topicfocus.selection import halving
 from topicfocus.selection.documents import Data
 from topicfocus.selection.folds import halves
 from topicfocus.selection.intervals import half_sample_intervals
 from topicfocus.selection.resampling import topic_effects
+from topicfocus.selection.substitutes import Substitutes, find_substitutes
 
 QUICK = {"max_epochs": 6, "random_state": 0, "n_jobs": 1}
 
@@ -87,9 +90,9 @@ def test_an_interrupted_check_goes_on(corpus, model, found, tmp_path, monkeypatc
     few = {"n_jobs": 1, "checkpoint": folder}
     stability(model, corpus.counts, corpus.target, n_resamples=4, **few)
     done = []
-    whole = stable.fit_pair
+    whole = halving.fit_pair
     monkeypatch.setattr(
-        stable, "fit_pair", lambda name, *r: (done.append(name), whole(name, *r))[1]
+        halving, "fit_pair", lambda name, *r: (done.append(name), whole(name, *r))[1]
     )
     more = stability(model, corpus.counts, corpus.target, n_resamples=6, **few)
     assert done == ["pair-4", "pair-5"]  # more resamples are the same work continued
@@ -100,9 +103,44 @@ def test_an_interrupted_check_goes_on(corpus, model, found, tmp_path, monkeypatc
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stable, "fit_pair", interrupt)
+    monkeypatch.setattr(halving, "fit_pair", interrupt)
     with pytest.raises(KeyboardInterrupt, match="goes on from"):
         stability(model, corpus.counts, corpus.target, n_resamples=8, **few)
+
+
+def test_words_that_stand_for_each_other():
+    """Two spellings of one word: a half keeps one or the other, documents use both."""
+    rng = np.random.default_rng(0)
+    roots = np.zeros((300, 6))
+    roots[:, 0] = rng.poisson(1.0, 300)
+    roots[:, 1] = roots[:, 0] + rng.poisson(0.1, 300)  # goes with word 0
+    roots[:, 2:] = rng.poisson(1.0, (300, 4))
+    kept = np.array([True, False, True, False, False, False])
+    halves = np.array([[1, 0, 1, 1, 0, 0], [0, 1, 1, 0, 0, 0], [0, 1, 0, 0, 0, 0]], dtype=bool)
+    found = find_substitutes(kept, halves, sparse.csr_array(roots))
+    assert found.words.tolist() == [0, 2]
+    assert found.others[0].tolist() == [1, -1, -1, -1, -1]  # words 4 and 5 no half keeps
+    assert found.correlation[0, 0] == pytest.approx(np.corrcoef(roots[:, 0], roots[:, 1])[0, 1])
+    assert found.either[0, 0] == 1 and np.all(found.others[1] == -1)
+    none = find_substitutes(np.ones(6, dtype=bool), halves, sparse.csr_array(roots))
+    assert np.all(none.others == -1)
+
+
+def test_substitutes_have_names_and_frequencies(found):
+    names = [f"w{v}" for v in range(len(found.frequency))]
+    seldom, always = np.argsort(found.frequency)[len(names) // 2], np.argmax(found.frequency)
+    given = Substitutes(
+        words=np.array([always, seldom]),
+        others=np.array([[1, -1], [2, 3]]),
+        correlation=np.array([[0.9, 0.0], [0.5, 0.3]]),
+        either=np.array([[1.0, 0.0], [0.8, 0.7]]),
+    )
+    (row,) = replace(found, stand_ins=given).substitutes(1, names)  # what comes back needs none
+    assert row["word"] == f"w{seldom}" and row["frequency"] == found.frequency[seldom]
+    assert row["others"] == [
+        {"word": "w2", "frequency": found.frequency[2], "correlation": 0.5, "either": 0.8}
+    ]
+    assert len(replace(found, stand_ins=given).to_dict()["substitutes"][0]["others"]) == 2
 
 
 def test_plain_data(found):

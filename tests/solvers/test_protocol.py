@@ -18,6 +18,7 @@ from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian, n_predictors
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
+from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers import (
     CoordinateSolver,
     FitResult,
@@ -26,7 +27,6 @@ from topicfocus.solvers import (
     StochasticSolver,
     run,
 )
-from topicfocus.solvers.interrupts import is_interrupt
 from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
 from topicfocus.solvers.protocol import small_change
 

@@ -12,13 +12,15 @@ from topicfocus.families import Bernoulli, Categorical, Gaussian, Poisson, sever
 from topicfocus.inference.focused.evidence import description_cost
 from topicfocus.inference.state import make_problem
 from topicfocus.solvers.focus import FocusSettings, fit_focused, refit_focused
+from topicfocus.solvers.focus import fit as fit_module
+from topicfocus.solvers.focus import share as share_module
 from topicfocus.solvers.focus.cut import automatic_inclusion, cut_vocabulary, possible_shares
 from topicfocus.solvers.focus.data import FocusData, damp
 from topicfocus.solvers.focus.evidence import gather_evidence
 from topicfocus.solvers.focus.judge import honest_noise, shrunken
 from topicfocus.solvers.focus.result import ShareTrial
 from topicfocus.solvers.focus.settings import THEMED, UNFOCUSED
-from topicfocus.solvers.focus.share import choose_share, smallest_good
+from topicfocus.solvers.focus.share import choose_share, diversity, smallest_good
 from topicfocus.solvers.focus.start import (
     FORCED_WEIGHT,
     FULL_STRENGTH,
@@ -164,12 +166,47 @@ def test_a_share_has_words_for_every_topic_if_there_is_such_a_share():
     assert smallest_good(trials, [False, False, False]) == 2
 
 
+def test_a_larger_share_where_topics_are_alike(data, monkeypatch):
+    """Shaped topics that share their top words are no topics; the most diverse ones if all do."""
+    settings = replace(SETTINGS, max_steps=2, refit=False)
+    shares = list(possible_shares(data, settings))
+    monkeypatch.setattr(share_module, "smallest_good", lambda *_: 0)
+    seen = []
+
+    def alike(topic_word):
+        seen.append(len(topic_word))
+        return (0.5, 0.7, 0.6)[len(seen) - 1]
+
+    monkeypatch.setattr(fit_module, "diversity", alike)
+    found = fit_focused(data.train, data.held_out, data.family, settings)
+    assert len(seen) == len(shares) and seen == sorted(seen)
+    assert found.inclusion_prior == shares[1]
+    monkeypatch.setattr(fit_module, "diversity", lambda t: 0.9 if len(t) == seen[-1] else 0.5)
+    assert (
+        fit_focused(data.train, data.held_out, data.family, settings).inclusion_prior
+        == (shares[-1])
+    )
+    given = replace(settings, inclusion_prior=shares[0])  # the user's share is the user's
+    assert fit_focused(data.train, data.held_out, data.family, given).inclusion_prior == shares[0]
+
+
+def test_diversity_is_that_of_the_metric(data):
+    from topicfocus.metrics import topic_diversity
+
+    topics = np.random.default_rng(0).dirichlet(np.ones(60), 3)
+    assert diversity(topics.T) == pytest.approx(topic_diversity(topics, 10))
+    few = topics[:, :12]  # four words a topic: two of them are top words
+    assert diversity(few.T) == pytest.approx(topic_diversity(few, 2))
+
+
 def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
     chosen = choose_share(data, evidence, themes_of(data, SETTINGS), SETTINGS)
     assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))
     index = [t.share for t in chosen.trials].index(chosen.cut.share)
     best = max(chosen.trials, key=lambda t: t.explained)
-    assert chosen.trials[index].explained >= best.explained - best.error
+    assert best.explained - chosen.trials[index].explained <= chosen.trials[index].error
+    assert best.error == 0  # its difference from itself
+    assert [cut.share for cut, _ in chosen.candidates()] == [t.share for t in chosen.trials[index:]]
     np.testing.assert_array_equal(
         chosen.cut.kept, cut_vocabulary(data, evidence, SETTINGS, chosen.cut.share).kept
     )
@@ -323,7 +360,7 @@ def test_noise_is_the_error_less_what_prediction_adds():
 
 
 def test_settings_say_how_many_steps_there_may_be():
-    assert SETTINGS.total_steps == 24 + 24
+    assert SETTINGS.total_steps == 16 + 16
     assert GRADED.total_steps == 21 + 21
     assert replace(SETTINGS, max_steps=5, refit=False).total_steps == 5
     assert replace(SETTINGS, select=False).plan == UNFOCUSED

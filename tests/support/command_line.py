@@ -5,6 +5,7 @@ import os
 import pty
 import random
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,10 +41,19 @@ def topicfocus_process(*args, **kwargs):
 
 
 def run_command(arguments):
-    """The work of a forked process: the command."""
+    """The work of a forked process: the command, as the process itself."""
     from topicfocus.cli.main import main
 
-    return main(arguments)
+    sys.argv = ["topicfocus", *arguments]
+    return main()
+
+
+def interrupted_at_the_end(arguments):
+    """The work of a process: a command that is over, and Ctrl-C before the process is."""
+    code = run_command(arguments)
+    for _ in range(2):
+        signal.raise_signal(signal.SIGINT)
+    return code
 
 
 def run_as_nobody(arguments):

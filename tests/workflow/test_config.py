@@ -26,10 +26,12 @@ def test_what_is_written_is_what_is_read(tmp_path):
     odd = 'a "quoted" \\ name\twith é and \x7f and 😀'
     more = ColumnNames(covariates=("x", odd), weight="w")
     roles = Roles(text=f"{odd}!", target="t", kind="real", more=more)
-    options = ModelOptions(model="pf-slda", topics=7, inclusion_prior=0.25, seed=3, jobs=2)
+    options = ModelOptions(
+        model="pf-slda", topics=7, inclusion_prior=0.25, seed=3, jobs=2, class_weight={odd: 2.5}
+    )
     reading = ReadOptions(delimiter="\t", skip_bad=True, vocabulary=tmp_path / "v.txt")
     counting = CountOptions(stop_words=["the", odd], min_df=0.1, ngrams=(1, 2), lowercase=False)
-    found = as_config(str(tmp_path / "r.csv"), roles, options, reading, counting)
+    found = as_config(str(tmp_path / "r.csv"), roles, options, reading, counting, baseline=False)
     folder = tmp_path / "o"
     folder.mkdir()
     (folder / "config.toml").write_text(config_text(found, folder), encoding="utf-8")
@@ -51,6 +53,8 @@ def test_what_is_written_is_what_is_read(tmp_path):
         "test_share": 0.2,
         "seed": 3,
         "jobs": 2,
+        "class_weight": {odd: 2.5},
+        "baseline": False,
     }
 
 
@@ -106,6 +110,14 @@ def test_the_command_line_goes_before_the_config(data, tmp_path):
     assert found["topics"] == 3 and found["counting"].min_df == 4
     assert not found["counting"].lowercase
     assert found["path"] == str(data)
+    (tmp_path / "fit.toml").write_text(
+        'file = "r.csv"\ntext = "text"\ntarget = "stars"\ntopics = 9\nbaseline = false\n'
+    )
+    given = ("--topics", "2", "--shares", "0.1,0.3", "--folds", 2, "--out", tmp_path / "tuned")
+    done = topicfocus("tune", "--config", tmp_path / "fit.toml", *given)
+    assert done.returncode == 0, done.stderr
+    assert "Tuning: 2 settings on 2 folds" in done.stderr and "ridge" not in done.stdout
+    assert not read_config(tmp_path / "tuned" / "config.toml")["baseline"]
     done = topicfocus("fit", "--config", tmp_path / "none.toml")
     assert done.returncode == 2 and "No such file" in done.stderr
     assert "say what is read" in topicfocus("fit", *COLUMNS).stderr

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -51,6 +52,7 @@ def test_an_interrupted_call_is_taken_up(data, tmp_path, monkeypatch):
 #: Another process that holds the lock until it is told otherwise, or killed.
 _HOLDER = """
 import sys
+import threading
 from pathlib import Path
 from topicfocus.workflow.lock import holding
 
@@ -116,6 +118,14 @@ def test_the_lock_in_one_process(tmp_path):
         owner.write_text("damaged")
         with pytest.raises(workflow.FolderInUse, match="by another process"):
             hold(folder)
+        # One who has the lock and is about to say so is waited for.
+        owner.unlink()
+        mine = json.dumps({"pid": 4242, "since": time.time()})
+        late = threading.Timer(0.2, owner.write_text, [mine])
+        late.start()
+        with pytest.raises(workflow.FolderInUse, match="process 4242 since"):
+            hold(folder)
+        late.join()
         hold(tmp_path / "other")
     with holding(folder), holding(None):
         pass

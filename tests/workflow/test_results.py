@@ -246,10 +246,23 @@ def test_topics_and_words_as_tables(outcome):
     assert [row["words"].split() for row in topics] == [
         t["words"] for t in outcome.result["topics"]
     ]
+    for name in ("low", "high", "change", "lower", "upper", "share"):
+        assert [float(row[name]) for row in topics] == pytest.approx(
+            [t[name] for t in outcome.result["topics"]], rel=1e-5
+        )
     counter, model = outcome.pipeline
     assert [row["word"] for row in words] == list(counter.get_feature_names_out())
     assert [row["kept"] == "yes" for row in words] == model.selected_words_.tolist()
     assert sum(float(row["topic_1"]) for row in words) == pytest.approx(1, abs=1e-3)
+
+
+def test_words_with_spaces_stay_apart_in_tables():
+    from topicfocus.workflow.summary import topic_table
+
+    rows = [{"topic": 0, "change": 0.5, "words": ["N18 6", "I10"], "context": ["a", "b"]}]
+    table = topic_table(rows)
+    assert table["words"] == ["N18 6; I10"] and table["context"] == ["a b"]
+    assert table["change"] == [0.5] and "class" not in table
 
 
 def workflow_rows(path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -62,9 +62,3 @@ def json_text(value: Any, indent: int | None = None) -> str:
     """JSON that any terminal and any encoding of standard output takes as it is."""
     text = json.dumps(plain(value), indent=indent, ensure_ascii=not is_utf(), allow_nan=False)
     return escaped(text)
-
-
-def joined(words: Iterable[str]) -> str:
-    """Words in a row; those that have spaces themselves, such as codes, with semicolons."""
-    words = list(words)
-    return ("; " if any(" " in word for word in words) else " ").join(words)

@@ -14,6 +14,8 @@ from topicfocus.workflow.printable import escaped, printable
 
 #: Characters of our own that an encoding may lack, and what stands for them.
 _PLAIN = {
+    "→": "->",
+    "●": "o",
     "↑": "^",
     "↓": "v",
     "±": "+-",
@@ -66,6 +68,15 @@ def degrade_streams() -> None:
 def is_utf() -> bool:
     """Whether standard output takes every character."""
     return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def sign(character: str) -> str:
+    """One of ours as it will be written, so that tables know its width beforehand."""
+    try:
+        character.encode(sys.stdout.encoding or "ascii")
+    except UnicodeError:
+        return _PLAIN[character]
+    return character
 
 
 def _ascii(text: str) -> str:

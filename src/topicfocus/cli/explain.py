@@ -10,14 +10,15 @@ import numpy as np
 
 from topicfocus.cli.console import (
     Remarks,
-    joined,
     one_line_warnings,
     print_json,
     result_console,
 )
+from topicfocus.cli.encodings import sign
 from topicfocus.cli.show import percentage
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.printable import printable, printable_values
+from topicfocus.workflow.tables import joined
 
 _LISTED = 10
 #: Of more than two classes, the likeliest ones that are shown.
@@ -62,7 +63,7 @@ def show(result: dict[str, Any], name: str) -> None:
         remark = f"Few known words: {known} in the topics, so it is near a text without words."
         console.print(Text(remark, style="yellow"))
     console.print()
-    console.print(coloured(result, console.is_terminal))
+    console.print(coloured(result, console.is_terminal and not console.no_color))
     console.print()
     console.print(_amounts(result))
 
@@ -95,7 +96,7 @@ def _first_line(result: dict[str, Any], name: str) -> Any:
 def coloured(result: dict[str, Any], colours: bool) -> Any:
     """The text: green words raise the prediction and red ones lower it, the more the stronger.
 
-    Without a terminal the amounts stand behind the words instead.
+    Without a terminal, or with NO_COLOR, the amounts stand behind the words instead.
     """
     from rich.text import Text
 
@@ -138,7 +139,8 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_row(f"a text without words{mean}", f"{result['base']:+.3f}")
     for row in result["covariates"]:
         amount = Text(f"{row['amount']:+.3f}", style=_sign(row["amount"]))
-        table.add_row(Text(f"  {row['name']} = {row['value']:g}"), amount)
+        known = "not known" if row["value"] is None else f"{row['value']:g}"
+        table.add_row(Text(f"  {row['name']} = {known}"), amount)
     _rows(table, list(result["words"].items()), "words")
     if not result["words"]:
         table.add_row("  no word of this text is known to the model", "")
@@ -146,7 +148,7 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_row("together", f"{result['total']:+.3f}", style="bold")
     if not np.isclose(result["total"], result["after"]):  # on another scale than the target
         what, shown = ("probability", percentage) if result["probability"] else ("expected", _value)
-        ends = f"{shown(result['before'])} → {shown(result['after'])}"
+        ends = f"{shown(result['before'])} {sign('→')} {shown(result['after'])}"
         table.add_row(f"{what}, without words and with them", ends, style="bold")
     table.add_section()
     table.add_row("what the words add, by topic", "")

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from topicfocus.cli.encodings import degrade_streams
 from topicfocus.cli.parser import build_parser
 from topicfocus.cli.streams import check_stdout, fill_streams
+from topicfocus.interrupts import is_interrupt
 from topicfocus.workflow.config import read_flat
 from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.interrupts import cleaning_up
@@ -29,11 +30,14 @@ _LONGEST = 2000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (argparse itself exits with 2 on bad usage)."""
+    """Run the command line; returns the exit code (argparse itself exits with 2 on bad usage).
+
+    Without `argv` it is the process itself, which ends with the command.
+    """
     missing = fill_streams()
     degrade_streams()
     args = build_parser().parse_args(argv)
-    with cleaning_up():
+    with cleaning_up(ends=argv is None):
         return _code(args, argv, missing)
 
 
@@ -47,9 +51,7 @@ def _code(args: argparse.Namespace, argv: Sequence[str] | None, missing: tuple[s
         sys.stdout.flush()
         return code
     except KeyboardInterrupt as error:
-        hint = f". {error}" if isinstance(error, Interrupted) and str(error) else ""
-        print(f"topicfocus: interrupted{printable(hint)}", file=sys.stderr)
-        return INTERRUPTED
+        return _interrupted(error)
     except BrokenPipeError:
         _abandon_stdout()  # the reader (head, less) went away: not our error, nothing more to say
         return 0
@@ -59,7 +61,11 @@ def _code(args: argparse.Namespace, argv: Sequence[str] | None, missing: tuple[s
         short = ValueError(f"out of memory. {error}".strip())
         short.__notes__ = getattr(error, "__notes__", [])
         return _fail(short, 1, debug)
-    except (ValueError, TypeError, OSError, ImportError, ArithmeticError) as error:
+    except (ValueError, TypeError, OSError, ImportError, ArithmeticError, SystemError) as error:
+        if is_interrupt(error):  # in an import, or in compiled code
+            return _interrupted(error)
+        if isinstance(error, SystemError):
+            raise
         if isinstance(error, OSError):
             _abandon_stdout()  # what is left in its buffer would fail once more at exit
         return _fail(error, 1, debug)
@@ -73,12 +79,22 @@ def _with_config(args: argparse.Namespace, argv: Sequence[str] | None) -> argpar
         settings = read_flat(args.config)
     if "lowercase" in settings:
         settings["keep_case"] = not settings.pop("lowercase")
+    if "baseline" in settings:
+        settings["no_baseline"] = not settings.pop("baseline")
     return build_parser(settings).parse_args(argv)
 
 
 def _run(args: argparse.Namespace) -> int:
     with command_line():
         return importlib.import_module(f"topicfocus.cli.{args.command}").run(args)
+
+
+def _interrupted(error: BaseException) -> int:
+    """Ctrl-C, or what came of it: one line, with how to go on where the workflow knows."""
+    hints = [str(error)] if isinstance(error, Interrupted) and str(error) else []
+    hint = "".join(f". {hint}" for hint in hints or getattr(error, "__notes__", []))
+    print(f"topicfocus: interrupted{printable(hint)}", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _fail(error: BaseException, code: int, debug: bool = False) -> int:

@@ -75,17 +75,35 @@ def columns(text: str) -> list[str]:
 
 
 def values(text: str) -> dict[str, float]:
-    """ "year=1999,length=90": a number for each name."""
+    """ "year=1999,length=NA": a number for each name, NaN where it is not known."""
+    from topicfocus.text.numbers import is_missing
+
     out = {}
     for part in text.split(","):
         name, sign, number = part.partition("=")
         try:
-            value = float(number)
+            value = math.nan if is_missing(number) else float(number)
         except ValueError:
-            value = math.nan
-        if not sign or not name.strip() or not math.isfinite(value):
+            value = math.inf
+        if not sign or not name.strip() or math.isinf(value):
             raise argparse.ArgumentTypeError(f"must be NAME=NUMBER,NAME=NUMBER, got {text!r}")
         out[name.strip()] = value
+    return out
+
+
+def class_weight(text: str) -> str | dict[str, float]:
+    """ "balanced", or "spam=5,ham=1"."""
+    if text == "balanced":
+        return text
+    out: dict[str, float] = {}
+    for part in text.split(","):
+        name, sign, number = part.rpartition("=")
+        try:
+            out[name.strip()] = float(number)
+        except ValueError:
+            sign = ""
+        if not sign or not name.strip():
+            raise argparse.ArgumentTypeError(f"must be balanced or CLASS=X,CLASS=X, got {text!r}")
     return out
 
 

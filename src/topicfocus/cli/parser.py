@@ -21,7 +21,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser(fit_defaults: dict[str, Any] | None = None) -> argparse.ArgumentParser:
-    """The parser of every command; `fit_defaults` are those of a config file."""
+    """The parser of every command; `fit_defaults`, of fit and tune, are those of a config file."""
     parser = _Parser(
         prog="topicfocus",
         description="Supervised topic models that keep only the words that predict.",
@@ -32,7 +32,7 @@ def build_parser(fit_defaults: dict[str, Any] | None = None) -> argparse.Argumen
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _demo(commands)
     _fit(commands, fit_defaults or {})
-    _tune(commands)
+    _tune(commands, fit_defaults or {})
     _predict(commands)
     _explain(commands)
     _report(commands)
@@ -79,7 +79,7 @@ def _scale(fit: argparse.ArgumentParser) -> None:
     )
 
 
-def _tune(commands: argparse._SubParsersAction) -> None:
+def _tune(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> None:
     tune = commands.add_parser(
         "tune",
         help="choose the number of topics and the share of words on folds, then fit",
@@ -117,6 +117,9 @@ def _tune(commands: argparse._SubParsersAction) -> None:
     _counting(tune)
     options.add_reading(tune)
     options.add_common(tune)
+    # What is chosen here is not taken from a config.
+    chosen = ("topics", "inclusion_prior", "fingerprint")
+    tune.set_defaults(**{name: value for name, value in defaults.items() if name not in chosen})
 
 
 def _fit_arguments(fit: argparse.ArgumentParser) -> None:
@@ -146,7 +149,8 @@ def _fit_columns(fit: argparse.ArgumentParser) -> None:
         default=(),
         metavar="COL,COL",
         help="columns of numbers that predict beside the topics; words are judged by what they say "
-        "beyond them",
+        "beyond them. Where one is missing the median of the training part stands there, beside a "
+        "column that says so",
     )
     fit.add_argument(
         "--weight", metavar="COL", help="column of weights: 2 counts like two copies of a document"
@@ -236,6 +240,13 @@ def _testing(group: Any) -> None:
         help="do not compare with a regression on all words",
     )
     group.add_argument("--seed", type=options.count(0), default=0, metavar="N", help="default 0")
+    group.add_argument(
+        "--class-weight",
+        type=options.class_weight,
+        metavar="WHICH",
+        help="what documents of a class count for: balanced (every class weighs the same) or "
+        "CLASS=X,CLASS=X",
+    )
 
 
 def _counting(parser: argparse.ArgumentParser) -> None:
@@ -329,7 +340,7 @@ def _explain(commands: argparse._SubParsersAction) -> None:
         type=options.values,
         default={},
         metavar="COL=X,COL=X",
-        help="values of the covariates, for a model that was fitted with them",
+        help="values of the covariates, for a model that was fitted with them; NA: not known",
     )
     explain.add_argument(
         "--exposure",

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.cli.console import joined, result_console
+from topicfocus.cli.console import result_console
+from topicfocus.cli.encodings import sign
 from topicfocus.workflow.printable import printable_values
+from topicfocus.workflow.tables import joined
 
 #: Figures: name, how it is printed, and whether more is better.
 FIGURES = {
@@ -200,7 +202,7 @@ def _topic_cells(result: dict[str, Any], longest: int) -> list[list[str]]:
     shown = percentage if "class" in rows[0] else _decimals([row["change"] for row in rows])
     out = []
     for row in rows:
-        cells = [f"{shown(row['low'])} → {shown(row['high'])}"]
+        cells = [f"{shown(row['low'])} {sign('→')} {shown(row['high'])}"]
         if classes:
             cells = [_cut(str(row["class"]), longest), *cells]
         elif "class" in row:  # in percentage points
@@ -236,7 +238,8 @@ def _signed(number: str) -> str:
 
 
 def _cut(name: str, longest: int) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+    end = sign("…")
+    return name if len(name) <= longest else f"{name[: longest - len(end)]}{end}"
 
 
 def _words_cell(words: list[str], context: list[str] | None, line: int) -> Any:

@@ -8,6 +8,8 @@ from typing import Any
 _WIDTH = 25
 #: Words of a line.
 _WORDS = 12
+#: Pairs of words that stand for each other, in the same place.
+_PAIRS = 5
 
 
 def show_tuning(console: Any, tuning: dict[str, Any] | None) -> None:
@@ -108,6 +110,13 @@ def show_stability(console: Any, found: dict[str, Any]) -> None:
     if lost:
         shown = " ".join(lost[-_WORDS:])
         lines.append(f"{len(lost)} words of the model are kept in less than half of them: {shown}")
+    pairs = [
+        f"{row['word']} {row['frequency']:.0%} (or {row['others'][0]['word']}: "
+        f"{row['others'][0]['either']:.0%})"
+        for row in found.get("substitutes", [])[:_PAIRS]
+    ]
+    if pairs:
+        lines.append(f"Words that stand for each other, and how often kept: {', '.join(pairs)}")
     console.print(Text("\n".join(lines) + "\n"))
 
 

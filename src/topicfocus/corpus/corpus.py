@@ -128,6 +128,13 @@ class Corpus:
         iterator of arrays of int
             Document indices, for :meth:`rows`.
 
+        Raises
+        ------
+        TypeError
+            If ``batch_size`` is no whole number.
+        ValueError
+            If it is less than 1.
+
         Examples
         --------
         >>> from topicfocus.corpus import make_corpus

@@ -207,6 +207,12 @@ def check_target(
     ndarray of float64, shape (n_docs,)
         Always a copy.
 
+    Raises
+    ------
+    ValueError
+        If the target has another length than ``X``, values that are no targets, none at all, or one
+        value only. The message names the row.
+
     Examples
     --------
     >>> from topicfocus.corpus import check_target
@@ -260,6 +266,11 @@ def check_feature_count(n_words: int, expected: int, *, name: str = "X") -> None
         Columns of new documents, and of those that a model was fitted to.
     name : str, default="X"
         What messages call the matrix.
+
+    Raises
+    ------
+    ValueError
+        If the number of columns is another one.
 
     Examples
     --------

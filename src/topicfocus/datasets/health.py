@@ -103,6 +103,11 @@ def load_eicu(split: int = 0, *, path: PathLike | None = None, download: bool = 
     Dataset
         ``groups`` has the patient of each stay.
 
+    Raises
+    ------
+    FileNotFoundError
+        If the data are not there; the message says how to get them.
+
     Examples
     --------
     >>> from topicfocus.datasets import load_eicu
@@ -160,6 +165,13 @@ def load_diabetes(
     -------
     Dataset
         ``groups`` has the patient of each encounter.
+
+    Raises
+    ------
+    ValueError
+        If ``target`` is neither "any" nor "<30".
+    FileNotFoundError
+        If the data are not there; the message says how to get them.
 
     Examples
     --------

@@ -53,6 +53,11 @@ def load_pang_lee(
     -------
     Dataset
 
+    Raises
+    ------
+    FileNotFoundError
+        If the data are not there; the message says how to get them.
+
     Examples
     --------
     >>> from topicfocus.datasets import load_pang_lee
@@ -102,6 +107,11 @@ def load_yelp(
     -------
     Dataset
 
+    Raises
+    ------
+    FileNotFoundError
+        If the data are not there; the message says how to get them.
+
     Examples
     --------
     >>> from topicfocus.datasets import load_yelp
@@ -150,6 +160,11 @@ def load_imdb(
     Returns
     -------
     Dataset
+
+    Raises
+    ------
+    FileNotFoundError
+        If the data are not there; the message says how to get them.
 
     Examples
     --------
@@ -202,6 +217,13 @@ def load_poliblog(
     -------
     Dataset
 
+    Raises
+    ------
+    FileNotFoundError
+        If the data are not there; the message says how to get them.
+    ValueError
+        If the file has ratings other than those of the original.
+
     Examples
     --------
     >>> from topicfocus.datasets import load_poliblog
@@ -247,6 +269,11 @@ def load_newsgroups(
     -------
     Dataset
 
+    Raises
+    ------
+    FileNotFoundError
+        If the data are not there; the message says how to get them.
+
     Examples
     --------
     >>> from topicfocus.datasets import load_newsgroups
@@ -285,6 +312,11 @@ def load_we8there(
     Dataset
         ``target`` has a column for each of ``target_names``: food, service, value, atmosphere,
         overall.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the data are not there; the message says how to get them.
 
     Examples
     --------

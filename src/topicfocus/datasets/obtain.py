@@ -46,6 +46,8 @@ def download(name: str, *, force: bool = False, progress: bool | None = None) ->
 
     Raises
     ------
+    ValueError
+        If there is no such data set.
     DownloadError
         If there is no connection, a file is not the expected one, or the cache cannot be written;
         the message says what to do.

@@ -101,6 +101,11 @@ def code_counts(
     vocabulary : tuple of str
         The code of each column, in alphabetical order.
 
+    Raises
+    ------
+    ValueError
+        If no code is in ``min_df`` documents.
+
     Examples
     --------
     >>> from topicfocus.datasets import code_counts

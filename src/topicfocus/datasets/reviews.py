@@ -163,6 +163,11 @@ def make_reviews(
     -------
     ReviewCorpus
 
+    Raises
+    ------
+    ValueError
+        If ``target`` is neither "rating" nor "sentiment", or a number is out of its range.
+
     Examples
     --------
     >>> from topicfocus.datasets import make_reviews

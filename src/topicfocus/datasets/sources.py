@@ -140,6 +140,8 @@ def find_data(
 
     Raises
     ------
+    ValueError
+        If there is no such data set.
     FileNotFoundError
         If no place has all files; the message says what was missing where.
 

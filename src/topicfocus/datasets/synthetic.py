@@ -98,6 +98,11 @@ def make_pfslda(
     -------
     SyntheticCorpus
 
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
     Examples
     --------
     >>> from topicfocus.datasets import make_pfslda

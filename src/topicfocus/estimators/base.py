@@ -161,6 +161,13 @@ class TopicModel(TransformerMixin, BaseEstimator):
         -------
         array (documents, topics), rows sum to one
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> from topicfocus import LDA
@@ -187,6 +194,13 @@ class TopicModel(TransformerMixin, BaseEstimator):
         -------
         array (documents, topics)
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> import numpy as np
@@ -197,6 +211,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         >>> bool(np.allclose(tokens.sum(axis=1), counts.sum(axis=1)))
         True
         """
+        check_is_fitted(self)
         return self.fitted_.tokens(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
     def composition(self, X: Any) -> np.ndarray:
@@ -214,6 +229,13 @@ class TopicModel(TransformerMixin, BaseEstimator):
         array (documents, topics), rows sum to one
             α/Σα for documents without relevant words.
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicRegressor
@@ -224,6 +246,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         >>> bool(made_of.std(axis=0).mean() > mix.std(axis=0).mean())
         True
         """
+        check_is_fitted(self)
         return self.fitted_.composition(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
     def relevant_words(self, X: Any) -> np.ndarray:
@@ -240,6 +263,13 @@ class TopicModel(TransformerMixin, BaseEstimator):
         -------
         array of int (documents,)
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicRegressor
@@ -249,6 +279,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         >>> int(model.relevant_words(0 * reviews.counts[:1])[0])
         0
         """
+        check_is_fitted(self)
         return self.fitted_.relevant_words(self._read_counts(X, reset=False))
 
     def top_words(
@@ -272,6 +303,11 @@ class TopicModel(TransformerMixin, BaseEstimator):
         -------
         list of lists of str, one a topic
             Words of probability zero are not listed.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
 
         Examples
         --------
@@ -361,6 +397,13 @@ class TopicModel(TransformerMixin, BaseEstimator):
         -------
         Explanation
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> import numpy as np
@@ -425,6 +468,8 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
         Raises
         ------
+        NotFittedError
+            If the estimator is not fitted yet.
         ImportError
             If pandas is not installed and `as_frame` is true.
 
@@ -490,6 +535,8 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
         Raises
         ------
+        NotFittedError
+            If the estimator is not fitted yet.
         ImportError
             If pandas is not installed and `as_frame` is true.
 
@@ -526,6 +573,11 @@ class TopicModel(TransformerMixin, BaseEstimator):
         --------
         topicfocus.save : also writes a pipeline with its vectoriser.
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+
         Examples
         --------
         >>> import io, topicfocus
@@ -558,6 +610,11 @@ class TopicModel(TransformerMixin, BaseEstimator):
         Returns
         -------
         array of str: topic0, topic1, ...
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
 
         Examples
         --------

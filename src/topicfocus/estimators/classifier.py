@@ -82,6 +82,12 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            If ``X`` is no matrix of counts, the target does not fit it or is constant, or a
+            parameter is out of its range. The message names the row.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicClassifier
@@ -121,6 +127,11 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If the first call has no ``classes``; else as in `fit`.
 
         Examples
         --------
@@ -170,6 +181,13 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         -------
         array (documents,) or (documents, classes)
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicClassifier
@@ -196,6 +214,13 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         -------
         array (documents, classes), or a list of them
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicClassifier
@@ -220,6 +245,13 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         Returns
         -------
         array (documents,) or (documents, targets)
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
 
         Examples
         --------
@@ -251,6 +283,13 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         Returns
         -------
         float
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
 
         Examples
         --------

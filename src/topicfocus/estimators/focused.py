@@ -9,8 +9,17 @@ import numpy as np
 from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
-from topicfocus.estimators.parameters import check_flag, check_share, is_auto, read_columns
+from topicfocus.estimators.parameters import (
+    check_choice,
+    check_flag,
+    check_share,
+    is_auto,
+    read_columns,
+)
 from topicfocus.estimators.regressor import TopicRegressor
+
+#: What words are kept for.
+SELECTIONS = ("predictive", "stable")
 
 
 def _focused_trainer(model: Any, n_words: int) -> FocusedTrainer:
@@ -25,8 +34,14 @@ def _focused_trainer(model: Any, n_words: int) -> FocusedTrainer:
         both = int(np.intersect1d(keep, drop)[0])
         word = both if names is None else repr(str(names[both]))
         raise ValueError(f"{word} is both in keep_words and in drop_words.")
-    themes = check_flag("themes", model.themes)
-    return focused_trainer(model, inclusion_prior=share, keep=keep, drop=drop, themes=themes)
+    return focused_trainer(
+        model,
+        inclusion_prior=share,
+        keep=keep,
+        drop=drop,
+        themes=check_flag("themes", model.themes),
+        stable=check_choice("selection", model.selection, SELECTIONS) == "stable",
+    )
 
 
 class FocusedTopicRegressor(TopicRegressor):
@@ -47,7 +62,8 @@ class FocusedTopicRegressor(TopicRegressor):
         the target; where that runs out earlier, words that vary with the kept ones, as words of
         the same topics do, fill it up. "auto": ten tokens of an average document, or twice or four
         times that, but between 5% and 50%: the least that predicts the documents set aside as well
-        as the best of them, to one standard error. That is a limit, and not filled up.
+        as the best of them, to one standard error of the difference, or a larger one if topics
+        would share over a fifth of their top words. That is a limit, and not filled up.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
@@ -62,6 +78,10 @@ class FocusedTopicRegressor(TopicRegressor):
     early_stopping : bool, default=True
         Whether shaping ends when the documents set aside are explained worse, significantly (two
         paired standard errors) and by over a tenth of the best (a twentieth without themes).
+    selection : {"predictive", "stable"}, default="predictive"
+        What words are kept for. "stable" keeps words that another sample of documents would rather
+        keep, too: words that stand for each other share their evidence, and without a share given
+        up to half of the tokens are kept. docs/choosing.md has what that gains and costs.
     themes : bool, default=True
         Whether topics are themes with directions. Without, topics of one target are places on the
         line from low to high, and all kept words count alike (docs/focused.md).
@@ -90,7 +110,7 @@ class FocusedTopicRegressor(TopicRegressor):
         Share of the held-out target's deviance that the model explains.
     inclusion_path_ : tuple of (share, explained, error)
         The shares that "auto" tried, what each explains before topics are shaped, and the standard
-        error of that.
+        error of what it explains less than the best one.
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists
@@ -131,6 +151,7 @@ class FocusedTopicRegressor(TopicRegressor):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
+        selection: str = "predictive",
         themes: bool = True,
         validation_fraction: float = 0.1,
         n_jobs: int | None = None,
@@ -146,6 +167,7 @@ class FocusedTopicRegressor(TopicRegressor):
         self.drop_words = drop_words
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
+        self.selection = selection
         self.themes = themes
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
@@ -164,7 +186,9 @@ class FocusedTopicClassifier(TopicClassifier):
     n_topics : int, default=5
     inclusion_prior, doc_topic_prior, supervision_weight, keep_words, drop_words
         As for :class:`FocusedTopicRegressor`.
-    max_epochs, early_stopping, themes, validation_fraction, n_jobs, random_state, verbose
+    max_epochs, early_stopping, selection, themes, validation_fraction
+        As for :class:`FocusedTopicRegressor`.
+    n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
     class_weight : None, "balanced" or dict, default=None
         Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
@@ -212,6 +236,7 @@ class FocusedTopicClassifier(TopicClassifier):
         drop_words: Any = None,
         max_epochs: int | None = None,
         early_stopping: bool = True,
+        selection: str = "predictive",
         themes: bool = True,
         validation_fraction: float = 0.1,
         class_weight: Any = None,
@@ -227,6 +252,7 @@ class FocusedTopicClassifier(TopicClassifier):
         self.drop_words = drop_words
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
+        self.selection = selection
         self.themes = themes
         self.validation_fraction = validation_fraction
         self.class_weight = class_weight

@@ -46,6 +46,13 @@ class JointTopicModel(TopicModel):
         dict with "bound" and log_p_theta, log_p_z, log_p_y, log_p_xi, log_p_w, log_q_theta,
         log_q_z, log_q_xi; the bound is the first five minus the last three.
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> from topicfocus import SLDARegressor
@@ -91,6 +98,13 @@ class JointTopicModel(TopicModel):
         -------
         array (documents,)
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> from topicfocus import LDA
@@ -118,6 +132,13 @@ class JointTopicModel(TopicModel):
         Returns
         -------
         float
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or none of the words that it saw.
 
         Examples
         --------
@@ -147,6 +168,11 @@ class JointTopicModel(TopicModel):
         Returns
         -------
         an estimator of the same class
+
+        Raises
+        ------
+        ValueError
+            If `fit` was not given ``X_val`` and ``y_val``, or the model was loaded from a file.
 
         Examples
         --------

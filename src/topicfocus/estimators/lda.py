@@ -103,6 +103,11 @@ class LDA(JointTopicModel):
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            If ``X`` is no matrix of counts, or a parameter is out of its range.
+
         Examples
         --------
         >>> from topicfocus import LDA
@@ -127,6 +132,11 @@ class LDA(JointTopicModel):
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is no matrix of counts, or a parameter is out of its range.
 
         Examples
         --------
@@ -155,6 +165,13 @@ class LDA(JointTopicModel):
         Returns
         -------
         float
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
 
         Examples
         --------

@@ -103,6 +103,12 @@ class TopicRegressor(RegressorMixin, TopicModel):
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            If ``X`` is no matrix of counts, the target does not fit it or is constant, or a
+            parameter is out of its range. The message names the row.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicRegressor
@@ -146,6 +152,12 @@ class TopicRegressor(RegressorMixin, TopicModel):
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            If ``X`` is no matrix of counts, the target does not fit it or is constant, or a
+            parameter is out of its range. The message names the row.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicRegressor
@@ -187,6 +199,13 @@ class TopicRegressor(RegressorMixin, TopicModel):
         Returns
         -------
         array (documents,) or (documents, targets), or a pair of them
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
 
         Examples
         --------
@@ -234,6 +253,14 @@ class TopicRegressor(RegressorMixin, TopicModel):
         -------
         low, high : arrays (documents,) or (documents, targets)
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``coverage`` is not between 0 and 1, or ``X`` does not have the
+            columns that training saw.
+
         Examples
         --------
         >>> from topicfocus import FocusedTopicRegressor
@@ -269,6 +296,13 @@ class TopicRegressor(RegressorMixin, TopicModel):
         -------
         array (documents, levels)
 
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
         Examples
         --------
         >>> import numpy as np
@@ -300,6 +334,13 @@ class TopicRegressor(RegressorMixin, TopicModel):
         Returns
         -------
         float
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
 
         Examples
         --------

@@ -192,33 +192,15 @@ def constrained_documents(
             slope[d, l] = 0.0
         target, importance = corpus.target[d], corpus.target_weight[d]
         if has_target(importance):
-            value = target_pull(
-                family,
-                target,
-                importance,
-                corpus.offset[d],
-                coef,
-                mix,
-                predictor,
-                slope[d],
-                pull,
+            offset = corpus.offset[d]
+            out.parts[2] += times * target_pull(
+                family, target, importance, offset, coef, mix, predictor, slope[d], pull
             )
-            out.parts[2] += times * value
             # Where Newton ended with a tiny step, the curvature before that step will do.
             if n_topics == 1 or moved > _TINY_STEP:
                 factorise_curvature(rows, weight, padded, prior, mix, over, work)
             answer_at_mode(pull, rows, padded, mix, prior, over, work, answer)
         add_words(
-            words_here,
-            counts_here,
-            times,
-            words.table,
-            rows,
-            weight,
-            padded,
-            mix,
-            answer,
-            push,
-            work,
-            out,
-        )
+            words_here, counts_here, times, words.table, rows, weight, padded, mix, answer, push,
+            work, out,
+        )  # fmt: skip

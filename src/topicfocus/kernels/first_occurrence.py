@@ -86,7 +86,9 @@ def first_occurrences(
         for i in range(chosen.shape[0]):
             v = chosen[i]
             slot = place[v]
-            mix[:] = theta[d]
+            # Not mix[:] = theta[d]: numba would compile what an error of shapes says, for 2 s.
+            for k in range(n_topics):
+                mix[k] = theta[d, k]
             if slot < 0:
                 predict_mix(coef, mix, out[d, i, 0])
                 for k in range(n_topics):

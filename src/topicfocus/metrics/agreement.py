@@ -40,6 +40,11 @@ def target_agreement(
     -------
     float
 
+    Raises
+    ------
+    ValueError
+        If ``counts`` and ``components`` differ in the number of words, or the target does not fit.
+
     Examples
     --------
     >>> from topicfocus.metrics import target_agreement
@@ -103,6 +108,11 @@ def lexicon_agreement(
     -------
     LexiconAgreement
         (right, wrong, total).
+
+    Raises
+    ------
+    ValueError
+        If ``vocabulary`` and ``components`` differ in the number of words.
 
     Examples
     --------

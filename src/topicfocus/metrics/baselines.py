@@ -2,7 +2,8 @@
 
 `regression` is what a user's model is compared with. Words are weighed by tf-idf with logarithms of
 counts, which is what makes such regressions strong; covariates, where there are some, stand beside
-them in standard deviations. The penalty is chosen by cross-validation on the training part, or on
+them in standard deviations, with the training median and a column that says so where one is not
+known. The penalty is chosen by cross-validation on the training part, or on
 10,000 documents of it. Counts with an exposure are regressed as rates, weighted by the exposure,
 which is the same likelihood.
 `linear` is the regression of one given penalty of the paper's comparison.
@@ -18,6 +19,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from topicfocus.estimators.documents import Filling
 
 FOLDS = 3
 #: Penalties are chosen on no more documents: a hundred thousand choose no better, and this keeps
@@ -71,6 +74,7 @@ def regression(kind: str, train: Inputs, y: np.ndarray, test: Inputs, seed: int 
     -------
     Predicted
     """
+    train, test = _filled(train, test)
     exposure, weight = train.exposure, train.weight
     if exposure is not None:
         y = y / exposure
@@ -176,6 +180,16 @@ def _some(y: np.ndarray, classes: bool, seed: int) -> np.ndarray:
         return np.sort(order[:CHOOSING_DOCUMENTS])
     groups = (order[y[order] == label] for label in np.unique(y))
     return np.sort(np.concatenate([g[: max(FOLDS, round(share * len(g)))] for g in groups]))
+
+
+def _filled(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
+    """Covariates that are not known as topic models have them: the median, and that it is one."""
+    if train.covariates is None or test.covariates is None:
+        return train, test
+    weight = np.ones(len(train.covariates)) if train.weight is None else train.weight
+    filling = Filling.of(train.covariates, weight)
+    mine, theirs = filling.fill(train.covariates), filling.fill(test.covariates)
+    return replace(train, covariates=mine), replace(test, covariates=theirs)
 
 
 def _designs(train: Inputs, test: Inputs) -> tuple[Any, Any]:

@@ -93,6 +93,11 @@ def coherence(
     or with ``texts`` of windows. Unlike there, top words that occur nowhere are an error for
     "umass", "uci" and "c_v".
 
+    Raises
+    ------
+    ValueError
+        If ``measure`` is unknown or needs what was not given, or a topic has fewer than two words.
+
     Examples
     --------
     >>> from topicfocus.metrics import coherence

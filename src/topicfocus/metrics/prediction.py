@@ -34,6 +34,11 @@ def rmse(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
     -------
     float
 
+    Raises
+    ------
+    ValueError
+        If lengths differ, or there are no values.
+
     Examples
     --------
     >>> from topicfocus.metrics import rmse
@@ -121,6 +126,11 @@ def auc(
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If a score of several columns comes without ``labels``.
 
     Examples
     --------

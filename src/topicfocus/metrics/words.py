@@ -41,6 +41,11 @@ def selection_scores(
     SelectionScores
         (precision, recall).
 
+    Raises
+    ------
+    ValueError
+        If lengths differ, ``inclusion`` is not in [0, 1], or ``relevant`` is no mask.
+
     Examples
     --------
     >>> from topicfocus.metrics import selection_scores
@@ -87,6 +92,11 @@ def channel_overlap(components: ArrayLike, background: ArrayLike) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, or ``background`` is negative or not finite.
 
     Examples
     --------

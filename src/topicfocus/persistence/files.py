@@ -85,7 +85,9 @@ def load(
 
     Raises
     ------
-    topicfocus.persistence.ModelFileError
+    TypeError
+        If ``path`` is neither a path nor a binary file object.
+    ModelFileError
         A ValueError that says what is wrong with the file and what to do.
 
     Examples

@@ -94,6 +94,13 @@ def register(
     type
         The class itself.
 
+    Raises
+    ------
+    TypeError
+        If the class has no ``get_params``.
+    ValueError
+        If the name is taken.
+
     Examples
     --------
     >>> from sklearn.base import BaseEstimator
@@ -136,6 +143,13 @@ def register_record(
     -------
     type
         The class itself.
+
+    Raises
+    ------
+    TypeError
+        If the class is neither a NamedTuple nor a dataclass.
+    ValueError
+        If the name is taken.
 
     Examples
     --------

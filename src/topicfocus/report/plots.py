@@ -74,6 +74,13 @@ def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 
     -------
     matplotlib axes
 
+    Raises
+    ------
+    ValueError
+        If there is no such ``predictor``.
+    ImportError
+        If matplotlib is not installed: the extra ``plots``.
+
     Examples
     --------
     >>> from topicfocus import FocusedTopicRegressor
@@ -129,6 +136,13 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
     Returns
     -------
     matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If the page has no target.
+    ImportError
+        If matplotlib is not installed: the extra ``plots``.
 
     Examples
     --------
@@ -214,6 +228,13 @@ def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any
     -------
     matplotlib axes
 
+    Raises
+    ------
+    ValueError
+        If there is no frontier, or no such ``figure`` on it.
+    ImportError
+        If matplotlib is not installed: the extra ``plots``.
+
     Examples
     --------
     >>> from topicfocus.report import plot_frontier
@@ -252,6 +273,13 @@ def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax:
     Returns
     -------
     matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If the page has no target to compare with.
+    ImportError
+        If matplotlib is not installed: the extra ``plots``.
 
     Examples
     --------

@@ -28,6 +28,13 @@ def plot_search(source: Any, score: str = "score", ax: Any = None) -> Any:
     -------
     matplotlib axes
 
+    Raises
+    ------
+    ValueError
+        If no setting has a score.
+    ImportError
+        If matplotlib is not installed: the extra ``plots``.
+
     Examples
     --------
     >>> from topicfocus.report import plot_search

@@ -92,7 +92,10 @@ def compare(
         raise ValueError(f"no model is called {unknown[0]!r}; there are {', '.join(MODELS)}")
     for name in names:
         if not MODELS[name].available:
-            raise ImportError(f"{name} needs the package {MODELS[name].package}")
+            raise ImportError(
+                f"{name} needs the package {MODELS[name].package}: "
+                "pip install 'topicfocus[reproduce]'."
+            )
     rows: list[dict[str, Any]] = []
     kind = "RMSE"
     for split in range(splits) if isinstance(splits, int) else splits:

@@ -145,6 +145,11 @@ def compare_models(
     Comparison
         Printed, it is a sentence.
 
+    Raises
+    ------
+    ValueError
+        If one model predicts classes and the other numbers.
+
     Examples
     --------
     >>> from topicfocus import FocusedTopicRegressor, compare_models

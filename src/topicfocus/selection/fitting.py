@@ -1,4 +1,4 @@
-"""One fit of a search: a setting on a fold, its held-out score and figures, or why it failed."""
+"""Fits of a search: settings on a fold, held-out scores and figures, or why they failed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 from topicfocus.selection.documents import Data, Fold
 from topicfocus.selection.figures import FIGURES, figures_of, kept_words
 from topicfocus.selection.parallel import SharedStages, refusing_interrupts
+from topicfocus.selection.plan import Chain
 from topicfocus.selection.scoring import held_out_score
 from topicfocus.solvers.checkpoints import checkpointing
+from topicfocus.solvers.focus.draft import Drafts, drafting
 
 #: Of a setting that failed.
 _NOTHING: dict[str, Any] = {
@@ -31,6 +33,17 @@ def failed(name: str, error: BaseException) -> dict[str, Any]:
     """The record of a fit that ended in an error."""
     message = " ".join(str(error).split())
     return {**_NOTHING, "name": name, "error": f"{type(error).__name__}: {message}"}
+
+
+def fit_chain(chain: Chain, scorer: Any) -> list[dict[str, Any]]:
+    """The records of a chain of settings; drafts go on from each other."""
+    if isinstance(chain.fold, Exception):
+        return [failed(name, chain.fold) for name, _ in chain.models]
+    with drafting(Drafts() if chain.drafts else None):
+        return [
+            fit_setting(name, model, chain.fold, scorer, chain.documents)
+            for name, model in chain.models
+        ]
 
 
 def fit_setting(name: str, model: Any, fold: Fold, scorer: Any, documents: str) -> dict[str, Any]:

@@ -120,6 +120,11 @@ def false_words_bound(
     float
         At most `n_kept`.
 
+    Raises
+    ------
+    ValueError
+        If ``threshold`` is not above 0.5 and at most 1.
+
     Examples
     --------
     >>> from topicfocus.selection import false_words_bound

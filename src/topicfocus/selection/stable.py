@@ -1,39 +1,18 @@
-"""`stability`: would another sample of documents give the same words, topics and effects?
-
-Documents are split into two halves again and again, and the model is fitted to both (complementary
-pairs, Shah and Samworth, 2013). Halves of one pair share no document, so what both find was found
-twice, independently.
-"""
+"""`Stability`: which words, topics and effects came back in halves of the documents."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
-import topicfocus
-from topicfocus.estimators.parameters import check_count, check_share
-from topicfocus.kernels.threads import n_threads
-from topicfocus.metrics.topics import top_words
-from topicfocus.selection.documents import Data, read_data, take_apart, words_of
-from topicfocus.selection.figures import TOP, kept_words
-from topicfocus.selection.finished import Finished, fingerprint
-from topicfocus.selection.indices import (
-    StabilityIndex,
-    false_words_bound,
-    jaccard,
-    nogueira_index,
-)
-from topicfocus.selection.intervals import Intervals, half_sample_intervals
-from topicfocus.selection.parallel import progress_of, run_all
-from topicfocus.selection.resampling import covariate_effects, fit_pair, topic_effects
+from topicfocus.selection.examples import shown_by
+from topicfocus.selection.indices import StabilityIndex, false_words_bound
+from topicfocus.selection.intervals import Intervals
+from topicfocus.selection.substitutes import Substitutes
 
 #: A word that is kept in so many of the halves counts as one that comes back.
 OFTEN = 0.9
@@ -41,6 +20,7 @@ OFTEN = 0.9
 SAME_TOPIC = 0.7
 
 
+@shown_by(">>> found.frequency.shape == (reviews.counts.shape[1],)", "True")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stability:
     """What comes back when a model is fitted to halves of its documents.
@@ -77,19 +57,11 @@ class Stability:
         the last regression.
     correlation : float
         Mean correlation of the two halves' predictions (linear predictors) over all documents.
+    stand_ins : Substitutes
+        Columns of the words that may stand for each kept one; `substitutes` has them by name.
     vocabulary : array of str or None
     failed : tuple of str
         Why pairs could not be fitted, if any.
-
-    Examples
-    --------
-    >>> from topicfocus import FocusedTopicRegressor, stability
-    >>> from topicfocus.datasets import make_reviews
-    >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
-    >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
-    >>> found.frequency.shape == (reviews.counts.shape[1],)
-    True
     """
 
     n_resamples: int
@@ -106,9 +78,11 @@ class Stability:
     effects: Intervals
     covariates: Intervals
     correlation: float
+    stand_ins: Substitutes = field(repr=False)
     vocabulary: np.ndarray | None = field(default=None, repr=False)
     failed: tuple[str, ...] = ()
 
+    @shown_by(">>> len(found.stable_words(0.6)) >= len(found.stable_words(1.0))", "True")
     def stable_words(self, threshold: float = OFTEN) -> np.ndarray:
         """Columns of the words that are kept in at least this share of the halves.
 
@@ -119,19 +93,10 @@ class Stability:
         Returns
         -------
         array of int
-
-        Examples
-        --------
-        >>> from topicfocus import FocusedTopicRegressor, stability
-        >>> from topicfocus.datasets import make_reviews
-        >>> reviews = make_reviews(300, random_state=0)
-        >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
-        >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
-        >>> len(found.stable_words(0.6)) >= len(found.stable_words(1.0))
-        True
         """
         return np.flatnonzero(self.frequency >= threshold - 1e-9)
 
+    @shown_by(">>> found.false_words(1.0) <= found.false_words(0.75)", "True")
     def false_words(self, threshold: float = OFTEN, unimodal: bool = False) -> float:
         """Bound on how many of `stable_words` are words of low selection probability.
 
@@ -144,20 +109,62 @@ class Stability:
         Returns
         -------
         float
-
-        Examples
-        --------
-        >>> from topicfocus import FocusedTopicRegressor, stability
-        >>> from topicfocus.datasets import make_reviews
-        >>> reviews = make_reviews(300, random_state=0)
-        >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
-        >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
-        >>> found.false_words(1.0) <= found.false_words(0.75)
-        True
         """
         n_words, pairs = len(self.frequency), self.n_resamples
         return false_words_bound(self.mean_kept, n_words, threshold, pairs, unimodal)
 
+    @shown_by(
+        ">>> rows = found.substitutes(vocabulary=reviews.vocabulary)",
+        ">>> all(other['either'] >= row['frequency'] for row in rows for other in row['others'])",
+        "True",
+    )
+    def substitutes(
+        self, n: int = 3, vocabulary: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Kept words that do not always come back, with dropped words that may stand for them.
+
+        A substitute is dropped by the model, kept by some half, and used in the same documents:
+        √counts of the two correlate by 0.15 at least. Of most correlation first. Where the word or
+        a substitute is kept in nearly all halves, it is the choice between them that is not stable,
+        and not what they say.
+
+        Parameters
+        ----------
+        n : int, default=3
+            Substitutes of a word, at most 5.
+        vocabulary : list of str, optional
+            As for `to_dict`.
+
+        Returns
+        -------
+        list of dict
+            "word", its "frequency", and "others", each with "word", "frequency", "correlation" and
+            "either", the share of the halves that keep one of the two.
+        """
+        names, found = self._names(vocabulary), self.stand_ins
+        rows = []
+        for i in np.argsort(-found.correlation[:, 0], kind="stable"):
+            v = found.words[i]
+            if found.others[i, 0] < 0 or self.frequency[v] >= OFTEN:
+                continue
+            others = [
+                {
+                    "word": names[u],
+                    "frequency": float(self.frequency[u]),
+                    "correlation": float(found.correlation[i, j]),
+                    "either": float(found.either[i, j]),
+                }
+                for j, u in enumerate(found.others[i, :n])
+                if u >= 0
+            ]
+            row = {"word": names[v], "frequency": float(self.frequency[v]), "others": others}
+            rows.append(row)
+        return rows
+
+    @shown_by(
+        '>>> sorted(found.to_dict(reviews.vocabulary)["topics"][0])',
+        "['between', 'cosine', 'effect', 'high', 'low', 'same', 'topic', 'words']",
+    )
     def to_dict(self, vocabulary: Sequence[str] | None = None) -> dict[str, Any]:
         """Everything as plain data, for JSON and for the explorer.
 
@@ -170,16 +177,6 @@ class Stability:
         -------
         dict
             "words" has the name and frequency of every word that the model or any half keeps.
-
-        Examples
-        --------
-        >>> from topicfocus import FocusedTopicRegressor, stability
-        >>> from topicfocus.datasets import make_reviews
-        >>> reviews = make_reviews(300, random_state=0)
-        >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
-        >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
-        >>> sorted(found.to_dict(reviews.vocabulary)["topics"][0])
-        ['between', 'cosine', 'effect', 'high', 'low', 'same', 'topic', 'words']
         """
         names = self._names(vocabulary)
         shown = np.flatnonzero(self.kept | (self.frequency > 0))
@@ -208,6 +205,7 @@ class Stability:
                 }
                 for v in order
             ],
+            "substitutes": self.substitutes(vocabulary=vocabulary),
             "topics": [self._topic(k, names) for k in range(len(self.topic_cosine))],
             "covariates": [
                 {key: values[j] for key, values in _plain(self.covariates).items()}
@@ -257,194 +255,6 @@ class Stability:
                 f"{' '.join(names[v] for v in back) or 'no top word'}"
             )
         return "\n".join(lines)
-
-
-def stability(
-    model: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    n_resamples: int = 50,
-    level: float = 0.9,
-    groups: Any = None,
-    n_jobs: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    random_state: int = 0,
-    verbose: bool = False,
-    **beside: Any,
-) -> Stability:
-    """What of a model comes back in other samples: words, topics, effects.
-
-    Fits the model to `n_resamples` pairs of complementary halves of the documents, 2·`n_resamples`
-    fits. The same seed gives the same result, on any number of cores.
-
-    Parameters
-    ----------
-    model : a topic model, or a pipeline that ends in one
-        Fitted to these documents, or not: then it is fitted to them first. A pipeline's words are
-        counted once, with the vocabulary of all documents.
-    X, y : documents and targets, as for the model's fit
-    n_resamples : int, default=50
-        Pairs of halves, at least 2. Intervals need some 20.
-    level : float, default=0.9
-        Of the intervals of effects.
-    groups : array (documents,), optional
-        Documents of one group come to the same half.
-    n_jobs : int, optional
-        Processes; all cores by default.
-    checkpoint : path, optional
-        A folder in which finished pairs are kept; the same call goes on from there.
-    random_state : int, default=0
-        Decides the halves.
-    verbose : bool, default=False
-        A bar on a terminal.
-    **beside
-        sample_weight, covariates, exposure, as for fit.
-
-    Returns
-    -------
-    Stability
-
-    Examples
-    --------
-    >>> from topicfocus import FocusedTopicRegressor, stability
-    >>> from topicfocus.datasets import make_reviews
-    >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
-    >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
-    >>> found.topic_cosine.shape, found.effects.low.shape
-    ((2,), (2, 1))
-    """
-    check_count("n_resamples", n_resamples, minimum=2)
-    check_share("level", level)
-    parts = take_apart(model)
-    data = read_data(X, y, groups, beside, parts.name)
-    if groups is not None and len(np.unique(np.asarray(groups))) < 2:
-        raise ValueError("groups has one group only, which cannot be halved.")
-    whole, counts, words = _whole_model(parts.front, parts.model, data)
-    counted = Data(X=counts, y=data.y, groups=data.groups, beside=data.beside)
-    records = _pairs(whole, counted, n_resamples, n_jobs, checkpoint, random_state, verbose)
-    return _summary(whole, counts, records, level, words)
-
-
-def _whole_model(front: Any, model: Any, data: Data) -> tuple[Any, Any, np.ndarray | None]:
-    """The model of all documents, their counts, and the words' names."""
-    if not hasattr(type(model), "components_"):
-        raise TypeError(f"stability is of topic models, not of {type(model).__name__}.")
-    counts = data.X
-    if front is not None:
-        try:
-            check_is_fitted(front)
-            counts = front.transform(data.X)
-        except NotFittedError:
-            front = clone(front)
-            counts = front.fit_transform(data.X, data.y)
-    names = words_of(front, data.X)
-    if not hasattr(model, "fitted_"):
-        fit = clone(model).fit
-        model = fit(counts, **data.beside) if data.y is None else fit(counts, data.y, **data.beside)
-    elif model.fitted_.state.n_words != counts.shape[1]:
-        raise ValueError(
-            f"X has {counts.shape[1]} features, but the model was fitted to "
-            f"{model.fitted_.state.n_words}."
-        )
-    return model, counts, names
-
-
-def _pairs(
-    model: Any,
-    data: Data,
-    n_resamples: int,
-    n_jobs: int | None,
-    checkpoint: Any,
-    seed: int,
-    verbose: bool,
-) -> list[dict[str, Any]]:
-    """The record of every pair, from the checkpoint where it is there."""
-    reference, fresh = model.fitted_.components, clone(model)
-    # More resamples later are the same work continued: their number is no part of the mark.
-    mark = fingerprint(
-        topicfocus.__version__,
-        fresh,
-        reference,
-        data.X,
-        data.y,
-        data.groups,
-        data.beside,
-        seed,
-    )
-    if n_threads(n_jobs) > 1:
-        fresh.set_params(n_jobs=1)
-    finished = Finished(checkpoint, mark, "stability")
-    names = [f"pair-{i}" for i in range(n_resamples)]
-    found = {name: record for name in names if (record := finished.get(name)) is not None}
-    classes = is_classifier(model)
-    left = [(name, fresh, data, reference, classes, seed) for name in names if name not in found]
-    with progress_of("halves", n_resamples, verbose) as advance:
-        for _ in found:
-            advance("")
-        try:
-            for record in run_all(fit_pair, left, n_jobs):
-                found[record["name"]] = record
-                finished.put(record["name"], record)
-                advance("")
-        except KeyboardInterrupt:
-            where = "" if checkpoint is None else f"; the same call goes on from {checkpoint}"
-            raise KeyboardInterrupt(f"Interrupted after {len(found)} pairs{where}.") from None
-    return [found[name] for name in names]
-
-
-def _summary(
-    model: Any,
-    counts: Any,
-    records: list[dict[str, Any]],
-    level: float,
-    words: np.ndarray | None,
-) -> Stability:
-    good = [r for r in records if r["error"] is None]
-    errors = tuple(r["error"] for r in records if r["error"] is not None)
-    if len(good) < 2:
-        raise ValueError(f"{len(errors)} of {len(records)} pairs failed. The first: {errors[0]}")
-    n_words = model.fitted_.state.n_words
-    kept = np.zeros((len(good), 2, n_words), dtype=bool)
-    for i, record in enumerate(good):
-        for h, columns in enumerate(record["kept"]):
-            kept[i, h, columns] = True
-    halves = kept.reshape(-1, n_words)
-    top = tuple(top_words(model.fitted_.components, TOP))
-    correlations = [r["correlation"] for r in good if r["correlation"] is not None]
-    return Stability(
-        n_resamples=len(good),
-        frequency=halves.mean(axis=0),
-        kept=kept_words(model),
-        mean_kept=float(halves.sum(axis=1).mean()),
-        index=nogueira_index(halves),
-        disjoint_index=float(np.mean([nogueira_index(pair).value for pair in kept])),
-        disjoint_jaccard=float(np.mean([jaccard(*pair) for pair in kept])),
-        topic_cosine=np.mean([r["cosine"] for r in good], axis=(0, 1)),
-        topic_between=np.mean([r["between"] for r in good], axis=0),
-        returning=_returning(top, good),
-        top=top,
-        effects=half_sample_intervals(
-            topic_effects(model, counts), np.array([r["effects"] for r in good]), level
-        ),
-        covariates=half_sample_intervals(
-            covariate_effects(model), np.array([r["covariates"] for r in good]), level
-        ),
-        correlation=float(np.mean(correlations)) if correlations else math.nan,
-        vocabulary=words,
-        failed=errors,
-    )
-
-
-def _returning(top: Sequence[np.ndarray], records: list[dict[str, Any]]) -> np.ndarray:
-    """How often a topic's top words are among those of its match, topics x words."""
-    out = np.zeros((len(top), TOP))
-    for record in records:
-        for half in record["top"]:
-            for k, words in enumerate(top):
-                out[k, : len(words)] += np.isin(words, half[k])
-    return out / (2 * len(records))
 
 
 def _plain(intervals: Intervals) -> dict[str, list[Any]]:

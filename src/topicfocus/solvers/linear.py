@@ -194,13 +194,21 @@ def _fit_scalar(column: Column, design: _Centred, penalty: float) -> tuple:
             gradient += block.T @ (w * slope)
             curvature += block.T @ (block * (w * -bend)[:, None])
         gradient -= ridge * np.append(x[:-1], 0.0)
-        step = np.linalg.solve(curvature + np.diag(ridge), gradient)
+        step = _solved(curvature + np.diag(ridge), gradient)
         if not quadratic:
             step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
         x = x + step
         if np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
             break
     return x[:-1, None], x[-1:], family
+
+
+def _solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Newton's step; the shortest one where weights are so large that a ridge is lost in them."""
+    try:
+        return np.linalg.solve(curvature, gradient)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(curvature, gradient, rcond=None)[0]
 
 
 def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
@@ -258,7 +266,7 @@ def _classes_by_newton(
     loss, gradient, p = _class_loss(column, design, ridge, x)
     for _ in range(50):
         curvature = _class_curvature(design, p, column.weight, ridge)
-        step = -np.linalg.solve(curvature, gradient.ravel()).reshape(x.shape)
+        step = -_solved(curvature, gradient.ravel()).reshape(x.shape)
         # Moving all classes alike moves no probability: what is left of it is rounding.
         step -= step.mean(axis=1, keepdims=True)
         rate, before = 1.0, loss

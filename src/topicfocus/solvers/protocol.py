@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.interrupts import is_interrupt
 from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.solvers.checkpoints import current_store
-from topicfocus.solvers.interrupts import is_interrupt
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or no word is left.
+
         Examples
         --------
         >>> from topicfocus import TokenCounter
@@ -151,6 +156,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         scipy.sparse.csr_array of shape (n_documents, n_terms)
             Canonical: sorted indices, no zeros.
 
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or no word is left.
+
         Examples
         --------
         >>> from topicfocus import TokenCounter
@@ -170,6 +180,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Returns
         -------
         scipy.sparse.csr_array of shape (n_docs, n_terms)
+
+        Raises
+        ------
+        NotFittedError
+            If it was neither fitted nor given a vocabulary.
 
         Examples
         --------
@@ -197,6 +212,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
+
+        Raises
+        ------
+        NotFittedError
+            If there is no vocabulary yet.
 
         Examples
         --------
@@ -379,6 +399,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Returns
         -------
         TokenRule
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, such as an ``ngram_range`` that falls.
 
         Examples
         --------

@@ -198,7 +198,7 @@ class Delimited:
         places, request = self._places, self.request
         rows = np.arange(row + 1, row + 1 + len(held), dtype=np.int64)
         columns = [held[str(i)].to_pylist() for i in places.numbers]
-        numbers = [read_numbers(values, request.numbers) for values in zip(*columns, strict=True)]
+        numbers = [read_numbers(values, request) for values in zip(*columns, strict=True)]
         more = np.array(numbers).reshape(len(rows), len(columns))
         target = None if places.target is None else held[str(places.target)].to_pylist()
         group = None

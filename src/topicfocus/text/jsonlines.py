@@ -128,7 +128,7 @@ class JsonLines:
             values = (v if v is None else as_text(v) for v in batch[request.group].to_pylist())
             group = [group_name(value) for value in values]
         columns = [batch[name].to_pylist() for name in request.numbers]
-        numbers = [read_numbers(values, request.numbers) for values in zip(*columns, strict=True)]
+        numbers = [read_numbers(values, request) for values in zip(*columns, strict=True)]
         more = np.array(numbers).reshape(len(batch), len(columns))
         rows = np.arange(row + 1, row + 1 + len(batch), dtype=np.int64)
         return Block(texts, target, rows, more, checked=True, group=group)
@@ -192,7 +192,7 @@ def take_object(row: int, record: Any, request: Request) -> Record:
         raise BadText(f"a JSON {type(record).__name__}, not an object. Write one object a row.")
     text = _text(record, request)
     target = None if request.target is None else _value(record, request.target)
-    numbers = read_numbers((record.get(name) for name in request.numbers), request.numbers)
+    numbers = read_numbers((record.get(name) for name in request.numbers), request)
     group = None if request.group is None else group_name(_value(record, request.group))
     return Record(row, text, target, numbers, group)
 

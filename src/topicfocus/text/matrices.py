@@ -90,6 +90,11 @@ def read_counts(
     -------
     CountTable
 
+    Raises
+    ------
+    ReadError
+        If a file is missing or damaged, or words or targets do not fit the matrix.
+
     Examples
     --------
     >>> import tempfile

@@ -148,7 +148,7 @@ class Parquet:
         columns = [batch[name].to_pylist() for name in names]
         for i, values in enumerate(zip(*columns, strict=True)):
             try:
-                out[i] = read_numbers(values, names)
+                out[i] = read_numbers(values, self.request)
             except BadNumber as bad:
                 if present[i]:
                     self.request.bad.report(f"{self.request.path}, row {rows[i]}: {bad}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -39,6 +40,7 @@ class Request:
     block_rows: int = 20_000
     bad: BadRows = field(default_factory=lambda: BadRows(skip=False))
     numbers: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
     group: str | None = None
     separator: str | None = None
     sheet: str | None = None
@@ -63,7 +65,7 @@ class Block:
     rows : array of int
         Numbers of the rows in the file: the first row of data is 1.
     numbers : array (rows, columns)
-        Of the columns that were asked for as numbers; all finite.
+        Of the columns that were asked for as numbers; NaN only in those that may have gaps.
     checked : bool
         Whether texts are known to be valid UTF-8: a column of Arrow need not be.
     group : list of str or None, or None
@@ -190,15 +192,18 @@ class BadNumber(ValueError):
     """A value that is no number in a column of numbers."""
 
 
-def read_numbers(values: Iterable[Any], names: Iterable[str]) -> list[float]:
-    """The numbers of one row; all must be there, because a model has no place for a gap."""
+def read_numbers(values: Iterable[Any], request: Request) -> list[float]:
+    """The numbers of one row; NaN where one is missing that may be."""
     out = []
-    for value, name in zip(values, names, strict=True):
+    for value, name in zip(values, request.numbers, strict=True):
         if type(value) is float and abs(value) <= LARGEST:  # as Arrow gives them; NaN is not
             out.append(value)
             continue
         text = "" if value is None else str(value).strip()
         if is_missing(text):
+            if name in request.gaps:
+                out.append(math.nan)
+                continue
             raise BadNumber(f"{name!r} is missing. Fill it in.")
         number = None if isinstance(value, (list, dict)) else parse_number(text)
         if number is None:
@@ -214,7 +219,7 @@ def take_fields(row: int, fields: list[str], places: Places, request: Request) -
         row,
         fields[places.text],
         None if places.target is None else fields[places.target],
-        read_numbers((fields[i] for i in places.numbers), request.numbers),
+        read_numbers((fields[i] for i in places.numbers), request),
         None if places.group is None else group_name(fields[places.group]),
     )
 

@@ -218,6 +218,7 @@ def read_table(
     block_rows: int = 20_000,
     vocabulary: str | None = None,
     numbers: Sequence[str] = (),
+    gaps: Sequence[str] = (),
     group: str | None = None,
     separator: str | None = None,
     sheet: str | None = None,
@@ -247,6 +248,8 @@ def read_table(
         File of the words of a matrix of counts.
     numbers : sequence of str, optional
         Names of further columns, of numbers: covariates, say. A row without one is unreadable.
+    gaps : sequence of str, optional
+        Those of `numbers` that a row may lack: NaN.
     group : str, optional
         Name of a column that says which rows belong together.
     separator : str, optional
@@ -290,6 +293,7 @@ def read_table(
         block_rows,
         BadRows(skip_bad),
         tuple(numbers),
+        tuple(gaps),
         group,
         separator,
         sheet,

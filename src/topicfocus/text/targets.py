@@ -109,6 +109,11 @@ class Target:
         -------
         array of object
 
+        Raises
+        ------
+        ValueError
+            If the target is not one of classes.
+
         Examples
         --------
         >>> from topicfocus.text import detect_target

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from topicfocus.corpus.parts import PartedCounts, take_rows
 from topicfocus.estimators.progress import Lines
 from topicfocus.workflow.checkpoints import FolderStore
+from topicfocus.workflow.class_weights import check_class_weight, class_factors, said
 from topicfocus.workflow.copies import say_copies
 from topicfocus.workflow.count import Counted, choose_words
 from topicfocus.workflow.estimate import check_size
@@ -21,6 +24,7 @@ from topicfocus.workflow.fit import (
     fit_model,
     keeping_finished,
 )
+from topicfocus.workflow.gaps import say_gaps
 from topicfocus.workflow.judge import judge
 from topicfocus.workflow.models import target_values
 from topicfocus.workflow.options import CountOptions, ModelOptions
@@ -62,11 +66,13 @@ def fit_source(
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
+    _say_class_weight(options, target, remarks)
     parts = _parts(source, options, remarks)
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
     y, counts = target_values(target), take_rows(counted.counts, train)
-    _check_size(counts, source, options, remarks)
+    say_gaps(source.columns, train, remarks)
+    _check_size(counts, target, options, remarks)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -77,8 +83,10 @@ def fit_source(
         store.open(mark, settings, keeping.resume)
     with keeping_finished(store):
         mine, partial = source.columns.of(train), None if keeping is None else keeping.partial
+        factor = class_factors(options.class_weight, target, train, source.columns.weight)
+        own = None if factor is None else factor[train]
         training = Training(
-            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial
+            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial, own
         )
         options, tuned = tune_model(training, options)
         began = time.perf_counter()
@@ -88,9 +96,9 @@ def fit_source(
         )
         seconds = time.perf_counter() - began
         model.n_jobs = options.jobs
-        _say_comparison(counted, baseline, remarks)
-        with Lines(COMPARING, remarks.say):
-            judged = judge(model, source, counted, y, parts, options.seed, baseline=baseline)
+        more: dict[str, Any] = {"baseline": baseline, "factor": factor}
+        with _comparing(baseline, isinstance(counted.counts, PartedCounts), remarks):
+            judged = judge(model, source, counted, y, parts, options.seed, **more)
         found = check_stability(training, model, options)
         outcome = make_outcome(
             source,
@@ -108,22 +116,30 @@ def fit_source(
         return replace(outcome, fingerprint=mark if tuned is None else None)
 
 
-def _check_size(counts: Any, source: Source, options: ModelOptions, remarks: Remarks) -> None:
-    """Whether the fit fits into memory; of counts on disk not more is there than may be."""
-    if isinstance(counts, PartedCounts):
-        return
-    classes = source.target.classes
-    n_classes = 1 if classes is None else len(classes)
-    largest = replace(options, topics=most_topics(options))
-    n_docs, n_words = counts.shape
-    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
-
-
-def _say_comparison(counted: Counted, baseline: bool, remarks: Remarks) -> None:
-    if baseline and isinstance(counted.counts, PartedCounts):
+@contextmanager
+def _comparing(baseline: bool, stored: bool, remarks: Remarks) -> Iterator[None]:
+    if baseline and stored:
         remarks.say("No comparison with a regression on all words: counts are on disk.")
     elif baseline:
         remarks.say(f"{COMPARING} ...")
+    with Lines(COMPARING, remarks.say):
+        yield
+
+
+def _say_class_weight(options: ModelOptions, target: Any, remarks: Remarks) -> None:
+    check_class_weight(options.class_weight, target)
+    if options.class_weight is not None:
+        remarks.say(said(options.class_weight))
+
+
+def _check_size(counts: Any, target: Any, options: ModelOptions, remarks: Remarks) -> None:
+    """Whether the fit fits into memory; of counts on disk not more is there than may be."""
+    if isinstance(counts, PartedCounts):
+        return
+    n_classes = 1 if target.classes is None else len(target.classes)
+    largest = replace(options, topics=most_topics(options))
+    n_docs, n_words = counts.shape
+    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
 
 
 def _on_cluster(source: Source, counted: Counted, train: np.ndarray, client: Any) -> Any:

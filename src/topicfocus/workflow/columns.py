@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,12 @@ class Columns:
         """Those of some documents."""
         parts = (self.covariates, self.weight, self.exposure, self.group)
         return Columns(self.names, *(None if part is None else part[documents] for part in parts))
+
+    def times(self, factor: np.ndarray | None) -> Columns:
+        """With weights multiplied by what each document counts for besides."""
+        if factor is None:
+            return self
+        return replace(self, weight=factor if self.weight is None else self.weight * factor)
 
     def known(self) -> list[np.ndarray]:
         """The arrays there are."""

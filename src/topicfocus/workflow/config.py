@@ -19,8 +19,9 @@ from topicfocus.workflow.options import ColumnNames, CountOptions, ModelOptions,
 
 #: Values that are names of files.
 _PATHS = ("file", "vocabulary")
-#: Keys beside those of the classes: what is read, and the mark of the fit that wrote the config.
-_MORE = {"file": "str | Sequence[str]", "fingerprint": "str"}
+#: Keys beside those of the classes: what is read, whether it is compared with a regression, and the
+#: mark of the fit that wrote the config.
+_MORE = {"file": "str | Sequence[str]", "baseline": "bool", "fingerprint": "str"}
 #: What a word of an annotation lets a value be.
 _TYPES = {
     "int": (int,),
@@ -29,6 +30,7 @@ _TYPES = {
     "bool": (bool,),
     "tuple": (list,),
     "Sequence": (list,),
+    "dict": (dict,),
     "Any": (str,),
 }
 
@@ -192,6 +194,9 @@ def _relative(path: Any, folder: Path) -> Any:
 def _toml(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_toml(str(name))} = {_toml(one)}" for name, one in value.items())
+        return f"{{{inside}}}"
     if isinstance(value, str):
         clean = value.encode("utf-8", "replace").decode("utf-8")
         return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -62,6 +62,8 @@ def explain_text(
     ------
     SettingError
         If the covariates or the label are not those of the model, or there is no text.
+    ValueError
+        If the model has no vocabulary, as one of a count matrix.
 
     Examples
     --------

@@ -16,8 +16,8 @@ import numpy as np
 from topicfocus.corpus.parts import PartedCounts, pieces
 from topicfocus.estimators.progress import progress_lines
 from topicfocus.estimators.usefulness import UselessFitWarning
+from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.checkpoints import checkpointing
-from topicfocus.solvers.interrupts import is_interrupt
 from topicfocus.text import ReadError
 from topicfocus.workflow.checkpoints import FolderStore, fingerprint
 from topicfocus.workflow.columns import Columns, remember
@@ -45,7 +45,7 @@ def fit_model(
     store: FolderStore | None = None,
 ) -> Any:
     """A fitted estimator, which remembers the names of its columns."""
-    model = make_estimator(options, kind)
+    model = make_estimator(options, kind, y)
     model.set_params(n_jobs=options.jobs, verbose=progress)
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
     note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar

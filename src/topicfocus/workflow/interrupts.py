@@ -42,20 +42,21 @@ def noting_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def cleaning_up() -> Iterator[None]:
+def cleaning_up(*, ends: bool = False) -> Iterator[None]:
     """For a command: the first Ctrl-C ends it, the second does not disturb its cleaning up.
 
-    A third one is for whoever cannot wait: the process ends as it stands.
+    A third one is for whoever cannot wait: the process ends as it stands. `ends`: the process ends
+    with the block, and what comes after it does not disturb that, either: everything was said.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    times = 0
+    times, over = 0, False
 
     def count(number: int, frame: Any) -> None:
         nonlocal times
         times += 1
-        if times == 1:
+        if times == 1 and not over:
             raise KeyboardInterrupt
         if times > 2:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -69,4 +70,6 @@ def cleaning_up() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        over = ends
+        if not ends:
+            signal.signal(signal.SIGINT, before)

@@ -77,9 +77,12 @@ def judge(
     seed: int,
     *,
     baseline: bool = True,
+    factor: np.ndarray | None = None,
 ) -> Judged:
     """Predict everything, compare on the held-out part; with regressions only if `baseline`.
 
+    `factor` is what each document counts for by its class, for regressions and figures. How far
+    probabilities can be believed is asked of the documents as they are.
     Of counts on disk only the held-out part is predicted, and the regression on all words, which
     would need them in memory, is left out.
     """
@@ -95,13 +98,13 @@ def judge(
     known = train[np.isfinite(source.target.values[train])]
     labelled, truth = (np.array(y[part].tolist()) for part in (known, test))
     counts = None if stored else counted.counts
-    of_known, of_test = (_inputs(counts, source, part) for part in (known, test))
+    of_known, of_test = (_inputs(counts, source, part, factor) for part in (known, test))
     compared = baseline and not stored
     others = [regression(kind, of_known, labelled, of_test, seed)] if compared else []
     words = others[0] if compared else None
     if baseline and more.covariates is not None:
         # What words add is the difference to this one.
-        alone = [_inputs(None, source, part) for part in (known, test)]
+        alone = [_inputs(None, source, part, factor) for part in (known, test)]
         others.append(regression(kind, alone[0], labelled, alone[1], seed))
     others.append(constant(kind, of_known, labelled, of_test, len(test)))
     labels = getattr(model, "classes_", getattr(model, "levels_", None))
@@ -109,7 +112,7 @@ def judge(
         predicted.name: figures(kind, truth, predicted, labels, of_test.weight)
         for predicted in (mine, *others)
     }
-    believed = reliability(model, truth, mine, of_test.weight)
+    believed = reliability(model, truth, mine, more.of(test).weight)
     return Judged(everyone, others, held_out, believed, words, test if stored else None)
 
 
@@ -132,8 +135,10 @@ def reliability(
     }
 
 
-def _inputs(counts: Any, source: Source, documents: np.ndarray) -> Inputs:
-    columns = source.columns.of(documents)
+def _inputs(
+    counts: Any, source: Source, documents: np.ndarray, factor: np.ndarray | None
+) -> Inputs:
+    columns = source.columns.times(factor).of(documents)
     return Inputs(
         words=None if counts is None else counts[documents],
         covariates=columns.covariates,

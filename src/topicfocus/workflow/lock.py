@@ -14,6 +14,8 @@ from topicfocus.workflow.leftovers import clear_folders
 from topicfocus.workflow.remarks import Listener, as_remarks
 from topicfocus.workflow.wording import setting
 
+_SOMEBODY = "another process"
+
 
 @contextmanager
 def holding(folder: Path | None, remarks: Listener = None) -> Iterator[None]:
@@ -34,6 +36,7 @@ def holding(folder: Path | None, remarks: Listener = None) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
+        _wait_for(owner)
         raise FolderInUse(
             f"{folder} is being written by {_who(owner)}. Wait for it, or choose another "
             f"{setting('out')}."
@@ -57,10 +60,18 @@ def holding(folder: Path | None, remarks: Listener = None) -> Iterator[None]:
         lock.release()
 
 
+def _wait_for(owner: Path) -> None:
+    """A moment, for one who has just begun to say who it is."""
+    for _ in range(20):
+        if _who(owner) != _SOMEBODY:
+            return
+        time.sleep(0.05)
+
+
 def _who(owner: Path) -> str:
     try:
         found = json.loads(owner.read_text(encoding="utf-8"))
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(found["since"])))
         return f"process {int(found['pid'])} since {since}"
     except (OSError, ValueError, KeyError, TypeError):
-        return "another process"
+        return _SOMEBODY

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.text import Target
+from topicfocus.workflow.class_weights import for_estimator
 from topicfocus.workflow.columns import remembered_columns
 from topicfocus.workflow.manifest import METRICS_FILE, MODEL_FILE, read_manifest
 from topicfocus.workflow.options import ModelOptions
@@ -25,8 +26,8 @@ def is_classes(kind: str) -> bool:
     return kind in ("binary", "classes")
 
 
-def make_estimator(options: ModelOptions, kind: str) -> Any:
-    """An estimator of topicfocus for a kind of target, not fitted."""
+def make_estimator(options: ModelOptions, kind: str, y: np.ndarray) -> Any:
+    """An estimator for a kind of target, not fitted; `y` has the labels of classes."""
     import topicfocus
 
     name = _CLASSES[options.model] + ("Classifier" if is_classes(kind) else "Regressor")
@@ -35,6 +36,8 @@ def make_estimator(options: ModelOptions, kind: str) -> Any:
         settings["inclusion_prior"] = options.inclusion_prior
     if not is_classes(kind):
         settings["family"] = _FAMILIES[kind]
+    elif options.class_weight is not None:
+        settings["class_weight"] = for_estimator(options.class_weight, y)
     return getattr(topicfocus, name)(**settings)
 
 

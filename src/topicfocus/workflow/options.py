@@ -19,6 +19,9 @@ SELECTING = ("focused", "pf-slda")
 #: Least and most: a topic costs a document the square of their number; NumPy's seeds have 32 bits.
 _LIMITS = (("topics", 1, 10_000), ("seed", 0, 2**32 - 1), ("jobs", 1, 10_000))
 
+#: A class that counts for more is a slip of the pen.
+_HEAVIEST = 1e6
+
 
 def _one_of(name: str, value: str | None, names: tuple[str, ...]) -> None:
     if value is not None and value not in names:
@@ -223,6 +226,8 @@ class ModelOptions:
         Expected share of relevant tokens, for focused and pf-slda.
     tuning : TuneOptions, optional
         What is tried where `topics` is "auto"; by default numbers of topics alone.
+    class_weight : "balanced" or dict of str to float, optional
+        What documents of a class count for, by its name; 1 for those that are not named.
     stability : int, default=0
         Pairs of halves that the model is fitted to once more, to see what comes back.
     test_share : float, default=0.2
@@ -236,6 +241,7 @@ class ModelOptions:
     topics: int | str = 5
     inclusion_prior: float | str | None = None
     tuning: TuneOptions | None = None
+    class_weight: str | dict[str, float] | None = None
     stability: int = 0
     test_share: float = 0.2
     seed: int = 0
@@ -261,6 +267,21 @@ class ModelOptions:
                 f"{setting('stability')} must be at least 2 pairs of halves, got {self.stability}."
             )
         self._check_prior()
+        self._check_class_weight()
+
+    def _check_class_weight(self) -> None:
+        given, what = self.class_weight, setting("class_weight")
+        if given is None or given == "balanced":
+            return
+        if not isinstance(given, dict) or not given:
+            raise SettingError(f"{what} is balanced, or a number for each class, not {given!r}.")
+        for name, factor in given.items():
+            number = isinstance(factor, (int, float)) and not isinstance(factor, bool)
+            if not number or not 0 < factor <= _HEAVIEST:
+                raise SettingError(
+                    f"{what} of {name!r} must be a number above 0 and at most {_HEAVIEST:g}, got "
+                    f"{factor!r}."
+                )
 
     def _check_prior(self) -> None:
         prior, what = self.inclusion_prior, setting("inclusion_prior")
@@ -290,6 +311,11 @@ class ColumnNames:
         """Those of numbers, each once, in the order that `Columns.read` expects."""
         named = [*self.covariates, self.weight, self.exposure]
         return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Those that a document may lack: a median stands for a covariate, nothing for a weight."""
+        return tuple(n for n in self.covariates if n not in (self.weight, self.exposure))
 
 
 NO_NAMES = ColumnNames()

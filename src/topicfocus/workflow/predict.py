@@ -15,6 +15,7 @@ from topicfocus.corpus.parts import PartedCounts, pieces
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import NO_COLUMNS, Columns
+from topicfocus.workflow.gaps import Gaps
 from topicfocus.workflow.models import Saved, as_saved
 from topicfocus.workflow.options import ReadOptions
 from topicfocus.workflow.read import Paths, open_new
@@ -110,6 +111,11 @@ def predict_blocks(
     iterator of dict of arrays
         Tables with the columns of `predict_file`.
 
+    Raises
+    ------
+    ReadError
+        If the model has no vocabulary and is given texts.
+
     Examples
     --------
     >>> from topicfocus.workflow import predict_blocks
@@ -134,9 +140,10 @@ def predict_blocks(
         )
 
     def blocks() -> Iterator[Table]:
-        known = []
+        known, gaps = [], Gaps(names)
         for block in table:
             columns = Columns.read(names, block)
+            gaps.add(columns)
             rows = {"row": block.rows}
             if len(table.files) > 1:
                 rows = {"file": np.full(len(block), block.path, dtype=object), **rows}
@@ -144,6 +151,7 @@ def predict_blocks(
             known.append(found["relevant_words"])
             yield found
         _say_few(estimator, known, said)
+        gaps.say("the median of the fit stands there", said)
         if table.n_skipped:
             said.say(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 

@@ -109,6 +109,7 @@ def open_file(
         roles.text,
         roles.target,
         numbers=roles.more.every,
+        gaps=roles.more.gaps,
         group=roles.more.group,
         separator=counting.separator,
         **asdict(reading),
@@ -141,6 +142,7 @@ def open_new(
             text,
             target,
             numbers=names.every,
+            gaps=names.gaps,
             separator=getattr(saved.counter, "separator", None),
             **asdict(reading),
         )
@@ -307,6 +309,13 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     Returns
     -------
     a language, "auto", None, or a list of str
+
+    Raises
+    ------
+    SettingError
+        If there is no such language or file.
+    ReadError
+        If the file cannot be decoded.
 
     Examples
     --------

@@ -77,6 +77,7 @@ def fit_file(
     topics: int | str = 5,
     inclusion_prior: float | str | None = None,
     tuning: TuneOptions | None = None,
+    class_weight: str | dict[str, float] | None = None,
     stability: int = 0,
     test_share: float = 0.2,
     baseline: bool = True,
@@ -112,7 +113,8 @@ def fit_file(
     kind : {"real", "count", "ordinal", "classes"}, optional
         Kind of target; by default detected.
     covariates : sequence of str, optional
-        Columns of numbers that predict beside the topics.
+        Columns of numbers that predict beside the topics. Where one is missing its median of the
+        training part stands there, beside a column that says so.
     weight : str, optional
         Column of weights: 2 counts like two copies of a document.
     exposure : str, optional
@@ -127,6 +129,9 @@ def fit_file(
         Expected share of relevant tokens; by default focused chooses it, pf-slda takes 0.1.
     tuning : TuneOptions, optional
         With ``topics="auto"``: what is tried; see `tune_file`.
+    class_weight : "balanced" or dict of str to float, optional
+        What documents of a class count for, by its name in the file; "balanced": every class weighs
+        the same. Regressions to compare with and held-out figures are weighted alike.
     stability : int, default=0
         Fit to so many pairs of halves once more, to see which words, topics and effects come back.
     test_share : float, default=0.2
@@ -221,6 +226,7 @@ def fit_file(
         topics=topics,
         inclusion_prior=inclusion_prior,
         tuning=tuning,
+        class_weight=class_weight,
         stability=stability,
         test_share=test_share,
         seed=seed,
@@ -229,7 +235,7 @@ def fit_file(
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
     folder = _checked_folder(out, resume, overwrite)
     job = _Job(
-        paths=_as_paths(path),
+        paths=_paths(path),
         roles=Roles(text=text, target=target, kind=kind, more=more),
         options=options,
         reading=reading,
@@ -269,17 +275,16 @@ def _beyond_memory(
     return {"memory": limit, "cluster": cluster}
 
 
-def _as_paths(path: Any) -> tuple[str, ...]:
+def _paths(path: Any) -> tuple[str, ...]:
     given = [path] if isinstance(path, (str, os.PathLike)) else path
     return tuple(os.fspath(one) for one in given)
 
 
 def _checked_folder(out: Any, resume: bool, overwrite: bool) -> Path | None:
-    folder = None if out is None else named(out)
-    if folder is None and (resume or overwrite):
+    if out is None and (resume or overwrite):
         option = setting("resume" if resume else "overwrite", True)
         raise SettingError(f"{option} is for a folder: name it with {setting('out')}.")
-    return folder
+    return None if out is None else named(out)
 
 
 def _logged(job: _Job, log: str | os.PathLike[str] | None, remarks: Remarks) -> Outcome:
@@ -327,9 +332,13 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
     if outcome.folder is not None:
         return outcome
     settings = outcome.result["settings"]
-    found_on_the_way = {key: settings[key] for key in ("min_df", "max_df", "topics")}
+    found_on_the_way: dict[str, Any] = {
+        key: settings[key] for key in ("min_df", "max_df", "topics")
+    }
     if "tuning" in outcome.result:  # what was chosen is repeated, not the choice
         found_on_the_way["inclusion_prior"] = settings["inclusion_prior"]
+    if not job.baseline:
+        found_on_the_way["baseline"] = False
     if settings["kind"] != "binary":
         found_on_the_way["kind"] = settings["kind"]
     if outcome.fingerprint is not None:
@@ -373,6 +382,7 @@ def write(
     if partial is None:
         written = write_outcome(folder, outcome, remarks)
         return replace(outcome, folder=folder, written=tuple(written))
+    from topicfocus.interrupts import is_interrupt
     from topicfocus.workflow.checkpoints import FolderStore
     from topicfocus.workflow.fit import keep_for_later
 
@@ -381,7 +391,7 @@ def write(
         written = write_outcome(folder, outcome, remarks)
     except BaseException as error:
         hint = keep_for_later(store, error)
-        if isinstance(error, KeyboardInterrupt):
+        if is_interrupt(error):
             raise Interrupted(*hint) from None
         raise
     if not store.remove():

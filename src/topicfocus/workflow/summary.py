@@ -16,12 +16,19 @@ from topicfocus.estimators.effects import (
 from topicfocus.estimators.targets import TargetPart
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.count import word_frequencies
+from topicfocus.workflow.tables import joined
 
 _LISTED = 12
 #: Documents that a word should be in to be shown for what it changes.
 _COMMON = 5
 #: Words of a topic, and words that it goes with.
 _WORDS = 10
+#: Of topics.csv, as metrics.json calls them: predictions with little and much of the topic, their
+#: difference with its interval, the topic's part of an average document, and at both ends.
+_TOPIC_COLUMNS = (
+    *("topic", "class", "low", "high", "change", "lower", "upper"),
+    *("share", "share_low", "share_high"),
+)
 
 
 @dataclass(frozen=True)
@@ -118,12 +125,12 @@ def scale(model: Any, found: Effects) -> dict[str, Any]:
 
 
 def topic_table(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Topics as columns of topics.csv, in the order of `topics`; words with spaces between them."""
-    names = [n for n in ("topic", "class", "effect", "log_odds", "share") if n in rows[0]]
+    """Topics as columns of topics.csv, in the order of `topics`; words as `joined` has them."""
+    names = [n for n in _TOPIC_COLUMNS if n in rows[0]]
     table: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
     for name in ("words", "context"):
         if name in rows[0]:
-            table[name] = [" ".join(map(str, row[name])) for row in rows]
+            table[name] = [joined(map(str, row[name])) for row in rows]
     return table
 
 
@@ -148,7 +155,11 @@ def word_table(model: Any, words: np.ndarray, counts: Any) -> dict[str, Any]:
 
 
 def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Of each covariate its mean and spread in the training part, and what a unit of it adds."""
+    """Of each covariate its mean and spread in the training part, and what a unit of it adds.
+
+    Where some documents lack it, "filled_with" is the median that stands there, and "NAME is
+    missing" a covariate of its own.
+    """
     if not names:
         return []
     targets = model.fitted_.target_model
@@ -156,6 +167,8 @@ def covariates(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     out = []
     for j, name in enumerate(targets.column_names(names)):
         row = {"name": name, "mean": scaling.centre[j], "std": scaling.size[j]}
+        if targets.filling is not None and j in targets.filling.indicated:
+            row["filled_with"] = targets.filling.median[j]
         if len(coef) == 1:
             row["coef"] = coef[0, j]
         else:  # of several classes, with the one that it speaks for

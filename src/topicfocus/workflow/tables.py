@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def joined(words: Iterable[str]) -> str:
+    """Words in a row; those that have spaces themselves, such as codes, with semicolons."""
+    words = list(words)
+    return ("; " if any(" " in word for word in words) else " ").join(words)
 
 
 def cell(value: Any) -> str:

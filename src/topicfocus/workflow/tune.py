@@ -30,7 +30,7 @@ _SCORES = {"classes": ("neg_log_loss", "-log loss"), "other": (None, "R²")}
 
 @dataclass(frozen=True)
 class Training:
-    """The training part: what tuning and stability split again."""
+    """The training part: what tuning and stability split again. `factor`: of classes."""
 
     counts: Any
     y: np.ndarray
@@ -40,6 +40,7 @@ class Training:
     remarks: Remarks
     progress: bool = False
     partial: Path | None = None
+    factor: np.ndarray | None = None
 
     def checkpoint(self, name: str) -> Path | None:
         """A folder for finished fits, in the one for checkpoints."""
@@ -69,11 +70,12 @@ def tune_model(
 
     scoring, name = _SCORES["classes" if is_classes(training.kind) else "other"]
     grid = _grid(tuning, options)
-    some = replace(options, topics=tuning.topics[0], tuning=None)
+    # What a class counts for is a weight here: held-out scores of folds have it, too.
+    some = replace(options, topics=tuning.topics[0], tuning=None, class_weight=None)
     n_settings = math.prod(map(len, grid.values()))
     training.remarks.say(f"Tuning: {n_settings} settings on {tuning.folds} folds ...")
     search = TopicSearchCV(
-        make_estimator(some, training.kind),
+        make_estimator(some, training.kind, training.y),
         grid,
         cv=tuning.folds,
         scoring=scoring,
@@ -84,7 +86,7 @@ def tune_model(
         random_state=options.seed,
         verbose=training.progress,
     )
-    search.fit(training.counts, training.y, **training.columns.for_fit())
+    search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
     for row in search.frontier_rows_:
         if row["error"]:
             training.remarks.warn(

@@ -39,9 +39,14 @@ def automatic_inclusion(problem: Problem) -> float:
 
 
 def possible_shares(data: FocusData, settings: FocusSettings) -> tuple[float, ...]:
-    """The shares of tokens that may be kept, rising: the user's alone, or those of the plan."""
+    """The shares of tokens that may be kept, rising: the user's alone, or those of the plan.
+
+    A stable selection takes the largest: the fewer words are kept, the more it matters which.
+    """
     if settings.inclusion_prior is not None:
         return (float(settings.inclusion_prior),)
+    if settings.stable:
+        return (settings.plan.largest_share,)
     plan, least = settings.plan, automatic_inclusion(data.train)
     return tuple(sorted({min(least * step, plan.largest_share) for step in plan.share_steps}))
 
@@ -53,7 +58,7 @@ def cut_vocabulary(
     if not settings.select:
         return Cut(kept=np.flatnonzero(data.word_counts > 0), share=1.0, word_cost=None)
     plan = settings.plan
-    amount = evidence.evidence.combined(plan.marginal_share)
+    amount = evidence.amount(plan.marginal_share)
     kept = cut(
         amount,
         data.word_counts,

@@ -20,6 +20,7 @@ from topicfocus.inference.focused.evidence import (
     RidgeFit,
     Signals,
     ridge_path,
+    shared_evidence,
     target_slopes,
     word_evidence,
 )
@@ -101,7 +102,8 @@ class WordEvidence:
     """What is known of every word before any topic.
 
     `potential` is the share of the held-out deviance that the regressions explain; `nulls` are the
-    models without words.
+    models without words. `shared`, words x signals: for a selection that is to come back in other
+    samples (`shared_evidence`).
     """
 
     evidence: Evidence
@@ -111,6 +113,13 @@ class WordEvidence:
     nulls: tuple[Linear, ...]
     residuals: tuple[Residuals, ...]
     held_residuals: tuple[Residuals, ...]
+    shared: np.ndarray | None = None
+
+    def amount(self, marginal_share: float) -> np.ndarray:
+        """E_v, what words are kept by: of the signal that the word says most about."""
+        if self.shared is not None:
+            return self.shared.max(axis=1)
+        return self.evidence.combined(marginal_share)
 
     def signals_of(self, data: FocusData, kept: np.ndarray) -> list[Signals]:
         chosen = take_columns(data.words, kept)
@@ -121,11 +130,13 @@ class WordEvidence:
         return [r.beside(chosen, data.n_jobs) for r in self.held_residuals]
 
 
-def gather_evidence(data: FocusData, penalties: tuple[float, ...] | None = None) -> WordEvidence:
+def gather_evidence(
+    data: FocusData, penalties: tuple[float, ...] | None = None, stable: bool = False
+) -> WordEvidence:
     """The evidence of all words; `penalties` of the regressions as chosen before, or None.
 
     Documents of the past add to what each word says by itself; the regressions are on the
-    documents at hand alone.
+    documents at hand alone, and so is what words share for a `stable` selection.
     """
     columns, held_columns = data.columns, data.held_columns
     nulls = tuple(null_fit(column, data.train) for column in columns)
@@ -137,6 +148,8 @@ def gather_evidence(data: FocusData, penalties: tuple[float, ...] | None = None)
     weights = np.column_stack([r.weights for r in ridges])
     by_target = [weights[:, column.where] for column in columns]
     evidence, slopes = _views(signals, by_target, data.past)
+    heavy = [np.array([r.penalty for r in ridges[c.where]]) for c in columns]
+    shared = [shared_evidence(s, p) for s, p in zip(signals, heavy, strict=True)] if stable else []
     return WordEvidence(
         evidence=evidence,
         slopes=slopes,
@@ -147,6 +160,7 @@ def gather_evidence(data: FocusData, penalties: tuple[float, ...] | None = None)
         nulls=nulls,
         residuals=tuple(mine),
         held_residuals=tuple(theirs),
+        shared=np.hstack(shared) if stable else None,
     )
 
 

@@ -17,6 +17,7 @@ from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.focus.cut import Cut, cut_vocabulary
 from topicfocus.solvers.focus.data import FocusData
+from topicfocus.solvers.focus.draft import Drafts, drafts_for
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.judge import judge
 from topicfocus.solvers.focus.refit import refit_targets
@@ -29,8 +30,13 @@ from topicfocus.solvers.focus.result import (
     final_state,
 )
 from topicfocus.solvers.focus.settings import FocusSettings
-from topicfocus.solvers.focus.shape import ShapeSettings, shape_topics
-from topicfocus.solvers.focus.share import choose_share
+from topicfocus.solvers.focus.shape import Shaped, ShapeSettings, shape_topics
+from topicfocus.solvers.focus.share import (
+    LEAST_DIVERSITY,
+    ChosenShare,
+    choose_share,
+    diversity,
+)
 from topicfocus.solvers.focus.start import Start, start_topics
 from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 from topicfocus.solvers.focus.themes import Themes, themes_of
@@ -55,25 +61,28 @@ def fit_focused(
     The first pass shapes nothing by the held-out documents: the share of words, penalties, the
     shrinkage of η and δ come from it. The second pass, words and topics of that share from all
     documents, takes them as they are, so δ stays honest and the words kept do not depend on who was
-    held out.
+    held out. In a block of `drafting` the first pass shapes nothing at all.
     """
     data = FocusData.of(train, held_out, family, past)
     steps = Steps(report, settings.total_steps)
-    evidence = stage("evidence", lambda: gather_evidence(data))
+    evidence = stage("evidence", lambda: gather_evidence(data, None, settings.stable))
     themes = themes_of(data, settings)
+    drafts = drafts_for(settings)
 
     def first_pass() -> Pass:
         share = choose_share(data, evidence, themes, settings)
-        return _fit_words(data, share.cut, share.start, settings, steps), share.trials
+        if drafts is not None:
+            return _fit_words(data, share.cut, share.start, settings, steps, 0), share.trials
+        return _fit_distinct(data, share, settings, steps), share.trials
 
     chosen, trials = steps.stage("first pass", first_pass)
     explained, penalties = chosen.explained, evidence.penalties
     if settings.refit and not chosen.interrupted:
         data, first = data.joined(), chosen
-        evidence = stage("all evidence", lambda: gather_evidence(data, penalties))
+        evidence = stage("all evidence", lambda: gather_evidence(data, penalties, settings.stable))
 
         def second_pass() -> Pass:
-            return _fit_again(data, evidence, themes, settings, steps, first), ()
+            return _fit_again(data, evidence, themes, settings, steps, first, drafts), ()
 
         chosen, _ = steps.stage("all documents", second_pass)
     return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
@@ -95,10 +104,23 @@ def refit_focused(
     """
     data = FocusData.of(documents, held_out, family, past)
     steps, themes = Steps(None, settings.total_steps), previous.themes
-    evidence = gather_evidence(data, previous.penalties)
+    evidence = gather_evidence(data, previous.penalties, settings.stable)
     chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
     explained, trials = previous.explained, previous.shares
     return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
+
+
+def _fit_distinct(
+    data: FocusData, share: ChosenShare, settings: FocusSettings, steps: Steps
+) -> Candidate:
+    """Topics of the share taken, or of a larger one where they share too many top words."""
+    found: list[tuple[float, Candidate]] = []
+    for cut, start in share.candidates():
+        chosen = _fit_words(data, cut, start, settings, steps, settings.steps)
+        found.append((diversity(chosen.state.topic_word), chosen))
+        if chosen.interrupted or found[-1][0] >= LEAST_DIVERSITY:
+            return chosen
+    return max(found, key=lambda pair: pair[0])[1]
 
 
 def _fit_again(
@@ -108,11 +130,25 @@ def _fit_again(
     settings: FocusSettings,
     steps: Steps,
     earlier: Candidate,
+    drafts: Drafts | None = None,
 ) -> Candidate:
-    """Words and topics of more documents, with the choices of an `earlier` fit."""
+    """Words and topics of more documents, with the choices of an `earlier` fit.
+
+    Where η is graded topics start from those of the earlier one, and half of the steps is enough.
+    Where η is free, stopping early is part of the fit: it starts anew.
+    """
     cut = cut_vocabulary(data, evidence, settings, earlier.cut.share)
     start = start_topics(data, evidence, cut, themes, settings, earlier)
-    return _fit_words(data, cut, start, settings, steps, earlier.choices)
+    if drafts is not None:
+        start, most = drafts.begin(start, cut.kept)
+        most = min(most, settings.steps)
+    else:
+        taken = earlier.choices.steps
+        most = max(1, math.ceil(taken / 2) if settings.plan.graded else taken)
+    found = _fit_words(data, cut, start, settings, steps, most, earlier.choices)
+    if drafts is not None:
+        drafts.last[found.state.n_topics] = found
+    return found
 
 
 def _fit_words(
@@ -121,31 +157,17 @@ def _fit_words(
     start: Start,
     settings: FocusSettings,
     steps: Steps,
+    most: int,
     choices: Choices | None = None,
 ) -> Candidate:
     """Topics and coefficients on the words kept: the stages from shape to judge.
 
-    A first pass is stopped early by the held-out documents. A second one is given the `choices` of
-    the first, the number of steps among them. Where η is graded it also starts from the topics of
-    the first, and half of the steps is enough. Where η is free, stopping early is part of the fit:
-    it starts anew.
+    At most so many steps of shaping. A first pass is stopped early by the held-out documents; a
+    second one is given the `choices` of the first.
     """
-    plan, prior = settings.plan, start.state.doc_topic_prior
-    shaped = shape_topics(
-        start.weighted,
-        replace(start.state, doc_topic_prior=plan.shaping_prior * prior),
-        start.logits,
-        ShapeSettings(
-            prior_precision=plan.prior_precision,
-            coef_bound=start.coef_bound,
-            max_steps=_most_steps(settings, choices),
-            scaled=plan.scaled,
-        ),
-        lambda value, validation: steps.add(value, len(cut.kept), validation),
-        start.begin,
-        _watch(data, start, settings) if choices is None else None,
-    )
-    state = replace(shaped.state, doc_topic_prior=prior)
+    watch = _watch(data, start, settings) if choices is None else None
+    shaped = _shape(start, settings, steps, most, watch, len(cut.kept))
+    state = replace(shaped.state, doc_topic_prior=start.state.doc_topic_prior)
     refit = refit_targets(data, start, state)
     verdict = judge(data, start, state, refit, choices)
     if choices is None:
@@ -165,6 +187,30 @@ def _fit_words(
         supervision_weight=start.supervision_weight,
         choices=choices,
         interrupted=shaped.interrupted,
+    )
+
+
+def _shape(
+    start: Start, settings: FocusSettings, steps: Steps, most: int, watch: Watch | None, kept: int
+) -> Shaped:
+    """Topics after at most so many steps; without any, those they start from."""
+    if most == 0:
+        return Shaped(state=start.first_state, steps=0, interrupted=False)
+    plan = settings.plan
+    prior = plan.shaping_prior * start.state.doc_topic_prior
+    return shape_topics(
+        start.weighted,
+        replace(start.state, doc_topic_prior=prior),
+        start.logits,
+        ShapeSettings(
+            prior_precision=plan.prior_precision,
+            coef_bound=start.coef_bound,
+            max_steps=most,
+            scaled=plan.scaled,
+        ),
+        lambda value, validation: steps.add(value, kept, validation),
+        start.begin,
+        watch,
     )
 
 
@@ -193,12 +239,6 @@ class Steps:
         return candidate, trials
 
 
-def _most_steps(settings: FocusSettings, choices: Choices | None) -> int:
-    if choices is None:
-        return settings.steps
-    return max(1, math.ceil(choices.steps / 2) if settings.plan.graded else choices.steps)
-
-
 def _watch(data: FocusData, start: Start, settings: FocusSettings) -> Watch | None:
     if not settings.early_stopping:
         return None
@@ -221,7 +261,7 @@ def _result(
         inclusion_prior=chosen.cut.share,
         word_cost=chosen.cut.word_cost,
         supervision_weight=chosen.supervision_weight,
-        evidence=evidence.evidence.combined(settings.plan.marginal_share),
+        evidence=evidence.amount(settings.plan.marginal_share),
         explained=explained,
         shares=trials,
         themes=themes,

@@ -47,7 +47,7 @@ class Choices:
 class ShareTrial:
     """An inclusion prior that was tried, and the share of the held-out target it explains.
 
-    `error` is the standard error of that share, over documents.
+    `error` is the standard error of what it explains less than the best one, document by document.
     """
 
     share: float

@@ -118,7 +118,8 @@ class FocusSettings:
 
     `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
     what was chosen is fitted again to all documents. `themes`: whether topics are themes with
-    directions, or places among the predictors alone.
+    directions, or places among the predictors alone. `stable`: whether words are kept that another
+    sample would keep, too.
     """
 
     n_topics: int
@@ -132,6 +133,7 @@ class FocusSettings:
     refit: bool = True
     early_stopping: bool = True
     themes: bool = True
+    stable: bool = False
     themed: ShapingPlan = THEMED
     graded: ShapingPlan = GRADED
     unfocused: ShapingPlan = UNFOCUSED

@@ -22,8 +22,8 @@ from topicfocus.corpus.parts import document_table
 from topicfocus.inference.channels import softmax_gradient
 from topicfocus.inference.focused.constrained import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
+from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.focus.stopping import Watch
-from topicfocus.solvers.interrupts import is_interrupt
 
 #: Curvature of J in a word's logits, a token: what `ShapeSettings.scaled` divides out. A tenth of
 #: what complete data would give, since most of a token's topic is unknown; 0.1 and 0.5 do alike.
@@ -208,7 +208,7 @@ class ShapingProblem:
             return None
         limits: list[tuple[float | None, float | None]] = [(None, None)] * len(self.scale)
         for i, bound in enumerate(bounds.ravel(), start=self._ends[0]):
-            limits[i] = (-bound, bound)
+            limits[i] = (-bound * self.scale[i], bound * self.scale[i])
         return limits
 
 

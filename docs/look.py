@@ -1,0 +1,108 @@
+"""Open the built site in a headless Chromium, from files, as a reader without a network would.
+
+    python docs/look.py docs/_build/html [--pictures FOLDER]
+
+Fails if a page asks for anything but files, complains, or is wider than a phone, or if the search
+finds nothing. With a folder, pages are photographed at two sizes, light and dark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+PAGES = (
+    "docs/index",
+    "docs/start",
+    "docs/estimators",
+    "docs/theory",
+    "docs/howto/covariates",
+    "docs/coming-from",
+    "docs/gallery/index",
+    "docs/gallery/plot_1_film_reviews",
+    "docs/api/index",
+    "docs/api/generated/topicfocus.FocusedTopicRegressor",
+)
+SIZES = {"wide": (1440, 900), "phone": (390, 844)}
+
+
+def launch(driver: Any) -> Any:
+    """A headless Chromium of this machine; None if there is none."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    return found and driver.chromium.launch(executable_path=found, args=list(FLAGS))
+
+
+def open_page(browser: Any, address: str, size: str, scheme: str, troubles: list[str]) -> Any:
+    """A page that notes what it should not do."""
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, offline=True
+    )
+    page = context.new_page()
+    name = address.rsplit("/", 1)[-1]
+
+    def asked(request: Any) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:", "about:")):
+            troubles.append(f"{name} asks for {request.url}")
+
+    page.on("request", asked)
+    page.on("pageerror", lambda error: troubles.append(f"{name}: {error}"))
+    page.goto(address)
+    return page
+
+
+def look(browser: Any, root: Path, pictures: Path | None) -> list[str]:
+    """What is wrong with the pages, a line each."""
+    troubles: list[str] = []
+    for name in PAGES:
+        for size in SIZES:
+            for scheme in ("light", "dark") if pictures else ("light",):
+                address = (root / f"{name}.html").as_uri()
+                page = open_page(browser, address, size, scheme, troubles)
+                width = page.evaluate("document.documentElement.scrollWidth")
+                if width > SIZES[size][0]:
+                    troubles.append(f"{name}: {width} pixels wide on a {size}")
+                if pictures:
+                    page.wait_for_timeout(300)
+                    file = f"{name.replace('/', '-')}-{size}-{scheme}.png"
+                    page.screenshot(path=pictures / file)
+                page.context.close()
+    address = (root / "search.html").as_uri() + "?q=covariates"
+    page = open_page(browser, address, "wide", "light", troubles)
+    page.wait_for_selector("#search-results li a", timeout=20_000)
+    found = page.locator("#search-results li").count()
+    print(f"search: {found} pages about covariates")
+    if pictures:
+        page.screenshot(path=pictures / "search.png")
+    page.context.close()
+    return troubles
+
+
+def main() -> int:
+    """Look, and say what was seen."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("site", type=Path)
+    parser.add_argument("--pictures", type=Path)
+    arguments = parser.parse_args()
+    if arguments.pictures:
+        arguments.pictures.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as driver:
+        browser = launch(driver)
+        if browser is None:
+            print("There is no Chromium on this machine: nothing looked at.")
+            return 0
+        troubles = look(browser, arguments.site.resolve(), arguments.pictures)
+        browser.close()
+    print("\n".join(troubles) or "All pages can be read offline.")
+    return int(bool(troubles))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Pages of docs/ that are one program each run from top to bottom; so do the quick examples."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import runpy
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+WHOLE = [
+    ROOT / "docs" / "start.md",
+    ROOT / "docs" / "coming-from.md",
+    *sorted((ROOT / "docs" / "howto").glob("*.md")),
+]
+BLOCK = re.compile(r"^```(python|pycon)\n(.*?)^```", re.M | re.S)
+#: Without data of other packages, and over in a few seconds. docs/build.py runs all of them.
+QUICK = ("plot_6_served", "plot_8_notebook")
+
+
+def run_page(text: str, name: str) -> int:
+    """Run the blocks of a page in one namespace; what sessions print must be what stands there."""
+    space: dict[str, object] = {"__name__": "page"}
+    blocks = BLOCK.findall(text)
+    for kind, code in blocks:
+        if kind == "python":
+            exec(compile(code, name, "exec"), space)
+            continue
+        test = doctest.DocTestParser().get_doctest(code, space, name, name, 0)
+        said: list[str] = []
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        runner.run(test, out=said.append, clear_globs=False)
+        assert runner.failures == 0, "".join(said)
+        space.update(test.globs)
+    return len(blocks)
+
+
+@pytest.mark.parametrize("page", WHOLE, ids=lambda page: page.stem)
+def test_pages_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    n_blocks = run_page(page.read_text(encoding="utf-8"), page.name)
+    assert n_blocks > 0 or page.stem == "index"
+
+
+def test_the_test_notices_a_page_that_is_wrong():
+    assert run_page("```python\nx = 1\n```\n\n```pycon\n>>> x\n1\n```\n", "page") == 2
+    with pytest.raises(AssertionError, match="Expected"):
+        run_page("```pycon\n>>> 1 + 1\n3\n```\n", "page")
+    with pytest.raises(NameError):
+        run_page("```python\nmissing\n```\n", "page")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_quick_examples(name, tmp_path, monkeypatch):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
+        runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
+    plt.close("all")
+
+
+def test_examples_are_python():
+    found = sorted((ROOT / "examples").glob("plot_*.py"))
+    assert len(found) >= 8
+    for path in found:
+        compile(path.read_text(encoding="utf-8"), path.name, "exec")

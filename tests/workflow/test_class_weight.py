@@ -1,0 +1,124 @@
+"""`class_weight` of a fit from a file: what is fitted, compared, judged, written and refused."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from command_line import topicfocus
+
+import topicfocus as package
+from topicfocus import workflow
+from topicfocus.text import detect_target
+from topicfocus.workflow.class_weights import class_factors
+
+COLUMNS = ("--text", "text", "--target", "label", "--topics", "2")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """One in five is of the class 1; the class is a number in the file."""
+    reviews = package.datasets.make_reviews(300, random_state=0)
+    rare = np.argsort(-reviews.target.astype(float), kind="stable")[:60]
+    path = tmp_path_factory.mktemp("data") / "r.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "label"])
+        labels = np.isin(np.arange(300), rare).astype(int)
+        writer.writerows(zip(reviews.texts, labels, strict=True))
+    return path
+
+
+def test_it_is_what_python_fits(data, tmp_path):
+    out = tmp_path / "o"
+    done = topicfocus("fit", data, *COLUMNS, "--class-weight", "1=3.5", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "Classes are weighted as asked for (--class-weight)" in done.stderr
+    counter, model = package.load(out / "model.topicfocus")
+    assert model.class_weight == {1: 3.5}
+    result = json.loads((out / "metrics.json").read_text())
+    assert result["settings"]["class_weight"] == {"1": 3.5}
+    with data.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    with (out / "predictions.csv").open(encoding="utf-8", newline="") as stream:
+        parts = [row["part"] for row in csv.DictReader(stream)]
+    train = [i for i, part in enumerate(parts) if part == "train"]
+    counts = counter.transform([rows[i]["text"] for i in train])
+    y = np.array([int(rows[i]["label"]) for i in train])
+    again = package.FocusedTopicClassifier(2, random_state=0)
+    again.fit(counts, y, sample_weight=np.where(y == 1, 3.5, 1.0))
+    np.testing.assert_allclose(again.components_, model.components_, rtol=1e-7, atol=1e-12)
+    # Repeated from its config.
+    done = topicfocus("fit", "--config", out / "config.toml", "--out", tmp_path / "p")
+    assert done.returncode == 0 and "not those" not in done.stderr
+    settings = json.loads((tmp_path / "p" / "metrics.json").read_text())["settings"]
+    assert settings["class_weight"] == {"1": 3.5}
+
+
+def test_figures_and_the_constant_are_weighted_alike(data):
+    found = workflow.fit_file(
+        data, text="text", target="label", topics=2, class_weight="balanced", baseline=False
+    )
+    figures = found.result["held_out"]
+    assert figures["shares of the training part"]["accuracy"] == pytest.approx(0.5)
+    assert figures["shares of the training part"]["log_loss"] == pytest.approx(np.log(2))
+    assert found.result["warnings"] == []
+    p, truth = (found.predictions[name] for name in ("probability_1", "target"))
+    test = found.predictions["part"] == "test"
+    right = (p > 0.5) == (np.array(truth) == 1)
+    each = [right[test & (np.array(truth) == c)].mean() for c in (0, 1)]
+    assert figures["FocusedTopicClassifier"]["accuracy"] == pytest.approx(np.mean(each))
+
+
+def test_factors_of_documents():
+    target = detect_target(["b", "a", "a", None, "a", "b"], "classes")
+    train = np.array([0, 1, 2, 3])
+    found = class_factors("balanced", target, train, None)
+    np.testing.assert_allclose(found, [1.5, 0.75, 0.75, 1, 0.75, 1.5])
+    found = class_factors("balanced", target, train, np.array([2.0, 1, 1, 1, 1, 1]))
+    np.testing.assert_allclose(found, 1)
+    found = class_factors({"b": 4.0}, target, train, None)
+    np.testing.assert_allclose(found, [4, 1, 1, 1, 1, 4])
+    assert class_factors(None, target, train, None) is None
+
+
+def test_tuning_knows_it(data):
+    tuning = workflow.TuneOptions(topics=(2,), shares=(0.2, 0.4), folds=2)
+    scores = []
+    for given in (None, "balanced"):
+        found = workflow.tune_file(
+            data, text="text", target="label", tuning=tuning, class_weight=given, baseline=False
+        )
+        assert found.pipeline[1].class_weight == given
+        scores.append([row["score"] for row in found.result["tuning"]["rows"]])
+    assert not np.allclose(*scores)
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "code"),
+    [
+        ("two=3", "'two' is no class of the target. Classes: 0, 1.", 2),
+        ("1=0", "of '1' must be a number above 0", 2),
+        ("1=nan", "of '1' must be a number above 0", 2),
+        ("1=1e9", "at most 1e+06", 2),
+        ("1", "must be balanced or CLASS=X,CLASS=X", 2),
+        ("=3", "must be balanced or CLASS=X,CLASS=X", 2),
+        ("", "must be balanced or CLASS=X,CLASS=X", 2),
+    ],
+)
+def test_mistakes(data, tmp_path, given, message, code):
+    done = topicfocus("fit", data, *COLUMNS, "--class-weight", given, "--out", tmp_path / "o")
+    assert done.returncode == code
+    assert message in done.stderr.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
+
+
+def test_numbers_have_no_classes(data, tmp_path):
+    done = topicfocus(
+        *("fit", data, *COLUMNS, "--kind", "real", "--class-weight", "balanced"),
+        *("--out", tmp_path / "o"),
+    )
+    assert done.returncode == 2
+    assert "is for classes, but the target is a number" in done.stderr
+    with pytest.raises(workflow.SettingError, match="balanced, or a number for each class"):
+        workflow.fit_file(data, text="text", target="label", class_weight="even")
