@@ -227,6 +227,11 @@ class CountStore(PartedCounts):
         -------
         CountStore
 
+        Raises
+        ------
+        ValueError
+            If these are roots, or weighted already.
+
         Examples
         --------
         >>> import tempfile
@@ -279,6 +284,11 @@ class CountStore(PartedCounts):
         Returns
         -------
         scipy.sparse.csr_array if there is room in memory, else CountStore
+
+        Raises
+        ------
+        ValueError
+            If these are weighted already.
 
         Examples
         --------

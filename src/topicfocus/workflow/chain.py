@@ -100,17 +100,8 @@ def fit_source(
         with _comparing(baseline, isinstance(counted.counts, PartedCounts), remarks):
             judged = judge(model, source, counted, y, parts, options.seed, **more)
         found = check_stability(training, model, options)
-        outcome = make_outcome(
-            source,
-            counted,
-            model,
-            judged,
-            parts,
-            y,
-            options=options,
-            columns=columns,
-            seconds=seconds,
-        )
+        more = {"options": options, "columns": columns, "seconds": seconds}
+        outcome = make_outcome(source, counted, model, judged, parts, y, **more)
         _say_warnings(outcome, remarks)
         outcome = with_choice(outcome, tuned, found)
         return replace(outcome, fingerprint=mark if tuned is None else None)

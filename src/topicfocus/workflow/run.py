@@ -234,6 +234,8 @@ def fit_file(
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
     folder = _checked_folder(out, resume, overwrite)
+    how: dict[str, Any] = {"overwrite": overwrite, "resume": resume, "every": checkpoint_every}
+    how |= {"progress": progress, "baseline": baseline}
     job = _Job(
         paths=_paths(path),
         roles=Roles(text=text, target=target, kind=kind, more=more),
@@ -241,12 +243,8 @@ def fit_file(
         reading=reading,
         counting=counting,
         folder=folder,
-        overwrite=overwrite,
-        resume=resume,
-        every=checkpoint_every,
         fingerprint=fingerprint,
-        progress=progress,
-        baseline=baseline,
+        **how,
         **_beyond_memory(memory, cluster, options),
     )
     return _logged(job, log, as_remarks(remarks))
