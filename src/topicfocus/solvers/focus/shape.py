@@ -139,7 +139,7 @@ class ShapingProblem:
         if not self.settings.scaled:
             return np.ones(n_words * n_topics + n_rest)
         words = self.settings.prior_precision + _TOKEN_CURVATURE * self.problem.word_counts
-        targets = max(float(self.problem.target_weights.sum()), 1e-300)
+        targets = max(float(self.problem.full_weights.sum()), 1e-300)
         curvature = np.concatenate([np.repeat(words, n_topics), np.full(n_rest, targets)])
         return np.sqrt(curvature / self._documents)
 
