@@ -73,6 +73,20 @@ def plots() -> None:
     assert path.stat().st_size > 5_000
 
 
+def dask() -> None:
+    """A fit by a worker of its own, in another process."""
+    from topicfocus import CountStore, FocusedTopicRegressor
+    from topicfocus.datasets import make_reviews
+    from topicfocus.distributed import DaskCounts, connected
+
+    reviews = make_reviews(200, random_state=0)
+    store = CountStore.write(Path(tempfile.mkdtemp()) / "counts", [reviews.counts])
+    with connected("local") as client:
+        counts = DaskCounts(store, client=client)
+        model = FocusedTopicRegressor(2, max_epochs=1).fit(counts, reviews.target)
+    assert model.n_features_in_ == reviews.counts.shape[1]
+
+
 def r() -> None:
     """A file of R like the one of poliblog is prepared."""
     from topicfocus.datasets import prepare
