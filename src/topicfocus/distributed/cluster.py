@@ -45,7 +45,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
     Parameters
     ----------
     address : str
-        Of the scheduler, such as "tcp://10.0.0.1:8786", or "local".
+        Of the scheduler, such as "tcp://scheduler:8786", or "local".
     workers : int, optional
         Processes of a local cluster; by default one a core.
 
