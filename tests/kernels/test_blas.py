@@ -60,14 +60,17 @@ def test_fits_have_one_thread(monkeypatch):
     from topicfocus.inference.focused import constrained
     from topicfocus.inference.joint import statistics
 
-    seen = []
+    seen = {}
     for module in (constrained, statistics):
-        run = module.run_chunks
+        seen[module] = []
+        run = module.run_pass
         monkeypatch.setattr(
-            module, "run_chunks", lambda *a, r=run: (seen.append(blas_threads()), r(*a))[1]
+            module,
+            "run_pass",
+            lambda *a, r=run, m=module: (seen[m].extend(blas_threads()), r(*a))[1],
         )
     data = make_pfslda(60, 20, random_state=0)
     FocusedTopicRegressor(2, max_epochs=1).fit(data.counts, data.target)
     LDA(2, max_epochs=1).fit(data.counts)
-    assert len(seen) >= 2 and {n for one in seen for n in one} == {1}
+    assert [set(threads) for threads in seen.values()] == [{1}, {1}]
     assert set(blas_threads()) == {3}

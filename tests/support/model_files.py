@@ -13,7 +13,15 @@ from topicfocus.datasets import make_reviews
 from topicfocus.persistence.archive import write_archive
 from topicfocus.persistence.encoding import Encoder
 
-OTHERS = {"TokenCounter", "TopicSearchCV", "compare_models", "load", "save", "stability"}
+OTHERS = {
+    "CountStore",
+    "TokenCounter",
+    "TopicSearchCV",
+    "compare_models",
+    "load",
+    "save",
+    "stability",
+}
 MODELS = tuple(name for name in topicfocus.__all__ if name not in OTHERS)
 REVIEWS = make_reviews(60, doc_length=25, random_state=5)
 RNG = np.random.default_rng(5)

@@ -69,6 +69,8 @@ def choose_share(
     shares = possible_shares(data, settings) if settings.select else (1.0,)
     for share in shares:
         cut = cut_vocabulary(data, evidence, settings, share)
+        if tried and len(cut.kept) == len(tried[-1][0].kept):
+            break  # no further word says more than noise
         start = start_topics(data, evidence, cut, themes, settings, None)
         if len(shares) == 1:
             return ChosenShare(cut=cut, start=start)
