@@ -337,9 +337,9 @@ def cut(
     A word's score is (E_v - c)/n_v. c is its description length: the evidence that pure noise is
     expected to show in the best of V words, 2 log V, or less when that would leave fewer than
     `vocabulary` of the words to choose from. A `share` above that goes on with words of less
-    evidence, as many of all words, after those, unless `beyond` is false. Sorted by score and cut where the kept tokens
-    reach `share`, so that a larger share keeps a superset. `keep` and `drop` are columns decided by
-    the user.
+    evidence, as many of all words, after those, unless `beyond` is false. Sorted by score and cut
+    where the kept tokens reach `share`, so that a larger share keeps a superset. `keep` and `drop`
+    are columns decided by the user.
     """
     n_words = len(evidence)
     seen = word_count > 0
