@@ -169,7 +169,7 @@ def test_a_share_has_words_for_every_topic_if_there_is_such_a_share():
 def test_a_larger_share_where_topics_are_alike(data, monkeypatch):
     """Shaped topics that share their top words are no topics; the most diverse ones if all do."""
     settings = replace(SETTINGS, max_steps=2, refit=False)
-    shares = list(possible_shares(data, settings))[:2]  # the last one has no further words
+    shares = list(possible_shares(data, settings))
     monkeypatch.setattr(share_module, "smallest_good", lambda *_: 0)
     seen = []
 
@@ -201,12 +201,10 @@ def test_diversity_is_that_of_the_metric(data):
 
 def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
     chosen = choose_share(data, evidence, themes_of(data, SETTINGS), SETTINGS)
-    # Of the last share no word says more than noise that the one before did not keep.
-    assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))[:2]
+    assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))
     index = [t.share for t in chosen.trials].index(chosen.cut.share)
     best = max(chosen.trials, key=lambda t: t.explained)
-    assert best.explained - chosen.trials[index].explained <= chosen.trials[index].error
-    assert best.error == 0  # its difference from itself
+    assert chosen.trials[index].explained >= best.explained - best.error
     assert [cut.share for cut, _ in chosen.candidates()] == [t.share for t in chosen.trials[index:]]
     np.testing.assert_array_equal(
         chosen.cut.kept, cut_vocabulary(data, evidence, SETTINGS, chosen.cut.share).kept

@@ -62,7 +62,7 @@ class FocusedTopicRegressor(TopicRegressor):
         the target; where that runs out earlier, words that vary with the kept ones, as words of
         the same topics do, fill it up. "auto": ten tokens of an average document, or twice or four
         times that, but between 5% and 50%: the least that predicts the documents set aside as well
-        as the best of them, to one standard error of the difference, or a larger one if topics
+        as the best of them, to one standard error, or a larger one if topics
         would share over a fifth of their top words. That is a limit, and not filled up.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.

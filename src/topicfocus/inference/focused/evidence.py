@@ -330,24 +330,22 @@ def cut(
     keep: np.ndarray | None = None,
     drop: np.ndarray | None = None,
     smallest: int = 10,
-    beyond: bool = True,
 ) -> np.ndarray:
     """Columns kept: the words with the most evidence per token, up to a share of all tokens.
 
     A word's score is (E_v - c)/n_v. c is its description length: the evidence that pure noise is
     expected to show in the best of V words, 2 log V, or less when that would leave fewer than
     `vocabulary` of the words to choose from. A `share` above that goes on with words of less
-    evidence, as many of all words, after those, unless `beyond` is false. Sorted by score and cut
-    where the kept tokens reach `share`, so that a larger share keeps a superset. `keep` and `drop`
-    are columns decided by the user.
+    evidence, as many of all words, after those. Sorted by score and cut where the kept tokens
+    reach `share`, so that a larger share keeps a superset. `keep` and `drop` are columns decided by
+    the user.
     """
     n_words = len(evidence)
     seen = word_count > 0
     often = np.maximum(word_count, 1)
     cost = description_cost(evidence[seen], 0.0, vocabulary)
     first = np.where(seen & (evidence > cost), (evidence - cost) / often, -1.0)
-    least = description_cost(evidence[seen], share if beyond else 0.0, vocabulary)
-    less = seen & (evidence > least) & (first <= 0)
+    less = seen & (evidence > description_cost(evidence[seen], share, vocabulary)) & (first <= 0)
     # Those of less evidence come after all others, in the same order whatever the share.
     smallest_score = first[first > 0].min(initial=np.inf)
     lowest = 0.5 * (smallest_score if np.isfinite(smallest_score) else 1.0)

@@ -66,8 +66,6 @@ def cut_vocabulary(
         vocabulary=plan.smallest_vocabulary,
         keep=settings.keep,
         drop=settings.drop,
-        # A path of shares ends where words say no more than noise: nobody asked for these.
-        beyond=settings.inclusion_prior is not None,
     )
     if len(kept) == 0:
         raise ValueError(
