@@ -168,10 +168,13 @@ class ShapingProblem:
         size, coef_end, intercept_end, _ = self._ends
         logits = x[:size].reshape(self._shape)
         covariates = x[intercept_end:].reshape(self._rest[2].shape).copy()
+        coef, bound = x[size:coef_end].copy(), self.settings.coef_bound
+        if bound is not None:  # of other units than L-BFGS's, so that rounding may exceed it
+            coef = np.clip(coef, -bound.ravel(), bound.ravel())
         return logits, replace(
             self.start,
             topic_word=softmax(logits, axis=0),
-            coef=x[size:coef_end].reshape(self.start.coef.shape).copy(),
+            coef=coef.reshape(self.start.coef.shape),
             intercept=x[coef_end:intercept_end].copy(),
             covariate_coef=covariates if len(covariates) else None,
         )
