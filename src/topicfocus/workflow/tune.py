@@ -190,12 +190,15 @@ def for_page(found: dict[str, Any]) -> dict[str, Any]:
 def write_picture(path: Path, tuning: dict[str, Any]) -> bool:
     """The frontier as a picture; False where matplotlib is not installed."""
     try:
-        from topicfocus.report import plot_search
-
-        axes = plot_search(tuning["rows"], score=tuning["score"])
+        # Not pyplot's: a figure that nobody shows, in whatever thread this runs.
+        from matplotlib.figure import Figure
     except ImportError:
         return False
-    axes.figure.savefig(path, dpi=150)
+    from topicfocus.report import plot_search
+
+    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
+    plot_search(tuning["rows"], score=tuning["score"], ax=figure.add_subplot())
+    figure.savefig(path, dpi=150)
     return True
 
 
