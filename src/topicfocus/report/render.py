@@ -26,6 +26,7 @@ SCRIPTS = (
     "explain.js",
     "effects.js",
     "story.js",
+    "covariates.js",
     "pictures.js",
     "topics.js",
     "words.js",

@@ -13,6 +13,7 @@ import numpy as np
 
 from topicfocus import __version__
 from topicfocus.estimators.word_order import DEFAULT_ORDER, RELEVANCE
+from topicfocus.report.covariates import describe_covariates
 from topicfocus.report.documents import (
     document_summary,
     evaluate,
@@ -31,6 +32,7 @@ from topicfocus.report.labels import (
     Labels,
     describe_predictors,
     describe_targets,
+    is_half,
     listed,
     topic_names,
 )
@@ -135,7 +137,7 @@ def summarise(
         "predictors": describe_predictors(targets),
         "topics": _topics(inputs, found, labels),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
-        "covariates": _covariates(fitted, found.covariates, labels),
+        "covariates": describe_covariates(fitted, found.covariates, found.predictor, labels),
         "roots": fitted.sees_roots,
         "table": table,
         "reading": _reading(inputs.words),
@@ -212,24 +214,9 @@ def _context(inputs: Inputs) -> list[list[int]] | None:
     if inputs.fitted.context is None:
         return None
     columns = np.arange(len(inputs.vocabulary))
-    names = inputs.model.context_words(CONTEXT_WORDS, columns)
-    return [[int(v) for v in words] for words in names]
-
-
-def _covariates(fitted: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
-    """`average` is that of the training part, from which classes are explained."""
-    state = fitted.state
-    if state.covariate_coef is None:
-        return None
-    n, targets = state.covariate_coef.shape[0], fitted.target_model
-    names = listed("covariate_names", labels.covariates, targets.n_covariates)
-    names = names or [f"covariate {j}" for j in range(targets.n_covariates)]
-    return {
-        "names": targets.column_names(names),
-        "coef": state.covariate_coef,
-        "average": targets.scaling.centre,
-        "typical": np.zeros(n) if values is None or not len(values) else values.mean(axis=0),
-    }
+    found = inputs.model.context_words(2 * CONTEXT_WORDS, columns)
+    kept = [[int(v) for v in words if not is_half(inputs.vocabulary[int(v)])] for words in found]
+    return [words[:CONTEXT_WORDS] for words in kept]
 
 
 def _reading(words: TextReading) -> dict[str, Any]:

@@ -170,8 +170,9 @@ def for_page(found: dict[str, Any]) -> dict[str, Any]:
     topics = found["topics"]
     often = found["often"]
     return {
+        "in words": _in_words(found),
+        "comes back": ["yes" if t["same"] else "no" for t in topics],
         "cosine with its match in halves": [t["cosine"] for t in topics],
-        "comes back": [t["same"] for t in topics],
         "top words that always return": [
             " ".join(w["word"] for w in t["words"] if w["returns"] >= often) or "none"
             for t in topics
@@ -185,6 +186,18 @@ def for_page(found: dict[str, Any]) -> dict[str, Any]:
         "of these expected false, at most": found["false_words"],
         "correlation of predictions of two halves": found["prediction_correlation"],
     }
+
+
+def _in_words(found: dict[str, Any]) -> str:
+    """The sentence that the page begins with."""
+    back = sum(bool(t["same"]) for t in found["topics"])
+    alike = found["prediction_correlation"]
+    return (
+        f"Fitted again to {found['resamples']} pairs of halves of the documents: {back} of "
+        f"{len(found['topics'])} topics come back, {found['stable_words']:,} words are kept in "
+        f"{found['often']:.0%} of the fits"
+        + ("." if alike is None else f", and predictions of two halves correlate {alike:.2f}.")
+    )
 
 
 def write_picture(path: Path, tuning: dict[str, Any]) -> bool:

@@ -10,10 +10,18 @@ function header(model) {
     el("div", { class: "title" }, el("h1", {}, data.title),
       el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} words kept, ${format(data.documents.row.length)} ${data.held_out ? "held-out " : ""}documents in this page`)),
     el("div", { class: "fields tools" },
-      model.L > 1 ? select("Effect on", effectOn(), data.predictors.map((p, l) => [l, p.name]), (l) => update({ predictor: Number(l), box: null })) : null,
+      model.L > 1 ? effectChoice(model) : null,
       el("button", { type: "button", id: "theme", "data-key": "theme", onclick: () => { switchTheme(); update({}); } }, "Light or dark"),
       el("button", { type: "button", id: "link", "data-tip": "A link to what is shown now", onclick: (event) => copyLink(event.currentTarget) }, "Copy link"),
       el("button", { type: "button", id: "save", "data-tip": "This page as a file, with your names of topics in it", onclick: () => saveFile(fileName(data.title, "html"), "text/html", savedCopy()) }, "Save a copy")));
+}
+
+/** Which class or target effects are on. The view of topics can have each with its own class. */
+function effectChoice(model) {
+  const every = model.data.predictors.map((p, l) => [l, p.name]);
+  const own = state.view === "topics" && model.data.targets[model.data.predictors[0].target].kind === "categorical";
+  return select("Effect on", own ? state.predictor ?? "" : effectOn(), own ? [["", "each topic’s own class"], ...every] : every,
+    (l) => update({ predictor: l === "" ? null : Number(l), box: null }));
 }
 
 function tabs() {
