@@ -37,14 +37,15 @@ from topicfocus.report.labels import (
     topic_names,
 )
 from topicfocus.report.layout import topic_map
+from topicfocus.report.render import frame_size
 from topicfocus.report.stability import read_stability
 from topicfocus.report.table import word_table
 from topicfocus.report.vocabulary import word_summary
 
 #: Of the summary's layout, for programs that read it.
 VERSION = 2
-#: Characters of all data; the page's own code takes 0.18 MB more.
-PAGE_BUDGET = 1_310_000
+#: Bytes of a page, its own code and all data.
+PAGE_BUDGET = 1_490_000
 SMALLEST_TEXTS = 40_000
 #: Dropped words that each topic is shown with.
 CONTEXT_WORDS = 12
@@ -154,7 +155,7 @@ def summarise(
     summary = plain(summary)
     if inputs.texts is not None:
         # Texts get the room that the rest leaves.
-        room = max(PAGE_BUDGET - len(json.dumps(summary)), SMALLEST_TEXTS)
+        room = max(PAGE_BUDGET - frame_size() - len(json.dumps(summary)), SMALLEST_TEXTS)
         texts, cut = pack_within([inputs.texts[i] for i in rows], room)
         summary["documents"] |= {"texts": texts, "shortened": cut}
     return summary

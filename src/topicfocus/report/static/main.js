@@ -43,7 +43,7 @@ function selection(model) {
   const { data } = model;
   const chip = (text, patch) => el("button", { type: "button", class: "chip", "aria-label": `${text}: show all again`, onclick: () => update(patch) }, text, el("small", {}, "×"));
   const parts = [];
-  if (state.topic !== null) parts.push(chip(`topic ${state.topic}: ${shorten(topicName(data, state.topic), 40)}`, { topic: null }));
+  if (state.topic !== null) parts.push(chip(`topic ${state.topic}: ${fitName(topicName(data, state.topic), 40)}`, { topic: null }));
   if (state.word !== null) parts.push(chip(`word: ${shorten(wordName(model, state.word), 40)}`, { word: null }));
   if (state.box) parts.push(chip("brushed documents", { box: null, doc: null }));
   return parts.length ? [el("span", { class: "muted" }, "Selected:"), ...parts]

@@ -76,7 +76,7 @@ function cells({ title, width, rows, columns, cell, note }) {
     columns.forEach((_, c) => {
       const { kind, much, tip: said, text, pick } = cell(r, c);
       root.append(svg("rect", { class: `cell ${kind}`, x: left + c * w + 0.5, y: top + r * h + 0.5, width: Math.max(w - 1, 1), height: h - 1, "fill-opacity": much.toFixed(3), "data-tip": said, onclick: pick || null }));
-      if (text && w > 26) root.append(svg("text", { class: "label in-cell", x: left + (c + 0.5) * w, y: top + (r + 0.5) * h + 4, "text-anchor": "middle" }, text));
+      if (text && w > 26) root.append(svg("text", { class: `label in-cell ${much > 0.55 ? "over" : ""}`, x: left + (c + 0.5) * w, y: top + (r + 0.5) * h + 4, "text-anchor": "middle" }, text));
     });
   });
   return root;
@@ -150,7 +150,7 @@ function addsCard(model, given, chosen, width) {
   const title = `Differences in ${predictorName(model, l)} ${given.kind === "time" ? "over" : "by"} ${given.name}`;
   const largest = Math.max(...found.adds.flatMap((row, g) => (enough(given, g) ? row.map((v) => Math.abs(v ?? 0)) : [])), 1e-9);
   const decimals = decimalsOf([largest], 2);
-  const mean = (values, g) => (values && values[g] !== null ? levelText(model, values[g], l) : "–");
+  const mean = (values, g) => (values && values[g] !== null ? levelText(model, values[g], l, largest) : "–");
   const root = cells({
     title, width, columns: given.labels, rows: topicRows(model, order, chosen), note: `${title}: what each topic adds in each of ${given.labels.length}; CSV has the numbers`,
     cell: (r, g) => {

@@ -14,9 +14,11 @@ function listedParts(parts) {
 
 /** “a”, a link to its topic, in the colour of what it does to predictor l. */
 function namedTopic(model, k, l) {
-  return el("a", {
-    href: `#view=topics&topic=${k}`, class: `link ${reach(model, k, l).change >= 0 ? "up" : "down"}`, "data-key": `story-${k}-${l}`, "data-tip": topicTip(model, k, l),
-    onclick: (event) => { event.preventDefault(); update({ topic: k, view: "topics" }); },
+  // No button, which would not break over two lines.
+  const go = () => update({ topic: k, view: "topics" });
+  return el("span", {
+    role: "link", tabindex: 0, class: `link ${reach(model, k, l).change >= 0 ? "up" : "down"}`, "data-key": `story-${k}-${l}`, "data-tip": topicTip(model, k, l),
+    onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); },
   }, `“${shortName(model, k)}”`);
 }
 

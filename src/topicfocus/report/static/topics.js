@@ -294,7 +294,8 @@ function documentTitle(model, d) {
 
 function documentSnippet(model, d, length = 110) {
   const { data } = model;
-  if (data.documents.texts) return shorten(data.documents.texts[d], length);
+  // Codes are read by their labels, whatever the text that they stand in.
+  if (data.documents.texts && data.reading.text) return shorten(data.documents.texts[d], length);
   const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => wordName(model, v));
   return shorten(names.join(", "), length) || "none of its words is in a topic";
 }
