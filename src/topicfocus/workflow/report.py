@@ -109,16 +109,7 @@ def report_file(
     # The target of a matrix is a file: its stem is a name.
     called = Path(target).stem if target and matrix else target
     whole, shown, chosen = _documents(table, saved, docs)
-    values = None
-    if table.target is not None:
-        kind = saved.settings.get("kind")
-        found = detect_target(
-            [table.target[i] for i in chosen],
-            kind,
-            where=lambda i: table.where(int(chosen[i])),
-            skip_bad=reading.skip_bad,
-        )
-        values = target_values(found)
+    values = None if table.target is None else _targets(table, saved, chosen, reading.skip_bad)
     more: dict[str, Any] = {}
     if not hasattr(table, "corpus"):
         more = Columns.read(names, table).of(chosen).for_predict()
@@ -146,6 +137,17 @@ def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
         raise SettingError(f"{option} names a column of a table; {path} is a count matrix.")
     if path == "-":
         raise SettingError(f"{option} reads the file twice, so it cannot be standard input.")
+
+
+def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> Any:
+    """Of the documents that are shown, as the model takes them."""
+    found = detect_target(
+        [table.target[i] for i in chosen],
+        saved.settings.get("kind"),
+        where=lambda i: table.where(int(chosen[i])),
+        skip_bad=skip_bad,
+    )
+    return target_values(found)
 
 
 def _keys(table: Any) -> list[tuple[str, int]]:

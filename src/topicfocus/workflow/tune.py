@@ -171,7 +171,7 @@ def for_page(found: dict[str, Any]) -> dict[str, Any]:
     often = found["often"]
     return {
         "in words": _in_words(found),
-        "comes back": ["yes" if t["same"] else "no" for t in topics],
+        "comes back": [t["same"] for t in topics],
         "cosine with its match in halves": [t["cosine"] for t in topics],
         "top words that always return": [
             " ".join(w["word"] for w in t["words"] if w["returns"] >= often) or "none"

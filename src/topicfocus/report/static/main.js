@@ -16,11 +16,14 @@ function header(model) {
       el("button", { type: "button", id: "save", "data-tip": "This page as a file, with your names of topics in it", onclick: () => saveFile(fileName(data.title, "html"), "text/html", savedCopy()) }, "Save a copy")));
 }
 
-/** Which class or target effects are on. The view of topics can have each with its own class. */
+/** What a view is about while no class is chosen. */
+const NO_CLASS = { topics: "each topic’s own class", documents: "the class predicted", try: "the class predicted" };
+
+/** Which class or target effects are on. */
 function effectChoice(model) {
   const every = model.data.predictors.map((p, l) => [l, p.name]);
-  const own = state.view === "topics" && model.data.targets[model.data.predictors[0].target].kind === "categorical";
-  return select("Effect on", own ? state.predictor ?? "" : effectOn(), own ? [["", "each topic’s own class"], ...every] : every,
+  const own = model.data.targets[model.data.predictors[0].target].kind === "categorical" ? NO_CLASS[state.view] : undefined;
+  return select("Effect on", own ? state.predictor ?? "" : effectOn(), own ? [["", own], ...every] : every,
     (l) => update({ predictor: l === "" ? null : Number(l), box: null }));
 }
 

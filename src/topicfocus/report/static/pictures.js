@@ -72,7 +72,7 @@ function cells({ title, width, rows, columns, cell, note }) {
   const every = Math.ceil(11 / w); // names that do not fit are left out; tooltips have them all
   columns.forEach((name, c) => { if (c % every === 0) root.append(svg("text", { class: "label", transform: `translate(${left + (c + 0.6) * w} ${top - 6}) rotate(-55)` }, brief(name, 20))); });
   rows.forEach((row, r) => {
-    root.append(svg("text", { class: `label ${row.strong ? "strong" : ""}`, x: left - 6, y: top + (r + 0.5) * h + 4, "text-anchor": "end" }, (row.topic ? fitName : brief)(row.name, Math.floor((left - 8) / (row.strong ? 7.8 : 6.1)))));
+    root.append(svg("text", { class: `label ${row.strong ? "strong" : ""}`, x: left - 6, y: top + (r + 0.5) * h + 4, "text-anchor": "end" }, (row.topic ? fitName : brief)(row.name, Math.floor((left - 8) / (row.strong ? 7.8 : 6.8)))));
     columns.forEach((_, c) => {
       const { kind, much, tip: said, text, pick } = cell(r, c);
       root.append(svg("rect", { class: `cell ${kind}`, x: left + c * w + 0.5, y: top + r * h + 0.5, width: Math.max(w - 1, 1), height: h - 1, "fill-opacity": much.toFixed(3), "data-tip": said, onclick: pick || null }));

@@ -129,6 +129,7 @@ function stabilityStory(model) {
 }
 
 function shownValue(value) {
+  if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "number" ? format(value) : value === null ? "–" : String(value);
 }
 
