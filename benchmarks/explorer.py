@@ -55,6 +55,19 @@ def launch(driver: Any) -> Any:
     return driver.chromium.launch(executable_path=found, args=args)
 
 
+def busy_time(session: Any) -> float:
+    """Milliseconds that the thread of a page was busy since `Performance.enable`."""
+    found = session.send("Performance.getMetrics")["metrics"]
+    return 1000 * next(m["value"] for m in found if m["name"] == "TaskDuration")
+
+
+def watched(page: Any) -> Any:
+    """A session that counts processor time of the page's thread."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    return session
+
+
 def key_times(address: str, keys: int = 30) -> tuple[list[float], list[float]]:
     """Milliseconds that keys take in *Try it*, by the clock and of the page's processor.
 
@@ -69,39 +82,37 @@ def key_times(address: str, keys: int = 30) -> tuple[list[float], list[float]]:
         page = running.new_page(viewport={"width": 1440, "height": 900})
         page.goto(address)
         page.wait_for_selector("html[data-ready]")
-        session = page.context.new_cdp_session(page)
-        session.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-        def so_far() -> float:
-            found = session.send("Performance.getMetrics")["metrics"]
-            return 1000 * next(m["value"] for m in found if m["name"] == "TaskDuration")
-
+        session = watched(page)
         text = page.evaluate("document.getElementById('try-text').value")
         for i in range(1, keys + 1):
-            before = so_far()
+            before = busy_time(session)
             clock.append(page.evaluate(TYPE, text + " " + text[: 5 * i]))
             page.evaluate(DRAWN)
-            busy.append(so_far() - before)
+            busy.append(busy_time(session) - before)
         running.close()
     return clock, busy
 
 
-def load_times(address: str, loads: int) -> tuple[list[float], list[float]]:
-    """Milliseconds of `loads` first loads, each in a browser of its own, and of as many others."""
+def load_times(address: str, loads: int) -> tuple[list[float], list[float], list[float]]:
+    """Milliseconds of `loads` first loads, each in a browser of its own, by the clock and of the
+    page's processor, and of as many others."""
     from playwright.sync_api import sync_playwright
 
-    first, again = [], []
+    first, busy, again = [], [], []
     with sync_playwright() as driver:
         for _ in range(loads):
             running = launch(driver)
             page = running.new_page(viewport={"width": 1440, "height": 900})
+            session = watched(page)
             for times in (first, again):
                 page.goto("about:blank")
                 page.goto(address)
                 page.wait_for_selector("html[data-ready]")
                 times.append(float(page.evaluate(READY)))
+                if times is first:
+                    busy.append(busy_time(session))
             running.close()
-    return first, again
+    return first, busy, again
 
 
 def main() -> None:
@@ -117,9 +128,10 @@ def main() -> None:
                 f"{model.__name__}, {n_topics} topics, 10,000 words, 500 documents: {size:.2f} MB"
             )
             for view in ("topics", "words"):
-                first, again = load_times(f"file://{page}#view={view}", loads)
+                names = ("new browser", "processor", "opened again")
+                found = load_times(f"file://{page}#view={view}", loads)
                 load = os.getloadavg()[0]
-                for name, times in (("new browser", first), ("opened again", again)):
+                for name, times in zip(names, found, strict=True):
                     print(
                         f"  {view:<6} {name:<12} best {min(times):4.0f} ms, median "
                         f"{statistics.median(times):4.0f} ms (load {load:.1f})"

@@ -13,13 +13,15 @@ from typing import Any
 _HOLD_WORDS = frozenset(
     ("words", "word", "context", "kept_examples", "dropped_examples", "raises", "lowers")
 )
+#: Parts of a result that have such entries.
+_PARTS = ("topics", "words", "stability")
 #: What a code with levels looks like ("dx:renal|failure"); `report.codes` says what it is.
 _LEVELS = re.compile(r"\||\S/\S.*\S/\S")
 
 
 def with_labels(result: dict[str, Any]) -> dict[str, Any]:
     """A result with the words of its topics as labels; itself where no word is such a code."""
-    parts = {name: result[name] for name in ("topics", "words", "stability") if name in result}
+    parts: dict[str, Any] = {name: result[name] for name in _PARTS if name in result}
     # Of an explanation, `words` is a dict of them.
     own = [] if "kept" in (parts.get("words") or {}) else list(parts.get("words") or {})
     names = list(dict.fromkeys([*own, *_words(parts, False)]))
