@@ -97,11 +97,11 @@ def page(rows: list[dict]) -> str:
         "# Coverage of intervals on held-out documents",
         "",
         "Made by `python experiments/intervals.py`: share of test targets inside the interval,",
-        "mean (standard deviation) over 5 random splits; 5 topics, defaults. Width is that of the",
+        "mean (standard deviation) over random splits; 5 topics, defaults. Width is that of the",
         "80% interval, in stars.",
         "",
-        "| data | model | 50% | 80% | 95% | width |",
-        "|---|---|---|---|---|---|",
+        "| data | model | splits | 50% | 80% | 95% | width |",
+        "|---|---|---|---|---|---|---|",
     ]
     for data in ("pang_lee", "yelp"):
         names = dict.fromkeys(r["model"] for r in rows if r["data"] == data)
@@ -110,9 +110,10 @@ def page(rows: list[dict]) -> str:
             cells = []
             for level in LEVELS:
                 values = [r["coverage"][str(level)] for r in mine]
-                cells.append(f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})")
+                spread = f"{np.std(values, ddof=1):.3f}" if len(values) > 1 else "-"
+                cells.append(f"{np.mean(values):.3f} ({spread})")
             width = np.mean([r["width"] for r in mine])
-            lines.append(f"| {data} | {model} | {' | '.join(cells)} | {width:.2f} |")
+            lines.append(f"| {data} | {model} | {len(mine)} | {' | '.join(cells)} | {width:.2f} |")
     return "\n".join(lines) + "\n"
 
 
