@@ -10,14 +10,31 @@ function probability(model, row, k) {
 /** The first kept words of topic k: by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
  * FREX, as estimators/word_order.py has them. */
 function topWords(model, k) {
-  const { data, kept } = model;
-  const words = [];
+  const { data, kept, W, scale: sizes, K } = model;
+  if (state.by === "frex") return frexWords(model, k);
+  const lambda = state.by === "probability" ? 1 : state.relevance, volume = data.topics.volume[k];
+  // The best so far, in order: thousands of words need not be sorted for twenty of them.
+  const best = [];
   for (let row = 0; row < kept.length; row++) {
-    const beta = probability(model, row, k);
-    if (beta > 0) words.push({ v: kept[row], row, beta });
+    const beta = (W[row * K + k] * sizes[row]) / volume;
+    if (!(beta > 0)) continue;
+    const score = lambda === 1 ? beta : Math.log(beta) - (1 - lambda) * Math.log(data.table.share[row]);
+    if (best.length === SHOWN_WORDS && score <= best[SHOWN_WORDS - 1].score) continue;
+    let place = best.length;
+    while (place > 0 && best[place - 1].score < score) place--;
+    best.splice(place, 0, { v: kept[row], row, beta, score });
+    if (best.length > SHOWN_WORDS) best.pop();
   }
-  const lambda = state.by === "probability" ? 1 : state.relevance;
-  const scores = state.by === "frex" ? frex(model, words, k) : words.map((w) => Math.log(w.beta) - (1 - lambda) * Math.log(data.table.share[w.row]));
+  return best;
+}
+
+function frexWords(model, k) {
+  const words = [];
+  for (let row = 0; row < model.kept.length; row++) {
+    const beta = probability(model, row, k);
+    if (beta > 0) words.push({ v: model.kept[row], row, beta });
+  }
+  const scores = frex(model, words, k);
   const order = words.map((_, i) => i).sort((a, b) => scores[b] - scores[a]);
   return order.slice(0, SHOWN_WORDS).map((i) => words[i]);
 }
