@@ -86,7 +86,7 @@ function topicTip(model, k, l) {
 function stabilityText(model, k, most = Infinity) {
   const found = model.data.stability;
   const parts = found ? Object.entries(found.topics).filter(([, values]) => values[k] !== null && values[k] !== "none").slice(0, most) : [];
-  return parts.length ? ` Stability: ${parts.map(([name, values]) => `${name} ${shownValue(values[k])}`).join(", ")}.` : "";
+  return parts.length ? ` Stability: ${parts.map(([name, values]) => `${name}${typeof values[k] === "number" ? "" : ":"} ${shownValue(values[k])}`).join(", ")}.` : "";
 }
 
 /** What a word's first occurrence changes, on the target's scale; without documents, of the linear predictor. */
