@@ -1,6 +1,6 @@
 """How often held-out targets fall into the intervals of predict(return_std=True).
 
-    TOPICFOCUS_DATA=... python experiments/intervals.py
+    TOPICFOCUS_DATA=... python experiments/intervals.py [--fits N]
 
 Pang & Lee and Yelp, 5 random splits, 5 topics, defaults. Intervals are mean ± z·std; δ comes from
 the validation part, the rest of the variance from what the words leave open of θ. Beside them,
@@ -10,6 +10,7 @@ made its choices on the training part alone.
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -48,32 +49,46 @@ def conformal_row(model, calibration, part) -> dict:
     return {"coverage": inside, "width": float((intervals[:, 1, 1] - intervals[:, 0, 1]).mean())}
 
 
-def run() -> list[dict]:
+def fits():
+    """What is to be run, the focused model first: data, its loader, split, model, conformal."""
+    loaders = {"pang_lee": datasets.load_pang_lee, "yelp": datasets.load_yelp}
+    for model in MODELS:
+        for conformal in (False, True) if "Focused" in model else (False,):
+            for name, load in loaders.items():
+                for split in range(5):
+                    yield name, load, split, model, conformal
+
+
+def one(data, model_name: str, split: int, conformal: bool) -> dict:
+    """A fit, and how often its intervals hold the targets of the test part."""
+    model = getattr(topicfocus, model_name)(5, random_state=split)
+    extra = {}
+    if "Focused" in model_name and not conformal:
+        extra = {"X_val": data.valid.counts, "y_val": data.valid.target}
+    model.fit(data.train.counts, data.train.target, **extra)
+    if conformal:
+        return conformal_row(model, data.valid, data.test)
+    return gaussian_row(model, data.test)
+
+
+def run(most: int) -> list[dict]:
+    """All rows, of which so many are fitted now; the others are those of earlier runs."""
     path = FOLDER / "results" / "intervals.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = {(r["data"], r["model"], r["split"]) for r in rows}
-    for name, load in (("pang_lee", datasets.load_pang_lee), ("yelp", datasets.load_yelp)):
-        for split in range(5):
-            data = load(split=split)
-            for model_name in MODELS:
-                for conformal in (False, True):
-                    key = model_name + (", conformal" if conformal else "")
-                    if (name, key, split) in done or (conformal and "Focused" not in model_name):
-                        continue
-                    model = getattr(topicfocus, model_name)(5, random_state=split)
-                    extra = {}
-                    if "Focused" in model_name and not conformal:
-                        extra = {"X_val": data.valid.counts, "y_val": data.valid.target}
-                    model.fit(data.train.counts, data.train.target, **extra)
-                    row = {"data": name, "model": key, "split": split}
-                    if conformal:
-                        row |= conformal_row(model, data.valid, data.test)
-                    else:
-                        row |= gaussian_row(model, data.test)
-                    rows.append(row)
-                    with path.open("a") as file:
-                        file.write(json.dumps(row) + "\n")
-                    print(name, key, split, row["coverage"])
+    for name, load, split, model_name, conformal in fits():
+        key = model_name + (", conformal" if conformal else "")
+        if (name, key, split) in done:
+            continue
+        if most == 0:
+            break
+        most -= 1
+        found = one(load(split=split), model_name, split, conformal)
+        row = {"data": name, "model": key, "split": split} | found
+        rows.append(row)
+        with path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(name, key, split, row["coverage"], flush=True)
     return rows
 
 
@@ -82,11 +97,11 @@ def page(rows: list[dict]) -> str:
         "# Coverage of intervals on held-out documents",
         "",
         "Made by `python experiments/intervals.py`: share of test targets inside the interval,",
-        "mean (standard deviation) over 5 random splits; 5 topics, defaults. Width is that of the",
+        "mean (standard deviation) over random splits; 5 topics, defaults. Width is that of the",
         "80% interval, in stars.",
         "",
-        "| data | model | 50% | 80% | 95% | width |",
-        "|---|---|---|---|---|---|",
+        "| data | model | splits | 50% | 80% | 95% | width |",
+        "|---|---|---|---|---|---|---|",
     ]
     for data in ("pang_lee", "yelp"):
         names = dict.fromkeys(r["model"] for r in rows if r["data"] == data)
@@ -95,11 +110,14 @@ def page(rows: list[dict]) -> str:
             cells = []
             for level in LEVELS:
                 values = [r["coverage"][str(level)] for r in mine]
-                cells.append(f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})")
+                spread = f"{np.std(values, ddof=1):.3f}" if len(values) > 1 else "-"
+                cells.append(f"{np.mean(values):.3f} ({spread})")
             width = np.mean([r["width"] for r in mine])
-            lines.append(f"| {data} | {model} | {' | '.join(cells)} | {width:.2f} |")
+            lines.append(f"| {data} | {model} | {len(mine)} | {' | '.join(cells)} | {width:.2f} |")
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    (FOLDER / "INTERVALS.md").write_text(page(run()))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fits", type=int, default=-1, help="fit at most so many now")
+    (FOLDER / "INTERVALS.md").write_text(page(run(parser.parse_args().fits)))

@@ -44,9 +44,9 @@ def figure(folder):
 
 
 def search_figure(folder):
-    from topicfocus.report import search_plot
+    from topicfocus.report import plot_search
 
-    search_plot._axes(None)
+    plot_search([{"n_topics": 3, "words": 40, "score": 0.4}])
 
 
 def r_file(folder):

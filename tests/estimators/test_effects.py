@@ -18,7 +18,10 @@ from topicfocus.estimators.effects import (
 )
 from topicfocus.inference.words import mix_weights
 
-KINDS = ("real", "count", "rating", "two", "three", "several", "joint", "graded", "covariates")
+KINDS = (
+    *("real", "count", "rating", "two", "three", "several", "joint", "graded"),
+    *("covariates", "count beside covariates", "three beside covariates"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,11 @@ def make(kind, reviews):
     else:
         more = {"covariates": rng.normal(5.0, 3.0, (300, 2))}
         model, y = regressor(4, **settings), stars + more["covariates"][:, 0]
+        if kind == "count beside covariates":
+            y = rng.poisson(np.exp(reviews.target / 5 + more["covariates"][:, 0] / 10))
+            model = regressor(4, family="poisson", **settings)
+        elif kind == "three beside covariates":
+            model, y = topicfocus.FocusedTopicClassifier(4, **settings), three
     return model.fit(reviews.counts, y, **more), more
 
 

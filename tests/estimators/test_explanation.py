@@ -4,9 +4,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.special import logit
+from sklearn.feature_extraction.text import CountVectorizer
 
 import topicfocus
 from topicfocus.datasets import make_reviews
@@ -223,3 +225,54 @@ def test_text_of_one_document(reviews):
     assert len(explanation[3]) == 1 and len(explanation[2:7]) == 5
     assert "300 documents" in repr(explanation)
     np.testing.assert_array_equal(explanation[-1].predictor, explanation.predictor[-1:])
+
+
+@pytest.fixture(scope="module")
+def named():
+    """Texts, a vectoriser, its counts, and a model of these, which have no names."""
+    reviews = make_reviews(300, random_state=0)
+    vectoriser = CountVectorizer().fit(reviews.texts)
+    counts = vectoriser.transform(reviews.texts)
+    return vectoriser, counts, quick("FocusedTopicRegressor").fit(counts, reviews.target)
+
+
+@pytest.mark.parametrize("form", ["list", "array", "dict", "vectoriser"])
+def test_names_in_every_form_that_users_have(form, named):
+    vectoriser, counts, model = named
+    names = vectoriser.get_feature_names_out()
+    given = {
+        "list": list(names),
+        "array": names,
+        "dict": vectoriser.vocabulary_,  # words as they were met, not as the columns are
+        "vectoriser": vectoriser,
+    }[form]
+    explained = model.explain(counts, vocabulary=given)[4]
+    row = explained.words[0]
+    words = dict(explained.top_words())
+    assert words == {names[v]: a for v, a in zip(row.indices, row.data, strict=True)}
+    assert max(words, key=lambda w: abs(words[w])) in repr(explained)
+    assert model.top_words(3, given) == model.top_words(3, names)
+    effects = model.word_effects(counts, vocabulary=given)
+    assert list(effects["word"]) == list(names[model.selected_words_])
+    first = explained.topics[0].toarray()[0]
+    strongest = model.top_words(3, names, order="relevance")[np.argmax(np.abs(first))]
+    by_topic = repr(explained).split("by topic:\n")[1].splitlines()
+    assert by_topic[0].endswith(", ".join(strongest)) and len(by_topic) == 3
+
+
+def test_names_of_a_dataframe_need_not_be_given_again(named):
+    vectoriser, counts, _ = named
+    frame = pd.DataFrame.sparse.from_spmatrix(counts, columns=vectoriser.get_feature_names_out())
+    y = counts[:, [0]].toarray().ravel() + counts[:, [1]].toarray().ravel()
+    model = quick("SLDARegressor").fit(frame, y)
+    word = model.explain(frame)[0].top_words()[0][0]
+    assert word in vectoriser.vocabulary_
+
+
+def test_names_that_are_none(named):
+    _, counts, model = named
+    assert model.explain(counts[:1]).top_words()[0][0].isdigit()
+    with pytest.raises(ValueError, match="vocabulary has 2 words, but the model has"):
+        model.explain(counts, vocabulary=["a", "b"])
+    with pytest.raises(TypeError, match="got one string"):
+        model.explain(counts, vocabulary="words")

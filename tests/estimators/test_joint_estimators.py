@@ -370,7 +370,7 @@ def test_other_columns_at_predict(reviews):
     model = fitted(SLDARegressor, reviews, max_epochs=2)
     with pytest.raises(ValueError, match="features"):
         model.predict(reviews.counts[:, :10])
-    with pytest.raises(ValueError, match="vocabulary has 3 words but the model has"):
+    with pytest.raises(ValueError, match="vocabulary has 3 words, but the model has"):
         model.top_words(5, ["a", "b", "c"])
 
 

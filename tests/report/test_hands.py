@@ -268,6 +268,11 @@ def test_paper_has_every_topic(open_page):
         " getComputedStyle(t).breakInside !== 'avoid').length"
     )
     assert split == 0
+    lists = page.evaluate(
+        "[...document.querySelectorAll('.word-bars')].filter(n =>"
+        " getComputedStyle(n.closest('.card')).breakInside !== 'avoid').length"
+    )
+    assert lists == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     assert page.locator("#panel-topics .word-bar").count() == 20

@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 from report_cases import case
 
-from topicfocus.report import Explorer, plots
+from topicfocus.report import Explorer, plot_search, plots
 
-pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    """Figures of pyplot live until they are closed."""
+    import matplotlib.pyplot as plt
+
+    yield
+    plt.close("all")
 
 
 def explorer(kind, **options):
@@ -23,9 +33,48 @@ def test_every_figure_draws(kind, tmp_path):
         assert (tmp_path / f"{name}.png").stat().st_size > 1000
 
 
-def test_topics_are_in_order_and_have_intervals():
-    made = explorer("regression")
+def test_topics_are_drawn_by_what_they_do():
+    """From `low` to `high` of `topic_effects`, with the interval of the change."""
+    model, texts, _ = case("regression")
+    made = explorer("regression", target_name="stars")
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:80])).sort_values("change")
     ax = plots.plot_topics(made)
+    shown = [t.get_text() for t in ax.get_yticklabels()]
+    assert shown == [made.summary["topics"]["names"][k] for k in effects["topic"]]
+    lines = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 2][1:]
+    np.testing.assert_allclose(lines[1::2], effects[["low", "high"]], rtol=1e-6)
+    ends = effects[["lower", "upper"]].to_numpy() + effects[["low"]].to_numpy()
+    np.testing.assert_allclose(lines[::2], ends, rtol=1e-6)
+    assert ax.get_xlabel() == "predicted stars, from little to much of the topic"
+
+
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [("binary", "probability of"), ("multiclass", "probability of"), ("poisson", "expected")],
+)
+def test_topics_are_on_the_scale_of_the_target(kind, label):
+    ax = plots.plot_topics(explorer(kind))
+    assert ax.get_xlabel().startswith(label)
+    if kind != "poisson":
+        ax.figure.canvas.draw()
+        assert all(t.get_text().endswith("%") for t in ax.get_xticklabels())
+
+
+def test_a_figure_of_its_own_is_pyplots():
+    """`plt.show()` and notebooks show what pyplot knows; axes that are given make no figure."""
+    import matplotlib.pyplot as plt
+
+    made, rows = explorer("regression"), [{"n_topics": 3, "words": 40, "score": 0.4}]
+    drawn = (plots.plot_topics(made), plots.plot_words(made), plot_search(rows))
+    assert [plt.figure(n) for n in plt.get_fignums()] == [ax.figure for ax in drawn]
+    plt.close("all")
+    own = matplotlib.figure.Figure().add_subplot()
+    assert plots.plot_words(made, ax=own) is own and not plt.get_fignums()
+
+
+def test_coefficients_are_in_order_and_have_intervals():
+    made = explorer("regression")
+    ax = plots.plot_topics(made, coefficients=True)
     coef = case("regression").model[-1].coef_
     shown = [t.get_text() for t in ax.get_yticklabels()]
     assert shown == [made.summary["topics"]["names"][k] for k in np.argsort(coef)]
@@ -77,5 +126,6 @@ def test_names_of_words_do_not_cover_each_other():
     inner = [b.expanded(0.9, 0.9) for b in boxes]
     assert not any(a.overlaps(b) for i, a in enumerate(inner) for b in inner[:i])
     assert all(t.get_text().startswith("dx:…") for t in ax.texts)
-    assert plots.plot_topics(made).get_xlabel().startswith("log odds of yes")
+    coefficients = plots.plot_topics(made, coefficients=True)
+    assert coefficients.get_xlabel().startswith("log odds of yes")
     assert plots.plot_calibration(made).get_ylabel() == "share of yes"

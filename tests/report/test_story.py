@@ -7,8 +7,10 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from report_cases import case
+from report_cases import case, large
 
+from topicfocus import FocusedTopicRegressor
+from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
 from topicfocus.report.codes import readable, spoken
 from topicfocus.report.groups import group_summary
@@ -61,6 +63,109 @@ def test_the_story_names_the_strongest_topics_and_the_figures(open_page):
     assert "Praise" in page.locator(".story").inner_text()
 
 
+def test_the_story_says_how_far_each_topic_goes(open_page):
+    """Amounts beside the names are those of `topic_effects`, and a click goes to the topic."""
+    model, texts, _ = case("regression")
+    page = open_page(explorer("regression", target_name="stars").html)
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:60])).set_index("topic")
+    links = page.locator(".story [role=link]")
+    amounts = page.locator(".story .amount").all_inner_texts()
+    assert links.count() == len(amounts) >= 2
+    for i, amount in enumerate(amounts):
+        links.nth(i).focus()
+        page.keyboard.press("Enter")
+        k = page.evaluate("topicfocus.state.topic")
+        assert float(amount.replace("−", "-")) == pytest.approx(effects["change"][k], abs=0.006)
+        sure = effects["lower"][k] > 0 or effects["upper"][k] < 0
+        assert sure and ("up" in links.nth(i).get_attribute("class")) == (effects["change"][k] > 0)
+    typical = model.predict(texts[:60]).mean()
+    said = re.search(r"typical document it is ([\d.]*\d)", page.locator(".story").inner_text())
+    assert float(said.group(1)) == pytest.approx(typical, abs=0.006)
+
+
+def test_the_story_of_two_classes_names_both(open_page):
+    page = open_page(explorer("binary", class_names=["dull", "lively"]).html)
+    story = page.locator(".story").inner_text()
+    assert "raises the probability of “lively”" in story
+    assert "lowers it, so that “dull” is likelier" in story
+
+
+def covariates_case(family):
+    """A model with two columns beside the text, the second missing for some."""
+    reviews = make_reviews(200, random_state=0)
+    rng = np.random.default_rng(0)
+    beside = np.column_stack([rng.normal(5, 2, 200), rng.normal(0, 1, 200)])
+    if family == "poisson":
+        y = rng.poisson(np.exp(0.1 * reviews.target + 0.1 * beside[:, 0]))
+    else:
+        y = reviews.target + 0.5 * beside[:, 0]
+    model = FocusedTopicRegressor(3, family=family, max_epochs=8, random_state=0)
+    model.fit(reviews.counts, y, covariates=beside)
+    given = {"covariates": beside, "covariate_names": ["length", "noise"], "target": y}
+    page = Explorer(model, counts=reviews.counts, vocabulary=reviews.vocabulary, **given)
+    return model, reviews.counts, beside, page
+
+
+@pytest.mark.parametrize("family", ["gaussian", "poisson"])
+def test_columns_beside_the_text_are_in_the_story(open_page, family):
+    """What a covariate changes is what predictions change when it really is another."""
+    model, counts, beside, made = covariates_case(family)
+    found = made.summary["covariates"]["effects"]
+    for j in range(2):
+        ends = np.quantile(beside[:, j], [0.1, 0.9], method="hazen")
+        np.testing.assert_allclose(found["values"][j], ends)
+        for name, value in zip(("low", "high"), ends, strict=True):
+            changed = beside.copy()
+            changed[:, j] = value
+            predicted = model.predict(counts, covariates=changed)
+            # The typical document has the average of linear predictors.
+            typical = predicted.mean() if family == "gaussian" else np.exp(np.log(predicted).mean())
+            assert found[name][j][0] == pytest.approx(typical, rel=1e-6)
+    page = open_page(made.html)
+    story = page.locator(".story").inner_text()
+    change = found["high"][0][0] - found["low"][0][0]
+    said = re.search(r"Beside the topics: length from [\d.]+ to [\d.]+ ([+−][\d.]+)", story)
+    assert float(said.group(1).replace("−", "-")) == pytest.approx(change, abs=0.006)
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Columns beside the text", "csv"))))
+    assert float(rows[0]["change"]) == pytest.approx(change, rel=1e-6)
+    expected = "expected" if family == "poisson" else "predicted"
+    assert f"the {expected} target" in story
+
+
+def test_topics_stand_beside_the_class_they_speak_for(open_page):
+    model, texts, _ = case("multiclass")
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]))
+    best = effects.loc[effects.groupby("topic")["change"].idxmax()].set_index("topic")
+    page = open_page(explorer("multiclass").html)
+    for k in range(3):
+        row = page.locator(f"[data-topic='{k}']")
+        assert f"for {best['class'][k]}" in row.inner_text()
+        shown = row.locator(".change").inner_text().replace("−", "-")
+        assert float(shown) == pytest.approx(100 * best["change"][k], abs=0.6)
+    choice = page.locator("select").first
+    assert choice.evaluate("n => n.selectedOptions[0].textContent") == "each topic’s own class"
+    choice.select_option("1")
+    label = model[-1].classes_[1]
+    assert f"raises the probability of “{label}”" in page.locator(".story").inner_text()
+    page.locator("select").first.select_option("")
+    assert "speaks for" in page.locator(".story").inner_text()
+
+
+def test_names_of_topics_say_something():
+    """No halves of "wasn't"; of a code what it is, without remarks."""
+    reviews = make_reviews(300, random_state=0)
+    model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+    first = [int(words[0]) for words in model.top_words(1)]
+    names = list(reviews.vocabulary)
+    names[first[0]] = "wasn"
+    names[first[1]] = "ad:admission|heart|Cardiac arrest (with or without respiratory arrest)"
+    made = Explorer(model, counts=reviews.counts, vocabulary=names)
+    shown = made.summary["topics"]["names"]
+    assert not any("wasn" in name.split(", ") for name in shown)
+    assert "Cardiac arrest" in shown[1].split(", ")
+    assert all(len(name.split(", ")) == 3 for name in shown)
+
+
 def test_the_story_of_classes_says_who_speaks_for_whom(open_page):
     page = open_page(explorer("multiclass").html)
     story = page.locator(".story").inner_text()
@@ -106,6 +211,8 @@ def test_stability_is_shown_whatever_it_is(open_page):
     assert "fits 12" in page.locator("#stability").inner_text()
     page.click("#tab-fit")
     assert "words: kept always" in page.locator("#panel-fit").inner_text()
+    said = open_page(explorer("regression", stability={**given, "in words": "Two come back."}).html)
+    assert said.locator("#stability").inner_text() == "Two come back."
 
 
 def test_confusion_and_certainty_are_of_all_documents():
@@ -130,6 +237,24 @@ def test_topics_that_share_words_are_near_on_the_map():
     assert places[0, 0] > 0 > places[2, 0]  # what raises is on the right
     assert np.abs(places).max() == 1
     assert np.all(topic_map(np.ones((1, 2)) / 2, np.zeros(1)) == 0)
+
+
+def test_no_topic_hides_another_on_the_map(open_page):
+    """Also of topics that are all about as different from each other."""
+    model, given = large(20, 400, 0.5, FocusedTopicRegressor, n_docs=30)
+    for width in (1440, 390):
+        page = open_page(Explorer(model, **given).html, viewport={"width": width, "height": 900})
+        circles = page.evaluate(
+            "[...document.querySelectorAll('.bubble')].map(c =>"
+            " ['cx', 'cy', 'r'].map(n => Number(c.getAttribute(n))))"
+        )
+        at = np.array(circles)
+        gaps = np.hypot(*(at[:, None, :2] - at[None, :, :2]).transpose(2, 0, 1))
+        np.fill_diagonal(gaps, np.inf)
+        # None covers the middle of another.
+        assert np.all(gaps > np.maximum(at[:, None, 2], at[None, :, 2]))
+        box = page.locator(".map").bounding_box()
+        assert np.all(at[:, :2] - at[:, 2:] >= 0) and np.all(at[:, 0] + at[:, 2] <= box["width"])
 
 
 def test_a_map_and_a_table_of_classes_choose_topics(open_page):
@@ -180,6 +305,21 @@ def test_topics_by_group_and_over_time(open_page):
     assert sum(first) == pytest.approx(sum(groups[0]["targets"][0]["adds"][0]), abs=1e-6)
     rows = list(csv.DictReader(io.StringIO(saved(page, "Topics by shop", "csv"))))
     assert len(rows) == 9 and float(rows[0]["share"]) == pytest.approx(made_of[0::3, 0].mean())
+
+
+def test_groups_of_few_documents_do_not_outshine_the_others(open_page):
+    years = ["2001"] * 29 + ["2000"] * 29 + ["1999"] * 2
+    made = explorer("regression", by={"year": years})
+    assert made.summary["groups"][0]["labels"] == ["1999", "2000", "2001"]  # in their order
+    page = open_page(made.html)
+    tinted = page.evaluate(
+        "[...document.querySelectorAll('.cells')].map(chart => [...chart.querySelectorAll('.cell')]"
+        ".map(c => Number(c.getAttribute('fill-opacity'))))"
+    )
+    for chart in tinted:
+        opacity = np.array(chart).reshape(-1, 3)
+        assert np.all(opacity[:, 0] == 0) and opacity[:, 1:].max() == 1
+    assert "Not coloured: fewer than 10 documents" in page.locator("#panel-topics").inner_text()
 
 
 def test_groups_and_times_are_read():

@@ -15,6 +15,7 @@ from topicfocus.cli.console import (
     result_console,
 )
 from topicfocus.cli.encodings import sign
+from topicfocus.cli.labels import with_labels
 from topicfocus.cli.show import percentage
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.printable import printable, printable_values
@@ -49,7 +50,7 @@ def show(result: dict[str, Any], name: str) -> None:
     from rich.text import Text
 
     console = result_console()
-    result, name = printable_values(result), printable(name)
+    result, name = with_labels(printable_values(result)), printable(name)
     console.print(_first_line(result, name))
     if result["few_words"]:
         n = result["relevant_words"]

@@ -390,7 +390,7 @@ def _report(commands: argparse._SubParsersAction) -> None:
         type=options.count(1),
         default=2000,
         metavar="N",
-        help="documents on the page at most, the first ones (default 2000)",
+        help="documents to make the page from at most, a random choice (default 2000)",
     )
     options.add_reading(report)
     options.add_common(report)

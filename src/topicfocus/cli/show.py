@@ -8,6 +8,7 @@ import numpy as np
 
 from topicfocus.cli.console import result_console
 from topicfocus.cli.encodings import sign
+from topicfocus.cli.labels import with_labels
 from topicfocus.workflow.printable import printable_values
 from topicfocus.workflow.tables import joined
 
@@ -50,7 +51,7 @@ _CLASS_WIDTH, _WIDE = 20, 100
 
 def show(result: dict[str, Any]) -> None:
     """Topics, words, held-out figures."""
-    console, result = result_console(), printable_values(result)
+    console, result = result_console(), with_labels(printable_values(result))
     documents, words = result["documents"], result["words"]
     console.print()
     console.print(

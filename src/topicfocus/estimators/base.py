@@ -35,6 +35,7 @@ from topicfocus.estimators.parameters import check_choice, check_count
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer, in_data_units
 from topicfocus.estimators.usefulness import warn_if_useless, warn_of_empty
+from topicfocus.estimators.word_names import word_names
 from topicfocus.estimators.word_order import (
     DEFAULT_ORDER,
     ORDERS,
@@ -290,8 +291,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
-        vocabulary : list of str, optional
-            Names of the columns; by default the feature names seen in fit, else column numbers.
+        vocabulary : list of str, dict or vectoriser, optional
+            Names of the columns: a list, the `vocabulary_` of a vectoriser, or the vectoriser; by
+            default the feature names seen in fit (a dataframe's columns), else column numbers.
         order : {"probability", "relevance", "frex"}, default="probability"
             By β_vk; by relevance, λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4 and p_v the
             frequency of the word in training among the words of all topics (Sievert and Shirley,
@@ -336,7 +338,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         n : int, default=10
-        vocabulary : list of str, optional
+        vocabulary : list of str, dict or vectoriser, optional
             As for `top_words`.
 
         Returns
@@ -373,14 +375,12 @@ class TopicModel(TransformerMixin, BaseEstimator):
         n_words = self.fitted_.state.n_words
         if vocabulary is None:
             vocabulary = getattr(self, "feature_names_in_", None)
-        if vocabulary is None:
-            vocabulary = [str(v) for v in range(n_words)]
-        if len(vocabulary) != n_words:
-            raise ValueError(f"vocabulary has {len(vocabulary)} words but the model has {n_words}.")
-        return vocabulary
+        return word_names(range(n_words) if vocabulary is None else vocabulary, n_words)
 
     @available_if(lambda self: self._supervised)
-    def explain(self, X: Any, covariates: Any = None, exposure: Any = None) -> Explanation:
+    def explain(
+        self, X: Any, covariates: Any = None, exposure: Any = None, vocabulary: Any = None
+    ) -> Explanation:
         """What words and topics add to the linear predictor of each document; it adds up exactly.
 
         A word's amount is how far it moves the prediction from that of a document without words. Of
@@ -392,6 +392,8 @@ class TopicModel(TransformerMixin, BaseEstimator):
         X : counts, documents x words
         covariates, exposure : optional
             As for fit.
+        vocabulary : list of str, dict or vectoriser, optional
+            As for `top_words`.
 
         Returns
         -------
@@ -411,13 +413,14 @@ class TopicModel(TransformerMixin, BaseEstimator):
         >>> from topicfocus.datasets import make_reviews
         >>> reviews = make_reviews(300, random_state=0)
         >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-        >>> found = model.explain(reviews.counts[:4])
+        >>> found = model.explain(reviews.counts[:4], vocabulary=reviews.vocabulary)
         >>> bool(np.allclose(found.predictor[:, 0], model.predict(reviews.counts[:4])))
         True
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
-        names = getattr(self, "feature_names_in_", None)
-        return explain(self.fitted_, documents, names, self.n_jobs)
+        names = self._word_names(vocabulary)
+        about = tuple(", ".join(words) for words in self.top_words(3, names, order="relevance"))
+        return explain(self.fitted_, documents, names, self.n_jobs, about)
 
     @available_if(lambda self: self._supervised)
     def topic_effects(
@@ -451,7 +454,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
             Of the interval of the change. It contains the uncertainty of the coefficients, for as
             many documents as the model was fitted to; not that of the topics themselves
             (docs/estimators.md).
-        vocabulary : list of str, optional
+        vocabulary : list of str, dict or vectoriser, optional
             As for `top_words`.
         as_frame : bool, default=True
             A pandas dataframe, else a dict of arrays, which does not need pandas.
@@ -521,7 +524,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         n_documents : int, optional
             Documents that words are added to, at most: a random choice from X, always the same. By
             default 100; fewer, 5 at least, where many topics and words make each cost much.
-        vocabulary : list of str, optional
+        vocabulary : list of str, dict or vectoriser, optional
             As for `top_words`.
         as_frame : bool, default=True
             A pandas dataframe, else a dict of arrays, which does not need pandas.

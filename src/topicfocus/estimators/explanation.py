@@ -54,6 +54,8 @@ class Explanation:
     relevant : array of int (documents,)
         How many different words of the document the topics contain: with none the prediction is
         `before`, with few it is near it.
+    topic_words : tuple of str
+        A few words of each topic; column numbers where no names are known.
     """
 
     predictor_names: tuple[str, ...]
@@ -68,6 +70,7 @@ class Explanation:
     after: np.ndarray
     chosen: np.ndarray
     relevant: np.ndarray
+    topic_words: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.base)
@@ -133,15 +136,22 @@ class Explanation:
             if len(signed) > _SHOWN:
                 rest = sum(amount for _, amount in signed[_SHOWN:])
                 lines.append(f"  {f'({len(signed) - _SHOWN} more words)':<24}{rest:+.4g}")
+        return "\n".join([*lines, "  by topic:", *self._topic_lines(l)])
+
+    def _topic_lines(self, l: int) -> list[str]:
+        """What each topic adds, the largest first, with a few of its words."""
         row = self.topics[l][[0]].toarray()[0]
-        parts = "  ".join(
-            f"{name} {amount:+.3g}" for name, amount in zip(self.topic_names, row, strict=True)
-        )
-        return "\n".join([*lines, f"  by topic: {parts}"])
+        about = [f"  {words}" for words in self.topic_words] or [""] * len(row)
+        order = np.argsort(-np.abs(row), kind="stable")
+        return [f"    {self.topic_names[k]:<10}{row[k]:+8.3g}{about[k]}" for k in order]
 
 
 def explain(
-    fitted: Fitted, documents: Documents, word_names: Any = None, n_jobs: int | None = None
+    fitted: Fitted,
+    documents: Documents,
+    word_names: Any = None,
+    n_jobs: int | None = None,
+    topic_words: tuple[str, ...] = (),
 ) -> Explanation:
     """The explanation of documents by a fitted model; words are numbers unless they have names."""
     state = fitted.state
@@ -177,6 +187,7 @@ def explain(
         after := fitted.target_model.responses(state.family, full),
         _likeliest(fitted, after),
         fitted.relevant_words(documents.corpus),
+        topic_words,
     )
 
 

@@ -18,7 +18,9 @@ EXCLUSIVITY = 0.5
 CONTEXT_SHRINKAGE = 5.0
 
 
-def word_scores(components: np.ndarray, share: np.ndarray, order: str) -> np.ndarray:
+def word_scores(
+    components: np.ndarray, share: np.ndarray, order: str, relevance: float = RELEVANCE
+) -> np.ndarray:
     """Topics x words, larger is earlier; -inf for words that a topic does not contain.
 
     Parameters
@@ -30,13 +32,15 @@ def word_scores(components: np.ndarray, share: np.ndarray, order: str) -> np.nda
     order : {"probability", "relevance", "frex"}
         log β_vk; λ log β_vk + (1-λ) log(β_vk / p_v); or 1 / (ω / E_vk + (1-ω) / F_vk), with E and F
         the ranks of β_vk / Σ_j β_vj and of β_vk among the words of topic k, as shares of them.
+    relevance : float
+        λ.
     """
     with np.errstate(divide="ignore"):
         log = np.log(components)
     if order == "probability":
         return log
     if order == "relevance":
-        return log - (1 - RELEVANCE) * np.log(np.where(share > 0, share, 1.0))
+        return log - (1 - relevance) * np.log(np.where(share > 0, share, 1.0))
     total = components.sum(axis=0)
     out = np.full(components.shape, -np.inf)
     for k, beta in enumerate(components):

@@ -14,6 +14,8 @@ LONGEST = 40
 #: An end as short as this ("IV", "multiple") says little without what is above it.
 _LITTLE = 10
 _KIND = re.compile(r"\w{1,6}:(?=.)")
+#: What is explained in brackets behind an end: "Cardiac arrest (with or without ...)".
+_REMARK = re.compile(r"\s*\([^()]*\)$")
 #: An end that answers the level above it: "Elective: Yes", not "Yes (Elective)".
 _ANSWERS = {"yes", "no", "none", "other", "unknown", "true", "false"}
 
@@ -81,6 +83,8 @@ def spoken(name: str) -> str:
     """The end of a code alone, for names of topics: it need not tell codes apart."""
     _, parts = levels(name)
     end = parts[-1] if len(parts) > 1 else _KIND.sub("", parts[-1], count=1)
+    short = _REMARK.sub("", end)
+    end = short if len(short) >= _LITTLE else end
     if len(parts) > 1 and end.lower() in _ANSWERS:
         return f"{parts[-2]}: {end}"
     return f"{end} ({parts[-2]})" if len(parts) > 1 and len(end) < _LITTLE else end

@@ -113,11 +113,23 @@ def _missing(value: Any) -> bool:
     return value is None or value == "" or bool(value != value)
 
 
+def _is_number(label: str) -> bool:
+    try:
+        return np.isfinite(float(label))
+    except ValueError:
+        return False
+
+
 def _groups(values: list[Any]) -> tuple[list[str], np.ndarray]:
-    """Labels, the most frequent first, and the place of each document, -1 without a group."""
+    """Labels, the most frequent first (numbers in their order), and the place of each document.
+
+    A document without a group has the place -1.
+    """
     named = [None if _missing(v) else str(v) for v in values]
     often = Counter(v for v in named if v is not None).most_common()
     labels = [label for label, _ in often[:MOST_GROUPS]]
+    if all(_is_number(label) for label in labels):
+        labels.sort(key=float)
     if len(often) > MOST_GROUPS:
         labels.append(_OTHERS)
     number = {label: i for i, label in enumerate(labels[:MOST_GROUPS])}

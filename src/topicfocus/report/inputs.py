@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.word_names import word_names
 from topicfocus.text import TokenCounter
 
 _DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
@@ -136,12 +137,7 @@ def _vocabulary(given: Any, estimator: Any, vectoriser: Any, n_words: int) -> li
         given = getattr(estimator, "feature_names_in_", None)
     if given is None:
         given = [f"word {v}" for v in range(n_words)]
-    if isinstance(given, Mapping):
-        given = sorted(given, key=given.__getitem__)
-    names = [str(w) for w in given]
-    if len(names) != n_words:
-        raise ValueError(f"vocabulary has {len(names)} words, but the model has {n_words}.")
-    return names
+    return list(word_names(given, n_words))
 
 
 def _words(

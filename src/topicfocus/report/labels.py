@@ -11,12 +11,39 @@ import numpy as np
 
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
+from topicfocus.estimators.word_order import first_words, word_scores
 from topicfocus.families import FAMILIES, family_name, scale_name
 from topicfocus.report.codes import spoken
 from topicfocus.report.curves import link_curve
 from topicfocus.report.inputs import Inputs
 
 _NAME_WORDS = 3
+#: λ of the words that name a topic: readers knew topics best by it (Sievert and Shirley, 2014).
+_NAME_RELEVANCE = 0.6
+#: Of "wasn't", "I've" and "they'll".
+_HALVES = frozenset(
+    [
+        "ain",
+        "aren",
+        "couldn",
+        "didn",
+        "doesn",
+        "don",
+        "hadn",
+        "hasn",
+        "haven",
+        "isn",
+        "ll",
+        "mustn",
+        "needn",
+        "re",
+        "shouldn",
+        "ve",
+        "wasn",
+        "weren",
+        "wouldn",
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -152,17 +179,32 @@ def topic_names(inputs: Inputs, given: Any) -> list[str]:
     if unknown:
         raise ValueError(f"names has {unknown[0]!r}, but topics are numbered 0 to {n_topics - 1}.")
     # Names are to tell topics apart, whatever the order that their words are shown in.
-    words = inputs.model.top_words(_NAME_WORDS, inputs.vocabulary, order="relevance")
-    said = [", ".join(_named(word) for word in chosen) for chosen in words]
+    share = inputs.fitted.word_share
+    scores = word_scores(inputs.model.components_, share, "relevance", _NAME_RELEVANCE)
+    words = first_words(scores, 4 * _NAME_WORDS, inputs.vocabulary, lambda s: s > -np.inf)
+    said = [", ".join(_named(word) for word in _telling(chosen)[:_NAME_WORDS]) for chosen in words]
     return [str(own.get(k, said[k])) for k in range(n_topics)]
 
 
-def _named(word: str, longest: int = 32) -> str:
+def is_half(word: str) -> bool:
+    """Whether it is what a tokeniser leaves of "didn't" or "I've", which says nothing alone."""
+    return word in _HALVES
+
+
+def _telling(words: list[str]) -> list[str]:
+    """Words but for halves, unless these are all there is."""
+    return [word for word in words if not is_half(word)] or words
+
+
+def _named(word: str, longest: int = 28) -> str:
     """A word as a topic is called by it; of the end of a code, its beginning says what it is."""
     said = spoken(word)
     if said == word:
         return brief(word)
-    return said if len(said) <= longest else said[: longest - 1].rstrip() + "…"
+    if len(said) <= longest:
+        return said
+    cut = said[:longest].rsplit(" ", 1)[0] if " " in said[:longest] else said[: longest - 1]
+    return cut.rstrip(" -,;:/(") + "…"
 
 
 def brief(word: str, longest: int = 28) -> str:

@@ -1,7 +1,7 @@
 """Figures for papers, from the same summary as the page: topics, words, frontier, calibration.
 
 They need matplotlib (``pip install 'topicfocus[plots]'``), which is imported where it is used.
-Each draws on the axes given, or on new ones, and returns them.
+Each draws on the axes given, or on those of a new pyplot figure, and returns them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.report.axes import axes_for
 from topicfocus.report.facts import read_frontier
 from topicfocus.report.labels import brief
 from topicfocus.report.packing import unpack, unpack_texts
@@ -23,22 +24,10 @@ _UNITS = {
     "bernoulli": "log odds",
     "categorical": "score",
 }
+_CLASSES = ("bernoulli", "categorical")
 _SMALL = 7
 #: The page's own colours: told apart by every kind of colour vision, and in print.
 UP, DOWN, NEUTRAL = "#b34700", "#0a5fae", "#8a93a3"
-
-
-def _axes(ax: Any, size: tuple[float, float]) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "Figures need matplotlib: pip install 'topicfocus[plots]', or matplotlib itself."
-        ) from error
-    # A figure of its own, not pyplot's: it needs no display and is closed when it is let go.
-    return Figure(figsize=size, layout="constrained").add_subplot()
 
 
 def _summary(source: Any) -> Mapping[str, Any]:
@@ -57,8 +46,19 @@ def _tidy(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 1.96) -> Any:
-    """Forest plot: b + η_k of every topic with ±`level` standard errors, largest on top.
+def plot_topics(
+    source: Any,
+    predictor: int = 0,
+    ax: Any = None,
+    level: float = 1.96,
+    coefficients: bool = False,
+) -> Any:
+    """What every topic does to the target, largest on top, as the page's first picture has it.
+
+    From the hollow to the full mark goes the prediction of a typical document as its share of the
+    topic goes from the 10th to the 90th percentile of documents (`topic_effects`); the thin line is
+    the 95% interval of the change. With `coefficients`, or where the page has no documents, b + η_k
+    instead, the linear predictor of a document of topic k alone, which no document is.
 
     Parameters
     ----------
@@ -66,9 +66,11 @@ def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 
     predictor : int, default=0
         Which linear predictor, where there are several (classes, targets).
     ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
+        Where to draw; a new figure of pyplot by default.
     level : float, default=1.96
-        Standard errors to either side.
+        Standard errors to either side of a coefficient.
+    coefficients : bool, default=False
+        Draw coefficients in place of effects.
 
     Returns
     -------
@@ -88,16 +90,63 @@ def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 
     >>> from topicfocus.report import Explorer, plot_topics
     >>> reviews = make_reviews(300, random_state=0)
     >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target)
-    >>> len(plot_topics(page).get_yticklabels())
-    3
+    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target, target_name="stars")
+    >>> plot_topics(page).get_xlabel()
+    'predicted stars, from little to much of the topic'
     """
     summary = _summary(source)
     name = _predictor(summary, predictor)["name"]
     topics = summary["topics"]
+    ax = axes_for(ax, (6.4, 0.9 + 0.34 * len(topics["coef"])))
+    about = summary["targets"][summary["predictors"][predictor]["target"]]
+    if coefficients or summary["effects"] is None:
+        order = _draw_coefficients(ax, summary, predictor, level)
+        unit = f"{_UNITS[about['kind']]} of " if about["kind"] in _UNITS else ""
+        ax.set_xlabel(f"{unit}{_plain(name)}, for a document of this topic alone")
+    else:
+        order = _draw_effects(ax, summary["effects"], predictor)
+        ax.set_xlabel(f"{_predicted(about, name)}, from little to much of the topic")
+        if about["kind"] in _CLASSES:
+            ax.xaxis.set_major_formatter(lambda p, _: f"{100 * p:.3g}%")
+    names = [
+        textwrap.fill(_plain(topics["names"][k]), 34, max_lines=2, placeholder=" …") for k in order
+    ]
+    ax.set_yticks(range(len(order)), names)
+    _tidy(ax)
+    return ax
+
+
+def _predicted(about: Mapping[str, Any], name: str) -> str:
+    """What an effect is measured in."""
+    if about["kind"] in _CLASSES:
+        return f"probability of {_plain(name)}"
+    return f"{'expected' if about['kind'] == 'poisson' else 'predicted'} {_plain(name)}"
+
+
+def _draw_effects(ax: Any, effects: Mapping[str, Any], predictor: int) -> np.ndarray:
+    """A line from little to much of each topic; returns their order from the bottom up."""
+    low, high, change, lower, upper = (
+        np.array(effects[key], dtype=float)[:, predictor]
+        for key in ("low", "high", "change", "lower", "upper")
+    )
+    order = np.argsort(change)
+    ax.axvline(effects["typical"][predictor], color=NEUTRAL, linestyle="--", linewidth=1, zorder=0)
+    for place, k in enumerate(order):
+        colour = UP if change[k] >= 0 else DOWN
+        ax.plot([low[k] + lower[k], low[k] + upper[k]], [place, place], color=colour, linewidth=1)
+        ax.plot([low[k], high[k]], [place, place], color=colour, linewidth=2.4)
+        ax.plot(low[k], place, "o", color=colour, markerfacecolor="white", markersize=5)
+        ax.plot(high[k], place, "o", color=colour, markersize=6)
+    return order
+
+
+def _draw_coefficients(
+    ax: Any, summary: Mapping[str, Any], predictor: int, level: float
+) -> np.ndarray:
+    """b + η_k with ±`level` standard errors; returns the topics' order from the bottom up."""
+    topics = summary["topics"]
     effect = np.array([row[predictor] for row in topics["coef"]]) + summary["intercept"][predictor]
     order = np.argsort(effect)
-    ax = _axes(ax, (6.4, 0.9 + 0.34 * len(effect)))
     prior = np.array(topics["prior"])
     base = float(effect @ prior / prior.sum())
     ax.axvline(base, color=NEUTRAL, linestyle="--", linewidth=1, zorder=0)
@@ -108,15 +157,7 @@ def plot_topics(source: Any, predictor: int = 0, ax: Any = None, level: float = 
             ends = [effect[k] - level * error, effect[k] + level * error]
             ax.plot(ends, [place, place], color=colour, linewidth=1.8)
         ax.plot(effect[k], place, "o", color=colour, markersize=6)
-    names = [
-        textwrap.fill(_plain(topics["names"][k]), 34, max_lines=2, placeholder=" …") for k in order
-    ]
-    ax.set_yticks(range(len(order)), names)
-    kind = summary["targets"][summary["predictors"][predictor]["target"]]["kind"]
-    unit = f"{_UNITS[kind]} of " if kind in _UNITS else ""
-    ax.set_xlabel(f"{unit}{_plain(name)}, for a document of this topic alone")
-    _tidy(ax)
-    return ax
+    return order
 
 
 def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20) -> Any:
@@ -168,7 +209,7 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
         y, label = inclusion, "inclusion"
     else:
         y, label = unpack(words["why"]["as_prediction"]), "evidence"
-    ax = _axes(ax, (6.4, 4.4))
+    ax = axes_for(ax, (6.4, 4.4))
     groups = ((~kept, NEUTRAL, 4), (kept & (x < 0), DOWN, 14), (kept & (x >= 0), UP, 14))
     for mask, colour, area in groups:
         ax.scatter(x[mask], y[mask], s=area, color=colour, linewidths=0, alpha=0.7)
@@ -250,7 +291,7 @@ def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any
     figure = names[0] if figure is None else figure
     if figure not in names:
         raise ValueError(f"figure must be one of {', '.join(names)}; got {figure!r}.")
-    ax = _axes(ax, (5.0, 3.4))
+    ax = axes_for(ax, (5.0, 3.4))
     ax.plot([r["inclusion_prior"] for r in rows], [r[figure] for r in rows], "o-", color=DOWN)
     ax.set_xlabel("inclusion prior")
     ax.set_ylabel(_plain(figure))
@@ -298,7 +339,7 @@ def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax:
         raise ValueError("Calibration compares predictions with targets: give a target.")
     curve = found["calibration"][-1 if label is None else label]
     x, y, *ends = (np.array(curve[key], dtype=float) for key in ("x", "y", "low", "high"))
-    ax = _axes(ax, (4.2, 4.0))
+    ax = axes_for(ax, (4.2, 4.0))
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
     ax.plot([low, high], [low, high], color=NEUTRAL, linestyle="--", linewidth=1)
     # Rounding in the summary may put the end of a short interval on the wrong side of its middle.
@@ -306,7 +347,7 @@ def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax:
     ax.errorbar(x, y, yerr=reach, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
     ax.set_xlabel("mean prediction")
     about = summary["targets"][target]
-    if about["kind"] in ("bernoulli", "categorical"):
+    if about["kind"] in _CLASSES:
         ax.set_ylabel(f"share of {_plain(about['labels'][-1 if label is None else label])}")
     else:
         ax.set_ylabel(f"mean {_plain(about['name'])}")

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -26,6 +27,7 @@ SCRIPTS = (
     "explain.js",
     "effects.js",
     "story.js",
+    "covariates.js",
     "pictures.js",
     "topics.js",
     "words.js",
@@ -34,6 +36,9 @@ SCRIPTS = (
     "fit.js",
     "main.js",
 )
+
+#: Lines that are comments: readers of the repository have them, pages need not carry them.
+_COMMENT = re.compile(r"^ *(?:/\*\*[\s\S]*?\*/|//.*)\n", re.MULTILINE)
 
 _ESCAPES = {
     "<": "\\u003c",
@@ -51,9 +56,14 @@ def _static(name: str) -> str:
 @cache
 def _parts() -> tuple[str, str, str]:
     """Template, style and script."""
-    body = "\n".join(_static(name) for name in SCRIPTS)
+    body = "\n".join(_COMMENT.sub("", _static(name)) for name in SCRIPTS)
     script = f'(() => {{\n"use strict";\n{body}\n}})();\n'
     return _static("page.html"), _static("style.css"), script
+
+
+def frame_size() -> int:
+    """Bytes of a page without its data."""
+    return sum(len(part.encode("utf-8")) for part in _parts())
 
 
 def _source(text: str) -> str:

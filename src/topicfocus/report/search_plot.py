@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from topicfocus.report.axes import axes_for
+
 #: Of numbers of topics, from few to many; told apart by every kind of colour vision.
 _COLOURS = ("#0a5fae", "#b34700", "#2e7d4f", "#7a4fa3", "#8a6d00", "#b3315f", "#37474f")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
@@ -46,7 +48,7 @@ def plot_search(source: Any, score: str = "score", ax: Any = None) -> Any:
     rows = _rows(source)
     if not rows:
         raise ValueError("no setting of this search has a score to draw.")
-    axes = _axes(ax)
+    axes = axes_for(ax, (6.0, 4.0))
     by_topics: dict[float, list[Mapping[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: row["words"]):
         by_topics.setdefault(row["n_topics"], []).append(row)
@@ -101,15 +103,3 @@ def _ticks(words: Sequence[float]) -> list[float]:
 
 def _is_number(value: Any) -> bool:
     return value is not None and math.isfinite(value)
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "Figures need matplotlib: pip install 'topicfocus[plots]', or matplotlib itself."
-        ) from error
-    return Figure(figsize=(6.0, 4.0), layout="constrained").add_subplot()

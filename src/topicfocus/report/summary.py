@@ -13,6 +13,7 @@ import numpy as np
 
 from topicfocus import __version__
 from topicfocus.estimators.word_order import DEFAULT_ORDER, RELEVANCE
+from topicfocus.report.covariates import describe_covariates
 from topicfocus.report.documents import (
     document_summary,
     evaluate,
@@ -31,18 +32,20 @@ from topicfocus.report.labels import (
     Labels,
     describe_predictors,
     describe_targets,
+    is_half,
     listed,
     topic_names,
 )
 from topicfocus.report.layout import topic_map
+from topicfocus.report.render import frame_size
 from topicfocus.report.stability import read_stability
 from topicfocus.report.table import word_table
 from topicfocus.report.vocabulary import word_summary
 
 #: Of the summary's layout, for programs that read it.
 VERSION = 2
-#: Characters of all data; the page's own code takes 0.18 MB more.
-PAGE_BUDGET = 1_310_000
+#: Bytes of a page, its own code and all data.
+PAGE_BUDGET = 1_490_000
 SMALLEST_TEXTS = 40_000
 #: Dropped words that each topic is shown with.
 CONTEXT_WORDS = 12
@@ -135,7 +138,7 @@ def summarise(
         "predictors": describe_predictors(targets),
         "topics": _topics(inputs, found, labels),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
-        "covariates": _covariates(fitted, found.covariates, labels),
+        "covariates": describe_covariates(fitted, found.covariates, found.predictor, labels),
         "roots": fitted.sees_roots,
         "table": table,
         "reading": _reading(inputs.words),
@@ -152,7 +155,7 @@ def summarise(
     summary = plain(summary)
     if inputs.texts is not None:
         # Texts get the room that the rest leaves.
-        room = max(PAGE_BUDGET - len(json.dumps(summary)), SMALLEST_TEXTS)
+        room = max(PAGE_BUDGET - frame_size() - len(json.dumps(summary)), SMALLEST_TEXTS)
         texts, cut = pack_within([inputs.texts[i] for i in rows], room)
         summary["documents"] |= {"texts": texts, "shortened": cut}
     return summary
@@ -212,24 +215,9 @@ def _context(inputs: Inputs) -> list[list[int]] | None:
     if inputs.fitted.context is None:
         return None
     columns = np.arange(len(inputs.vocabulary))
-    names = inputs.model.context_words(CONTEXT_WORDS, columns)
-    return [[int(v) for v in words] for words in names]
-
-
-def _covariates(fitted: Any, values: np.ndarray | None, labels: Labels) -> dict[str, Any] | None:
-    """`average` is that of the training part, from which classes are explained."""
-    state = fitted.state
-    if state.covariate_coef is None:
-        return None
-    n, targets = state.covariate_coef.shape[0], fitted.target_model
-    names = listed("covariate_names", labels.covariates, targets.n_covariates)
-    names = names or [f"covariate {j}" for j in range(targets.n_covariates)]
-    return {
-        "names": targets.column_names(names),
-        "coef": state.covariate_coef,
-        "average": targets.scaling.centre,
-        "typical": np.zeros(n) if values is None or not len(values) else values.mean(axis=0),
-    }
+    found = inputs.model.context_words(2 * CONTEXT_WORDS, columns)
+    kept = [[int(v) for v in words if not is_half(inputs.vocabulary[int(v)])] for words in found]
+    return [words[:CONTEXT_WORDS] for words in kept]
 
 
 def _reading(words: TextReading) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -20,6 +21,9 @@ from topicfocus.workflow.outputs import check_output, whole_file
 from topicfocus.workflow.predict import same_columns
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.wording import setting
+
+#: Rows of a file that documents are chosen from, so that a page of a huge file does not take long.
+LOOKED_AT = 200_000
 
 
 def report_file(
@@ -56,7 +60,8 @@ def report_file(
     overwrite : bool, default=False
         Replace the page if it exists.
     docs : int, default=2000
-        Documents on the page at most, the first ones.
+        Documents to make the page from at most: a random choice, the same each time, of the first
+        200,000 rows.
     reading : ReadOptions, optional
     jobs : int, optional
         Threads; all cores by default.
@@ -103,27 +108,24 @@ def report_file(
     }
     # The target of a matrix is a file: its stem is a name.
     called = Path(target).stem if target and matrix else target
-    whole, shown, n_docs = _documents(table, saved, docs)
-    values = None
-    if table.target is not None:
-        kind = saved.settings.get("kind")
-        found = detect_target(
-            table.target[:docs], kind, where=table.where, skip_bad=reading.skip_bad
-        )
-        values = target_values(found)
+    whole, shown, chosen = _documents(table, saved, docs)
+    values = None if table.target is None else _targets(table, saved, chosen, reading.skip_bad)
     more: dict[str, Any] = {}
     if not hasattr(table, "corpus"):
-        more = Columns.read(names, table).of(np.arange(n_docs)).for_predict()
+        more = Columns.read(names, table).of(chosen).for_predict()
+        more["document_names"] = _row_names(table, chosen)
     if names.covariates:
         more["covariate_names"] = list(names.covariates)
     if grouping:
-        values_of = {name: _of_rows(one, table.rows[:n_docs]) for name, one in grouping.items()}
+        keys = _keys(table)
+        rows = [keys[i] for i in chosen]
+        values_of = {name: _of_rows(one, rows) for name, one in grouping.items()}
         more["by"] = {name: values_of[name] for name in by} or None
         more["time"] = {time: values_of[time]} if time else None
     explorer = Explorer(whole, **{**more, **shown}, target=values, target_name=called)
     with whole_file(page, overwrite=overwrite) as stream:
         stream.write(explorer.html)
-    return {"page": str(page), "documents": n_docs}
+    return {"page": str(page), "documents": len(chosen)}
 
 
 def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
@@ -137,29 +139,68 @@ def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
         raise SettingError(f"{option} reads the file twice, so it cannot be standard input.")
 
 
-def _of_rows(table: Any, rows: np.ndarray) -> list[Any]:
+def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> Any:
+    """Of the documents that are shown, as the model takes them."""
+    found = detect_target(
+        [table.target[i] for i in chosen],
+        saved.settings.get("kind"),
+        where=lambda i: table.where(int(chosen[i])),
+        skip_bad=skip_bad,
+    )
+    return target_values(found)
+
+
+def _keys(table: Any) -> list[tuple[str, int]]:
+    """File and row of all that was read: rows of several files have the same numbers."""
+    return list(zip(map(str, table.file_of_rows), map(int, table.rows), strict=True))
+
+
+def _row_names(table: Any, chosen: np.ndarray) -> list[str]:
+    """What documents are called, as in messages."""
+    keys = _keys(table)
+    several = len(table.files) > 1
+    return [f"{keys[i][0]}, row {keys[i][1]}" if several else f"row {keys[i][1]}" for i in chosen]
+
+
+def _of_rows(table: Any, rows: list[tuple[str, int]]) -> list[Any]:
     """The values of a column in these rows of the file; None where there is none."""
-    last = max((int(row) for row in rows), default=0)
+    last = rows[-1] if rows else None
     for block in table:
-        if block.rows[-1] >= last:
+        path = str(block.path or table.path)
+        if last is None or (path == last[0] and block.rows[-1] >= last[1]):
             break
-    found = dict(zip((int(row) for row in table.rows), table.target, strict=False))
-    return [found.get(int(row)) for row in rows]
+    found = dict(zip(_keys(table), table.target, strict=False))
+    return [found.get(row) for row in rows]
 
 
-def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any], int]:
-    """What the page is made of: the model as it takes the documents, and the first of them."""
+def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any], np.ndarray]:
+    """What the page is made of: the model as it takes the documents, some of them, and which.
+
+    A random choice where there are more than `most`, because files are often sorted: the first
+    ones may be of one class, one shop or one year.
+    """
+    rng = np.random.default_rng(0)
     if hasattr(table, "corpus"):
-        counts = same_columns(table.corpus, saved.counter, saved.estimator)[:most]
+        counts = same_columns(table.corpus, saved.counter, saved.estimator)
+        chosen = np.arange(counts.shape[0])
+        if len(chosen) > most:
+            chosen = np.sort(rng.choice(len(chosen), most, replace=False))
         words = table.corpus.vocabulary
         if saved.counter is not None:
             words = saved.counter.get_feature_names_out().tolist()
         # Names of columns are no text: words are picked from a list.
-        return saved.estimator, {"counts": counts, "vocabulary": words}, counts.shape[0]
-    texts: list[str] = []
+        return saved.estimator, {"counts": counts[chosen], "vocabulary": words}, chosen
+    kept: list[tuple[float, int, str]] = []
+    n = 0
     for block in table:
-        texts += block.strings
-        if len(texts) >= most:
+        # The documents with the smallest random numbers, whatever the size of the blocks.
+        numbers = rng.random(len(block.strings)).tolist()
+        kept += zip(numbers, range(n, n + len(numbers)), block.strings, strict=True)
+        n += len(numbers)
+        if len(kept) > most:
+            kept = heapq.nsmallest(most, kept)
+        if n >= max(LOOKED_AT, most):
             break
-    texts = texts[:most]
-    return saved.whole, {"texts": texts}, len(texts)
+    kept.sort(key=lambda one: one[1])
+    chosen = np.array([place for _, place, _ in kept], dtype=int)
+    return saved.whole, {"texts": [text for *_, text in kept]}, chosen

@@ -170,8 +170,9 @@ def for_page(found: dict[str, Any]) -> dict[str, Any]:
     topics = found["topics"]
     often = found["often"]
     return {
-        "cosine with its match in halves": [t["cosine"] for t in topics],
+        "in words": _in_words(found),
         "comes back": [t["same"] for t in topics],
+        "cosine with its match in halves": [t["cosine"] for t in topics],
         "top words that always return": [
             " ".join(w["word"] for w in t["words"] if w["returns"] >= often) or "none"
             for t in topics
@@ -187,15 +188,30 @@ def for_page(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _in_words(found: dict[str, Any]) -> str:
+    """The sentence that the page begins with."""
+    back = sum(bool(t["same"]) for t in found["topics"])
+    alike = found["prediction_correlation"]
+    return (
+        f"Fitted again to {found['resamples']} pairs of halves of the documents: {back} of "
+        f"{len(found['topics'])} topics come back, {found['stable_words']:,} words are kept in "
+        f"{found['often']:.0%} of the fits"
+        + ("." if alike is None else f", and predictions of two halves correlate {alike:.2f}.")
+    )
+
+
 def write_picture(path: Path, tuning: dict[str, Any]) -> bool:
     """The frontier as a picture; False where matplotlib is not installed."""
     try:
-        from topicfocus.report import plot_search
-
-        axes = plot_search(tuning["rows"], score=tuning["score"])
+        # Not pyplot's: a figure that nobody shows, in whatever thread this runs.
+        from matplotlib.figure import Figure
     except ImportError:
         return False
-    axes.figure.savefig(path, dpi=150)
+    from topicfocus.report import plot_search
+
+    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
+    plot_search(tuning["rows"], score=tuning["score"], ax=figure.add_subplot())
+    figure.savefig(path, dpi=150)
     return True
 
 

@@ -112,7 +112,7 @@ function instructive(model, list, l) {
   const topics = topicOrder(model, l).slice(0, 12);
   for (const k of topics) {
     const best = list.reduce((top, d) => (top === null || data.documents.composition[d * model.K + k] > data.documents.composition[top * model.K + k] ? d : top), null);
-    if (best !== null) take([best], `most of “${shorten(topicName(data, k), 30)}”`);
+    if (best !== null) take([best], `most of “${fitName(topicName(data, k), 30)}”`);
   }
   take(list, "");
   return [...found].map(([d, why]) => ({ d, why }));
@@ -278,7 +278,7 @@ function documentCard(model, d, l) {
     const spans = spansOf(text, data.reading);
     words = shadedText(model, text, spans, termsOf(model, spans), found, explained);
   } else {
-    words = [shadedCodes(model, found, explained), text === null ? null : el("p", { class: "shaded" }, text)];
+    words = [shadedCodes(model, found, explained), text === null ? null : el("details", { class: "more" }, el("summary", {}, "As it was given"), el("p", { class: "shaded" }, text))];
   }
   return el("section", { class: "card", id: "document" }, el("h2", {}, documentTitle(model, d)),
     responseView(model, target, found.targets[t], shownActual, explained), fewWords(found, false),

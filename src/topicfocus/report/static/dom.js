@@ -114,6 +114,14 @@ function redraw(root, content) {
   }
 }
 
+/** As many of a name's words as fit: "acute respiratory failure, dementia" of a longer list. */
+function fitName(name, length) {
+  if (name.length <= length) return name;
+  const parts = name.split(", ");
+  while (parts.length > 1 && parts.join(", ").length > length) parts.pop();
+  return shorten(parts.join(", "), length);
+}
+
 /** A long code without its middle: its kind ("dx:") and its end, which tells codes apart (report/labels.py). */
 function brief(name, length) {
   if (name.length <= length) return name;

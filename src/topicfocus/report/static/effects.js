@@ -14,6 +14,28 @@ function topicOrder(model, l) {
   return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change);
 }
 
+/** Whether topics are shown each with the class it speaks for: there are classes, and none is chosen. */
+function ownClasses(model) {
+  const { data } = model;
+  return state.predictor === null && data.targets[data.predictors[0].target].kind === "categorical";
+}
+
+/** The predictor that topic k is shown by: the one chosen, else that of the class it speaks for most. */
+function topicOn(model, k) {
+  if (!ownClasses(model)) return effectOn();
+  const { first, width } = model.data.targets[model.data.predictors[0].target];
+  let best = first;
+  for (let l = first; l < first + width; l++) if (reach(model, k, l).change > reach(model, k, best).change) best = l;
+  return best;
+}
+
+/** Topics in the order they are listed in: by effect, or in the order of the classes they speak for. */
+function listedTopics(model) {
+  if (!ownClasses(model)) return topicOrder(model, effectOn());
+  const change = (k) => reach(model, k, topicOn(model, k)).change;
+  return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => topicOn(model, a) - topicOn(model, b) || change(b) - change(a));
+}
+
 /** Ends of what a predictor's target can be, null where there is none. */
 function limitsOf(model, l) {
   const target = model.data.targets[model.data.predictors[l].target];
@@ -56,14 +78,15 @@ function topicTip(model, k, l) {
   const { data } = model, e = reach(model, k, l);
   const name = `${topicName(data, k)}: `;
   if (!e.shares) return `${name}coefficient ${format(model.coef[l][k])}; ${percent(data.topics.prevalence[k])} of the average document.`;
-  return `${name}as its share goes from ${percent(e.shares[0])} to ${percent(e.shares[1])}, ${thing(model, l)} goes from ${levelText(model, e.from, l, e.change)} to ${levelText(model, e.to, l, e.change)}, `
+  return `${name}as its share goes from ${percent(e.shares[0])} to ${percent(e.shares[1])}, ${moving(model, l)} from ${levelText(model, e.from, l, e.change)} to ${levelText(model, e.to, l, e.change)}, `
     + `${changeText(model, k, l)} (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)}). ${percent(data.topics.prevalence[k])} of the average document.${stabilityText(model, k)}`;
 }
 
-function stabilityText(model, k) {
+/** What a check of the fit says of topic k; `most`: the first of it. */
+function stabilityText(model, k, most = Infinity) {
   const found = model.data.stability;
-  const parts = found ? Object.entries(found.topics) : [];
-  return parts.length ? ` Stability: ${parts.map(([name, values]) => `${name} ${shownValue(values[k])}`).join(", ")}.` : "";
+  const parts = found ? Object.entries(found.topics).filter(([, values]) => values[k] !== null && values[k] !== "none").slice(0, most) : [];
+  return parts.length ? ` Stability: ${parts.map(([name, values]) => `${name}${typeof values[k] === "number" ? "" : ":"} ${shownValue(values[k])}`).join(", ")}.` : "";
 }
 
 /** What a word's first occurrence changes, on the target's scale; without documents, of the linear predictor. */

@@ -200,7 +200,7 @@ function compositionView(model, found) {
   const order = Array.from(shares, (_, k) => k).sort((a, b) => shares[b] - shares[a]);
   return el("table", { class: "mix composition" }, el("caption", {}, found.words.length ? "Composition: the topics that its words come from" : "Composition: none of its words is in a topic"),
     el("tbody", {}, order.slice(0, 8).map((k) => el("tr", {},
-      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, shorten(topicName(data, k), 34))),
+      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicName(data, k), 34))),
       el("td", { class: "track", "data-tip": `${topicName(data, k)}: ${percent(shares[k])} of its relevant words; all documents ${percent(data.topics.prevalence[k])}` }, bar(0, shares[k], [0, 1], "accent")),
       el("td", { class: "number" }, percent(shares[k]))))));
 }

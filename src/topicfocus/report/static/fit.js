@@ -15,8 +15,8 @@ function drawFit(model, root, width) {
 function stabilityCard(model) {
   const found = model.data.stability;
   if (!found) return null;
-  const checks = Object.entries(found.topics), whole = Object.entries(found.whole);
-  return card("Stability",
+  const checks = Object.entries(found.topics), whole = Object.entries(found.whole).filter(([name]) => name !== IN_WORDS);
+  return card("Stability", found.whole[IN_WORDS] ? el("p", {}, found.whole[IN_WORDS]) : null,
     whole.length ? table("Stability", null, whole.map(([name, value]) => [name, shownValue(value)])) : null,
     checks.length ? table("Stability of topics", ["topic", ...checks.map(([name]) => name)], model.data.topics.names.map((_, k) => [topicName(model.data, k), ...checks.map(([, values]) => shownValue(values[k]))])) : null);
 }

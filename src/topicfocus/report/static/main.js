@@ -10,10 +10,21 @@ function header(model) {
     el("div", { class: "title" }, el("h1", {}, data.title),
       el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} words kept, ${format(data.documents.row.length)} ${data.held_out ? "held-out " : ""}documents in this page`)),
     el("div", { class: "fields tools" },
-      model.L > 1 ? select("Effect on", effectOn(), data.predictors.map((p, l) => [l, p.name]), (l) => update({ predictor: Number(l), box: null })) : null,
+      model.L > 1 ? effectChoice(model) : null,
       el("button", { type: "button", id: "theme", "data-key": "theme", onclick: () => { switchTheme(); update({}); } }, "Light or dark"),
       el("button", { type: "button", id: "link", "data-tip": "A link to what is shown now", onclick: (event) => copyLink(event.currentTarget) }, "Copy link"),
       el("button", { type: "button", id: "save", "data-tip": "This page as a file, with your names of topics in it", onclick: () => saveFile(fileName(data.title, "html"), "text/html", savedCopy()) }, "Save a copy")));
+}
+
+/** What a view is about while no class is chosen. */
+const NO_CLASS = { topics: "each topic’s own class", documents: "the class predicted", try: "the class predicted" };
+
+/** Which class or target effects are on. */
+function effectChoice(model) {
+  const every = model.data.predictors.map((p, l) => [l, p.name]);
+  const own = model.data.targets[model.data.predictors[0].target].kind === "categorical" ? NO_CLASS[state.view] : undefined;
+  return select("Effect on", own ? state.predictor ?? "" : effectOn(), own ? [["", own], ...every] : every,
+    (l) => update({ predictor: l === "" ? null : Number(l), box: null }));
 }
 
 function tabs() {
@@ -35,7 +46,7 @@ function selection(model) {
   const { data } = model;
   const chip = (text, patch) => el("button", { type: "button", class: "chip", "aria-label": `${text}: show all again`, onclick: () => update(patch) }, text, el("small", {}, "×"));
   const parts = [];
-  if (state.topic !== null) parts.push(chip(`topic ${state.topic}: ${shorten(topicName(data, state.topic), 40)}`, { topic: null }));
+  if (state.topic !== null) parts.push(chip(`topic ${state.topic}: ${fitName(topicName(data, state.topic), 40)}`, { topic: null }));
   if (state.word !== null) parts.push(chip(`word: ${shorten(wordName(model, state.word), 40)}`, { word: null }));
   if (state.box) parts.push(chip("brushed documents", { box: null, doc: null }));
   return parts.length ? [el("span", { class: "muted" }, "Selected:"), ...parts]

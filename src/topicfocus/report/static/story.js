@@ -1,20 +1,38 @@
 // ---- the story: what drives the target, in a few sentences made from the fit ----
 
 const MOST_NAMED = 3;
+const MOST_CLASSES = 4;
 
-/** As many of a name's words as fit: "acute respiratory failure, dementia" of a longer list. */
-function shortName(model, k, length = 46) {
-  const name = topicName(model.data, k);
-  if (name.length <= length) return name;
-  const parts = name.split(", ");
-  while (parts.length > 1 && parts.join(", ").length > length) parts.pop();
-  return shorten(parts.join(", "), length);
+function shortName(model, k, length = 72) {
+  return fitName(topicName(model.data, k), length);
 }
 
-/** “a”, “b” and “c”, each a button to its topic, in the colour of what it does to predictor l. */
-function namedTopics(model, topics, l) {
-  const parts = topics.map((k) => el("button", { type: "button", class: `link ${reach(model, k, l).change >= 0 ? "up" : "down"}`, "data-key": `story-${k}-${l}`, "data-tip": topicTip(model, k, l), onclick: () => update({ topic: k, view: "topics" }) }, `“${shortName(model, k)}”`));
+/** Parts of a sentence, with commas and an "and". */
+function listedParts(parts) {
   return parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
+}
+
+/** “a”, a link to its topic, in the colour of what it does to predictor l. */
+function namedTopic(model, k, l) {
+  // No button, which would not break over two lines.
+  const go = () => update({ topic: k, view: "topics" });
+  return el("span", {
+    role: "link", tabindex: 0, class: `link ${reach(model, k, l).change >= 0 ? "up" : "down"}`, "data-key": `story-${k}-${l}`, "data-tip": topicTip(model, k, l),
+    onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); },
+  }, `“${shortName(model, k)}”`);
+}
+
+/** A label without the kind of a code and what is in brackets: "Respiratory" of "ad: Respiratory (Organ System)". */
+function plainName(label) {
+  return label.replace(/^\w{1,6}: /, "").replace(/(.) \(.*$/, "$1");
+}
+
+/** A topic, how far it goes, and what it is about: “bland, dry” −0.55 (with rice, chicken). */
+function driver(model, k, l) {
+  const { data } = model, about = data.topics.context ? data.topics.context[k].slice(0, 3).map((v) => plainName(wordName(model, v))) : [];
+  while (about.join(", ").length > 40 && about.length > 1) about.pop();
+  return [namedTopic(model, k, l), " ", el("strong", { class: "amount" }, changeShort(model, reach(model, k, l).change, l, changeDecimals(reach(model, k, l).change))),
+    about.length ? el("span", { class: "muted" }, ` (with ${about.join(", ")})`) : ""];
 }
 
 /** Topics that surely move a prediction, the strongest first: [those that raise, those that lower]. */
@@ -28,23 +46,23 @@ function movers(model, l) {
 function storyCard(model, l) {
   const { data } = model;
   const target = data.targets[data.predictors[l].target];
-  const sentences = target.kind === "categorical" && state.predictor === null ? classStory(model, target) : numberStory(model, l);
-  return el("section", { class: "card story", "aria-label": "In short" }, el("p", {}, sentences), figuresStory(model, l), stabilityStory(model));
+  const sentences = ownClasses(model) ? classStory(model, target) : numberStory(model, l);
+  return el("section", { class: "card story", "aria-label": "In short" }, sentences, figuresStory(model, l), stabilityStory(model));
 }
 
-/** Which topics raise it and which lower it, and how far the strongest of each go. */
+/** Which topics raise it and which lower it, and how far; the strongest first. */
 function numberStory(model, l) {
-  const [up, down] = movers(model, l);
-  const out = [];
-  const some = (list) => list.slice(0, MOST_NAMED);
-  const verb = (list, word) => (some(list).length === 1 ? `${word}s` : word);
-  if (!up.length && !down.length) return `No topic surely moves ${thing(model, l)}.`;
-  if (up.length) out.push(...namedTopics(model, some(up), l), ` ${verb(up, "raise")} `, el("strong", {}, thing(model, l)), down.length ? "; " : ". ");
-  if (down.length) out.push(...namedTopics(model, some(down), l), ` ${verb(down, "lower")} `, up.length ? "it. " : [el("strong", {}, thing(model, l)), ". "]);
-  const far = [up[0], down[0]].filter((k) => k !== undefined);
-  const end = (k) => `“${shortName(model, k, 40)}”: ${reach(model, k, l).shares ? `${levelText(model, reach(model, k, l).from, l, reach(model, k, l).change)} to ${levelText(model, reach(model, k, l).to, l, reach(model, k, l).change)}` : changeText(model, k, l)}`;
-  out.push(`From documents with little of a topic to documents with much, ${far.map(end).join("; ")}${isClass(model.data.targets[model.data.predictors[l].target]) || !model.data.effects ? "" : ` ${model.data.targets[model.data.predictors[l].target].name}`}. `);
-  return out;
+  const { data } = model, target = data.targets[data.predictors[l].target];
+  const [up, down] = movers(model, l).map((list) => list.slice(0, MOST_NAMED));
+  if (!up.length && !down.length) return [el("p", {}, `No topic surely moves ${thing(model, l)}.`)];
+  const line = (list, ...head) => (list.length ? el("p", {}, head, " ", listedParts(list.map((k) => driver(model, k, l))), ".") : null);
+  const other = target.kind === "bernoulli" ? `, so that “${target.labels[0]}” is likelier` : "";
+  return [
+    line(up, "What ", el("strong", { class: "up" }, "raises"), " ", el("strong", {}, thing(model, l)), ":"),
+    line(down, "What ", el("strong", { class: "down" }, "lowers"), " ", up.length ? `it${other}:` : [el("strong", {}, thing(model, l)), `${other}:`]),
+    covariateStory(model, l),
+    data.effects ? el("p", { class: "note" }, `How far it moves, in ${isClass(target) ? "percentage points" : target.name}, from documents with little of a topic to documents with much of it. In a typical document it is ${levelText(model, data.effects.typical[l], l)}.`) : null,
+  ];
 }
 
 /** What goes up: the target, or the probability of a class. */
@@ -53,16 +71,24 @@ function thing(model, l) {
   return isClass(target) ? `the probability of “${predictorName(model, l)}”` : target.kind === "poisson" ? `the expected ${predictorName(model, l)}` : `the predicted ${predictorName(model, l)}`;
 }
 
+/** What goes, as the subject of a sentence: targets are called in the plural ("stars") and in the singular. */
+function moving(model, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  return isClass(target) ? `${thing(model, l)} goes` : `the ${target.kind === "poisson" ? "expectation" : "prediction"} goes`;
+}
+
 /** Classes, each with the topic that speaks for it most. */
 function classStory(model, target) {
   const best = target.labels.map((label, c) => {
     const l = target.first + c;
     const k = Array.from({ length: model.K }, (_, j) => j).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change)[0];
-    return { label, k, change: reach(model, k, l).change };
-  }).sort((a, b) => b.change - a.change).slice(0, 4);
-  return [`${model.K} topics tell ${target.labels.length} classes of ${target.name} apart: `,
-    ...best.flatMap(({ label, k }, i) => [i ? (i === best.length - 1 ? " and " : ", ") : "", ...namedTopics(model, [k], target.labels.indexOf(label) + target.first), " speaks for ", el("strong", {}, label)]), ". ",
-    confusedText(model, target)];
+    return { label, k, l, change: reach(model, k, l).change };
+  }).sort((a, b) => b.change - a.change).slice(0, MOST_CLASSES);
+  const far = ({ k, l }) => (reach(model, k, l).shares ? ` (${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)})` : "");
+  return [
+    el("p", {}, `${model.K} topics tell ${target.labels.length} classes of ${target.name} apart: `,
+      listedParts(best.map((one) => [namedTopic(model, one.k, one.l), " speaks for ", el("strong", {}, one.label), el("span", { class: "muted" }, far(one))])), ". "),
+    el("p", { class: "note" }, model.data.effects ? "In brackets: the probability of the class in documents with little and with much of the topic. " : "", confusedText(model, target))];
 }
 
 function confusedText(model, target) {
@@ -90,15 +116,20 @@ function figuresStory(model, l) {
   return el("p", {}, el("strong", {}, words), ` reach ${name} `, el("strong", { id: "headline" }, value(own)), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
 }
 
+/** The entry of a check of the fit that is a sentence. */
+const IN_WORDS = "in words";
+
 /** Of a check of the fit: what it says about the whole. */
 function stabilityStory(model) {
   const found = model.data.stability;
   const whole = found ? Object.entries(found.whole) : [];
   if (!whole.length) return null;
+  if (found.whole[IN_WORDS]) return el("p", { id: "stability" }, found.whole[IN_WORDS]);
   return el("p", { id: "stability" }, "Stability: ", whole.slice(0, 6).map(([name, value]) => `${name} ${shownValue(value)}`).join(", "), whole.length > 6 ? " (more in Fit)." : ".");
 }
 
 function shownValue(value) {
+  if (typeof value === "boolean") return value ? "yes" : "no";
   return typeof value === "number" ? format(value) : value === null ? "–" : String(value);
 }
 

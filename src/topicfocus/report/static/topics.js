@@ -10,14 +10,31 @@ function probability(model, row, k) {
 /** The first kept words of topic k: by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
  * FREX, as estimators/word_order.py has them. */
 function topWords(model, k) {
-  const { data, kept } = model;
-  const words = [];
+  const { data, kept, W, scale: sizes, K } = model;
+  if (state.by === "frex") return frexWords(model, k);
+  const lambda = state.by === "probability" ? 1 : state.relevance, volume = data.topics.volume[k];
+  // The best so far, in order: thousands of words need not be sorted for twenty of them.
+  const best = [];
   for (let row = 0; row < kept.length; row++) {
-    const beta = probability(model, row, k);
-    if (beta > 0) words.push({ v: kept[row], row, beta });
+    const beta = (W[row * K + k] * sizes[row]) / volume;
+    if (!(beta > 0)) continue;
+    const score = lambda === 1 ? beta : Math.log(beta) - (1 - lambda) * Math.log(data.table.share[row]);
+    if (best.length === SHOWN_WORDS && score <= best[SHOWN_WORDS - 1].score) continue;
+    let place = best.length;
+    while (place > 0 && best[place - 1].score < score) place--;
+    best.splice(place, 0, { v: kept[row], row, beta, score });
+    if (best.length > SHOWN_WORDS) best.pop();
   }
-  const lambda = state.by === "probability" ? 1 : state.relevance;
-  const scores = state.by === "frex" ? frex(model, words, k) : words.map((w) => Math.log(w.beta) - (1 - lambda) * Math.log(data.table.share[w.row]));
+  return best;
+}
+
+function frexWords(model, k) {
+  const words = [];
+  for (let row = 0; row < model.kept.length; row++) {
+    const beta = probability(model, row, k);
+    if (beta > 0) words.push({ v: model.kept[row], row, beta });
+  }
+  const scores = frex(model, words, k);
   const order = words.map((_, i) => i).sort((a, b) => scores[b] - scores[a]);
   return order.slice(0, SHOWN_WORDS).map((i) => words[i]);
 }
@@ -56,20 +73,18 @@ function topicError(model, k, l) {
 
 function drawTopics(model, root, width) {
   const { data } = model;
-  const l = effectOn();
-  const order = topicOrder(model, l);
-  const chosen = state.topic ?? order[0];
-  const target = data.targets[data.predictors[l].target];
+  const order = listedTopics(model), chosen = state.topic ?? order[0];
+  const l = effectOn(), target = data.targets[data.predictors[l].target];
   // Before a class is chosen, all of them are the picture.
   const heat = target.kind === "categorical" ? heatCard(model, chosen, target, inner(width, 1.3)) : null, first = state.predictor === null;
   redraw(root, [
     storyCard(model, l),
     el("div", { class: "columns" },
-      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, "Topics by effect"), forest(model, order, chosen, l), forestNote(model, l)), mapCard(model, chosen, l, inner(width, 1.3)),
+      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, ownClasses(model) ? "Topics by the class they speak for" : "Topics by effect"), forest(model, order, chosen), forestNote(model, l)), ownClasses(model) ? null : covariateCard(model, l), mapCard(model, chosen, l, inner(width, 1.3)),
         heat && !first ? heat : null,
         ...groupCards(model, chosen, inner(width, 1.3)), topicDocuments(model, chosen)),
-      el("div", { class: "beside" }, topicCard(model, chosen, l))),
-    state.printing ? el("div", { class: "every" }, order.filter((k) => k !== chosen).map((k) => topicCard(model, k, l))) : null]);
+      el("div", { class: "beside" }, topicCard(model, chosen, topicOn(model, chosen)))),
+    state.printing ? el("div", { class: "every" }, order.filter((k) => k !== chosen).map((k) => topicCard(model, k, topicOn(model, k)))) : null]);
 }
 
 /** What the scale is, and what an interval is. */
@@ -78,7 +93,7 @@ function forestNote(model, l) {
   if (!e) return el("p", { class: "note" }, "No documents were given, so these are the coefficients, less their average: how far a document of one topic alone would be from one without words. ", shareNote());
   const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `Training saw ${predictorName(model, l)} from ${format(seen[0])} to ${format(seen[1])}. ` : "";
   return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic (θ̂, as the model infers it) goes from ", quantileText(e, 0), " to ", quantileText(e, 1), " percentile of real documents, the other topics in proportion. ",
-    `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}Lines are 95% intervals of the change; they do not know that the topics were found from data, too. `, shareNote());
+    ownClasses(model) ? "Choose a class above for all topics' effects on it. " : `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}`, "Lines are 95% intervals of the change; they do not know that the topics were found from data, too. ", shareNote());
 }
 
 /** "the 10th", "the 97.5th": of more than five classes the upper one reaches the documents of a class. */
@@ -94,7 +109,7 @@ function forestDomain(model, order, l) {
   const e = model.data.effects;
   const ends = [];
   for (const k of order) {
-    const r = reach(model, k, l);
+    const r = reach(model, k, topicOn(model, k));
     if (!e) { ends.push(r.change, 0); continue; }
     // An interval that nobody is sure of must not flatten all the others.
     const most = 3 * Math.abs(r.change) + 1e-9;
@@ -105,8 +120,8 @@ function forestDomain(model, order, l) {
   return [limits[0] === null ? low : Math.max(low, limits[0] - 0.02 * (high - low)), limits[1] === null ? high : Math.min(high, limits[1] + 0.02 * (high - low))];
 }
 
-function forest(model, order, chosen, l) {
-  const { data } = model;
+function forest(model, order, chosen) {
+  const { data } = model, l = effectOn(), own = ownClasses(model);
   const domain = forestDomain(model, order, l);
   const s = scale(domain, [0, 100]);
   const e = data.effects, base = e ? e.typical[l] : 0;
@@ -114,6 +129,7 @@ function forest(model, order, chosen, l) {
   const common = Math.max(...data.topics.prevalence, 1e-9);
   const axisTicks = ticks(domain, 4);
   const decimals = Math.min(2, decimalsOf(order.map((k) => reach(model, k, l).change)));
+  const within = (v, on) => { const [low, high] = limitsOf(model, on); return clamp(v, low ?? v, high ?? v); };
   const from = state.word !== null ? wordTopics(model, state.word) : null;
   const limits = e ? limitsOf(model, l).filter((v) => v !== null && v >= domain[0] && v <= domain[1]) : [];
   const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
@@ -122,34 +138,36 @@ function forest(model, order, chosen, l) {
     el("span", { class: "change" }, "Change"),
     el("span", { class: "share" }, "Share"));
   const rows = order.map((k) => {
-    const r = reach(model, k, l), kind = r.change >= 0 ? "up" : "down";
+    const on = topicOn(model, k), r = reach(model, k, on), kind = r.change >= 0 ? "up" : "down";
     const at = (v) => `${clamp(s(v), 0, 100)}%`;
     const [a, b] = e ? [r.from, r.to] : [0, r.change];
     return el("li", {}, el("button", {
-      type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": topicTip(model, k, l), "data-tip": topicTip(model, k, l),
+      type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": topicTip(model, k, on), "data-tip": topicTip(model, k, on),
       onclick: () => update({ topic: k }),
     },
       el("span", { class: "name" }, el("strong", {}, topicName(data, k)),
+        own ? el("small", { class: "for" }, "for ", el("b", {}, predictorName(model, on))) : null,
         el("small", { class: "words" }, topWords(model, k).slice(0, 7).map((w) => wordName(model, w.v)).join(" · ")),
         data.topics.context && data.topics.context[k].length ? el("small", { class: "words with" }, "with ", data.topics.context[k].slice(0, 4).map((v) => wordName(model, v)).join(" · ")) : null,
-        stabilityText(model, k) ? el("small", { class: "words" }, stabilityText(model, k).trim()) : null,
+        stabilityText(model, k, 2) ? el("small", { class: "stable" }, stabilityText(model, k, 2).trim()) : null,
         from ? el("small", { class: "words from-word" }, `${percent(from[k])} of “${wordName(model, state.word)}” comes from it`) : null),
       svg("svg", { class: "forest-plot", "aria-hidden": "true" },
         axisTicks.map((t) => svg("line", { class: "gridline", x1: `${s(t)}%`, x2: `${s(t)}%`, y1: 0, y2: "100%" })),
         limits.map((v) => svg("line", { class: "limit", x1: `${s(v)}%`, x2: `${s(v)}%`, y1: 0, y2: "100%" })),
-        svg("line", { class: "base", x1: `${s(base)}%`, x2: `${s(base)}%`, y1: 0, y2: "100%" }),
-        r.low === null ? "" : svg("line", { class: `interval thin ${kind}`, x1: at(a + r.low), x2: at(a + r.high), y1: "50%", y2: "50%" }),
+        own ? "" : svg("line", { class: "base", x1: `${s(base)}%`, x2: `${s(base)}%`, y1: 0, y2: "100%" }),
+        r.low === null ? "" : svg("line", { class: `interval thin ${kind}`, x1: at(e ? within(a + r.low, on) : a + r.low), x2: at(e ? within(a + r.high, on) : a + r.high), y1: "50%", y2: "50%" }),
         svg("line", { class: `interval thick ${kind}`, x1: at(a), x2: at(b), y1: "50%", y2: "50%" }),
         svg("circle", { class: `hollow ${kind}`, cx: at(a), cy: "50%", r: 4 }),
         svg("circle", { class: kind, cx: at(b), cy: "50%", r: 5.5 })),
-      el("span", { class: `change ${kind}` }, changeShort(model, r.change, l, decimals)),
+      el("span", { class: `change ${kind}` }, changeShort(model, r.change, on, decimals)),
       el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
   });
-  const title = `Effects of topics on ${predictorName(model, l)}`;
+  const title = own ? "Effects of topics on their classes" : `Effects of topics on ${predictorName(model, l)}`;
+  const measured = own ? "the probability of the class" : thing(model, l);
   return el("div", { class: "forest" },
-    el("p", { class: "muted" }, e ? `${thing(model, l).replace("the ", "")}, in documents with little and with much of the topic` : "coefficients"), head,
+    el("p", { class: "muted" }, e ? `${measured.replace("the ", "")}, in documents with little and with much of the topic` : "coefficients"), head,
     el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
-    savers(title, () => barsDrawing(title, order.map((k) => { const r = reach(model, k, l); const a = r.from ?? 0; return { name: topicName(data, k), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: r.change >= 0 ? "up" : "down", text: changeShort(model, r.change, l) }; }), { label: e ? thing(model, l) : "coefficient", at: base }), () => topicsData(model)));
+    savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicName(data, k)}` : topicName(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: r.change >= 0 ? "up" : "down", text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
 }
 
 /** A change in a column. */
@@ -184,7 +202,7 @@ function topicSentence(model, k, l) {
   const { data } = model, r = reach(model, k, l);
   if (!r.shares) return el("p", {}, "Coefficient ", el("strong", {}, format(model.coef[l][k])), ". Share of the average document: ", el("strong", {}, percent(data.topics.prevalence[k])), ".");
   return el("p", { class: "sentence" }, el("strong", { class: r.change >= 0 ? "up" : "down", "data-change": r.change }, changeText(model, k, l)),
-    ` (${amountText(model, r.low, l).replace(/ .*/, "")} to ${amountText(model, r.high, l)}): ${thing(model, l)} goes from ${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
+    ` (${amountText(model, r.low, l).replace(/ .*/, "")} to ${amountText(model, r.high, l)}): ${moving(model, l)} from ${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
     el("strong", {}, percent(data.topics.prevalence[k])), " of the average document.", stabilityText(model, k));
 }
 
@@ -229,7 +247,7 @@ function relevanceText() {
 function refreshRelevance(model, root) {
   const slider = root.querySelector("#relevance");
   if (!slider) return false;
-  const l = effectOn(), k = state.topic ?? topicOrder(model, l)[0];
+  const k = state.topic ?? listedTopics(model)[0], l = topicOn(model, k);
   if (Number(slider.value) !== state.relevance) slider.value = state.relevance;
   root.querySelector("#relevance-value").textContent = relevanceText();
   root.querySelector("#topic-words").replaceChildren(wordBars(model, k, l));
@@ -293,7 +311,8 @@ function documentTitle(model, d) {
 
 function documentSnippet(model, d, length = 110) {
   const { data } = model;
-  if (data.documents.texts) return shorten(data.documents.texts[d], length);
+  // Codes are read by their labels, whatever the text that they stand in.
+  if (data.documents.texts && data.reading.text) return shorten(data.documents.texts[d], length);
   const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => wordName(model, v));
   return shorten(names.join(", "), length) || "none of its words is in a topic";
 }

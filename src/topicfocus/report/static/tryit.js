@@ -58,7 +58,13 @@ function exampleNote(model) {
   const d = tryExample(model);
   if (d === null) return null;
   const actual = model.data.targets.map((target, t) => (model.data.documents.actual ? `${target.name} ${actualText(model, d, t)}` : "")).filter(Boolean).join(", ");
-  return el("p", { class: "note", id: "example" }, `An example, ${documentTitle(model, d)}${actual ? ` (actual ${actual})` : ""}. Change it, or type your own.`);
+  return el("p", { class: "note", id: "example" }, `An example, ${cutShort(model, d) ? "the beginning of " : ""}${documentTitle(model, d)}${actual ? ` (actual ${actual})` : ""}. Change it, or ${model.data.reading.text ? "type" : "pick"} your own.`);
+}
+
+/** Whether the page has the beginning of a document only. */
+function cutShort(model, d) {
+  const { shortened, texts } = model.data.documents;
+  return model.data.reading.text && shortened && texts !== null && texts[d].endsWith(" …");
 }
 
 function textInput(model) {
@@ -178,7 +184,7 @@ function codeSwitches(model, codes, found, l) {
   const order = [...codes].sort(([a], [b]) => Math.abs(whole.get(b) ?? 0) - Math.abs(whole.get(a) ?? 0));
   return el("p", { class: "shaded codes" }, order.map(([v, n]) => {
     const name = wordName(model, v) + (n > 1 ? ` ×${format(n)}` : ""), off = state.off.includes(v);
-    if (model.rowOf[v] < 0) return [el("span", { class: "muted", "data-tip": wordTip(model, v, l) }, name), " "];
+    if (model.rowOf[v] < 0) return [el("span", { class: "muted", "data-tip": wordTip(model, v, l) }, name), " · "];
     return [shadedWord(model, name, amountOf.get(v) ?? 0, l, () => toggleOff(v), off, v), " "];
   }));
 }

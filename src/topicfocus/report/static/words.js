@@ -144,7 +144,7 @@ function wordMap(model, all, shown, l, width) {
   if (chosen >= 0) {
     const x = sx(xs[chosen]), y = sy(ys[chosen]);
     root.append(svg("circle", { class: "chosen", cx: x, cy: y, r: 6 }),
-      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, brief(wordName(model, shown), 30)));
+      svg("text", { class: "label strong", x: x > (box.left + box.right) / 2 ? x - 10 : x + 10, y: y - 8, "text-anchor": x > (box.left + box.right) / 2 ? "end" : "start" }, pointName(model, shown, 30)));
   }
   const surface = svg("rect", { class: "surface point", x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top });
   const places = all.map((_, i) => [sx(xs[i]), sy(ys[i])]);
@@ -175,7 +175,7 @@ function labelWords(model, all, shown, xs, ys, { root, sx, sy, box }) {
   let placed = 0;
   for (const i of order.slice(0, 200)) {
     if (placed >= most) break;
-    const name = brief(wordName(model, all[i]), 22);
+    const name = pointName(model, all[i], 22);
     const wide = name.length * 6.6 + 6;
     const right = xs[i] >= 0;
     let x = sx(xs[i]) + (right ? -6 : 6);
@@ -228,7 +228,7 @@ function wordCard(model, v, l) {
     el("h3", {}, kept ? "Why it was kept" : "Why it was dropped"), whyView(model, v),
     topics && el("table", { class: "mix" }, el("caption", {}, "Topics it comes from"),
       el("tbody", {}, topics.map((r, k) => [k, r]).sort((a, b) => b[1] - a[1]).slice(0, 6).map(([k, r]) => el("tr", {},
-        el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, shorten(topicName(data, k), 34))),
+        el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicName(data, k), 34))),
         el("td", { class: "track" }, bar(0, r, [0, 1], "accent")), el("td", { class: "number" }, percent(r)))))),
     byTarget(model, v, l),
     data.documents.row.length ? el("p", {}, el("button", { type: "button", onclick: () => update({ word: v, view: "documents", doc: null }) }, "Documents with this word")) : null,
@@ -291,4 +291,10 @@ function byTarget(model, v, l) {
     el("tbody", {}, names.map((name, b) => el("tr", {},
       el("th", { scope: "row" }, shorten(name, 24)), el("td", { class: "track" }, bar(0, shares[b], [0, most], "accent")),
       el("td", { class: "number" }, percent(shares[b])), el("td", { class: "number muted" }, `${format(given.documents[v * n + b])} of ${format(given.size[b])}`)))));
+}
+
+/** A word beside its point: of a code what it is, without its kind and what is in brackets. */
+function pointName(model, v, length) {
+  const label = wordName(model, v), plain = plainName(label);
+  return plain === label ? brief(label, length) : shorten(plain, length);
 }
