@@ -338,7 +338,7 @@ def test_an_interrupted_reproduction_goes_on(tmp_path):
     kept = {path.name for path in runs.glob("*.npz")}
     assert 2 <= len(kept) < len(EXPERIMENTS["synthetic"].tasks(Plan(quick=True)))
     assert not list(runs.glob("*.tmp"))
-    found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path)
+    found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path, "--jobs", "1")
     assert found.returncode == 0, found.stderr
     assert f"{len(kept)} already finished" in found.stderr
     assert "synthetic" in found.stdout
