@@ -24,6 +24,7 @@ settings.load_profile("compiled")
 SLOW_FILES = (
     "cli",
     "adversity",
+    "distributed",
     "reproduce/test_runs.py",
     "solvers/test_sort_and_cut.py",
     "test_pages.py",
@@ -33,6 +34,8 @@ SLOW_FILES = (
     "text/test_memory.py",
     "families/test_extension.py",
     "kernels",
+    "selection",
+    "test_examples.py",
     "estimators",
     "solvers",
 )

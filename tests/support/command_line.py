@@ -27,19 +27,6 @@ def environment(**more):
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **more}
 
 
-def topicfocus_process(*args, **kwargs):
-    """A process of its own: for signals, limits, terminals, environments and imports."""
-    kwargs = {"env": environment(), **kwargs}
-    return subprocess.run(
-        [*COMMAND, *map(str, args)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        **kwargs,
-    )
-
-
 def run_command(arguments):
     """The work of a forked process: the command, as the process itself."""
     from topicfocus.cli.main import main

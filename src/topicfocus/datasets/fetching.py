@@ -232,15 +232,13 @@ def _bar(name: str, show: bool | None) -> Iterator[Callable[[int, int | None], N
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Wait until no other process is in here with the same path."""
+    from filelock import FileLock
+
+    lock = FileLock(path, mode=0o600)
+    # Without locks, on some file systems, only the checks at the end protect against a second one.
+    with suppress(NotImplementedError):
+        lock.acquire()
     try:
-        import fcntl
-    except ImportError:  # Windows: only the checks at the end protect against a second process
-        yield
-        return
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(handle)
+        lock.release()

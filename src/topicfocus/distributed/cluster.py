@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+#: Seconds in which a scheduler must answer.
+ANSWER = 20.0
 #: Seconds without any worker after which a cluster counts as gone.
 PATIENCE = 60.0
 #: Seconds between looks at whether there still are workers.
@@ -68,7 +70,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
                 dashboard_address=None,
                 silence_logs=50,
             )
-        client = package.Client(cluster or address, timeout="20s")
+        client = package.Client(cluster or address, timeout=ANSWER)
     except (OSError, ValueError, TimeoutError) as error:
         if cluster is not None:
             cluster.close()

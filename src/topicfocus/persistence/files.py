@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 from topicfocus import __version__
 from topicfocus.persistence.archive import DAMAGED, read_archive, write_archive
 from topicfocus.persistence.atomic import replacing
-from topicfocus.persistence.encoding import Decoder, Encoder
+from topicfocus.persistence.decoding import Decoder
+from topicfocus.persistence.encoding import Encoder
 from topicfocus.persistence.errors import ModelFileError
 
 #: What a file names as its makers, for whoever has to find out why it cannot be read.

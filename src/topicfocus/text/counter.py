@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
-import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +15,19 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from topicfocus.text import counting, listed
 from topicfocus.text.buffers import Texts, text_chunks
+from topicfocus.text.counter_parameters import (
+    check_count,
+    check_frequency,
+    check_separator,
+    read_orders,
+    warn_of_stop_words,
+)
 from topicfocus.text.counting import Tally, TokenRule
 from topicfocus.text.listed import ListedTally
+from topicfocus.text.spans import token_spans
 from topicfocus.text.stop_words import LANGUAGES, words_of
 from topicfocus.text.stored import WaitingPairs, waiting_pairs, write_pairs
+from topicfocus.text.vocabulary import chosen_terms, given_vocabulary
 
 
 class TokenCounter(TransformerMixin, BaseEstimator):
@@ -250,18 +256,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         rule = self.rule()
         if self.separator is not None:
             return listed.code_spans(text, self.separator)
-        lower = text.lower() if rule.lowercase else text
-        # Lower case may be longer: one dotted capital I becomes two characters.
-        origin = list(range(len(lower)))
-        if len(lower) != len(text):
-            origin = [i for i, character in enumerate(text) for _ in character.lower()]
-        if self.tokenizer is not None:
-            found = listed.find_tokens(lower, self.tokenizer(lower))
-            return [(origin[a], origin[b - 1] + 1, token) for a, b, token in found]
-        return [
-            (origin[match.start()], origin[match.end() - 1] + 1, match.group())
-            for match in _word_pattern(rule).finditer(lower)
-        ]
+        return token_spans(text, rule, self.tokenizer)
 
     def fit_store(self, X: Any, folder: Any, **about: Any) -> TokenCounter:
         """Learn the vocabulary and count into a store on disk, for more texts than memory holds.
@@ -327,11 +322,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def _checked_rule(self) -> TokenRule:
         rule = self.rule()
         if self._listed_terms(rule) is None:
-            _warn_of_stop_words(rule)
-        _check_frequency("min_df", self.min_df)
-        _check_frequency("max_df", self.max_df)
+            warn_of_stop_words(rule)
+        check_frequency("min_df", self.min_df)
+        check_frequency("max_df", self.max_df)
         if self.max_features is not None:
-            _check_count("max_features", self.max_features)
+            check_count("max_features", self.max_features)
         return rule
 
     def _learn(
@@ -354,32 +349,12 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
     def _choose(self, tally: Tally | ListedTally) -> NDArray[np.int64]:
         """The vocabulary, and the column of each id."""
-        least = _documents(self.min_df, tally.n_docs)
-        most = _documents(self.max_df, tally.n_docs)
-        if most < least:
-            raise ValueError(
-                f"max_df corresponds to < documents than min_df: {most:g} and {least:g} of the "
-                f"{tally.n_docs} documents."
-            )
-        kept, column = counting.choose(tally, least, most, self.max_features)
-        if not kept:
-            raise ValueError(
-                f"After pruning, no terms remain: none is in {least:g} to {most:g} of the "
-                f"{tally.n_docs} documents. Try a lower min_df or a higher max_df."
-            )
+        kept, column = chosen_terms(tally, self.min_df, self.max_df, self.max_features)
         self.vocabulary_ = {term: i for i, term in enumerate(kept)}
         return column
 
     def _listed_terms(self, rule: TokenRule) -> listed.Tokens | None:
-        """From a text to its terms, where Python makes them; None for words."""
-        if self.separator is not None:
-            codes = listed.codes_of(self.separator)
-            return listed.terms_of(codes, rule.stop_words, rule.orders)
-        if self.tokenizer is None:
-            return None
-        function = listed.checked(self.tokenizer)
-        tokens = (lambda text: function(text.lower())) if rule.lowercase else function
-        return listed.terms_of(tokens, rule.stop_words, rule.orders)
+        return listed.listed_terms(rule, self.separator, self.tokenizer)
 
     def _count_known(self, X: Any, rule: TokenRule) -> sparse.csr_array:
         chunks, terms = self._chunks(X), self._listed_terms(rule)
@@ -411,20 +386,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_length=3).rule().min_length
         3
         """
-        _check_count("min_length", self.min_length)
-        try:
-            low, high = self.ngram_range
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"ngram_range must be two whole numbers such as (1, 2), got {self.ngram_range!r}."
-            ) from None
-        _check_count("ngram_range[0]", low)
-        _check_count("ngram_range[1]", high)
-        if low > high:
-            raise ValueError(f"ngram_range must not fall, got {self.ngram_range!r}.")
-        check_separator(self.separator, self.tokenizer, (low, high))
+        check_count("min_length", self.min_length)
+        orders = read_orders(self.ngram_range)
+        check_separator(self.separator, self.tokenizer, orders)
         stop = read_stop_words(self.stop_words)
-        return TokenRule(bool(self.lowercase), int(self.min_length), (int(low), int(high)), stop)
+        return TokenRule(bool(self.lowercase), int(self.min_length), orders, stop)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -450,84 +416,3 @@ def read_stop_words(stop_words: Any) -> tuple[str, ...]:
         if not isinstance(word, str):
             raise TypeError(f"stop_words must hold strings, but one is {word!r}.")
     return words
-
-
-def check_separator(separator: Any, tokenizer: Any, orders: tuple[int, int]) -> None:
-    """Raise where codes or a function are not what they must be, or do not go together."""
-    if separator is not None:
-        if not isinstance(separator, str) or not separator:
-            raise ValueError(f"separator must be one character or more, got {separator!r}.")
-        if tokenizer is not None:
-            raise ValueError("separator and tokenizer do not go together: give one of them.")
-        if orders != (1, 1):
-            raise ValueError("there are no n-grams of codes: leave ngram_range with a separator.")
-    if isinstance(tokenizer, str):
-        raise TypeError(
-            f"tokenizer is only the name of a function, {tokenizer!r}. Pass the function itself."
-        )
-    if tokenizer is not None and not callable(tokenizer):
-        raise TypeError(f"tokenizer must be a function, got {tokenizer!r:.40}.")
-
-
-def given_vocabulary(vocabulary: Any) -> dict[str, int]:
-    """A user's vocabulary as a dict of columns, the same rules as scikit-learn's."""
-    if isinstance(vocabulary, str):
-        raise TypeError(f"vocabulary must hold terms, got one string; pass [{vocabulary!r}].")
-    if isinstance(vocabulary, Mapping):
-        columns = dict(vocabulary)
-        if sorted(columns.values()) != list(range(len(columns))):
-            raise ValueError(
-                f"the columns of a vocabulary of {len(columns)} terms must be the numbers 0 to "
-                f"{len(columns) - 1}, each once."
-            )
-    else:
-        terms = sorted(vocabulary) if isinstance(vocabulary, (set, frozenset)) else list(vocabulary)
-        columns = {}
-        for i, term in enumerate(terms):
-            if columns.setdefault(term, i) != i:
-                raise ValueError(f"Duplicate term in vocabulary: {term!r}")
-    if not columns:
-        raise ValueError("empty vocabulary passed to fit")
-    for term in columns:
-        if not isinstance(term, str):
-            raise TypeError(f"vocabulary must hold strings, but one term is {term!r}.")
-    return {term: int(i) for term, i in columns.items()}
-
-
-def _word_pattern(rule: TokenRule) -> re.Pattern[str]:
-    return re.compile(rf"(?u)\b\w{{{rule.min_length},}}\b")
-
-
-def _warn_of_stop_words(rule: TokenRule) -> None:
-    """Stop words that no text can contain as they are written do nothing: say so."""
-    stop = set(rule.stop_words)
-    change: Callable[[str], str] = str.lower if rule.lowercase else str
-    pattern = _word_pattern(rule)
-    parts = {part for word in stop for part in pattern.findall(change(word))} - stop
-    if parts:
-        shown = ", ".join(map(repr, sorted(parts)[:10])) + (", ..." if len(parts) > 10 else "")
-        warnings.warn(
-            "Your stop_words may be inconsistent with your preprocessing. Some are split or put "
-            f"into lower case like any text and become {shown}, not in stop_words.",
-            UserWarning,
-            stacklevel=5,
-        )
-
-
-def _check_count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-
-
-def _check_frequency(name: str, value: Any) -> None:
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    share = isinstance(value, numbers.Real) and not isinstance(value, (bool, numbers.Integral))
-    if not (whole and value >= 1) and not (share and 0 <= value <= 1):
-        raise ValueError(
-            f"{name} must be a whole number of documents from 1 or a share of them between 0.0 and "
-            f"1.0, got {value!r}."
-        )
-
-
-def _documents(value: float, n_docs: int) -> float:
-    return value if isinstance(value, numbers.Integral) else value * n_docs

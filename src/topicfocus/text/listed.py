@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from topicfocus.text.buffers import Texts
-from topicfocus.text.counting import Pairs, to_csr
+from topicfocus.text.counting import Pairs, TokenRule, to_csr
 
 #: From a text to its tokens.
 Tokens = Callable[[str], Sequence[str]]
@@ -102,6 +102,19 @@ def checked(function: Callable[[str], Iterable[str]]) -> Tokens:
         return found
 
     return tokens
+
+
+def listed_terms(
+    rule: TokenRule, separator: str | None, tokenizer: Callable[[str], Sequence[str]] | None
+) -> Tokens | None:
+    """From a text to its terms, where Python makes them; None for words."""
+    if separator is not None:
+        return terms_of(codes_of(separator), rule.stop_words, rule.orders)
+    if tokenizer is None:
+        return None
+    function = checked(tokenizer)
+    tokens = (lambda text: function(text.lower())) if rule.lowercase else function
+    return terms_of(tokens, rule.stop_words, rule.orders)
 
 
 def learn_listed(

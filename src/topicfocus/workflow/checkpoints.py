@@ -20,7 +20,8 @@ from topicfocus import __version__
 from topicfocus.persistence import ModelFileError, register_record
 from topicfocus.persistence.archive import read_archive, write_archive
 from topicfocus.persistence.atomic import replacing
-from topicfocus.persistence.encoding import Decoder, Encoder
+from topicfocus.persistence.decoding import Decoder
+from topicfocus.persistence.encoding import Encoder
 from topicfocus.persistence.registry import record_name
 from topicfocus.solvers.focus import CHECKPOINT_RECORDS
 from topicfocus.workflow.errors import SettingError

@@ -17,9 +17,10 @@ from topicfocus.metrics import (
     log_loss,
     poisson_deviance,
     r2,
+    rmse,
 )
 from topicfocus.metrics.baselines import Inputs, Predicted, constant, regression
-from topicfocus.metrics.prediction import mean_squared_error, stated_and_happened
+from topicfocus.metrics.prediction import stated_and_happened
 from topicfocus.workflow.count import Counted
 from topicfocus.workflow.models import is_classes
 from topicfocus.workflow.predict import interval, predict
@@ -169,7 +170,7 @@ def figures(
     out: dict[str, float] = {}
     if kind == "count":
         out["deviance"] = poisson_deviance(truth, values, weight)
-    out["rmse"] = float(np.sqrt(mean_squared_error(truth, values, weight)))
+    out["rmse"] = rmse(truth, values, weight)
     out["r2"] = r2(truth, values, weight)
     if kind == "ordinal":
         levels = np.asarray(labels, dtype=float)

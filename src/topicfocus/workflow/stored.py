@@ -149,7 +149,8 @@ def _registered() -> Any:
     """Encoder and decoder that know what a source is made of."""
     import topicfocus.estimators  # noqa: F401  it registers records first
     from topicfocus.persistence import register_record
-    from topicfocus.persistence.encoding import Decoder, Encoder
+    from topicfocus.persistence.decoding import Decoder
+    from topicfocus.persistence.encoding import Encoder
     from topicfocus.persistence.registry import record_name
 
     for record in (Target, Columns, ColumnNames):

@@ -47,8 +47,10 @@ from topicfocus.kernels.channels import (
     switch_gradients,
     topic_gradient,
 )
+from topicfocus.kernels.local import LocalCorpus
 from topicfocus.kernels.threads import chunk_bounds, run_chunks
 from topicfocus.kernels.uncollapsed import (
+    AdamStep,
     Uncollapsed,
     UncollapsedStats,
     Visit,
@@ -170,6 +172,7 @@ class GradientSolver:
         return replace(state, epoch=state.epoch + 1), info
 
     def _batch(self, state: GradientState, docs: np.ndarray) -> float:
+        """A step of everything that these documents touch; their part of the objective."""
         problem, hyper, local = state.problem, state.hyper, state.local
         read = _read(state)
         model = read.model
@@ -177,46 +180,15 @@ class GradientSolver:
         rows = read_rows(counts, 0, counts.shape[0])
         corpus = local_corpus(rows, beside_words(problem, model))
         now = state.adam.t + 1
-        catch_up_documents(
-            docs,
-            corpus.indptr,
-            local,
-            unvisited_drift(state.visited[docs], now),
-            self.learning_rate,
-        )
+        drift = unvisited_drift(state.visited[docs], now)
+        catch_up_documents(docs, corpus.indptr, local, drift, self.learning_rate)
         state.visited[docs] = now
         # η's gradient belongs to the γ before this step.
         batch = problem.rows(docs)
         d_target = coef_gradient(batch, model, local.concentration[docs])
-        coef, family = model.coef_rows, common(model.family)
+        bounds = chunk_bounds(batch.corpus.counts.indptr, model.n_words)
         step = adam_step(self.learning_rate, now)
-        n_words, n_topics = model.topic_word.shape
-
-        def make() -> UncollapsedStats:
-            return UncollapsedStats(np.zeros((n_words, n_topics)), np.zeros(3))
-
-        def work(first: int, last: int, out: UncollapsedStats) -> None:
-            step_documents(
-                first,
-                last,
-                docs,
-                corpus,
-                model.inclusion,
-                read.log_topics,
-                model.doc_topic_prior,
-                coef,
-                family,
-                local,
-                step,
-                out,
-            )
-
-        def add(total: UncollapsedStats, other: UncollapsedStats) -> None:
-            for mine, theirs in zip(total, other, strict=True):
-                mine += theirs
-
-        bounds = chunk_bounds(batch.corpus.counts.indptr, n_words)
-        stats = run_chunks(work, bounds, make, add, problem.n_jobs)
+        stats = _step_in_chunks(docs, corpus, read, local, step, bounds, problem.n_jobs)
         gradient, background_value = _global_gradient(
             stats.word_topic, batch.word_counts, read, hyper
         )
@@ -239,6 +211,45 @@ class _Reading(NamedTuple):
     model: ModelState
     log_topics: np.ndarray
     log_background: np.ndarray
+
+
+def _step_in_chunks(
+    docs: np.ndarray,
+    corpus: LocalCorpus,
+    read: _Reading,
+    local: Uncollapsed,
+    step: AdamStep,
+    bounds: np.ndarray,
+    n_jobs: int | None,
+) -> UncollapsedStats:
+    """A step of the variational parameters of documents, in place; what it says of the topics."""
+    model = read.model
+    coef, family = model.coef_rows, common(model.family)
+
+    def make() -> UncollapsedStats:
+        return UncollapsedStats(np.zeros(model.topic_word.shape), np.zeros(3))
+
+    def work(first: int, last: int, out: UncollapsedStats) -> None:
+        step_documents(
+            first,
+            last,
+            docs,
+            corpus,
+            model.inclusion,
+            read.log_topics,
+            model.doc_topic_prior,
+            coef,
+            family,
+            local,
+            step,
+            out,
+        )
+
+    def add(total: UncollapsedStats, other: UncollapsedStats) -> None:
+        for mine, theirs in zip(total, other, strict=True):
+            mine += theirs
+
+    return run_chunks(work, bounds, make, add, n_jobs)
 
 
 def _log_softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,74 @@
+"""What the parameters of `TokenCounter` may be, and what is said of one that may not."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from topicfocus.text.counting import TokenRule
+from topicfocus.text.spans import word_pattern
+
+
+def check_separator(separator: Any, tokenizer: Any, orders: tuple[int, int]) -> None:
+    """Raise where codes or a function are not what they must be, or do not go together."""
+    if separator is not None:
+        if not isinstance(separator, str) or not separator:
+            raise ValueError(f"separator must be one character or more, got {separator!r}.")
+        if tokenizer is not None:
+            raise ValueError("separator and tokenizer do not go together: give one of them.")
+        if orders != (1, 1):
+            raise ValueError("there are no n-grams of codes: leave ngram_range with a separator.")
+    if isinstance(tokenizer, str):
+        raise TypeError(
+            f"tokenizer is only the name of a function, {tokenizer!r}. Pass the function itself."
+        )
+    if tokenizer is not None and not callable(tokenizer):
+        raise TypeError(f"tokenizer must be a function, got {tokenizer!r:.40}.")
+
+
+def read_orders(ngram_range: Any) -> tuple[int, int]:
+    """The lowest and the highest order of n-grams."""
+    try:
+        low, high = ngram_range
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"ngram_range must be two whole numbers such as (1, 2), got {ngram_range!r}."
+        ) from None
+    check_count("ngram_range[0]", low)
+    check_count("ngram_range[1]", high)
+    if low > high:
+        raise ValueError(f"ngram_range must not fall, got {ngram_range!r}.")
+    return int(low), int(high)
+
+
+def warn_of_stop_words(rule: TokenRule) -> None:
+    """Stop words that no text can contain as they are written do nothing: say so."""
+    stop = set(rule.stop_words)
+    change: Callable[[str], str] = str.lower if rule.lowercase else str
+    pattern = word_pattern(rule)
+    parts = {part for word in stop for part in pattern.findall(change(word))} - stop
+    if parts:
+        shown = ", ".join(map(repr, sorted(parts)[:10])) + (", ..." if len(parts) > 10 else "")
+        warnings.warn(
+            "Your stop_words may be inconsistent with your preprocessing. Some are split or put "
+            f"into lower case like any text and become {shown}, not in stop_words.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def check_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+
+def check_frequency(name: str, value: Any) -> None:
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    share = isinstance(value, numbers.Real) and not isinstance(value, (bool, numbers.Integral))
+    if not (whole and value >= 1) and not (share and 0 <= value <= 1):
+        raise ValueError(
+            f"{name} must be a whole number of documents from 1 or a share of them between 0.0 and "
+            f"1.0, got {value!r}."
+        )
