@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from topicfocus import __version__
 from topicfocus.cli import options
-from topicfocus.workflow.options import KINDS, MODELS
+from topicfocus.workflow.options import KINDS, MODELS, SELECTIONS
 from topicfocus.workflow.printable import printable
 
 SHELLS = ("bash", "zsh", "fish")
@@ -227,6 +227,13 @@ def _model(parser: argparse.ArgumentParser) -> None:
 
 
 def _testing(group: Any) -> None:
+    group.add_argument(
+        "--selection",
+        choices=SELECTIONS,
+        default="predictive",
+        help="how focused chooses words: those that predict best (default), or those that other "
+        "samples would keep, too, which predict a little less",
+    )
     group.add_argument(
         "--test-share",
         type=options.share,

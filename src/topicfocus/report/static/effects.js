@@ -97,5 +97,6 @@ function wordTip(model, v, l, more = "") {
   const full = words.labels && words.labels[v] !== words.names[v] ? ` (${words.names[v].split("|").join(" › ")})` : "";
   const often = documents.n ? ` In ${format(words.documents[v])} of ${format(documents.n)} documents.` : "";
   const effect = model.rowOf[v] < 0 ? " In no topic." : ` Its first occurrence in a document: ${amountText(model, wordEffect(model, v, l), l)}${isClass(model.data.targets[model.data.predictors[l].target]) ? ` of ${predictorName(model, l)}` : ""}.`;
-  return `${wordName(model, v)}${full}: ${more}${often}${effect}`.replace(": In", ". In").replace(":  In", ". In");
+  const halves = halvesWith(model, v) === null ? "" : ` Kept in ${percent(halvesWith(model, v))} of the halves of the documents.`;
+  return `${wordName(model, v)}${full}: ${more}${often}${effect}${halves}`.replace(": In", ". In").replace(":  In", ". In");
 }
