@@ -207,8 +207,8 @@ def page(seed: int) -> str:
         "# Coverage of the intervals of effects",
         "",
         "Made by `python experiments/effect_intervals.py`, which says what the truths are: share",
-        f"of 90% intervals of `stability` that contain the truth (standard error); {PAIRS} pairs of "
-        "halves.",
+        f"of 90% intervals of `stability` that contain the truth (standard error); {PAIRS} pairs "
+        "of halves.",
         "",
         "| documents | samples | " + " | ".join(NAMES) + " |",
         "|---" * 6 + "|",

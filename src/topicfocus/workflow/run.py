@@ -344,7 +344,7 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         found_on_the_way["baseline"] = False
     if settings["kind"] != "binary":
         found_on_the_way["kind"] = settings["kind"]
-    if outcome.fingerprint is not None:
+    if outcome.fingerprint is not None and "tuning" not in outcome.result:
         found_on_the_way["fingerprint"] = outcome.fingerprint
     config = as_config(
         job.given, job.roles, job.options, job.reading, job.counting, **found_on_the_way
