@@ -70,14 +70,14 @@ def reviews(seed: int, n_docs: int, n_themes: int, n_topics: int) -> Case:
 
 
 CASES = {
-    "planted, numbers, share given": lambda s: planted(s, 40_000, "gaussian", inclusion_prior=0.25),
+    "planted, numbers, share given": lambda s: planted(s, 20_000, "gaussian", inclusion_prior=0.25),
     "planted, two classes, share given": lambda s: planted(
-        s + 1, 60_000, "bernoulli", inclusion_prior=0.25
+        s + 1, 30_000, "bernoulli", inclusion_prior=0.25
     ),
-    "planted, numbers, automatic share": lambda s: planted(s + 2, 40_000, "gaussian"),
-    "planted, two classes, automatic share": lambda s: planted(s + 3, 60_000, "bernoulli"),
-    "reviews, automatic share": lambda s: reviews(s + 4, 40_000, 1, 3),
-    "reviews of 3 themes, automatic share": lambda s: reviews(s + 5, 40_000, 3, 6),
+    "planted, numbers, automatic share": lambda s: planted(s + 2, 20_000, "gaussian"),
+    "planted, two classes, automatic share": lambda s: planted(s + 3, 30_000, "bernoulli"),
+    "reviews, automatic share": lambda s: reviews(s + 4, 20_000, 1, 3),
+    "reviews of 3 themes, automatic share": lambda s: reviews(s + 5, 20_000, 3, 6),
 }
 
 

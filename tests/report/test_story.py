@@ -98,6 +98,7 @@ def test_stability_is_shown_whatever_it_is(open_page):
         "topics": {"share": [0.9, 0.5, 0.25]},
         "whole": {"fits": 12, "words: kept always": 31},
         "words": None,
+        "halves": None,
     }
     assert read_stability({"x": {0: 0.5}}, 3)["topics"] == {"x": [0.5, None, None]}
     with pytest.raises(TypeError, match="must be a dict"):
@@ -126,7 +127,15 @@ def test_words_that_do_not_come_back_are_marked_with_those_that_stand_for_them(o
     read = read_stability(mine, 3, names)
     assert read["words"]["frequency"][kept] == 0.25 and read["words"]["frequency"][other] == 1
     assert read["words"]["others"] == [[kept, dropped, 0.75]]
+    mine["topics"][1].update(same=False, cosine=0.25)
+    mine["topics"][0].update(same=True, cosine=0.875)
     page = open_page(explorer("regression", stability=mine).html)
+    shown = page.locator("[data-topic='1']").inner_text()
+    assert "does not come back in halves of the documents (cosine 0.25)" in shown
+    assert "comes back in halves" in page.locator("[data-topic='0']").inner_text()
+    story = page.locator("#stability").inner_text()
+    assert "2 pairs of halves" in story and "not come back" in story
+    assert "less than half of the halves keep: 1." in story
     page.click("#tab-words")
     page.locator("#query").fill(names[kept])
     card = page.locator("#word-card").inner_text()

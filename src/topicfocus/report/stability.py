@@ -18,7 +18,8 @@ def read_stability(
     A list of as many entries as there are topics, or a dict whose keys are numbers of topics, is
     about topics; a dict of other things is opened ("words: kept always"); all else is about the
     whole and shown as it is. What `topicfocus.stability` returns, or its `to_dict`, is put into
-    this form, with what it says about words ("words"; `_words_of`).
+    this form, with what it says about words ("words"; `_words_of`) and, for sentences, topics
+    ("halves").
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def read_stability(
     --------
     >>> from topicfocus.report.stability import read_stability
     >>> read_stability({"share": [0.9, 0.4], "fits": 10}, 2)
-    {'topics': {'share': [0.9, 0.4]}, 'whole': {'fits': 10}, 'words': None}
+    {'topics': {'share': [0.9, 0.4]}, 'whole': {'fits': 10}, 'words': None, 'halves': None}
     """
     if given is None:
         return None
@@ -48,13 +49,14 @@ def read_stability(
         given = given.to_dict(list(vocabulary) or None)
     if not isinstance(given, Mapping):
         raise TypeError(f"stability must be a dict of results, got {type(given).__name__}.")
-    words = None
+    words = halves = None
     if {"resamples", "topics", "words", "substitutes"} <= set(given):  # of Stability.to_dict
-        words, given = _words_of(given, vocabulary), for_page(given)
+        words, halves = _words_of(given, vocabulary), _topics_of(given)
+        given = for_page(given)
     topics: dict[str, list[Any]] = {}
     whole: dict[str, Any] = {}
     _sort(given, "", n_topics, topics, whole)
-    return {"topics": topics, "whole": whole, "words": words}
+    return {"topics": topics, "whole": whole, "words": words, "halves": halves}
 
 
 def for_page(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,6 +77,24 @@ def for_page(found: Mapping[str, Any]) -> dict[str, Any]:
         "words kept in 90% of halves": found["stable_words"],
         "of these expected false, at most": found["false_words"],
         "correlation of predictions of two halves": found["prediction_correlation"],
+    }
+
+
+def _topics_of(found: Mapping[str, Any]) -> dict[str, Any]:
+    """For each topic whether it comes back, how alike, and which of its top words return."""
+    often = found["often"]
+    return {
+        "level": found["level"],
+        "topics": [
+            {
+                "same": t["same"],
+                "cosine": t["cosine"],
+                "returning": [w["word"] for w in t["words"] if w["returns"] >= often],
+                "low": t["low"],
+                "high": t["high"],
+            }
+            for t in found["topics"]
+        ],
     }
 
 

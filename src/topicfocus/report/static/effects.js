@@ -60,8 +60,21 @@ function topicTip(model, k, l) {
     + `${changeText(model, k, l)} (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)}). ${percent(data.topics.prevalence[k])} of the average document.${stabilityText(model, k)}`;
 }
 
+/** Whether a topic comes back in halves of the documents, in a few words; null where that was not looked at. */
+function backText(model, k) {
+  const found = model.data.stability && model.data.stability.halves;
+  if (!found) return null;
+  const { same, cosine } = found.topics[k];
+  return `${same ? "comes back" : "does not come back"} in halves of the documents (cosine ${fixed(cosine, 2)})`;
+}
+
 function stabilityText(model, k) {
   const found = model.data.stability;
+  if (found && found.halves) {
+    const { returning, low, high } = found.halves.topics[k];
+    const effect = typeof low === "number" ? ` What it moves within its reach, found anew in halves: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval, linear predictor).` : "";
+    return ` It ${backText(model, k)}. Top words that always return: ${returning.join(", ") || "none"}.${effect}`;
+  }
   const parts = found ? Object.entries(found.topics) : [];
   return parts.length ? ` Stability: ${parts.map(([name, values]) => `${name} ${shownValue(values[k])}`).join(", ")}.` : "";
 }

@@ -132,7 +132,8 @@ function forest(model, order, chosen, l) {
       el("span", { class: "name" }, el("strong", {}, topicName(data, k)),
         el("small", { class: "words" }, topWords(model, k).slice(0, 7).map((w) => wordName(model, w.v)).join(" · ")),
         data.topics.context && data.topics.context[k].length ? el("small", { class: "words with" }, "with ", data.topics.context[k].slice(0, 4).map((v) => wordName(model, v)).join(" · ")) : null,
-        stabilityText(model, k) ? el("small", { class: "words" }, stabilityText(model, k).trim()) : null,
+        backText(model, k) !== null ? el("small", { class: `back${data.stability.halves.topics[k].same ? "" : " unsure"}` }, backText(model, k))
+          : stabilityText(model, k) ? el("small", { class: "words" }, stabilityText(model, k).trim()) : null,
         from ? el("small", { class: "words from-word" }, `${percent(from[k])} of “${wordName(model, state.word)}” comes from it`) : null),
       svg("svg", { class: "forest-plot", "aria-hidden": "true" },
         axisTicks.map((t) => svg("line", { class: "gridline", x1: `${s(t)}%`, x2: `${s(t)}%`, y1: 0, y2: "100%" })),
