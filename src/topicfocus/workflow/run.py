@@ -238,17 +238,15 @@ def fit_file(
         jobs=jobs,
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
-    folder = _checked_folder(out, resume, overwrite)
     how: dict[str, Any] = {"overwrite": overwrite, "resume": resume, "every": checkpoint_every}
-    how |= {"progress": progress, "baseline": baseline}
+    how |= {"progress": progress, "baseline": baseline, "fingerprint": fingerprint}
     job = _Job(
         paths=_paths(path),
         roles=Roles(text=text, target=target, kind=kind, more=more),
         options=options,
         reading=reading,
         counting=counting,
-        folder=folder,
-        fingerprint=fingerprint,
+        folder=_checked_folder(out, resume, overwrite),
         **how,
         **_beyond_memory(memory, cluster, options),
     )
