@@ -1,125 +1,240 @@
 """Do the intervals of `stability` cover as often as they say? Synthetic documents, the truth known.
 
-    python experiments/effect_intervals.py [SAMPLES]
+    python experiments/effect_intervals.py [CASE ...] [--samples 100] [--seed 1]
+    python experiments/effect_intervals.py --table                  # only write COVERAGE.md
 
 A large corpus is drawn; disjoint samples of it are what users would have. Each is given to
-`stability` (12 pairs of halves, level 0.9). An interval of a topic's effect is right if it contains
+`stability` (10 pairs of halves, level 0.9). What should an interval of a topic's effect contain?
 
-- "this size": the mean of the effects that fits to all the samples come to, what the same fit finds
-  on average in samples of this size; or
-- "all": the effect in a fit to the whole corpus, 50 or 60 times as many documents.
+- "all, share held": the effect in a fit to the whole corpus, 50 times as many documents, with the
+  share of words that the sample came to. This is what the model of a sample is an estimate of, once
+  the share is taken as given.
+- "this size": the mean of the effects that fits to all the samples come to, with the same share.
+- "all, share chosen": the effect in a fit to the whole corpus that chooses its own share, which
+  with so many documents may be another: another model, with other topics.
+- "this topic": what the very topic that was found, its words as they are, moves in the corpus: the
+  target is regressed on the mixes that the sample's model gives to documents of the corpus.
 
-Topics are matched to those of the whole corpus. Intervals around the one fit, with the same
-standard error, and those around the mean of the halves stand beside the ones of `stability`, whose
-middle is between the two. That middle was decided on after the first and the third row; the
-second, two classes, was not looked at before.
+Topics are matched to those of the whole corpus by their words; "this topic" needs no matching. A
+line of experiments/results/effect_intervals.jsonl for each sample; an interrupted run goes on.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.metrics.words import match_topics
 from topicfocus.selection.resampling import topic_effects
+from topicfocus.solvers.focus.held import holding_share
 
 HERE = Path(__file__).parent
-TOPICS, PAIRS = 3, 12
+RESULTS = HERE / "results" / "effect_intervals.jsonl"
+PAIRS, LEVEL, Z = 10, 0.9, 1.6448536
+#: Documents of the corpus that "this topic" is judged on.
+JUDGED = 10_000
+TRUTHS = ("held", "size", "chosen", "topic")
+NAMES = ("all, share held", "this size", "all, share chosen", "this topic")
 
 
 class Case(NamedTuple):
-    """A corpus, a model, and how many samples of how many documents are taken."""
+    """A corpus, a model, and how many documents a sample has."""
 
     counts: Any
     target: Any
     model: Any
-    samples: int
     size: int
 
 
-def cases() -> dict[str, Case]:
-    same: dict[str, Any] = {"n_topics": TOPICS, "random_state": 0, "n_jobs": 1}
-    planted = {"inclusion_prior": 0.25, **same}
-    numbers = make_pfslda(60_000, 100, TOPICS, 50, 50, random_state=1)
-    classes = make_pfslda(60_000, 100, TOPICS, 50, 150, family="bernoulli", random_state=2)
-    reviews = make_reviews(30_000, random_state=3)
-    ratings = np.asarray(reviews.target, dtype=float)
-    regressor, classifier = FocusedTopicRegressor, FocusedTopicClassifier
-    return {
-        "planted topics, numbers": Case(
-            numbers.counts, numbers.target, regressor(**planted), 60, 1000
-        ),
-        "planted topics, two classes": Case(
-            classes.counts, classes.target, classifier(**planted), 29, 1000
-        ),
-        "reviews, automatic share": Case(reviews.counts, ratings, regressor(**same), 50, 600),
-    }
+def planted(seed: int, n_docs: int, family: str, **settings: Any) -> Case:
+    """Documents of a pf-sLDA with 3 topics on 50 of 100 words."""
+    length = 50 if family == "gaussian" else 150
+    data = make_pfslda(n_docs, 100, 3, 50, length, family=family, random_state=seed)
+    cls = FocusedTopicRegressor if family == "gaussian" else FocusedTopicClassifier
+    model = cls(n_topics=3, random_state=0, n_jobs=1, **settings)
+    return Case(data.counts, data.target, model, 400 if family == "gaussian" else 600)
 
 
-def coverage(case: Case) -> list[float]:
-    """Shares of intervals that contain the truth: of this size and of all, three kinds."""
-    whole = clone(case.model).fit(case.counts, case.target)
-    every = topic_effects(whole, case.counts)[:, 0]
-    order = np.random.default_rng(0).permutation(case.counts.shape[0])
-    own, centre, error = [], [], []
-    for s in range(case.samples):
-        rows = np.sort(order[s * case.size : (s + 1) * case.size])
-        counts, target = case.counts[rows], case.target[rows]
-        mine = clone(case.model).fit(counts, target)
-        found = stability(mine, counts, target, n_resamples=PAIRS, random_state=s, n_jobs=1).effects
-        match, _ = match_topics(mine.components_, whole.components_)
-        own.append(found.estimate[match, 0])
-        centre.append(found.centre[match, 0])
-        error.append(found.error[match, 0])
-        print(s, own[-1], centre[-1], error[-1], flush=True)
-    return shares(np.array(own), np.array(centre), np.array(error), every)
+def reviews(seed: int, n_docs: int, n_themes: int, n_topics: int) -> Case:
+    data = make_reviews(n_docs, n_themes=n_themes, random_state=seed)
+    model = FocusedTopicRegressor(n_topics=n_topics, random_state=0, n_jobs=1)
+    return Case(data.counts, np.asarray(data.target, dtype=float), model, 400)
 
 
-def shares(
-    own: np.ndarray, centre: np.ndarray, error: np.ndarray, every: np.ndarray
-) -> list[float]:
-    """Of intervals around the middle, the one fit and the halves, for both truths."""
-    return [
-        float(np.mean(np.abs(place - truth) <= 1.644854 * error))
-        for place in (centre, own, 2 * centre - own)
-        for truth in (own.mean(axis=0), every)
-    ]
+CASES = {
+    "planted, numbers, share given": lambda s: planted(s, 20_000, "gaussian", inclusion_prior=0.25),
+    "planted, two classes, share given": lambda s: planted(
+        s + 1, 30_000, "bernoulli", inclusion_prior=0.25
+    ),
+    "planted, numbers, automatic share": lambda s: planted(s + 2, 20_000, "gaussian"),
+    "planted, two classes, automatic share": lambda s: planted(s + 3, 30_000, "bernoulli"),
+    "reviews, automatic share": lambda s: reviews(s + 4, 20_000, 1, 3),
+    "reviews of 3 themes, automatic share": lambda s: reviews(s + 5, 20_000, 3, 6),
+}
 
 
-def page(rows: dict[str, tuple[Case, list[float]]]) -> str:
-    """The table, in Markdown."""
+class Whole:
+    """Fits to the whole corpus, one for each share that samples come to."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.chosen = clone(case.model).fit(case.counts, case.target)
+        path = getattr(self.chosen, "inclusion_path_", ())
+        self.shares = [share for share, *_ in path] or [self.chosen.inclusion_prior_]
+        self._held: dict[int, Any] = {}
+
+    def place(self, share: float) -> int:
+        """Which of the whole corpus's shares it is: they differ a little, as mean lengths do."""
+        return int(np.argmin(np.abs(np.log(np.array(self.shares) / share))))
+
+    def held(self, place: int) -> Any:
+        if place not in self._held:
+            with holding_share(self.shares[place]):
+                self._held[place] = clone(self.case.model).fit(self.case.counts, self.case.target)
+        return self._held[place]
+
+    def effects(self, model: Any) -> np.ndarray:
+        return topic_effects(model, self.case.counts)[:, 0]
+
+
+def in_corpus(model: Any, case: Case) -> np.ndarray:
+    """What each topic of the model moves in documents of the corpus, its words as they are."""
+    counts, target = case.counts[:JUDGED], case.target[:JUDGED]
+    fitted = model.fitted_
+    mixes = fitted.mixes(fitted.corpus(counts), 1)
+    # Mixes sum to one: the last topic is the reference, whose coefficient is 0.
+    if is_classifier(model):
+        fit = LogisticRegression(C=1e6, max_iter=1000).fit(mixes[:, :-1], target)
+        coef = np.append(fit.coef_[0], 0.0)
+    else:
+        coef = np.append(LinearRegression().fit(mixes[:, :-1], target).coef_, 0.0)
+    low, high = np.quantile(mixes, [0.1, 0.9], axis=0)
+    mean = mixes.mean(axis=0)
+    others = (mean @ coef - mean * coef) / (1 - mean)
+    return (high - low) * (coef - others)
+
+
+def one_sample(case: Case, whole: Whole, s: int, order: np.ndarray) -> dict[str, Any]:
+    """The intervals of a sample, and what each truth says, topics in the order of the sample's."""
+    rows = np.sort(order[s * case.size : (s + 1) * case.size])
+    counts, target = case.counts[rows], case.target[rows]
+    mine = clone(case.model).fit(counts, target)
+    found = stability(mine, counts, target, n_resamples=PAIRS, random_state=s, n_jobs=1).effects
+    place = whole.place(mine.inclusion_prior_)
+    row: dict[str, Any] = {"sample": s, "place": place}
+    row["own"], row["centre"] = found.estimate[:, 0].tolist(), found.centre[:, 0].tolist()
+    row["error"] = found.error[:, 0].tolist()
+    row["halves"] = (2 * found.centre - found.estimate)[:, 0].tolist()
+    row["topic"] = in_corpus(mine, case).tolist()
+    for name, model in (("held", whole.held(place)), ("chosen", whole.chosen)):
+        match, _ = match_topics(model.components_, mine.components_)
+        row[name] = whole.effects(model)[match].tolist()
+        row[f"{name}_match"] = np.argsort(match).tolist()
+    # What fits with the other shares come to, for the mean over samples of each share.
+    row["fits"] = {}
+    for other in range(len(whole.shares)):
+        model = mine
+        if other != place:
+            with holding_share(whole.shares[other]):
+                model = clone(case.model).fit(counts, target)
+        match, _ = match_topics(model.components_, whole.held(other).components_)
+        row["fits"][str(other)] = topic_effects(model, counts)[match, 0].tolist()
+    return row
+
+
+# ---- runs and the page ---------------------------------------------------------------------------
+
+
+def finished(seed: int) -> dict[str, list[dict[str, Any]]]:
+    out: dict[str, list[dict[str, Any]]] = {}
+    if RESULTS.exists():
+        for line in RESULTS.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            if row["seed"] == seed:
+                out.setdefault(row["case"], []).append(row)
+    return out
+
+
+def run(names: list[str], samples: int, seed: int) -> None:
+    RESULTS.parent.mkdir(exist_ok=True)
+    for name in names:
+        done = {row["sample"] for row in finished(seed).get(name, [])}
+        left = [s for s in range(samples) if s not in done]
+        if not left:
+            continue
+        case = CASES[name](seed)
+        whole = Whole(case)
+        order = np.random.default_rng(0).permutation(case.counts.shape[0])
+        for s in left:
+            row = one_sample(case, whole, s, order)
+            with RESULTS.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"case": name, "seed": seed, **row}) + "\n")
+            print(name, s, flush=True)
+
+
+def with_size(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the mean over all samples of fits with the row's share."""
+    places = sorted(rows[0]["fits"])
+    means = {p: np.mean([row["fits"][p] for row in rows], axis=0) for p in places}
+    for row in rows:
+        # Topic i of the whole corpus's is topic match[i] of the sample's.
+        back = np.argsort(row["held_match"])
+        row["size"] = means[str(row["place"])][back].tolist()
+    return rows
+
+
+def cover(rows: list[dict[str, Any]], truth: str, centre: str = "centre") -> tuple[float, float]:
+    """The share of intervals with the truth in them; its standard error, samples independent."""
+    inside = np.array(
+        [
+            np.mean(np.abs(np.array(r[centre]) - np.array(r[truth])) <= Z * np.array(r["error"]))
+            for r in rows
+        ]
+    )
+    return float(inside.mean()), float(inside.std(ddof=1) / np.sqrt(len(inside)))
+
+
+def page(seed: int) -> str:
     lines = [
         "# Coverage of the intervals of effects",
         "",
-        "Made by `python experiments/effect_intervals.py`, which says what the two truths are:",
-        f"share of 90% intervals that contain the truth; {TOPICS} topics, disjoint samples, "
-        f"{PAIRS} pairs of halves",
-        "each. The standard error of a coverage of 0.90 from 29 samples is 0.03 to 0.06 (from 14,",
-        "0.05 to 0.08): topics of a sample go together.",
+        "Made by `python experiments/effect_intervals.py`, which says what the truths are: share",
+        f"of 90% intervals of `stability` that contain the truth (standard error); {PAIRS} pairs "
+        "of halves.",
         "",
-        "| documents | samples | `stability`: this size | all | one fit: this size | all "
-        "| halves: this size | all |",
-        "|---" * 8 + "|",
+        "| documents | samples | " + " | ".join(NAMES) + " |",
+        "|---" * 6 + "|",
     ]
-    for name, (case, found) in rows.items():
-        figures = " | ".join(f"{value:.2f}" for value in found)
-        lines.append(f"| {name} | {case.samples} of {case.size:,} | {figures} |")
+    total = finished(seed)
+    for name in (n for n in CASES if n in total):
+        rows = with_size(total[name])
+        size = CASES_SIZE[name]
+        cells = ["{:.2f} ({:.2f})".format(*cover(rows, truth)) for truth in TRUTHS]
+        lines.append(f"| {name} | {len(rows)} of {size} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
+CASES_SIZE = {name: 600 if "classes" in name else 400 for name in CASES}
+
+
 def main() -> None:
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    rows: dict[str, tuple[Case, list[float]]] = {}
-    for name, case in cases().items():
-        case = case._replace(samples=min(case.samples, most))
-        rows[name] = (case, coverage(case))
-        (HERE / "COVERAGE.md").write_text(page(rows), encoding="utf-8")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("case", nargs="*", default=list(CASES))
+    parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--table", action="store_true", help="only write the page")
+    args = parser.parse_args()
+    if not args.table:
+        run([n for n in CASES if any(c in n for c in args.case)], args.samples, args.seed)
+    (HERE / "COVERAGE.md").write_text(page(args.seed), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Which way of choosing words gives the same words in another sample, and what does it cost?
 
-    TOPICFOCUS_DATA=... python experiments/stable_selection.py [SPLITS]
+    TOPICFOCUS_DATA=... python experiments/stable_selection.py [DATA ...] [--splits 5] [--rules ...]
 
 The documents that are not test documents are halved, and a model of 5 topics is fitted to each half
 and to both together. Ways of choosing words, none tuned on a test part (the third was found on the
@@ -17,12 +17,14 @@ validation part of split 0, where other penalties and powers of the two scores w
 
 Jaccard by words and by tokens of the two halves' words, and Nogueira's index, which is corrected
 for chance (the more words, the more are common by chance); correlation of the two halves'
-predictions on test documents; test RMSE of the model of both halves.
+predictions on test documents; test RMSE of the model of both halves. A line of
+experiments/results/stable_selection.jsonl for each rule and split; an interrupted run goes on.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,8 @@ from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import gather_evidence
 
 HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "stable_selection.jsonl"
+DATA = {"yelp": load_yelp, "pang_lee": load_pang_lee}
 MARGINAL_SHARE, SHARE, BAGS, ADDED = 2 / 3, 0.5, 10, 50.0
 RULES: dict[str, dict[str, Any] | None] = {
     "predictive": {},
@@ -128,27 +132,52 @@ def judge(rule: str, data: Any, split: int) -> list[float]:
     ]
 
 
-def main() -> None:
-    splits = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+def finished() -> dict[tuple[str, str, int], list[float]]:
+    if not RESULTS.exists():
+        return {}
+    rows = (json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines())
+    return {(r["data"], r["rule"], r["split"]): r["figures"] for r in rows}
+
+
+def page() -> str:
+    """Means and standard deviations over splits, in Markdown."""
     lines = [
         "# Words that come back: rules of selection",
         "",
-        f"Made by `python experiments/stable_selection.py {splits}`: means (standard deviations) "
-        f"over {splits} splits;",
-        "disjoint halves, 5 topics. The script says what the rules are.",
+        "Made by `python experiments/stable_selection.py`: means (standard deviations) over",
+        "splits; disjoint halves, 5 topics. The script says what the rules are.",
         "",
-        f"| data | rule | {' | '.join(TITLES)} |",
-        "|---" * (len(TITLES) + 2) + "|",
+        f"| data | rule | splits | {' | '.join(TITLES)} |",
+        "|---" * (len(TITLES) + 3) + "|",
     ]
-    for name, load in (("yelp", load_yelp), ("pang_lee", load_pang_lee)):
-        for rule in RULES:
-            found = np.array([judge(rule, load(split), split) for split in range(splits)])
+    done = finished()
+    for name, rule in ((n, r) for n in DATA for r in RULES):
+        found = np.array([f for (d, r, _), f in sorted(done.items()) if (d, r) == (name, rule)])
+        if len(found):
             form = ("{:.3f} ({:.3f})",) * 5 + ("{:.0f} ({:.0f})",)
             pairs = zip(form, found.mean(axis=0), found.std(axis=0), strict=True)
             cells = [f.format(m, s) for f, m, s in pairs]
-            lines.append(f"| {name} | {rule} | {' | '.join(cells)} |")
-            print(lines[-1], flush=True)
-            (HERE / "STABLE_SELECTION.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            lines.append(f"| {name} | {rule} | {len(found)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", nargs="*", default=list(DATA), help=", ".join(DATA))
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--rules", nargs="+", default=list(RULES), choices=list(RULES))
+    args = parser.parse_args()
+    RESULTS.parent.mkdir(exist_ok=True)
+    for name, rule in ((n, r) for n in args.data for r in args.rules):
+        for split in range(args.splits):
+            if (name, rule, split) in finished():
+                continue
+            figures = judge(rule, DATA[name](split), split)
+            row = {"data": name, "rule": rule, "split": split, "figures": figures}
+            with RESULTS.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            print(name, rule, split, figures, flush=True)
+    (HERE / "STABLE_SELECTION.md").write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

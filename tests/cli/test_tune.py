@@ -67,7 +67,8 @@ def test_fit_chooses_the_number_of_topics(few, tmp_path):
 
 
 def test_the_page_shows_shares_of_the_chosen_number_of_topics():
-    from topicfocus.workflow.tune import for_page, frontier_rows
+    from topicfocus.report.stability import for_page
+    from topicfocus.workflow.tune import frontier_rows
 
     row = {"score": 0.5, "score_se": None, "words": 9.0, "npmi": 0.1, "diversity": 1.0}
     rows = [
@@ -100,6 +101,8 @@ def test_the_page_shows_shares_of_the_chosen_number_of_topics():
         (("tune", "--folds", "1"), "must be at least 2"),
         (("fit", "--stability", "1"), "must be at least 2"),
         (("fit", "--topics", "some"), "invalid whole number value"),
+        (("tune", "--selection", "often"), "invalid choice: 'often'"),
+        (("fit", "--selection", "stable", "--model", "slda"), "stable is for focused, not slda"),
     ],
 )
 def test_mistakes_end_with_2(few, arguments, message, tmp_path):
@@ -107,6 +110,62 @@ def test_mistakes_end_with_2(few, arguments, message, tmp_path):
     done = topicfocus(command, few, *COLUMNS, *rest, "--out", tmp_path / "o")
     assert done.returncode == 2 and message in done.stderr
     assert not (tmp_path / "o").exists()
+
+
+def test_too_few_of_a_class_or_too_few_groups_are_told_before_any_fit(few, tmp_path, monkeypatch):
+    import csv
+
+    from topicfocus.selection import fitting
+
+    with few.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    path = tmp_path / "rare.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "kind", "stars", "author"])
+        for i, row in enumerate(rows):
+            kind = "rare" if i < 5 else ("good" if float(row["stars"]) > 5 else "bad")
+            writer.writerow([row["text"], kind, row["stars"], f"author {i % 4}"])
+    monkeypatch.setattr(fitting, "fit_setting", lambda *_: pytest.fail("a fit was made"))
+    tune = ("tune", path, "--text", "text", "--topics", "2", "--shares", "0.2", "--jobs", "1")
+    out = ("--out", tmp_path / "o")
+    done = topicfocus(*tune, "--target", "kind", *out)
+    assert done.returncode == 2 and "--folds 5: class rare has 4 documents" in done.stderr
+    assert "ask for 4 folds at most" in done.stderr
+    done = topicfocus(*tune, "--target", "stars", "--group", "author", *out)
+    assert done.returncode == 2 and "--folds 5: the training part has 3 groups" in done.stderr
+    assert not (tmp_path / "o").exists()
+
+
+def test_one_setting_with_a_stable_selection(few, tmp_path):
+    grid = ("--topics", "2", "--shares", "0.2", "--folds", 2, "--selection", "stable")
+    done = topicfocus("tune", few, *COLUMNS, *grid, "--out", tmp_path / "o")
+    assert done.returncode == 0 and "Tuning: 1 setting on 2 folds" in done.stderr
+    assert 'selection = "stable"' in (tmp_path / "o" / "config.toml").read_text(encoding="utf-8")
+    result = json.loads((tmp_path / "o" / "metrics.json").read_text(encoding="utf-8"))
+    assert [row["chosen"] for row in result["tuning"]["rows"]] == [True]
+    import topicfocus as package
+
+    assert package.load(tmp_path / "o" / "model.topicfocus")[-1].selection == "stable"
+
+
+def test_a_setting_that_fails_is_told_in_its_row(few, tmp_path, monkeypatch):
+    from topicfocus import FocusedTopicRegressor
+
+    fit = FocusedTopicRegressor.fit
+
+    def refuses(self, *args, **kwargs):
+        if self.n_topics == 3:
+            raise ValueError("three is not liked")
+        return fit(self, *args, **kwargs)
+
+    monkeypatch.setattr(FocusedTopicRegressor, "fit", refuses)
+    grid = ("--topics", "2,3", "--shares", "0.2", "--folds", 2)
+    done = topicfocus("tune", few, *COLUMNS, *grid, "--out", tmp_path / "o")
+    assert done.returncode == 0 and "3 topics, share 0.2" in done.stderr
+    assert "three is not liked" in done.stderr and "three is not liked" in done.stdout
+    result = json.loads((tmp_path / "o" / "metrics.json").read_text(encoding="utf-8"))
+    assert result["tuning"]["chosen"]["n_topics"] == 2
 
 
 def test_an_interrupted_search_goes_on(few, tmp_path, monkeypatch):

@@ -202,6 +202,8 @@ def test_stability_is_shown_whatever_it_is(open_page):
     assert read_stability(given, 3) == {
         "topics": {"share": [0.9, 0.5, 0.25]},
         "whole": {"fits": 12, "words: kept always": 31},
+        "words": None,
+        "halves": None,
     }
     assert read_stability({"x": {0: 0.5}}, 3)["topics"] == {"x": [0.5, None, None]}
     with pytest.raises(TypeError, match="must be a dict"):
@@ -213,6 +215,46 @@ def test_stability_is_shown_whatever_it_is(open_page):
     assert "words: kept always" in page.locator("#panel-fit").inner_text()
     said = open_page(explorer("regression", stability={**given, "in words": "Two come back."}).html)
     assert said.locator("#stability").inner_text() == "Two come back."
+
+
+def test_words_that_do_not_come_back_are_marked_with_those_that_stand_for_them(open_page):
+    from topicfocus import stability
+
+    model, texts, target = case("regression")
+    found = stability(model, texts, target, n_resamples=2, n_jobs=1)
+    names = model[0].get_feature_names_out().tolist()
+    mine = found.to_dict(names)
+    # Two words of the model, one of which a half keeps without the other.
+    kept, other = np.flatnonzero(found.kept)[:2]
+    dropped = int(np.flatnonzero(~found.kept)[0])
+    for row in mine["words"]:
+        row["frequency"] = 0.25 if row["column"] == kept else 1.0
+    stand_in = {"word": names[dropped], "frequency": 0.5, "correlation": 0.4, "either": 0.75}
+    mine["substitutes"] = [{"word": names[kept], "frequency": 0.25, "others": [stand_in]}]
+    read = read_stability(mine, 3, names)
+    assert read["words"]["frequency"][kept] == 0.25 and read["words"]["frequency"][other] == 1
+    assert read["words"]["others"] == [[kept, dropped, 0.75]]
+    mine["topics"][1].update(same=False, cosine=0.25)
+    mine["topics"][0].update(same=True, cosine=0.875)
+    page = open_page(explorer("regression", stability=mine).html)
+    shown = page.locator("[data-topic='1']").inner_text()
+    assert "does not come back in halves of the documents (cosine 0.25)" in shown
+    assert "comes back in halves" in page.locator("[data-topic='0']").inner_text()
+    story = page.locator("#stability").inner_text()
+    assert "2 pairs of halves" in story and "not come back" in story
+    assert "less than half of the halves keep: 1." in story
+    page.click("#tab-words")
+    page.locator("#query").fill(names[kept])
+    card = page.locator("#word-card").inner_text()
+    assert "25%" in card and names[dropped] in card and "75%" in card
+    assert "unsure" in page.locator(f"[data-word='{kept}']").get_attribute("class")
+    # The other one says the same from its side.
+    page.locator("#stand-ins button").click()
+    assert names[kept] in page.locator("#stand-ins").inner_text()
+    # What the function returns is taken as it is, too.
+    whole = explorer("regression", stability=found).summary["stability"]
+    assert whole["whole"]["pairs of halves"] == 2 and len(whole["topics"]["comes back"]) == 3
+    assert whole["words"]["frequency"] == [round(f, 4) for f in found.frequency]
 
 
 def test_confusion_and_certainty_are_of_all_documents():

@@ -211,16 +211,46 @@ def test_intervals_by_hand_and_their_coverage_of_a_mean():
     assert found.error[0] == pytest.approx(1 / np.sqrt(80), rel=0.6)
 
 
+def test_halves_have_the_share_of_the_model_unless_they_are_to_choose(monkeypatch):
+    from topicfocus.selection import resampling
+    from topicfocus.solvers.focus import cut
+
+    reviews = make_reviews(200, random_state=0)
+    target = np.asarray(reviews.target, dtype=float)
+    automatic = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, target)
+    taken = automatic.inclusion_prior_
+    assert len(automatic.inclusion_path_) == 3  # it had a choice
+    asked, possible = [], cut.possible_shares
+
+    def noting(data, settings):
+        asked.append(possible(data, settings))
+        return asked[-1]
+
+    monkeypatch.setattr("topicfocus.solvers.focus.share.possible_shares", noting)
+    stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1)
+    assert asked == [(taken,)] * 4
+    asked.clear()
+    stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1, hold_share=False)
+    assert [len(shares) for shares in asked] == [3] * 4
+    # The same share held gives the same model, and after the block it is chosen again.
+    with resampling.holding_share(taken):
+        held = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, target)
+    np.testing.assert_array_equal(held.components_, automatic.components_)
+    given = FocusedTopicRegressor(2, inclusion_prior=taken, **QUICK)
+    assert resampling.chosen_share(given) is None and resampling.chosen_share(automatic) == taken
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"n_resamples": 1}, "n_resamples must be at least 2"),
         ({"level": 90}, "level must lie between 0 and 1"),
+        ({"hold_share": 1}, "hold_share must be True or False"),
         ({"groups": np.zeros(400)}, "one group only"),
     ],
 )
 def test_mistakes(corpus, model, change, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         stability(model, corpus.counts, corpus.target, **{"n_jobs": 1, **change})
 
 

@@ -40,6 +40,7 @@ def fit_and_show(args: argparse.Namespace, fit: Any, **chosen: Any) -> int:
             exposure=args.exposure,
             group=args.group,
             model=args.model,
+            selection=args.selection,
             class_weight=args.class_weight,
             stability=args.stability,
             test_share=args.test_share,

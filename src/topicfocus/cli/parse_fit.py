@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from topicfocus.cli import options
-from topicfocus.workflow.options import KINDS, MODELS
+from topicfocus.workflow.options import KINDS, MODELS, SELECTIONS
 
 
 def add_fit(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> None:
@@ -193,6 +193,13 @@ def _model(parser: argparse.ArgumentParser) -> None:
 
 
 def _testing(group: Any) -> None:
+    group.add_argument(
+        "--selection",
+        choices=SELECTIONS,
+        default="predictive",
+        help="how focused chooses words: those that predict best (default), or those that other "
+        "samples would keep, too, which predict a little less",
+    )
     group.add_argument(
         "--test-share",
         type=options.share,

@@ -46,9 +46,11 @@ class Explorer:
         A list of dicts or a dataframe with `inclusion_prior` and figures.
     by, time : one value a document, a pandas series, or a dict of name to values, optional
         Groups, and numbers or dates: which topics the documents of each are made of.
-    stability : dict, optional
-        What a check of the fit's stability found, shown as it is: a list with one entry a topic, or
-        a dict by number of topic, stands beside the topics, anything else in the view of the fit.
+    stability : Stability or dict, optional
+        What `topicfocus.stability` found: topics and words that do not come back are marked, and
+        words have those that stand for them. Any other dict is shown as it is: a list with one
+        entry a topic, or a dict by number of topic, stands beside the topics, anything else in the
+        view of the fit.
     max_documents : int, default=500
         Documents in the page, a random sample; figures and curves are of all of them.
     exact : bool, default=False

@@ -62,7 +62,7 @@ class Extras:
         Whether the documents are ones the model was not trained on.
     baselines : dict of name to predictions for the same documents
     frontier : rows with `inclusion_prior` and figures: a list of dicts, or a dataframe
-    stability : dict of what was found out about it (`read_stability`)
+    stability : what was found out about it, a dict or a Stability (`read_stability`)
     by, time : one value a document, or a dict of name to values (`group_summary`)
     """
 
@@ -150,7 +150,7 @@ def summarise(
         "fit": fit_facts(inputs, extras.frontier),
         "effects": effects,
         "groups": _groups(inputs, found, extras),
-        "stability": read_stability(extras.stability, state.n_topics),
+        "stability": read_stability(extras.stability, state.n_topics, inputs.vocabulary),
     }
     summary = plain(summary)
     if inputs.texts is not None:

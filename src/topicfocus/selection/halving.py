@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import topicfocus
-from topicfocus.estimators.parameters import check_count, check_share
+from topicfocus.estimators.parameters import check_count, check_flag, check_share
 from topicfocus.kernels.threads import n_threads
 from topicfocus.metrics.topics import top_words
 from topicfocus.selection.documents import Data, read_data, take_apart, words_of
@@ -28,7 +28,12 @@ from topicfocus.selection.finished import Finished, fingerprint
 from topicfocus.selection.indices import jaccard, nogueira_index
 from topicfocus.selection.intervals import half_sample_intervals
 from topicfocus.selection.parallel import progress_of, run_all
-from topicfocus.selection.resampling import covariate_effects, fit_pair, topic_effects
+from topicfocus.selection.resampling import (
+    chosen_share,
+    covariate_effects,
+    fit_pair,
+    topic_effects,
+)
 from topicfocus.selection.stable import Stability
 from topicfocus.selection.substitutes import find_substitutes
 
@@ -46,6 +51,7 @@ def stability(
     checkpoint: str | os.PathLike[str] | None = None,
     random_state: int = 0,
     verbose: bool = False,
+    hold_share: bool = True,
     **beside: Any,
 ) -> Stability:
     """What of a model comes back in other samples: words, topics, effects.
@@ -73,6 +79,10 @@ def stability(
         Decides the halves.
     verbose : bool, default=False
         A bar on a terminal.
+    hold_share : bool, default=True
+        Halves have the share of words that an automatic `inclusion_prior` came to in the model:
+        what is compared are words, topics and effects of one setting. False lets every half choose
+        its own, which of so few documents is often a smaller one.
     **beside
         sample_weight, covariates, exposure, as for fit.
 
@@ -93,7 +103,9 @@ def stability(
         raise ValueError("groups has one group only, which cannot be halved.")
     whole, counts, words = _whole_model(parts.front, parts.model, data)
     counted = Data(X=counts, y=data.y, groups=data.groups, beside=data.beside)
-    records = _pairs(whole, counted, n_resamples, n_jobs, checkpoint, random_state, verbose)
+    share = chosen_share(whole) if check_flag("hold_share", hold_share) else None
+    how = (share, n_jobs, checkpoint, random_state, verbose)
+    records = _pairs(whole, counted, n_resamples, *how)
     return _summary(whole, counts, records, level, words)
 
 
@@ -125,6 +137,7 @@ def _pairs(
     model: Any,
     data: Data,
     n_resamples: int,
+    share: float | None,
     n_jobs: int | None,
     checkpoint: Any,
     seed: int,
@@ -142,6 +155,7 @@ def _pairs(
         data.groups,
         data.beside,
         seed,
+        share,
     )
     if n_threads(n_jobs) > 1:
         fresh.set_params(n_jobs=1)
@@ -149,7 +163,8 @@ def _pairs(
     names = [f"pair-{i}" for i in range(n_resamples)]
     found = {name: record for name in names if (record := finished.get(name)) is not None}
     classes = is_classifier(model)
-    left = [(name, fresh, data, reference, classes, seed) for name in names if name not in found]
+    same = (fresh, data, reference, classes, seed, share)
+    left = [(name, *same) for name in names if name not in found]
     with progress_of("halves", n_resamples, verbose) as advance:
         for _ in found:
             advance("")

@@ -6,9 +6,10 @@ have twice the variance of a fit to all documents, so Var(a_b - b_b) is four tim
     standard error = ½ √(mean_b (a_b - b_b)²),   centre = ½ (e + mean over all halves).
 
 The model alone would be a poor centre: it chooses words and topics once, and what that choice adds
-to its spread the halves average out. The halves alone have the bias of smaller samples. Measured on
-synthetic documents (experiments/COVERAGE.md), 90% intervals around the model cover too seldom,
-those around the halves rather too often, and those around the middle of both about as they say.
+to its spread the halves average out. The halves alone have the bias of smaller samples. What such
+an interval is about is the mean of e over samples of this size, the share of words held at the
+model's (`holding_share`); with unlimited documents the topics would be other ones. Measured on
+synthetic documents: experiments/COVERAGE.md.
 """
 
 from __future__ import annotations

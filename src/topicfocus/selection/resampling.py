@@ -13,6 +13,7 @@ from topicfocus.selection.documents import Data
 from topicfocus.selection.figures import TOP, kept_words
 from topicfocus.selection.folds import halves
 from topicfocus.selection.parallel import refusing_interrupts
+from topicfocus.solvers.focus.held import holding_share
 
 
 def topic_effects(model: Any, counts: Any) -> np.ndarray:
@@ -41,16 +42,31 @@ def covariate_effects(model: Any) -> np.ndarray:
     return np.zeros((0, 0)) if coef is None else np.atleast_2d(coef).T
 
 
+def chosen_share(model: Any) -> float | None:
+    """What an automatic share of words came to; None for models that choose none."""
+    if getattr(model, "inclusion_prior", None) != "auto":
+        return None
+    return float(model.inclusion_prior_)
+
+
 def fit_pair(
-    name: str, model: Any, data: Data, reference: np.ndarray, classes: bool, seed: int
+    name: str,
+    model: Any,
+    data: Data,
+    reference: np.ndarray,
+    classes: bool,
+    seed: int,
+    share: float | None = None,
 ) -> dict[str, Any]:
     """The record of a pair: of each half what it kept, and its topics beside the model's.
 
-    `reference` has the model's topics; effects are within the reach of all documents.
+    `reference` has the model's topics; effects are within the reach of all documents. An automatic
+    share is `share` in both halves, or, if that is None, chosen by each.
     """
     parts = halves(data, classes, np.random.default_rng([seed, int(name.rpartition("-")[2])]))
     try:
-        pair = [_fit(model, data.rows(part)) for part in parts]
+        with holding_share(share):
+            pair = [_fit(model, data.rows(part)) for part in parts]
     except Exception as error:
         message = " ".join(str(error).split())
         return {"name": name, "error": f"{type(error).__name__}: {message}"}

@@ -104,7 +104,7 @@ def fit_source(
         outcome = make_outcome(source, counted, model, judged, parts, y, **more)
         _say_warnings(outcome, remarks)
         outcome = with_choice(outcome, tuned, found)
-        return replace(outcome, fingerprint=mark if tuned is None else None)
+        return replace(outcome, fingerprint=mark)
 
 
 @contextmanager

@@ -76,6 +76,9 @@ class FolderStore:
                 difference = self._difference(found, settings)
                 raise SettingError(f"{setting('resume', True)}: {difference}")
             done = sorted(p.stem for p in self.folder.glob(f"*{_ENDING}"))
+            for name in (SEARCH, STABILITY):
+                n_fits = len(list((self.folder / name).glob("*-*.json")))
+                done += [f"{n_fits} of {name}"] if n_fits else []
             self._remarks.say(f"Going on from {self.folder}: {', '.join(done) or 'nothing yet'}.")
             return
         if resume:

@@ -162,6 +162,8 @@ def as_config(
         del flat["stop_words"]  # what fits the other settings, as if nothing was said
     if not options.stability:
         del flat["stability"]
+    if options.selection == "predictive":
+        del flat["selection"]
     flat |= found
     if isinstance(flat.get("stop_words"), (set, frozenset)):
         flat["stop_words"] = sorted(flat["stop_words"])

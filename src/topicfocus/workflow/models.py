@@ -34,6 +34,8 @@ def make_estimator(options: ModelOptions, kind: str, y: np.ndarray) -> Any:
     settings: dict[str, Any] = {"n_topics": options.topics, "random_state": options.seed}
     if options.inclusion_prior is not None:
         settings["inclusion_prior"] = options.inclusion_prior
+    if options.selection != "predictive":
+        settings["selection"] = options.selection
     if not is_classes(kind):
         settings["family"] = _FAMILIES[kind]
     elif options.class_weight is not None:

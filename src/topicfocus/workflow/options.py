@@ -16,6 +16,8 @@ MODELS = ("focused", "pf-slda", "pc-slda", "slda")
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 #: Models that keep some words and drop the others.
 SELECTING = ("focused", "pf-slda")
+#: How the focused model chooses words.
+SELECTIONS = ("predictive", "stable")
 #: Least and most: a topic costs a document the square of their number; NumPy's seeds have 32 bits.
 _LIMITS = (("topics", 1, 10_000), ("seed", 0, 2**32 - 1), ("jobs", 1, 10_000))
 
@@ -224,6 +226,8 @@ class ModelOptions:
         "auto": chosen on folds.
     inclusion_prior : float or "auto", optional
         Expected share of relevant tokens, for focused and pf-slda.
+    selection : {"predictive", "stable"}, default="predictive"
+        Words that predict best, or those that other samples would keep, too; for focused.
     tuning : TuneOptions, optional
         What is tried where `topics` is "auto"; by default numbers of topics alone.
     class_weight : "balanced" or dict of str to float, optional
@@ -240,6 +244,7 @@ class ModelOptions:
     model: str = "focused"
     topics: int | str = 5
     inclusion_prior: float | str | None = None
+    selection: str = "predictive"
     tuning: TuneOptions | None = None
     class_weight: str | dict[str, float] | None = None
     stability: int = 0
@@ -267,6 +272,7 @@ class ModelOptions:
                 f"{setting('stability')} must be at least 2 pairs of halves, got {self.stability}."
             )
         self._check_prior()
+        self._check_selection()
         self._check_class_weight()
 
     def _check_class_weight(self) -> None:
@@ -282,6 +288,12 @@ class ModelOptions:
                     f"{what} of {name!r} must be a number above 0 and at most {_HEAVIEST:g}, got "
                     f"{factor!r}."
                 )
+
+    def _check_selection(self) -> None:
+        _one_of("selection", self.selection, SELECTIONS)
+        if self.selection != "predictive" and self.model != "focused":
+            chosen = setting("selection", self.selection)
+            raise SettingError(f"{chosen} is for focused, not {self.model}.")
 
     def _check_prior(self) -> None:
         prior, what = self.inclusion_prior, setting("inclusion_prior")

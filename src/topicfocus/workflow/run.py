@@ -76,6 +76,7 @@ def fit_file(
     model: str = "focused",
     topics: int | str = 5,
     inclusion_prior: float | str | None = None,
+    selection: str = "predictive",
     tuning: TuneOptions | None = None,
     class_weight: str | dict[str, float] | None = None,
     stability: int = 0,
@@ -127,6 +128,9 @@ def fit_file(
         "auto" chooses among 3, 5 and 10 on folds of the training part.
     inclusion_prior : float or "auto", optional
         Expected share of relevant tokens; by default focused chooses it, pf-slda takes 0.1.
+    selection : {"predictive", "stable"}, default="predictive"
+        "stable": words that other samples would keep, too, for a little of the prediction
+        (docs/choosing.md); for focused.
     tuning : TuneOptions, optional
         With ``topics="auto"``: what is tried; see `tune_file`.
     class_weight : "balanced" or dict of str to float, optional
@@ -225,6 +229,7 @@ def fit_file(
         model=model,
         topics=topics,
         inclusion_prior=inclusion_prior,
+        selection=selection,
         tuning=tuning,
         class_weight=class_weight,
         stability=stability,
@@ -233,17 +238,15 @@ def fit_file(
         jobs=jobs,
     )
     more = ColumnNames(covariates=tuple(covariates), weight=weight, exposure=exposure, group=group)
-    folder = _checked_folder(out, resume, overwrite)
     how: dict[str, Any] = {"overwrite": overwrite, "resume": resume, "every": checkpoint_every}
-    how |= {"progress": progress, "baseline": baseline}
+    how |= {"progress": progress, "baseline": baseline, "fingerprint": fingerprint}
     job = _Job(
         paths=_paths(path),
         roles=Roles(text=text, target=target, kind=kind, more=more),
         options=options,
         reading=reading,
         counting=counting,
-        folder=folder,
-        fingerprint=fingerprint,
+        folder=_checked_folder(out, resume, overwrite),
         **how,
         **_beyond_memory(memory, cluster, options),
     )
@@ -339,7 +342,7 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         found_on_the_way["baseline"] = False
     if settings["kind"] != "binary":
         found_on_the_way["kind"] = settings["kind"]
-    if outcome.fingerprint is not None:
+    if outcome.fingerprint is not None and "tuning" not in outcome.result:
         found_on_the_way["fingerprint"] = outcome.fingerprint
     config = as_config(
         job.given, job.roles, job.options, job.reading, job.counting, **found_on_the_way

@@ -7,7 +7,6 @@ The test part takes no part in the choice, so the figures of the chosen model st
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 from dataclasses import dataclass, replace
@@ -18,11 +17,13 @@ import numpy as np
 
 from topicfocus.workflow.checkpoints import SEARCH, STABILITY
 from topicfocus.workflow.columns import Columns
+from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.models import is_classes, make_estimator
 from topicfocus.workflow.options import SELECTING, ModelOptions, TuneOptions
 from topicfocus.workflow.outcome import Outcome
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.tables import plain
+from topicfocus.workflow.wording import setting
 
 #: What settings are compared by, and its name; a proper score for classes.
 _SCORES = {"classes": ("neg_log_loss", "-log loss"), "other": (None, "R²")}
@@ -73,7 +74,9 @@ def tune_model(
     # What a class counts for is a weight here: held-out scores of folds have it, too.
     some = replace(options, topics=tuning.topics[0], tuning=None, class_weight=None)
     n_settings = math.prod(map(len, grid.values()))
-    training.remarks.say(f"Tuning: {n_settings} settings on {tuning.folds} folds ...")
+    many = "setting" if n_settings == 1 else "settings"
+    training.remarks.say(f"Tuning: {n_settings} {many} on {tuning.folds} folds ...")
+    _check_folds(training, tuning.folds)
     search = TopicSearchCV(
         make_estimator(some, training.kind, training.y),
         grid,
@@ -104,6 +107,27 @@ def tune_model(
         "rows": plain(search.frontier_rows_),
     }
     return chosen, found
+
+
+def _check_folds(training: Training, n_folds: int) -> None:
+    """That every fold can have a document of each class, and a group of its own."""
+    what, group = setting("folds", n_folds), training.columns.group
+    if group is not None and len(np.unique(group)) < n_folds:
+        raise SettingError(
+            f"{what}: the training part has {len(np.unique(group))} groups only, and each has to "
+            "be in one fold. Ask for fewer folds."
+        )
+    if not is_classes(training.kind):
+        return
+    labels, often = np.unique([str(y) for y in training.y if y is not None], return_counts=True)
+    least = int(often.min())
+    if least < n_folds:
+        fewer = f"ask for {least} folds at most, " if least > 1 else ""
+        raise SettingError(
+            f"{what}: class {labels[np.argmin(often)]} has {least} document"
+            f"{'' if least == 1 else 's'} in the training part, and every fold needs one: {fewer}"
+            "join rare classes, or leave them out."
+        )
 
 
 def _grid(tuning: TuneOptions, options: ModelOptions) -> dict[str, list[Any]]:
@@ -148,11 +172,7 @@ def with_choice(
         if len(rows) > 1:
             shown["frontier"] = rows
     if stability is not None:
-        result["stability"] = stability
-        from topicfocus.report import Explorer
-
-        if "stability" in inspect.signature(Explorer).parameters:
-            shown["stability"] = for_page(stability)
+        result["stability"] = shown["stability"] = stability
     return replace(outcome, result=result, shown=shown)
 
 
@@ -163,41 +183,6 @@ def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
     shown = ("inclusion_prior", "score", "score_se", "words", "npmi", "diversity", "jaccard")
     rows = [{name: row[name] for name in shown if row[name] is not None} for row in rows]
     return [row for row in rows if "inclusion_prior" in row and len(row) > 1]
-
-
-def for_page(found: dict[str, Any]) -> dict[str, Any]:
-    """Stability in the form of the page: lists with one entry a topic, and facts of the whole."""
-    topics = found["topics"]
-    often = found["often"]
-    return {
-        "in words": _in_words(found),
-        "comes back": [t["same"] for t in topics],
-        "cosine with its match in halves": [t["cosine"] for t in topics],
-        "top words that always return": [
-            " ".join(w["word"] for w in t["words"] if w["returns"] >= often) or "none"
-            for t in topics
-        ],
-        "effect within reach, low": [t["low"] for t in topics],
-        "effect within reach, high": [t["high"] for t in topics],
-        "pairs of halves": found["resamples"],
-        "Nogueira's index": found["nogueira"],
-        "Jaccard of disjoint halves": found["disjoint_jaccard"],
-        "words kept in 90% of halves": found["stable_words"],
-        "of these expected false, at most": found["false_words"],
-        "correlation of predictions of two halves": found["prediction_correlation"],
-    }
-
-
-def _in_words(found: dict[str, Any]) -> str:
-    """The sentence that the page begins with."""
-    back = sum(bool(t["same"]) for t in found["topics"])
-    alike = found["prediction_correlation"]
-    return (
-        f"Fitted again to {found['resamples']} pairs of halves of the documents: {back} of "
-        f"{len(found['topics'])} topics come back, {found['stable_words']:,} words are kept in "
-        f"{found['often']:.0%} of the fits"
-        + ("." if alike is None else f", and predictions of two halves correlate {alike:.2f}.")
-    )
 
 
 def write_picture(path: Path, tuning: dict[str, Any]) -> bool:

@@ -82,9 +82,22 @@ function topicTip(model, k, l) {
     + `${changeText(model, k, l)} (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)}). ${percent(data.topics.prevalence[k])} of the average document.${stabilityText(model, k)}`;
 }
 
+/** Whether a topic comes back in halves of the documents, in a few words; null where that was not looked at. */
+function backText(model, k) {
+  const found = model.data.stability && model.data.stability.halves;
+  if (!found) return null;
+  const { same, cosine } = found.topics[k];
+  return `${same ? "comes back" : "does not come back"} in halves of the documents (cosine ${fixed(cosine, 2)})`;
+}
+
 /** What a check of the fit says of topic k; `most`: the first of it. */
 function stabilityText(model, k, most = Infinity) {
   const found = model.data.stability;
+  if (found && found.halves) {
+    const { returning, low, high } = found.halves.topics[k];
+    const effect = typeof low === "number" ? ` What it moves within its reach, found anew in halves: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval, linear predictor).` : "";
+    return ` It ${backText(model, k)}. Top words that always return: ${returning.join(", ") || "none"}.${effect}`;
+  }
   const parts = found ? Object.entries(found.topics).filter(([, values]) => values[k] !== null && values[k] !== "none").slice(0, most) : [];
   return parts.length ? ` Stability: ${parts.map(([name, values]) => `${name}${typeof values[k] === "number" ? "" : ":"} ${shownValue(values[k])}`).join(", ")}.` : "";
 }
@@ -120,5 +133,6 @@ function wordTip(model, v, l, more = "") {
   const full = words.labels && words.labels[v] !== words.names[v] ? ` (${words.names[v].split("|").join(" › ")})` : "";
   const often = documents.n ? ` In ${format(words.documents[v])} of ${format(documents.n)} documents.` : "";
   const effect = model.rowOf[v] < 0 ? " In no topic." : ` Its first occurrence in a document: ${amountText(model, wordEffect(model, v, l), l)}${isClass(model.data.targets[model.data.predictors[l].target]) ? ` of ${predictorName(model, l)}` : ""}.`;
-  return `${wordName(model, v)}${full}: ${more}${often}${effect}`.replace(": In", ". In").replace(":  In", ". In");
+  const halves = halvesWith(model, v) === null ? "" : ` Kept in ${percent(halvesWith(model, v))} of the halves of the documents.`;
+  return `${wordName(model, v)}${full}: ${more}${often}${effect}${halves}`.replace(": In", ". In").replace(":  In", ". In");
 }

@@ -124,8 +124,18 @@ function stabilityStory(model) {
   const found = model.data.stability;
   const whole = found ? Object.entries(found.whole) : [];
   if (!whole.length) return null;
+  if (found.halves) return halvesStory(model, found);
   if (found.whole[IN_WORDS]) return el("p", { id: "stability" }, found.whole[IN_WORDS]);
   return el("p", { id: "stability" }, "Stability: ", whole.slice(0, 6).map(([name, value]) => `${name} ${shownValue(value)}`).join(", "), whole.length > 6 ? " (more in Fit)." : ".");
+}
+
+/** Of halves of the documents: which topics do not come back, how many words, and what predictions have in common. */
+function halvesStory(model, { halves, whole, words }) {
+  const gone = halves.topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
+  const lost = Array.from({ length: words.frequency.length }, (_, v) => v).filter((v) => comesAndGoes(model, v)).length;
+  return el("p", { id: "stability" }, `Fitted to ${shownValue(whole["pairs of halves"])} pairs of halves of the documents, `,
+    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not come back: `, ...namedTopics(model, gone, effectOn())] : "every topic comes back",
+    `. Words of the model that less than half of the halves keep: ${format(lost)}. Predictions of two halves correlate by ${shownValue(whole["correlation of predictions of two halves"])}. More in Fit.`);
 }
 
 function shownValue(value) {

@@ -149,7 +149,8 @@ function forest(model, order, chosen) {
         own ? el("small", { class: "for" }, "for ", el("b", {}, predictorName(model, on))) : null,
         el("small", { class: "words" }, topWords(model, k).slice(0, 7).map((w) => wordName(model, w.v)).join(" · ")),
         data.topics.context && data.topics.context[k].length ? el("small", { class: "words with" }, "with ", data.topics.context[k].slice(0, 4).map((v) => wordName(model, v)).join(" · ")) : null,
-        stabilityText(model, k, 2) ? el("small", { class: "stable" }, stabilityText(model, k, 2).trim()) : null,
+        backText(model, k) !== null ? el("small", { class: `back${data.stability.halves.topics[k].same ? "" : " unsure"}` }, backText(model, k))
+          : stabilityText(model, k, 2) ? el("small", { class: "stable" }, stabilityText(model, k, 2).trim()) : null,
         from ? el("small", { class: "words from-word" }, `${percent(from[k])} of “${wordName(model, state.word)}” comes from it`) : null),
       svg("svg", { class: "forest-plot", "aria-hidden": "true" },
         axisTicks.map((t) => svg("line", { class: "gridline", x1: `${s(t)}%`, x2: `${s(t)}%`, y1: 0, y2: "100%" })),
@@ -233,7 +234,7 @@ function topicCard(model, k, l) {
     select("Words by", state.by, Object.entries(WORD_ORDERS), (by) => update({ by })),
     state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", { id: "relevance-value" }, relevanceText()), slider) : null,
     el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "relevance" ? "Right: the most probable words. Left: the words that are most peculiar to this topic. " : "",
-      "First bar: a word's probability in the topic, coloured by what the word does (", el("span", { class: "up" }, "raises"), ", ", el("span", { class: "down" }, "lowers"), "). Second: in how many of all documents it is."),
+      "First bar: a word's probability in the topic, coloured by what the word does (", el("span", { class: "up" }, "raises"), ", ", el("span", { class: "down" }, "lowers"), "). Second: in how many of all documents it is.", data.stability && data.stability.words ? " Dotted: less than half of the halves of the documents keep the word." : ""),
     el("div", { id: state.printing ? null : "topic-words" }, wordBars(model, k, l)),
     contextView(model, k),
     el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-topics").scrollIntoView({ block: "start" }) }, "Back to all topics")));
@@ -267,7 +268,7 @@ function wordBars(model, k, l) {
       return el("li", {}, el("button", {
         type: "button", class: "word-bar", "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
         "data-tip": wordTip(model, w.v, l, `${share(w.beta)} of the topic.`),
-      }, el("span", { class: "name" }, wordName(model, w.v)), el("span", { class: "pair" }, shadedBar(w.beta, most, rows[i].kind, strength(model, effect, l)), data.documents.n ? bar(0, data.words.documents[w.v], [0, often], "often") : null), el("small", {}, share(w.beta))));
+      }, el("span", { class: `name${comesAndGoes(model, w.v) ? " unsure" : ""}` }, wordName(model, w.v)), el("span", { class: "pair" }, shadedBar(w.beta, most, rows[i].kind, strength(model, effect, l)), data.documents.n ? bar(0, data.words.documents[w.v], [0, often], "often") : null), el("small", {}, share(w.beta))));
     })),
     savers(title, () => barsDrawing(title, rows, { label: "probability in the topic" }), () => ({
       head: ["word", "probability in the topic", "documents with it", "documents", `effect on ${predictorName(model, l)}`],

@@ -61,7 +61,7 @@ function drawWords(model, root, width) {
         select("Up", state.y, yChoices(model), (y) => update({ y }))),
       wordMap(model, all, shown, l, inner(width, 1.3)),
       mapLegend(model, all, l),
-      el("p", { class: "note" }, mapNote(data)),
+      el("p", { class: "note" }, mapNote(data), data.stability && data.stability.words ? " A dashed edge: less than half of the halves of the documents keep the word." : ""),
       wordList(model, strongest, shown, l)),
     shown === null ? card("One word", el("p", { class: "muted" }, "No word matches.")) : el("div", { class: "beside" }, wordCard(model, shown, l))));
 }
@@ -161,9 +161,9 @@ function wordMap(model, all, shown, l, width) {
 function wordsData(model, all) {
   const { data } = model, { words } = data;
   const names = data.predictors.map((p) => p.name);
-  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `effect on ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["evidence"] : [])];
+  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `effect on ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["evidence"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
   return { head, rows: all.map((v) => [words.names[v], isKept(model, v) ? "yes" : "no", words.count[v], words.documents[v], ...names.map((_, l) => wordEffect(model, v, l)),
-    ...(words.association ? names.map((_, l) => words.association[v * model.L + l]) : []), ...(words.why.as_prediction ? [words.why.as_prediction[v]] : [])]) };
+    ...(words.association ? names.map((_, l) => words.association[v * model.L + l]) : []), ...(words.why.as_prediction ? [words.why.as_prediction[v]] : []), ...(halvesWith(model, v) === null ? [] : [halvesWith(model, v)])]) };
 }
 
 /** Names for the outermost kept words, as many as do not cover each other. */
@@ -203,8 +203,8 @@ function wordList(model, order, shown, l) {
     const x = wordX(model, v, l);
     const kept = isKept(model, v);
     return el("li", {}, el("button", {
-      type: "button", class: `chip ${wordKind(model, v, l)}`, "data-tip": wordTip(model, v, l), "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(shown === v),
-      "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}, ${signed(x)}`,
+      type: "button", class: `chip ${wordKind(model, v, l)}${comesAndGoes(model, v) ? " unsure" : ""}`, "data-tip": wordTip(model, v, l), "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(shown === v),
+      "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}${comesAndGoes(model, v) ? " by less than half of the halves" : ""}, ${signed(x)}`,
       onclick: () => update({ word: v }),
     }, wordName(model, v), el("small", {}, signed(x, 2))));
   }));
@@ -219,13 +219,14 @@ function wordCard(model, v, l) {
     data.words.selects ? ["Inclusion", data.words.graded ? format(data.words.inclusion[v]) : kept ? "1" : "0"] : null,
     ["Occurrences", `${format(data.words.count[v])} in ${format(data.words.documents[v])} documents`],
     data.words.association ? ["Association (z)", signed(data.words.association[v * model.L + l], 2)] : null,
+    halvesWith(model, v) === null ? null : ["Kept in halves of the documents", percent(halvesWith(model, v))],
     kept ? [data.words.effect ? "First occurrence moves" : "Effect in the model", amountText(model, wordEffect(model, v, l), l)] : null,
   ].filter(Boolean);
   return el("section", { class: "card", id: "word-card" },
     el("h2", {}, wordName(model, v)),
     wordName(model, v) === data.words.names[v] ? null : el("p", { class: "muted path" }, data.words.names[v].split("|").join(" › ")),
     el("dl", { class: "facts" }, facts.map(([k, value]) => el("div", {}, el("dt", {}, k), el("dd", {}, value)))),
-    el("h3", {}, kept ? "Why it was kept" : "Why it was dropped"), whyView(model, v),
+    el("h3", {}, kept ? "Why it was kept" : "Why it was dropped"), whyView(model, v), standIns(model, v),
     topics && el("table", { class: "mix" }, el("caption", {}, "Topics it comes from"),
       el("tbody", {}, topics.map((r, k) => [k, r]).sort((a, b) => b[1] - a[1]).slice(0, 6).map(([k, r]) => el("tr", {},
         el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicName(data, k), 34))),
@@ -233,6 +234,31 @@ function wordCard(model, v, l) {
     byTarget(model, v, l),
     data.documents.row.length ? el("p", {}, el("button", { type: "button", onclick: () => update({ word: v, view: "documents", doc: null }) }, "Documents with this word")) : null,
     el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-words").scrollIntoView({ block: "start" }) }, "Back to all words")));
+}
+
+/** The share of the halves of the documents that keep a word; null where that was not looked at. */
+function halvesWith(model, v) {
+  const { stability } = model.data;
+  return stability && stability.words ? stability.words.frequency[v] : null;
+}
+
+/** Whether the model keeps a word that less than half of the halves keep. */
+function comesAndGoes(model, v) {
+  const often = halvesWith(model, v);
+  return often !== null && isKept(model, v) && often < 0.5;
+}
+
+/** Words of the same documents that another sample may keep instead of it, or it instead of them. */
+function standIns(model, v) {
+  const { stability } = model.data;
+  if (!stability || !stability.words) return null;
+  const rows = stability.words.others.filter(([a, b]) => a === v || b === v).map(([a, b, either]) => [a === v ? b : a, either]);
+  if (!rows.length) return null;
+  return el("table", { class: "mix", id: "stand-ins" }, el("caption", {}, "Words that may stand for it: used in the same documents, and kept by some halves"),
+    el("thead", {}, el("tr", {}, ["word", "kept in halves", "one of the two"].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, rows.map(([u, either]) => el("tr", {},
+      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ word: u }) }, wordName(model, u))),
+      el("td", { class: "number" }, percent(halvesWith(model, u))), el("td", { class: "number" }, percent(either))))));
 }
 
 /** The reason in words, and the advantages beside their costs. */

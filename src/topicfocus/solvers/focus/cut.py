@@ -15,6 +15,7 @@ from topicfocus.inference.focused.factors import complete_by_factors
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import WordEvidence
+from topicfocus.solvers.focus.held import held_share
 from topicfocus.solvers.focus.settings import FocusSettings
 
 #: Relevant tokens of an average document that the automatic inclusion prior aims at.
@@ -45,6 +46,9 @@ def possible_shares(data: FocusData, settings: FocusSettings) -> tuple[float, ..
     """
     if settings.inclusion_prior is not None:
         return (float(settings.inclusion_prior),)
+    held = held_share()
+    if held is not None:
+        return (held,)
     if settings.stable:
         return (settings.plan.largest_share,)
     plan, least = settings.plan, automatic_inclusion(data.train)
