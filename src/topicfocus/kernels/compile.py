@@ -197,6 +197,13 @@ class Kernel:
         return self.__qualname__  # a pickle has its name
 
 
+def is_cached(compiled: Any) -> bool | None:
+    """Whether a kernel was ever compiled with these sources; None where there is no cache."""
+    if _CACHE is None or not isinstance(compiled, Kernel):
+        return None
+    return any(_CACHE.glob(f"*/*.{compiled.__name__}-*.nbi"))
+
+
 def _dispatcher(function: Callable, options: dict, directory: Path | None) -> Any:
     dispatcher: Any = njit(**options)(function)
     if directory is not None:
