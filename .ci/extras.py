@@ -66,7 +66,7 @@ def plots() -> None:
     from topicfocus.report import Explorer, plot_topics
 
     reviews = make_reviews(60, random_state=0)
-    model = SLDARegressor(2, max_iter=3, random_state=0).fit(reviews.counts, reviews.target)
+    model = SLDARegressor(2, max_epochs=3, random_state=0).fit(reviews.counts, reviews.target)
     page = Explorer(model, vocabulary=reviews.vocabulary, counts=reviews.counts)
     path = Path(tempfile.mkdtemp()) / "topics.png"
     plot_topics(page).figure.savefig(path)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from importlib.metadata import version as installed_version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import topicfocus
 
 HERE = Path(__file__).parent
 FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.M | re.S)
@@ -30,7 +31,8 @@ if find_spec("pandas"):  # which the examples need, and a quick build does not
 project = "topicfocus"
 author = "The topicfocus developers"
 copyright = author
-release = version = installed_version("topicfocus")
+# Of the sources: an installation in place keeps the number it was made with.
+release = version = topicfocus.__version__
 language = "en"
 
 extensions = [

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import stat
 import time
@@ -376,3 +377,23 @@ def test_an_unwritable_root_in_a_new_process():
     blocked = str(Path(__file__).resolve() / "cache")
     printed = run_script(script, NUMBA_CACHE_DIR=blocked)
     assert float(printed) == pytest.approx(digamma(2.0), rel=1e-12)
+
+
+@kernel
+def add_two(x):
+    return counted_add_one(x) + 1.0
+
+
+counted_add_one = kernel(add_one)
+
+
+def test_an_entry_from_python_is_compiled_only_for_python():
+    assert add_two(1.5) == 3.5
+    assert add_two.signatures and not counted_add_one.signatures
+    assert counted_add_one(1.5) == 2.5
+    assert counted_add_one.signatures
+
+
+def test_a_kernel_is_pickled_by_its_name():
+    assert pickle.loads(pickle.dumps(add_two)) is add_two
+    assert add_two.__doc__ is None and add_two.__name__ == "add_two"

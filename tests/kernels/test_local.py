@@ -598,3 +598,20 @@ def test_infer_documents_in_single_precision():
     stats.parts[3] = stats32.parts[3] = 0.0  # the number of steps may differ
     for mine, theirs in zip(stats32, stats, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("n_topics", [1, 3, 9])
+def test_without_a_family_is_without_targets(n_topics):
+    """`family` None leaves the targets' part out of the kernel, not out of the numbers."""
+    rng = np.random.default_rng(n_topics)
+    case = random_corpus(rng, [30, 0, 5, 1], 40, n_topics, Gaussian(1.0))
+    corpus = case.corpus._replace(target_weight=np.zeros_like(case.corpus.target_weight))
+    words = WordTable(case.table, case.multiplicity)
+    results = []
+    for family in (common(case.family), None):
+        gamma, stats = case.start.copy(), local_stats(40, n_topics)
+        budget = LocalBudget(4, 0.0)
+        infer_documents(0, 4, corpus, words, case.prior, case.coef, family, gamma, budget, stats)
+        results.append((gamma, *stats))
+    for mine, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-13)

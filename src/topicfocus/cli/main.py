@@ -25,6 +25,8 @@ from topicfocus.workflow.printable import printable
 from topicfocus.workflow.wording import command_line
 
 INTERRUPTED = 130
+#: Commands that fit a model.
+_FITTING = ("demo", "fit", "tune")
 #: Characters of a message; what is longer quotes a file.
 _LONGEST = 2000
 
@@ -46,7 +48,7 @@ def _code(args: argparse.Namespace, argv: Sequence[str] | None, missing: tuple[s
     debug = getattr(args, "debug", False)
     try:
         check_stdout(args, missing)
-        code = _run(_with_config(args, argv))
+        code = _run(_with_config(args, argv), alone=argv is None)
         # Here and not at exit: a full disk or a reader that went away is still ours to tell.
         sys.stdout.flush()
         return code
@@ -84,9 +86,16 @@ def _with_config(args: argparse.Namespace, argv: Sequence[str] | None) -> argpar
     return build_parser(settings).parse_args(argv)
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace, *, alone: bool) -> int:
+    """`alone`: the process is the command's own, so another one may help it."""
     with command_line():
-        return importlib.import_module(f"topicfocus.cli.{args.command}").run(args)
+        command = importlib.import_module(f"topicfocus.cli.{args.command}")
+        if not alone or args.command not in _FITTING:
+            return command.run(args)
+        from topicfocus.workflow.ahead import compiling_ahead
+
+        with compiling_ahead():
+            return command.run(args)
 
 
 def _interrupted(error: BaseException) -> int:

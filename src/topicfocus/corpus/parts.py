@@ -119,7 +119,27 @@ class PartedCounts(ABC):
     def new_table(
         self, n_docs: int, width: int, fill: float | NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The same for any number of documents."""
+        """Numbers of any number of documents, to be worked on in place.
+
+        Parameters
+        ----------
+        n_docs, width : int
+        fill : float or array (width,)
+            What they are at first.
+
+        Returns
+        -------
+        array (n_docs, width)
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> store.new_table(3, 1, 0.5)[:, 0].tolist()
+        [0.5, 0.5, 0.5]
+        """
         out = np.empty((n_docs, width))
         out[:] = fill
         return out

@@ -51,6 +51,16 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
     workers : int, optional
         Processes of a local cluster; by default one a core.
 
+    Yields
+    ------
+    distributed.Client
+        Closed at the end of the block, with the local cluster.
+
+    Raises
+    ------
+    ClusterError
+        If nothing answers at the address within 20 seconds.
+
     Examples
     --------
     >>> from topicfocus.distributed import connected

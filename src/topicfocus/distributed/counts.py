@@ -165,16 +165,27 @@ class DaskCounts(PartedCounts):
         ]
 
     def read(self, first: int, last: int) -> Rows:
-        """Documents first..last-1, brought here: for few of them."""
+        """Documents first..last-1, brought here: for few of them.
+
+        Parameters
+        ----------
+        first, last : int
+
+        Returns
+        -------
+        Rows
+        """
         found = self._overlapping(first, last)
         futures = [self._submit(_some, part.rows, a, b, self._root) for part, a, b in found]
         rows = [result_of(self.client, future) for future in futures]
         return joined_rows(rows) if rows else Rows(np.zeros(1, np.int32), *_NOTHING)
 
     def sqrt(self) -> DaskCounts:
+        """√counts, which workers take when they read."""
         return self._with(self._parts, self.indptr, self.shape[1], True)
 
     def rows(self, index: NDArray[np.intp]) -> Counts:
+        """Some of the documents, in the order of `index`."""
         if len(index) > 1 and np.any(index[1:] < index[:-1]):
             order = np.argsort(index, kind="stable")
             return in_memory(self.rows(index[order]))[np.argsort(order, kind="stable")]
@@ -190,6 +201,7 @@ class DaskCounts(PartedCounts):
         return self._with(parts, indptr, self.shape[1], self._root)
 
     def columns(self, kept: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> Counts:
+        """Some of the words, in ascending order, each multiplied by its weight."""
         parts = [
             replace(
                 part,
@@ -203,7 +215,26 @@ class DaskCounts(PartedCounts):
         return self._with(parts, indptr, len(kept), False)
 
     def joined_with(self, other: Counts) -> DaskCounts:
-        """These documents, and then those of another."""
+        """These documents, and then those of another.
+
+        Parameters
+        ----------
+        other : counts
+            Of the same words; a matrix is sent to the workers.
+
+        Returns
+        -------
+        DaskCounts
+
+        Raises
+        ------
+        ValueError
+            If one of the two has roots of counts and the other counts.
+
+        Examples
+        --------
+        >>> twice = counts.joined_with(counts)  # doctest: +SKIP
+        """
         if not isinstance(other, DaskCounts):
             other = DaskCounts(other, self.client)
         if other._root != self._root:
@@ -214,16 +245,34 @@ class DaskCounts(PartedCounts):
         return self._with([*self._parts, *moved], indptr, self.shape[1], self._root)
 
     def build(self) -> Building:
+        """Nothing is collected here: documents of a cluster stay with its workers."""
         raise NotImplementedError("documents of a cluster are chosen by its workers")
 
     def word_sums(self) -> NDArray[np.float64]:
+        """Σ_d c_dv of each word."""
         (sums,) = self.run_task(word_totals(self.shape), sum_bounds(self.indptr))
         return sums[:, 0]
 
     # ---- a pass ----------------------------------------------------------------------------------
 
     def run_task(self, task: Task, bounds: NDArray[np.int64]) -> Any:
-        """The statistics of all documents: a call a chunk, added in the order of the chunks."""
+        """The statistics of all documents: a call a chunk, added in the order of the chunks.
+
+        Parameters
+        ----------
+        task : Task
+            What is done with documents in a row (`inference/passes.py`).
+        bounds : array of int
+            Documents at which chunks begin and end.
+
+        Returns
+        -------
+        what `task` adds up
+
+        Examples
+        --------
+        >>> sums = counts.run_task(task, bounds)  # doctest: +SKIP
+        """
         plain = replace(task, given=(), changed=())
         spans = [(int(a), int(b)) for a, b in pairwise(bounds)]
         futures = [self._chunk(plain, task, a, b) for a, b in spans]

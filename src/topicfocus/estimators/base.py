@@ -188,14 +188,14 @@ class TopicModel(TransformerMixin, BaseEstimator):
         ----------
         path : str, path or binary file object
 
-        See Also
-        --------
-        topicfocus.save : also writes a pipeline with its vectoriser.
-
         Raises
         ------
         NotFittedError
             If the estimator is not fitted yet.
+
+        See Also
+        --------
+        topicfocus.save : also writes a pipeline with its vectoriser.
 
         Examples
         --------

@@ -38,8 +38,8 @@ class JointTopicModel(TopicModel):
             Without it (or where it is NaN) the bound is on log p(w) alone.
         per_document : bool, default=False
             Arrays over documents instead of sums.
-        exposure, covariates : optional
-            As for predict.
+        **extras
+            `exposure` and `covariates` of the documents, as for predict.
 
         Returns
         -------
@@ -91,8 +91,8 @@ class JointTopicModel(TopicModel):
         n_samples : int, default=500
         exact : bool, default=False
         random_state : int or Generator, default=0
-        exposure, covariates : optional
-            As for predict.
+        **extras
+            `exposure` and `covariates` of the documents, as for predict.
 
         Returns
         -------

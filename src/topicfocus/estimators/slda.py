@@ -19,10 +19,15 @@ def _slda_trainer(model: Any) -> JointTrainer:
 class SLDARegressor(JointTopicModel, TopicRegressor):
     """Supervised LDA: y ~ Normal(η·θ, δ), or another family.
 
-    Every word is explained by the topics. Parameters are those of :class:`LDA`, and:
+    Every word is explained by the topics.
 
     Parameters
     ----------
+    n_topics : int, default=5
+    doc_topic_prior, solver, max_epochs, tol, batch_size, learning_rate, warm_start, n_jobs
+        As for :class:`LDA`.
+    random_state, verbose
+        As for :class:`LDA`.
     supervision_weight : float or "auto", default="auto"
         λ, the weight of log p(y) in the objective; "auto" is 1.
     family : str, family, or a list of these, default="gaussian"

@@ -124,33 +124,37 @@ def _implementation(operation: Any, family: Any, *, default: bool) -> Callable |
     return found
 
 
+#: No entry for C, which nobody calls and which takes as long to compile as the function.
+_BARE: Any = {"no_cfunc_wrapper": True}
+
+
 # Not strict: a family may name its arguments as it likes.
-@overload(log_likelihood, strict=False)
+@overload(log_likelihood, strict=False, jit_options=_BARE)
 def _compiled_log_likelihood(family, target, predictor):
     return _implementation(log_likelihood, family, default=False)
 
 
-@overload(derivatives, strict=False)
+@overload(derivatives, strict=False, jit_options=_BARE)
 def _compiled_derivatives(family, target, predictor):
     return _implementation(derivatives, family, default=False)
 
 
-@overload(expectation, strict=False)
+@overload(expectation, strict=False, jit_options=_BARE)
 def _compiled_expectation(family, target, mean, variance):
     return _implementation(expectation, family, default=True)
 
 
-@overload(row_log_likelihood, strict=False)
+@overload(row_log_likelihood, strict=False, jit_options=_BARE)
 def _compiled_row_log_likelihood(family, target, weight, predictor):
     return _implementation(row_log_likelihood, family, default=True)
 
 
-@overload(row_gradient, strict=False)
+@overload(row_gradient, strict=False, jit_options=_BARE)
 def _compiled_row_gradient(family, target, weight, predictor, out):
     return _implementation(row_gradient, family, default=True)
 
 
-@overload(row_expectation, strict=False)
+@overload(row_expectation, strict=False, jit_options=_BARE)
 def _compiled_row_expectation(family, target, weight, mean, variance, by_mean, by_variance):
     return _implementation(row_expectation, family, default=True)
 

@@ -146,11 +146,16 @@ def infer_document(rows, weight, n, prior, family, target, concentration, budget
     one, the natural gradient of the target is added to it; the full step is tried for all
     steps, and only if L ended lower than it began (rare) is the document done again with steps
     halved until each of them rises. So one pass of a coordinate solver never lowers the bound.
+
+    A `family` of None: no document has a target, and nothing of them is compiled (numba leaves out
+    what stands behind `family is not None`).
     """
     n_topics = prior.shape[0]
-    supervised = has_target(target.weight) and n_topics > 1  # one topic: θ = 1 whatever y
+    supervised = False
+    if family is not None:
+        supervised = has_target(target.weight) and n_topics > 1  # one topic: θ = 1 whatever y
     before = 0.0
-    if supervised:
+    if family is not None and supervised:
         for k in range(n_topics):
             work.start[k] = concentration[k]
         before = document_objective(rows, weight, n, prior, concentration, family, target, work)
@@ -158,13 +163,13 @@ def infer_document(rows, weight, n, prior, family, target, concentration, budget
     for _ in range(budget.max_steps):
         exp_digamma(concentration, work.e)
         topic_sums(rows, weight, n, work.e, work.norm, work.sums)
-        if supervised:
+        if family is not None and supervised:
             target_natural_gradient(family, target, concentration, work.moments, work.push)
         change = 0.0
         size = 0.0
         for k in range(n_topics):
             new = prior[k] + work.sums[k]
-            if supervised:
+            if family is not None and supervised:
                 # A step may not cross zero, nor shrink γ_k by more than a factor of ten.
                 new = max(new + work.push[k], 0.1 * concentration[k])
             change += abs(new - concentration[k])
@@ -173,7 +178,7 @@ def infer_document(rows, weight, n, prior, family, target, concentration, budget
         taken += 1
         if change <= budget.tolerance * size:
             break
-    if supervised:
+    if family is not None and supervised:
         after = document_objective(rows, weight, n, prior, concentration, family, target, work)
         if not after >= before:  # also true for NaN
             for k in range(n_topics):
@@ -264,7 +269,7 @@ def add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, 
 def infer_documents(first, last, corpus, words, prior, coef, family, concentration, budget, out):
     """Infer documents first..last-1, update their γ in place and add their statistics to `out`.
 
-    `coef` is predictors x topics.
+    `coef` is predictors x topics; `family` is None where no document has a target.
 
     out.word_topic[v,k] += c_dv r_dvk and out.word_evidence[v] += c_dv log Σ_k W_vk e_dk carry
     weight one whatever the word's inclusion: a dropped word keeps its counterfactual topic
@@ -309,5 +314,5 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         mix = mix_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
         table = words.table
         add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out)
-        if has_target(target.weight):
+        if family is not None and has_target(target.weight):
             out.parts[2] += times * expected_target(family, target, gamma, work.moments)

@@ -86,17 +86,17 @@ def coherence(
     -------
     float, or ndarray of shape (n_topics,) with ``per_topic``
 
+    Raises
+    ------
+    ValueError
+        If ``measure`` is unknown or needs what was not given, or a topic has fewer than two words.
+
     Notes
     -----
     "uci" and "c_v" are gensim's c_uci and c_v, "umass" is its u_mass (``epsilon=1/M``, for M
     documents, is the original add-one), and "npmi" with ``epsilon=1e-12`` its c_npmi, of documents
     or with ``texts`` of windows. Unlike there, top words that occur nowhere are an error for
     "umass", "uci" and "c_v".
-
-    Raises
-    ------
-    ValueError
-        If ``measure`` is unknown or needs what was not given, or a topic has fewer than two words.
 
     Examples
     --------

@@ -32,8 +32,9 @@ class Explorer:
     vocabulary : list of str, optional
         Names of the columns of `counts`; by default the vectoriser's, or those seen in fit.
     target_name : str, optional
-        What the target is called; `target_names`, a list, for several targets. By default the name
-        of a pandas series, or the columns of a dataframe.
+        What the target is called; by default the name of a pandas series.
+    target_names : list of str, optional
+        The same of several targets; by default the columns of a dataframe.
     title, class_names, document_names, covariate_names : optional
         What to call other things.
     exposure, covariates : optional

@@ -156,6 +156,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             Strings or bytes: a list, an array, a series, an Arrow column, a generator; or an
             iterator of blocks of these, or what `read_table` returns.
         y : ignored
+        **fit_params : ignored
 
         Returns
         -------

@@ -111,6 +111,8 @@ def collect(
     weights = word_weights(state, hyper.bound, dtype)
     n_words, n_topics = state.topic_word.shape
     coef, family = state.coef_rows, common(state.family)
+    if not np.any(problem.target_weights > 0):
+        family = None  # a smaller kernel, the same numbers
     budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))
     task = Task(
         kernel=_documents,
