@@ -19,6 +19,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -94,12 +95,25 @@ class Clock:
 
 
 def used() -> dict[str, float]:
-    """Seconds of processor and peak memory, of this process and of its children."""
+    """Seconds of processor of this process and its children, and the peak memory of this one.
+
+    VmHWM is of this process since it began; ru_maxrss would be that of its parent if that is more.
+    """
     own, children = (
         resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     cpu = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-    return {"cpu": round(cpu, 1), "peak MB": own.ru_maxrss // 1024}
+    return {"cpu": round(cpu, 1), "peak MB": peak_megabytes()}
+
+
+def peak_megabytes() -> int:
+    """The most memory that this process has had, in MB of 10^6 bytes."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text())
+        if found is not None:
+            return int(found[1]) * 1024 // 10**6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 // 10**6
 
 
 # ---- one measurement, in a process of its own ----------------------------------------------------

@@ -106,16 +106,40 @@ class DaskCounts(PartedCounts):
     def _from_collection(self, collection: Any) -> None:
         self.vocabulary, n_words, read = _reader(collection, self._words_of)
         blocks = [self._submit(read, d) for d in self._persisted(collection)]
-        lengths = [result_of(self.client, self._submit(_lengths, block)) for block in blocks]
-        if n_words is None:
-            n_words = result_of(self.client, self._submit(_n_words, blocks[0]))
+        self._from_rows([self._submit(_rows_of, block) for block in blocks], n_words)
+
+    def _from_rows(self, rows: Sequence[Any], n_words: int) -> None:
+        sizes = [self._submit(_row_lengths, future) for future in rows]
+        lengths = [result_of(self.client, size) for size in sizes]
         self.shape = (sum(map(len, lengths)), int(n_words))
         self.indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
         ends = np.cumsum([0, *map(len, lengths)]).tolist()
         self._parts = [
-            Part(a, b, self._submit(_rows_of, block))
-            for (a, b), block in zip(pairwise(ends), blocks, strict=True)
+            Part(a, b, future) for (a, b), future in zip(pairwise(ends), rows, strict=True) if b > a
         ]
+
+    @classmethod
+    def of_rows(
+        cls, client: Any, rows: Sequence[Any], n_words: int, vocabulary: tuple[str, ...] | None
+    ) -> DaskCounts:
+        """Counts whose rows workers have already.
+
+        Parameters
+        ----------
+        client : distributed.Client
+        rows : sequence of futures of Rows
+            In the order of the documents.
+        n_words : int
+        vocabulary : tuple of str, optional
+
+        Returns
+        -------
+        DaskCounts
+        """
+        new = cls.__new__(cls)
+        new.client, new._root, new.piece, new.vocabulary = client, False, PART, vocabulary
+        new._from_rows(rows, n_words)
+        return new
 
     def _persisted(self, collection: Any) -> list[Any]:
         """A future for every partition, kept by the workers."""
@@ -261,7 +285,17 @@ def _opened(folder: str) -> CountStore:
 
 def load_part(folder: str, first: int, last: int) -> Rows:
     """Documents of a store, read by a worker."""
-    return _opened(folder).read(first, last)
+    return packed(_opened(folder).read(first, last))
+
+
+def packed(rows: Rows) -> Rows:
+    """The same with integers no wider than they need to be, as workers keep them."""
+    largest = rows.data.max(initial=0.0)
+    if largest < 256 and np.array_equal(rows.data, small := rows.data.astype(np.uint8)):
+        rows = rows._replace(data=small)  # type: ignore[arg-type]
+    if rows.indices.max(initial=0) < 1 << 16:
+        rows = rows._replace(indices=rows.indices.astype(np.uint16))
+    return rows
 
 
 def run_chunk(
@@ -295,7 +329,9 @@ def _writeable(value: Any) -> Any:
 def _some(rows: Rows, first: int, last: int, root: bool) -> Rows:
     """Some documents of a part, as kernels take them."""
     lo, hi = int(rows.indptr[first]), int(rows.indptr[last])
-    data = np.sqrt(rows.data[lo:hi]) if root else np.array(rows.data[lo:hi])
+    data = rows.data[lo:hi].astype(np.float64)
+    if root:
+        np.sqrt(data, out=data)
     indptr = np.asarray(rows.indptr[first : last + 1] - lo, dtype=np.int32)
     return Rows(indptr, np.array(rows.indices[lo:hi], dtype=np.int32), data)
 
@@ -309,8 +345,9 @@ def _row_lengths(rows: Rows) -> NDArray[np.int64]:
 
 
 def _on_words(rows: Rows, n_words: int, kept: Any, weight: Any, root: bool) -> Rows:
-    seen = rows._replace(data=np.sqrt(rows.data)) if root else rows
-    return chosen_words(seen, n_words, kept, weight)
+    seen = rows._replace(data=np.sqrt(rows.data, dtype=np.float64)) if root else rows
+    found = chosen_words(seen, n_words, kept, weight)
+    return found if root or weight is not None else packed(found)
 
 
 # ---- dask's collections --------------------------------------------------------------------------
@@ -364,12 +401,4 @@ def _bag_words(items: Any) -> set[str]:
 
 
 def _rows_of(matrix: sparse.csr_array) -> Rows:
-    return Rows(matrix.indptr, matrix.indices, matrix.data)
-
-
-def _lengths(matrix: sparse.csr_array) -> NDArray[np.int64]:
-    return np.diff(matrix.indptr).astype(np.int64)
-
-
-def _n_words(matrix: sparse.csr_array) -> int:
-    return matrix.shape[1]
+    return packed(Rows(matrix.indptr, matrix.indices, matrix.data))

@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from topicfocus.text import counting, listed
 from topicfocus.text.buffers import Texts, text_chunks
-from topicfocus.text.counting import Tally, TokenRule
+from topicfocus.text.counting import Countable, Tally, TokenRule
 from topicfocus.text.listed import ListedTally
 from topicfocus.text.stop_words import LANGUAGES, words_of
 from topicfocus.text.stored import WaitingPairs, waiting_pairs, write_pairs
@@ -138,7 +138,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit(["good film", "bad film"]).get_feature_names_out().tolist()
         ['bad', 'film', 'good']
         """
-        self._fit(X, keep_pairs=False)
+        elsewhere = _elsewhere(X)
+        if elsewhere is not None:
+            elsewhere.fit_counter(self)
+        else:
+            self._fit(X, keep_pairs=False)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> sparse.csr_array:
@@ -167,7 +171,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit_transform(["good film", "bad film"]).shape
         (2, 3)
         """
-        return self._fit(X, keep_pairs=True)
+        elsewhere = _elsewhere(X)
+        return self._fit(X, keep_pairs=True) if elsewhere is None else elsewhere.fit_counter(self)
 
     def transform(self, X: Any) -> sparse.csr_array:
         """Count the known terms of documents; others are left out.
@@ -200,7 +205,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                     "This TokenCounter has no vocabulary yet. Call fit, or give it one."
                 )
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        return self._count_known(X, rule)
+        elsewhere = _elsewhere(X)
+        return self._count_known(X, rule) if elsewhere is None else elsewhere.count_known(self)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, in the order of the columns.
@@ -338,21 +344,27 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self, X: Any, rule: TokenRule, keep_pairs: bool, waiting: WaitingPairs | None = None
     ) -> Tally | ListedTally:
         """Everything counted; pairs are appended to `waiting` where it is given."""
+        tally = self._tally(X, rule, keep_pairs, waiting)
+        self._check_any(tally)
+        return tally
+
+    def _tally(
+        self, X: Any, rule: TokenRule, keep_pairs: bool, waiting: WaitingPairs | None = None
+    ) -> Tally | ListedTally:
         terms = self._listed_terms(rule)
         how: dict[str, Any] = {"keep_pairs": keep_pairs, "waiting": waiting}
-        tally: Tally | ListedTally
         if terms is None:
-            tally = counting.learn(self._chunks(X), rule, self.n_jobs, **how)
-        else:
-            tally = listed.learn_listed(self._chunks(X), terms, **how)
+            return counting.learn(self._chunks(X), rule, self.n_jobs, **how)
+        return listed.learn_listed(self._chunks(X), terms, **how)
+
+    def _check_any(self, tally: Countable) -> None:
         if not tally.document_frequency.any():
             raise ValueError(
                 f"empty vocabulary; the {tally.n_docs} documents hold no "
                 f"{'codes' if self.separator is not None else 'words'}, or only stop words"
             )
-        return tally
 
-    def _choose(self, tally: Tally | ListedTally) -> NDArray[np.int64]:
+    def _choose(self, tally: Countable) -> NDArray[np.int64]:
         """The vocabulary, and the column of each id."""
         least = _documents(self.min_df, tally.n_docs)
         most = _documents(self.max_df, tally.n_docs)
@@ -512,6 +524,18 @@ def _warn_of_stop_words(rule: TokenRule) -> None:
             UserWarning,
             stacklevel=5,
         )
+
+
+def _elsewhere(X: Any) -> Any:
+    """Texts that others hold and count (`distributed.DaskTexts`); None for texts that are here."""
+    if hasattr(X, "fit_counter"):
+        return X
+    if type(X).__module__.partition(".")[0] == "dask":
+        raise TypeError(
+            f"X is a {type(X).__name__} of dask: let its workers count, "
+            "topicfocus.distributed.DaskTexts(X), or bring the texts here, X.compute()."
+        )
+    return None
 
 
 def _check_count(name: str, value: Any) -> None:

@@ -66,14 +66,15 @@ def write_pairs(
     writer = StoreWriter(folder, len(terms), about)
     try:
         for part in pairs:
-            writer.add(_rows(part, column, len(terms)))
+            writer.add(rows_of_pairs(part, column, len(terms)))
         writer.close(terms)
     except BaseException:
         writer.discard()
         raise
 
 
-def _rows(part: Pairs, column: NDArray[np.int64], n_columns: int) -> Rows:
+def rows_of_pairs(part: Pairs, column: NDArray[np.int64], n_columns: int) -> Rows:
+    """Documents of a chunk with the counts of words that have a column."""
     kept = kept_lengths(part.ids, part.lengths, column)
     indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
     indices = np.empty(int(indptr[-1]), dtype=np.int32)
