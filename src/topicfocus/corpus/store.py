@@ -49,6 +49,9 @@ class CountStore(PartedCounts):
         Where such files are; by default beside the store.
     check : bool, default=False
         Compare checksums of all files first.
+    client : distributed.Client, optional
+        Of a Dask cluster whose workers see the folder under the same name: models are then fitted
+        and used there (`topicfocus.distributed.DaskCounts`), to the same result.
 
     Raises
     ------
@@ -71,6 +74,9 @@ class CountStore(PartedCounts):
     >>> folder.cleanup()
     """
 
+    #: Of the cluster that works with it; views and parts of a store have none.
+    client: Any = None
+
     def __init__(
         self,
         folder: str | os.PathLike[str],
@@ -78,7 +84,9 @@ class CountStore(PartedCounts):
         memory: int | str = "2GB",
         scratch: str | os.PathLike[str] | None = None,
         check: bool = False,
+        client: Any = None,
     ) -> None:
+        self.client = client
         place = Path(folder)
         files = StoreFiles(place, check=check)
         room = Scratch(Path(scratch) if scratch is not None else place.parent, parse_memory(memory))
@@ -89,6 +97,7 @@ class CountStore(PartedCounts):
     ) -> CountStore:
         self._files, self.scratch, self._root, self._weight = files, scratch, root, weight
         self.shape, self.indptr, self.piece = files.shape, files.indptr, scratch.piece
+        self.most_memory = scratch.limit
         return self
 
     @classmethod

@@ -63,7 +63,7 @@ class DaskCounts(PartedCounts):
     counts : CountStore, dask array or dataframe, dask bag of dicts, or sparse matrix
         Documents x words; each item of a bag has the counts of a document by word.
     client : distributed.Client, optional
-        By default the current one.
+        By default that of the store, or the current one.
     partitions : int, optional
         How many parts a store is cut into. It changes nothing in the result.
 
@@ -76,6 +76,7 @@ class DaskCounts(PartedCounts):
     """
 
     def __init__(self, counts: Any, client: Any = None, partitions: int | None = None) -> None:
+        client = getattr(counts, "client", None) if client is None else client
         self.client = default_client() if client is None else client
         self._root, self.piece = False, PART
         if isinstance(counts, CountStore):

@@ -230,7 +230,7 @@ def _work(share: Any, room: int, work: Any) -> _Counted:
         keeping = _Keeping(table, room)
         found = work(iter(keeping))
         share.check(table)
-        return _Counted(found, seen_of(table), tuple(keeping.texts))
+        return _Counted(found, seen_of(table, share.name), tuple(keeping.texts))
     except (ReadError, ValueError, TypeError, UnicodeError) as error:
         return _Counted(None, error=error)
 

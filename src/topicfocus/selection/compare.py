@@ -24,7 +24,7 @@ from topicfocus.kernels.threads import n_threads
 from topicfocus.selection.documents import Data, named_for, plain_targets, read_data, take_apart
 from topicfocus.selection.finished import Finished, fingerprint
 from topicfocus.selection.folds import Split, make_folds
-from topicfocus.selection.parallel import progress_of, refusing_interrupts, run_all
+from topicfocus.selection.parallel import jobs_for, progress_of, refusing_interrupts, run_all
 from topicfocus.selection.scoring import accepted, held_out_score, read_scoring
 
 METHODS = ("corrected t", "bootstrap")
@@ -254,7 +254,7 @@ def _run(
         if name not in found
     ]
     with progress_of("folds", len(names), verbose) as advance:
-        for record in run_all(judge_both, left, n_jobs):
+        for record in run_all(judge_both, left, jobs_for(data.X, n_jobs)):
             found[record["name"]] = record
             finished.put(record["name"], record)
             advance("")

@@ -34,7 +34,10 @@ class Share:
     Attributes
     ----------
     request : Request
+        With the whole path, since workers may be somewhere else.
     format : str
+    name : str
+        What the user calls the file.
     span : (int, int), optional
         Row groups of a Parquet file, or files of a folder.
     stamp : (int, int), optional
@@ -44,6 +47,7 @@ class Share:
 
     request: Request
     format: str
+    name: str
     span: tuple[int, int] | None = None
     stamp: tuple[int, int] | None = None
 
@@ -86,7 +90,12 @@ def shares_of(table: Table) -> list[Share] | None:
         request, kind = one.request, _KINDS[type(one).__name__]
         if isinstance(one, Delimited):  # what was found out by its header
             request = replace(request, delimiter=one.delimiter)
-        whole = Share(request, kind, None, _stamp(one))
+        whole = Share(
+            replace(request, path=os.path.abspath(request.path)),
+            kind,
+            request.path,
+            stamp=_stamp(one),
+        )
         if isinstance(one, (Parquet, Folder)):
             spans = _spans(one.sizes(), SHARE_BYTES)
             out += [replace(whole, span=span) for span in spans]
@@ -105,14 +114,14 @@ _KINDS = {
 }
 
 
-def seen_of(table: Table) -> Seen:
-    """What the table has seen so far."""
+def seen_of(table: Table, name: str) -> Seen:
+    """What the table of a share has seen so far."""
     return Seen(
         table.rows,
         table.numbers,
         table.target,
         table.group,
-        table.path,
+        name,
         table.n_skipped,
         table.skipped,
     )

@@ -90,7 +90,7 @@ def fit_source(
         )
         options, tuned = tune_model(training, options)
         began = time.perf_counter()
-        held = counts if client is None else _on_cluster(source, counted, train, client)
+        held = counts if client is None else _on_cluster(source, counted, train, client, counts)
         model = fit_model(
             held, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
@@ -110,7 +110,7 @@ def fit_source(
 @contextmanager
 def _comparing(baseline: bool, stored: bool, remarks: Remarks) -> Iterator[None]:
     if baseline and stored:
-        remarks.say("No comparison with a regression on all words: counts are on disk.")
+        remarks.say("No comparison with a regression on all words: counts are not in memory.")
     elif baseline:
         remarks.say(f"{COMPARING} ...")
     with Lines(COMPARING, remarks.say):
@@ -133,10 +133,14 @@ def _check_size(counts: Any, target: Any, options: ModelOptions, remarks: Remark
     check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
 
 
-def _on_cluster(source: Source, counted: Counted, train: np.ndarray, client: Any) -> Any:
-    """The training documents, read by the workers themselves."""
+def _on_cluster(
+    source: Source, counted: Counted, train: np.ndarray, client: Any, counts: Any
+) -> Any:
+    """The training documents, held by the workers: those that counted them, or read from disk."""
     from topicfocus.distributed import DaskCounts
 
+    if isinstance(counts, DaskCounts):
+        return counts
     assert counted.kept is not None
     return take_rows(DaskCounts(source.counts, client).columns(counted.kept), train)
 

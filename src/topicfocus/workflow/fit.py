@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import PartedCounts, pieces
+from topicfocus.corpus.parts import PartedCounts
 from topicfocus.estimators.progress import progress_lines
 from topicfocus.estimators.usefulness import UselessFitWarning
+from topicfocus.inference.marks import marks
 from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.checkpoints import checkpointing
 from topicfocus.text import ReadError
@@ -102,14 +102,10 @@ def fingerprint_of(
 
 
 def content_of(counts: Any) -> tuple[np.ndarray, ...]:
-    """Arrays that tell counts from others; of those on disk a digest."""
+    """Arrays that tell counts from others; of those in parts two numbers a document."""
     if not isinstance(counts, PartedCounts):
         return counts.data, counts.indices, counts.indptr
-    digest = hashlib.sha256()
-    for _, _, part in pieces(counts):
-        digest.update(part.indices.tobytes())
-        digest.update(part.data.tobytes())
-    return np.frombuffer(digest.digest(), dtype=np.uint8), counts.indptr
+    return (*marks(counts), counts.indptr)
 
 
 def finished_before(keeping: Keeping, mark: str, remarks: Remarks) -> Outcome | None:

@@ -31,9 +31,9 @@ Table = dict[str, Any]
 def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted:
     """Predictions with what a model knows of their uncertainty.
 
-    Counts on disk are read in pieces.
+    Counts on disk are read in pieces; those on a cluster stay there.
     """
-    if isinstance(counts, PartedCounts):
+    if isinstance(counts, PartedCounts) and not hasattr(counts, "run_task"):
         return joined(
             [predict(model, part, columns.of(np.arange(a, b))) for a, b, part in pieces(counts)]
         )

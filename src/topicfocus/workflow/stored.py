@@ -98,8 +98,8 @@ def _made(
         shutil.rmtree(folder)
     opened: list[CountStore] = []
 
-    def counted(counter: Any, blocks: Iterator[Any]) -> Any:
-        counter.fit_store(blocks, folder, path=table.path)
+    def counted(counter: Any, blocks: Any) -> Any:
+        counter.fit_store(iter(blocks), folder, path=table.path)
         opened.append(CountStore(folder, memory=memory))
         return opened[0]
 
