@@ -43,8 +43,9 @@ class CountStore(PartedCounts):
     ----------
     folder : path-like
     memory : int or str, default="2GB"
-        How much memory a fit may use, as bytes or such as "500MB". What does not fit is kept in
-        files that are removed when nobody needs them any more.
+        How much memory a fit may use, as bytes or such as "800MB". What does not fit is kept in
+        files that are removed when nobody needs them any more. Numbers of documents (targets,
+        weights) have to fit: 400 bytes a document.
     scratch : path-like, optional
         Where such files are; by default beside the store.
     check : bool, default=False
@@ -57,6 +58,8 @@ class CountStore(PartedCounts):
     ------
     StoreError
         If the folder is no store, or one of another version, or damaged.
+    ValueError
+        If ``memory`` is too little for so many documents.
 
     Examples
     --------
@@ -89,7 +92,8 @@ class CountStore(PartedCounts):
         self.client = client
         place = Path(folder)
         files = StoreFiles(place, check=check)
-        room = Scratch(Path(scratch) if scratch is not None else place.parent, parse_memory(memory))
+        beside = Path(scratch) if scratch is not None else place.parent
+        room = Scratch(beside, parse_memory(memory), files.shape[0])
         self._set(files, room)
 
     def _set(

@@ -12,7 +12,7 @@ and travel with the calls; words never do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count, pairwise
 from typing import Any
@@ -31,6 +31,7 @@ from topicfocus.corpus.parts import (
     chosen_words,
     in_memory,
     joined_rows,
+    piece_bounds,
     sum_bounds,
 )
 from topicfocus.corpus.validation import check_counts, read_matrix
@@ -78,7 +79,7 @@ class DaskCounts(PartedCounts):
     def __init__(self, counts: Any, client: Any = None, partitions: int | None = None) -> None:
         client = getattr(counts, "client", None) if client is None else client
         self.client = default_client() if client is None else client
-        self._root, self.piece = False, PART
+        self._root, self.piece, self._shared = False, PART, _Shared()
         if isinstance(counts, CountStore):
             self._from_store(counts, partitions)
         elif sparse.issparse(counts):
@@ -139,6 +140,7 @@ class DaskCounts(PartedCounts):
         """
         new = cls.__new__(cls)
         new.client, new._root, new.piece, new.vocabulary = client, False, PART, vocabulary
+        new._shared = _Shared()
         new._from_rows(rows, n_words)
         return new
 
@@ -171,6 +173,7 @@ class DaskCounts(PartedCounts):
 
     def _with(self, parts: Sequence[Part], indptr: Any, n_words: int, root: bool) -> DaskCounts:
         new = DaskCounts.__new__(DaskCounts)
+        new._shared = _Shared()
         new.client, new.piece, new.vocabulary = self.client, self.piece, None
         new._parts, new._root = list(parts), root
         new.indptr, new.shape = indptr, (len(indptr) - 1, n_words)
@@ -197,7 +200,9 @@ class DaskCounts(PartedCounts):
         return joined_rows(rows) if rows else Rows(np.zeros(1, np.int32), *_NOTHING)
 
     def sqrt(self) -> DaskCounts:
-        return self._with(self._parts, self.indptr, self.shape[1], True)
+        roots = self._with(self._parts, self.indptr, self.shape[1], True)
+        roots._shared = self._shared
+        return roots
 
     def rows(self, index: NDArray[np.intp]) -> Counts:
         if len(index) > 1 and np.any(index[1:] < index[:-1]):
@@ -249,9 +254,13 @@ class DaskCounts(PartedCounts):
 
     def run_task(self, task: Task, bounds: NDArray[np.int64]) -> Any:
         """The statistics of all documents: a call a chunk, added in the order of the chunks."""
-        plain = replace(task, given=(), changed=())
+        # What all documents need travels once, and from worker to worker.
+        plain = self._submit(_same, replace(task, given=(), changed=()))
         spans = [(int(a), int(b)) for a, b in pairwise(bounds)]
-        futures = [self._chunk(plain, task, a, b) for a, b in spans]
+        futures = [
+            self._chunk(plain, task, a, b, found)
+            for (a, b), found in zip(spans, self._chunks(bounds, spans), strict=True)
+        ]
         total = None
         for (first, last), future in zip(spans, futures, strict=True):
             stats, changed = result_of(self.client, future)
@@ -264,15 +273,51 @@ class DaskCounts(PartedCounts):
                 add_to(total, stats)
         return total
 
-    def _chunk(self, plain: Task, task: Task, first: int, last: int) -> Any:
-        found = self._overlapping(first, last)
+    def _chunks(
+        self, bounds: NDArray[np.int64], spans: list[tuple[int, int]]
+    ) -> list[list[tuple[Any, int, int]]]:
+        """For every chunk the futures that have its documents, and which of theirs these are.
+
+        Parts are cut where the data came from, chunks by their size. Chunks that are worked on
+        again and again are therefore put together once, each by one worker, which has all of it
+        from then on: else words would travel in every pass.
+        """
+        key = bounds.tobytes()
+        asked, kept = self._shared.asked, self._shared.kept
+        asked[key] = asked.get(key, 0) + 1
+        found = [self._overlapping(a, b) for a, b in spans]
+        if asked[key] == _OFTEN:
+            kept[key] = [
+                self._submit(
+                    _put_together, [part[1:] for part in parts], *(p.rows for p, *_ in parts)
+                )
+                for parts in found
+            ]
+        if key not in kept:
+            return [[(part.rows, a, b) for part, a, b in parts] for parts in found]
+        return [
+            [(future, c - a, d - a) for c, d in piece_bounds(self, a, b)]
+            for future, (a, b) in zip(kept[key], spans, strict=True)
+        ]
+
+    def _chunk(self, plain: Any, task: Task, first: int, last: int, found: list) -> Any:
         given = tuple(a[first:last] for a in task.given)
         changed = tuple(a[first:last] for a in task.changed)
-        spans = [(a, b) for _, a, b in found]
-        rows = [part.rows for part, _, _ in found]
+        rows = list(dict.fromkeys(future for future, _, _ in found))
+        spans = [(rows.index(future), a, b) for future, a, b in found]
         return self._submit(run_chunk, plain, self._root, spans, given, changed, *rows)
 
 
+@dataclass(frozen=True)
+class _Shared:
+    """What views of the same documents (counts, and their roots) have in common."""
+
+    asked: dict[bytes, int] = field(default_factory=dict)
+    kept: dict[bytes, list[Any]] = field(default_factory=dict)
+
+
+#: The pass of the same chunks before which they are put together.
+_OFTEN = 2
 _NOTHING = (np.zeros(0, np.int32), np.zeros(0))
 
 
@@ -300,22 +345,39 @@ def packed(rows: Rows) -> Rows:
 
 
 def run_chunk(
-    task: Task, root: bool, spans: list[tuple[int, int]], given: Any, changed: Any, *parts: Rows
+    task: Task,
+    root: bool,
+    spans: list[tuple[int, int, int]],
+    given: Any,
+    changed: Any,
+    *parts: Rows,
 ) -> tuple[Any, tuple]:
-    """The statistics of a chunk, and the numbers of its documents that were worked on."""
+    """The statistics of a chunk, and the numbers of its documents that were worked on.
+
+    `spans` says which documents of which part come one after the other.
+    """
     # What arrives is read-only, for which kernels would be compiled a second time.
     given = tuple(np.array(a) for a in given)
     changed = tuple(np.array(a) for a in changed)
     task = replace(task, shared=_writeable(task.shared))
     total = task.make()
-    starts = np.cumsum([0, *(b - a for a, b in spans)]).tolist()
-    where = {start: (part, *span) for start, part, span in zip(starts, parts, spans, strict=False)}
+    starts = np.cumsum([0, *(b - a for _, a, b in spans)]).tolist()
+    where = {start: (parts[i], a, b) for start, (i, a, b) in zip(starts, spans, strict=False)}
 
     def read(a: int, b: int) -> Rows:
         return _some(*where[a], root)
 
     work_on(task, read, list(pairwise(starts)), given, changed, total)
     return total, changed
+
+
+def _put_together(spans: list[tuple[int, int]], *parts: Rows) -> Rows:
+    """Documents of several parts one after the other."""
+    chosen = [
+        part if (a, b) == (0, part.n_docs) else chosen_documents(part, np.arange(a, b))
+        for part, (a, b) in zip(parts, spans, strict=True)
+    ]
+    return joined_rows(chosen) if len(chosen) != 1 else chosen[0]
 
 
 def _writeable(value: Any) -> Any:

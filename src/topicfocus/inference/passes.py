@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus.parts import Counts, Rows, piece_bounds, read_rows, sum_bounds
+from topicfocus.corpus.scratch import let_go
 from topicfocus.kernels.products import add_rows, add_words
 from topicfocus.kernels.threads import clear, run_chunks
 
@@ -82,6 +83,8 @@ def run_pass(counts: Counts, task: Task, bounds: np.ndarray, n_jobs: int | None)
             return read_rows(counts, a, b)
 
         work_on(task, read, list(piece_bounds(counts, first, last)), given, changed, total)
+        for table in (*given, *changed):
+            let_go(table)
 
     return run_chunks(work, bounds, task.make, add_to, n_jobs, clear)
 

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from topicfocus.corpus.scratch import INTERPRETER, parse_memory
 from topicfocus.text import counting, listed
 from topicfocus.text.buffers import Texts, text_chunks
 from topicfocus.text.counting import Countable, Tally, TokenRule
@@ -269,7 +270,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             for match in _word_pattern(rule).finditer(lower)
         ]
 
-    def fit_store(self, X: Any, folder: Any, **about: Any) -> TokenCounter:
+    def fit_store(
+        self, X: Any, folder: Any, *, memory: int | str | None = None, **about: Any
+    ) -> TokenCounter:
         """Learn the vocabulary and count into a store on disk, for more texts than memory holds.
 
         What `fit_transform` would return is then in the store, which `topicfocus.CountStore` opens.
@@ -280,6 +283,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             As for fit_transform, read once.
         folder : path-like
             Where the store is to be. It appears when it is whole.
+        memory : int or str, optional
+            Bytes that the process may take, as for CountStore; different words beyond it are an
+            error.
         **about
             What the store is to say of itself: numbers, strings, lists and dicts of these.
 
@@ -291,6 +297,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ------
         StoreError
             If the disk is full, or the folder cannot be written.
+        ValueError
+            If there are more different words than ``memory`` holds.
 
         Examples
         --------
@@ -313,7 +321,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                 column, pairs = listed.known_listed(self._chunks(X), terms, self._terms())
             write_pairs(pairs, column, self._terms(), place, about)
             return self
-        with waiting_pairs(place.parent) as waiting:
+        room = None if memory is None else (parse_memory(memory) - INTERPRETER) // 2
+        with waiting_pairs(place.parent, room) as waiting:
             column = self._choose(self._learn(X, rule, True, waiting))
             write_pairs(waiting, column, self._terms(), place, about)
         return self

@@ -23,10 +23,22 @@ from topicfocus.text.counting import Pairs
 
 
 class WaitingPairs:
-    """A list of pairs that is a file: it can be added to, and gone through."""
+    """A list of pairs that is a file: it can be added to, and gone through.
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._n = stream, 0
+    `most` are the bytes that the words of all documents may take in memory meanwhile.
+    """
+
+    def __init__(self, stream: Any, most: int | None = None) -> None:
+        self._stream, self._n, self._most = stream, 0, most
+
+    def check_words(self, n_words: int, size: int) -> None:
+        """ValueError if all words found so far take too much memory."""
+        if self._most is not None and size > self._most:
+            raise ValueError(
+                f"there are more than {n_words:,} different words, which take {size / 1e6:,.0f} MB "
+                f"of memory while they are counted, and {self._most / 1e6:,.0f} MB are left for "
+                "them. Allow more memory, or count fewer: no n-grams, words from 3 letters on."
+            )
 
     def append(self, pairs: Pairs) -> None:
         """The pairs of one more chunk."""
@@ -48,11 +60,13 @@ class WaitingPairs:
 
 
 @contextmanager
-def waiting_pairs(folder: str | os.PathLike[str]) -> Iterator[WaitingPairs]:
+def waiting_pairs(
+    folder: str | os.PathLike[str], most: int | None = None
+) -> Iterator[WaitingPairs]:
     """Pairs in a file of a folder, which goes with the block."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, prefix="scratch-pairs-") as stream:
-        yield WaitingPairs(stream)
+        yield WaitingPairs(stream, most)
 
 
 def write_pairs(
