@@ -1,4 +1,4 @@
-"""Searches and resamples of counts in parts: the figures of memory, fits run where the counts are."""
+"""Searches and resamples of counts in parts: the figures of memory, fitted where the counts are."""
 
 import numpy as np
 import pytest

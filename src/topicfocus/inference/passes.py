@@ -9,7 +9,9 @@ same, and so is the result, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -69,11 +71,32 @@ def add_to(total: Any, other: Any) -> None:
         mine += theirs
 
 
+#: Who is told that a pass over all documents has ended.
+_LISTENER: ContextVar[Callable[[], None] | None] = ContextVar("topicfocus_pass", default=None)
+
+
+@contextmanager
+def telling_passes(listener: Callable[[], None]) -> Iterator[None]:
+    """In this block `listener` is called after every pass."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
 def run_pass(counts: Counts, task: Task, bounds: np.ndarray, n_jobs: int | None) -> Any:
     """The statistics of all documents, chunk by chunk."""
     elsewhere = getattr(counts, "run_task", None)
-    if elsewhere is not None:
-        return elsewhere(task, bounds)
+    total = (elsewhere or partial(_run_here, counts, n_jobs))(task, bounds)
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener()
+    return total
+
+
+def _run_here(counts: Counts, n_jobs: int | None, task: Task, bounds: np.ndarray) -> Any:
+    """On threads of this process."""
 
     def work(first: int, last: int, total: Any) -> None:
         given = tuple(a[first:last] for a in task.given)
