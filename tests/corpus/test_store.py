@@ -1,6 +1,8 @@
 """Counts on disk: what is written is what is read, and fits are those of memory to the last bit."""
 
+import errno
 import json
+import os
 import warnings
 
 import numpy as np
@@ -285,6 +287,21 @@ def test_mapped_tables_leave_memory_and_come_back(tmp_path):
     assert np.array_equal(table, np.arange(15000.0).reshape(5000, 3))
     let_go(np.zeros(4))  # of memory: nothing happens
     del table
+    assert not list(tmp_path.rglob("table.bin"))
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="not on this system")
+def test_a_full_disk_is_told_before_a_table_is_written(tmp_path, monkeypatch):
+    """Of a file that is mapped it would be a signal that ends Python."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    scratch = Scratch(tmp_path, SMALLEST)
+    scratch._room = 0
+    with pytest.raises(OSError, match=r"1 MB for numbers of documents.*No space.*Make room"):
+        scratch.table(50_000, 3, 0.0)
     assert not list(tmp_path.rglob("table.bin"))
 
 

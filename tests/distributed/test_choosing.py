@@ -8,7 +8,7 @@ pytest.importorskip("distributed")
 from topicfocus import CountStore, FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.distributed import DaskCounts, DaskTexts, connected
-from topicfocus.selection import TopicSearchCV, stability
+from topicfocus.selection import TopicSearchCV, compare_models, stability
 
 pytestmark = [pytest.mark.filterwarnings("ignore")]
 
@@ -84,6 +84,15 @@ def test_resamples(counts, reviews):
     assert np.array_equal(found.frequency, expected.frequency)
     assert np.array_equal(found.topic_cosine, expected.topic_cosine)
     assert found.correlation == pytest.approx(expected.correlation, rel=1e-12)
+
+
+def test_a_comparison(store, reviews):
+    models = (model(), FocusedTopicRegressor(3, random_state=0, max_epochs=2))
+    found, expected = (
+        compare_models(*models, X, reviews.target, cv=2, random_state=0, n_jobs=1)
+        for X in (store, reviews.counts)
+    )
+    assert found.difference == expected.difference
 
 
 def test_explanations_go_piece_by_piece(counts, reviews):

@@ -29,6 +29,8 @@ SMALLEST = 512 << 20
 _BYTES_A_NONZERO = 48
 #: Nonzeros of a piece, at least and at most.
 _PIECE = (1 << 12, 1 << 21)
+#: Advice where a disk is full.
+MAKE_ROOM = "Make room, or choose another place with $XDG_CACHE_HOME"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
@@ -141,10 +143,25 @@ class Scratch:
     def _mapped(self, n_docs: int, width: int) -> NDArray[np.float64]:
         folder = self.new_folder()
         with (folder / "table.bin").open("w+b") as stream:
-            stream.truncate(max(8 * n_docs * width, 1))
+            _reserve(stream, max(8 * n_docs * width, 1), folder)
             pages = mmap.mmap(stream.fileno(), 0)
         weakref.finalize(pages, shutil.rmtree, folder, ignore_errors=True)
         return np.frombuffer(pages, np.float64, n_docs * width).reshape(n_docs, width)
+
+
+def _reserve(stream: Any, size: int, folder: Path) -> None:
+    """Room on disk for a file, now: if it were missing later, writing a page would end Python."""
+    try:
+        stream.truncate(size)
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(stream.fileno(), 0, size)
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise OSError(
+            error.errno,
+            f"{size / 1e6:,.0f} MB for numbers of documents cannot be written to {folder.parent}: "
+            f"{error.strerror or error}. {MAKE_ROOM}",
+        ) from error
 
 
 def let_go(array: NDArray[Any]) -> None:

@@ -236,7 +236,8 @@ def _run(
     verbose: bool,
 ) -> list[dict[str, Any]]:
     """Scores and losses of both models on each fold."""
-    alone = n_threads(n_jobs) == 1
+    jobs = jobs_for(data.X, n_jobs)
+    alone = n_threads(jobs) == 1
     for model in models:
         last = take_apart(model).model
         params = last.get_params(deep=False)
@@ -254,7 +255,7 @@ def _run(
         if name not in found
     ]
     with progress_of("folds", len(names), verbose) as advance:
-        for record in run_all(judge_both, left, jobs_for(data.X, n_jobs)):
+        for record in run_all(judge_both, left, jobs):
             found[record["name"]] = record
             finished.put(record["name"], record)
             advance("")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicfocus.corpus.parts import Rows
+from topicfocus.corpus.scratch import MAKE_ROOM
 from topicfocus.corpus.store_files import StoreError, StoreWriter
 from topicfocus.kernels.count_rows import fill_rows, kept_lengths
 from topicfocus.text.counting import Pairs
@@ -49,7 +50,8 @@ class WaitingPairs:
         except OSError as error:
             reason = error.strerror or str(error)
             raise StoreError(
-                error.errno, f"counts cannot be written to {self._stream.name}: {reason}"
+                error.errno,
+                f"counts cannot be written to {self._stream.name}: {reason}. {MAKE_ROOM}",
             ) from error
         self._n += 1
 
