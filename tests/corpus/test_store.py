@@ -271,9 +271,9 @@ def test_memory_that_was_taken_is_given_back(tmp_path):
 def test_too_little_memory_for_so_many_documents(tmp_path, monkeypatch):
     store = CountStore.write(tmp_path / "s", [[[1, 0, 2]] * 50])
     monkeypatch.setattr("topicfocus.corpus.scratch.A_DOCUMENT", 10**7)
-    with pytest.raises(ValueError, match=r"50 documents.*Give 0\.97 GB or more"):
+    with pytest.raises(ValueError, match=r"50 documents.*Give 1\.03 GB or more"):
         CountStore(store.folder, memory="600MB")
-    CountStore(store.folder, memory="1GB")
+    CountStore(store.folder, memory="1.1GB")
 
 
 def test_mapped_tables_leave_memory_and_come_back(tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import signal
 from itertools import pairwise
 
 import numpy as np
@@ -212,3 +213,24 @@ def test_a_count_matrix_stays_here(client, tmp_path, reviews):
     target, address = str(tmp_path / "y.txt"), client.scheduler.address
     with pytest.raises(SettingError, match="is a count matrix, which is read as a whole"):
         fit_file(tmp_path / "counts.npz", target=target, cluster=address)
+
+
+def test_a_worker_that_is_killed_while_counting_changes_nothing(client, files, monkeypatch):
+    """Its share is read again by another one; a nanny starts a new worker."""
+    from distributed import wait
+
+    said, killed = DaskTexts._said, []
+
+    def with_a_kill(self, counted, room):
+        wait(counted)
+        killed.append(next(iter(client.run(os.getpid).values())))
+        os.kill(killed[0], signal.SIGKILL)
+        return said(self, counted, room)
+
+    monkeypatch.setattr(DaskTexts, "_said", with_a_kill)
+    table, other = (read_table(files["several"], "text", "stars") for _ in range(2))
+    counts, _ = of_shares(client, table, TokenCounter())
+    expected = TokenCounter().fit_transform(other)
+    assert killed
+    assert abs(in_memory(counts) - expected).nnz == 0
+    assert table.target == other.target

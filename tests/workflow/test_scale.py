@@ -180,7 +180,7 @@ def test_numbers_of_documents_have_to_fit(tmp_path, cache, monkeypatch):
     """What was counted is not lost with it."""
     path, said = write(tmp_path / "reviews.csv"), []
     monkeypatch.setattr("topicfocus.corpus.scratch.A_DOCUMENT", 10**7)
-    message = r"too little for 240 documents.*Give 2\.87 GB or more\. What was counted is kept"
+    message = r"too little for 240 documents.*Give 2\.93 GB or more\. What was counted is kept"
     for _ in range(2):
         with pytest.raises(SettingError, match=message):
             fit(path, said, memory="1GB")

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: What Python, NumPy, SciPy, Numba and scikit-learn take before any document is read.
-INTERPRETER = 350 << 20
+INTERPRETER = 400 << 20
 #: Bytes of the numbers that a fit has of each document besides its counts and its topic mix:
 #: targets, weights, where it begins, residuals and predictors of the regressions.
-A_DOCUMENT = 400
+A_DOCUMENT = 500
 #: Bytes that pieces, sums of threads and words need at least.
 _WORKING = 96 << 20
 #: The least that anything can be fitted with.

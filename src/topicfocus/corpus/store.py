@@ -45,7 +45,7 @@ class CountStore(PartedCounts):
     memory : int or str, default="2GB"
         How much memory a fit may use, as bytes or such as "800MB". What does not fit is kept in
         files that are removed when nobody needs them any more. Numbers of documents (targets,
-        weights) have to fit: 400 bytes a document.
+        weights) have to fit: 500 bytes a document.
     scratch : path-like, optional
         Where such files are; by default beside the store.
     check : bool, default=False

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import PartedCounts
 from topicfocus.estimators.progress import progress_lines
 from topicfocus.estimators.usefulness import UselessFitWarning
 from topicfocus.inference.marks import marks
@@ -102,10 +101,11 @@ def fingerprint_of(
 
 
 def content_of(counts: Any) -> tuple[np.ndarray, ...]:
-    """Arrays that tell counts from others; of those in parts two numbers a document."""
-    if not isinstance(counts, PartedCounts):
-        return counts.data, counts.indices, counts.indptr
-    return (*marks(counts), counts.indptr)
+    """Arrays that tell counts from others, the same however counts are held.
+
+    So what was begun on a cluster, or with a limit of memory, may be gone on with elsewhere.
+    """
+    return (*marks(counts), counts.indptr.astype(np.int64))
 
 
 def finished_before(keeping: Keeping, mark: str, remarks: Remarks) -> Outcome | None:
