@@ -47,6 +47,10 @@ class Rows(NamedTuple):
         return matrix
 
 
+#: No documents.
+NO_ROWS = Rows(np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0))
+
+
 class PartedCounts(ABC):
     """Documents x words counts that are never all in memory.
 

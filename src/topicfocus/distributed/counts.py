@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import count, pairwise
 from typing import Any
 
@@ -23,20 +22,29 @@ from scipy import sparse
 
 from topicfocus.corpus import CountStore
 from topicfocus.corpus.parts import (
+    NO_ROWS,
     Building,
     Counts,
     PartedCounts,
     Rows,
     chosen_documents,
-    chosen_words,
     in_memory,
     joined_rows,
     piece_bounds,
     sum_bounds,
 )
-from topicfocus.corpus.validation import check_counts, read_matrix
 from topicfocus.distributed.cluster import default_client, result_of
-from topicfocus.inference.passes import Task, add_to, word_totals, work_on
+from topicfocus.distributed.collections import bag_words, reader, rows_of_matrix
+from topicfocus.distributed.work import (
+    load_part,
+    on_words,
+    put_together,
+    row_lengths,
+    run_chunk,
+    same,
+    some_rows,
+)
+from topicfocus.inference.passes import Task, add_to, word_totals
 
 #: Nonzeros of a part that workers load from a store, about.
 PART = 1 << 21
@@ -101,17 +109,17 @@ class DaskCounts(PartedCounts):
         self.vocabulary = None
         rows = Rows(matrix.indptr, matrix.indices, matrix.data)
         self._parts = [
-            Part(a, b, self._submit(_same, chosen_documents(rows, np.arange(a, b))))
+            Part(a, b, self._submit(same, chosen_documents(rows, np.arange(a, b))))
             for a, b in self._spans(partitions)
         ]
 
     def _from_collection(self, collection: Any) -> None:
-        self.vocabulary, n_words, read = _reader(collection, self._words_of)
+        self.vocabulary, n_words, read = reader(collection, self._words_of)
         blocks = [self._submit(read, d) for d in self._persisted(collection)]
-        self._from_rows([self._submit(_rows_of, block) for block in blocks], n_words)
+        self._from_rows([self._submit(rows_of_matrix, block) for block in blocks], n_words)
 
     def _from_rows(self, rows: Sequence[Any], n_words: int) -> None:
-        sizes = [self._submit(_row_lengths, future) for future in rows]
+        sizes = [self._submit(row_lengths, future) for future in rows]
         lengths = [result_of(self.client, size) for size in sizes]
         self.shape = (sum(map(len, lengths)), int(n_words))
         self.indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
@@ -157,7 +165,7 @@ class DaskCounts(PartedCounts):
     def _words_of(self, bag: Any) -> tuple[str, ...]:
         found: set[str] = set()
         for part in self._persisted(bag):
-            found |= result_of(self.client, self._submit(_bag_words, part))
+            found |= result_of(self.client, self._submit(bag_words, part))
         return tuple(sorted(found))
 
     def _spans(self, partitions: int | None) -> list[tuple[int, int]]:
@@ -195,9 +203,9 @@ class DaskCounts(PartedCounts):
     def read(self, first: int, last: int) -> Rows:
         """Documents first..last-1, brought here: for few of them."""
         found = self._overlapping(first, last)
-        futures = [self._submit(_some, part.rows, a, b, self._root) for part, a, b in found]
+        futures = [self._submit(some_rows, part.rows, a, b, self._root) for part, a, b in found]
         rows = [result_of(self.client, future) for future in futures]
-        return joined_rows(rows) if rows else Rows(np.zeros(1, np.int32), *_NOTHING)
+        return joined_rows(rows) if rows else NO_ROWS
 
     def sqrt(self) -> DaskCounts:
         roots = self._with(self._parts, self.indptr, self.shape[1], True)
@@ -223,11 +231,11 @@ class DaskCounts(PartedCounts):
         parts = [
             replace(
                 part,
-                rows=self._submit(_on_words, part.rows, self.shape[1], kept, weight, self._root),
+                rows=self._submit(on_words, part.rows, self.shape[1], kept, weight, self._root),
             )
             for part in self._parts
         ]
-        sizes = [self._submit(_row_lengths, part.rows) for part in parts]
+        sizes = [self._submit(row_lengths, part.rows) for part in parts]
         lengths = [result_of(self.client, size) for size in sizes]
         indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
         return self._with(parts, indptr, len(kept), False)
@@ -255,7 +263,7 @@ class DaskCounts(PartedCounts):
     def run_task(self, task: Task, bounds: NDArray[np.int64]) -> Any:
         """The statistics of all documents: a call a chunk, added in the order of the chunks."""
         # What all documents need travels once, and from worker to worker.
-        plain = self._submit(_same, replace(task, given=(), changed=()))
+        plain = self._submit(same, replace(task, given=(), changed=()))
         spans = [(int(a), int(b)) for a, b in pairwise(bounds)]
         futures = [
             self._chunk(plain, task, a, b, found)
@@ -289,7 +297,7 @@ class DaskCounts(PartedCounts):
         if asked[key] == _OFTEN:
             kept[key] = [
                 self._submit(
-                    _put_together, [part[1:] for part in parts], *(p.rows for p, *_ in parts)
+                    put_together, [part[1:] for part in parts], *(p.rows for p, *_ in parts)
                 )
                 for parts in found
             ]
@@ -318,150 +326,3 @@ class _Shared:
 
 #: The pass of the same chunks before which they are put together.
 _OFTEN = 2
-_NOTHING = (np.zeros(0, np.int32), np.zeros(0))
-
-
-# ---- what workers do -----------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4)
-def _opened(folder: str) -> CountStore:
-    return CountStore(folder)
-
-
-def load_part(folder: str, first: int, last: int) -> Rows:
-    """Documents of a store, read by a worker."""
-    return packed(_opened(folder).read(first, last))
-
-
-def packed(rows: Rows) -> Rows:
-    """The same with integers no wider than they need to be, as workers keep them."""
-    largest = rows.data.max(initial=0.0)
-    if largest < 256 and np.array_equal(rows.data, small := rows.data.astype(np.uint8)):
-        rows = rows._replace(data=small)  # type: ignore[arg-type]
-    if rows.indices.max(initial=0) < 1 << 16:
-        rows = rows._replace(indices=rows.indices.astype(np.uint16))
-    return rows
-
-
-def run_chunk(
-    task: Task,
-    root: bool,
-    spans: list[tuple[int, int, int]],
-    given: Any,
-    changed: Any,
-    *parts: Rows,
-) -> tuple[Any, tuple]:
-    """The statistics of a chunk, and the numbers of its documents that were worked on.
-
-    `spans` says which documents of which part come one after the other.
-    """
-    # What arrives is read-only, for which kernels would be compiled a second time.
-    given = tuple(np.array(a) for a in given)
-    changed = tuple(np.array(a) for a in changed)
-    task = replace(task, shared=_writeable(task.shared))
-    total = task.make()
-    starts = np.cumsum([0, *(b - a for _, a, b in spans)]).tolist()
-    where = {start: (parts[i], a, b) for start, (i, a, b) in zip(starts, spans, strict=False)}
-
-    def read(a: int, b: int) -> Rows:
-        return _some(*where[a], root)
-
-    work_on(task, read, list(pairwise(starts)), given, changed, total)
-    return total, changed
-
-
-def _put_together(spans: list[tuple[int, int]], *parts: Rows) -> Rows:
-    """Documents of several parts one after the other."""
-    chosen = [
-        part if (a, b) == (0, part.n_docs) else chosen_documents(part, np.arange(a, b))
-        for part, (a, b) in zip(parts, spans, strict=True)
-    ]
-    return joined_rows(chosen) if len(chosen) != 1 else chosen[0]
-
-
-def _writeable(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value if value.flags.writeable else value.copy()
-    if isinstance(value, tuple):
-        parts = [_writeable(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return value
-
-
-def _some(rows: Rows, first: int, last: int, root: bool) -> Rows:
-    """Some documents of a part, as kernels take them."""
-    lo, hi = int(rows.indptr[first]), int(rows.indptr[last])
-    data = rows.data[lo:hi].astype(np.float64)
-    if root:
-        np.sqrt(data, out=data)
-    indptr = np.asarray(rows.indptr[first : last + 1] - lo, dtype=np.int32)
-    return Rows(indptr, np.array(rows.indices[lo:hi], dtype=np.int32), data)
-
-
-def _same(rows: Rows) -> Rows:
-    return rows
-
-
-def _row_lengths(rows: Rows) -> NDArray[np.int64]:
-    return np.diff(rows.indptr).astype(np.int64)
-
-
-def _on_words(rows: Rows, n_words: int, kept: Any, weight: Any, root: bool) -> Rows:
-    seen = rows._replace(data=np.sqrt(rows.data, dtype=np.float64)) if root else rows
-    found = chosen_words(seen, n_words, kept, weight)
-    return found if root or weight is not None else packed(found)
-
-
-# ---- dask's collections --------------------------------------------------------------------------
-
-
-def _reader(collection: Any, words_of: Callable[[Any], tuple[str, ...]]) -> tuple:
-    """The words of a collection, their number, and a function from a partition to its counts."""
-    kind = type(collection).__name__
-    if hasattr(collection, "columns"):
-        words = tuple(map(str, collection.columns))
-        return words, len(words), _from_frame
-    if kind == "Bag":
-        words = words_of(collection)
-        return words, len(words), _FromBag(words)
-    if getattr(collection, "ndim", None) == 2:
-        return None, collection.shape[1], _from_block
-    raise TypeError(
-        f"X is a {kind} of {type(collection).__module__}: counts on a cluster are a dask array or "
-        "dataframe of documents x words, or a bag of dicts {word: count}."
-    )
-
-
-def _from_block(block: Any) -> sparse.csr_array:
-    return check_counts(read_matrix(block), fractions=True)
-
-
-def _from_frame(frame: Any) -> sparse.csr_array:
-    return check_counts(read_matrix(frame.to_numpy()), fractions=True)
-
-
-class _FromBag:
-    """Dicts {word: count} to counts of given words."""
-
-    __name__ = "from_bag"
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self.words = words
-
-    def __call__(self, items: Any) -> sparse.csr_array:
-        place = {word: i for i, word in enumerate(self.words)}
-        documents = [sorted((place[str(w)], c) for w, c in item.items()) for item in items]
-        indptr = np.cumsum([0, *map(len, documents)])
-        flat = [pair for document in documents for pair in document]
-        parts = ([c for _, c in flat], [w for w, _ in flat], indptr)
-        matrix = sparse.csr_array(parts, shape=(len(documents), len(self.words)), dtype=np.float64)
-        return check_counts(read_matrix(matrix), fractions=True)
-
-
-def _bag_words(items: Any) -> set[str]:
-    return {str(word) for item in items for word in item}
-
-
-def _rows_of(matrix: sparse.csr_array) -> Rows:
-    return packed(Rows(matrix.indptr, matrix.indices, matrix.data))

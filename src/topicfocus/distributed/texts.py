@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from topicfocus.corpus.parts import Rows
 from topicfocus.distributed.cluster import default_client, result_of
-from topicfocus.distributed.counts import DaskCounts, packed
+from topicfocus.distributed.counts import DaskCounts
+from topicfocus.distributed.work import packed, same
 from topicfocus.text import ReadError, TokenCounter
 from topicfocus.text.merged import (
     MergedTally,
@@ -24,7 +25,7 @@ from topicfocus.text.merged import (
     summary_of,
     tally_of,
 )
-from topicfocus.text.shares import Seen, Share, seen_of
+from topicfocus.text.shares import Keeping, Seen, Share, seen_of
 
 _NUMBERS = count()
 
@@ -96,7 +97,7 @@ class DaskTexts:
         for said in self._said(learned, room):
             merged.add(said.summary)
         learn_from(counter, merged)
-        place = self._submit(_same, dict(counter.vocabulary_))
+        place = self._submit(same, dict(counter.vocabulary_))
         rows = [self._submit(_columns, one, place) for one in learned]
         words = tuple(counter.get_feature_names_out())
         return DaskCounts.of_rows(self.client, rows, len(words), words)
@@ -206,28 +207,13 @@ class _Said(NamedTuple):
     error: Exception | None
 
 
-class _Keeping:
-    """Blocks of texts, of which the first are kept while there is room."""
-
-    def __init__(self, blocks: Any, room: int) -> None:
-        self._blocks, self._room = blocks, room
-        self.texts: list[str] = []
-
-    def __iter__(self) -> Iterator[Any]:
-        for block in self._blocks:
-            if self._room > 0:
-                self.texts += block.strings
-                self._room -= sum(map(len, block.strings))
-            yield block
-
-
 def _work(share: Any, room: int, work: Any) -> _Counted:
     """Errors of what is in a file are no errors of the worker: nobody else would fare better."""
     try:
         if not isinstance(share, Share):
             return _Counted(work(iter([_as_block(share)])))
         table = share.open()
-        keeping = _Keeping(table, room)
+        keeping = Keeping(table, room)
         found = work(iter(keeping))
         share.check(table)
         return _Counted(found, seen_of(table, share.name), tuple(keeping.texts))
@@ -271,10 +257,6 @@ def _columns(counted: _Counted, place: dict[str, int]) -> Rows:
 
 def _rows_of(counted: _Counted) -> Rows:
     return counted.counts
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _single(counter: TokenCounter) -> TokenCounter:

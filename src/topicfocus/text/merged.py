@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topicfocus.corpus.parts import Rows, joined_rows
+from topicfocus.corpus.parts import NO_ROWS, Rows, joined_rows
 from topicfocus.text.counter import TokenCounter
 from topicfocus.text.counting import Tally
 from topicfocus.text.listed import ListedTally
@@ -89,7 +89,4 @@ def rows_of(tally: Tally | ListedTally, place: Mapping[str, int]) -> Rows:
     there = np.flatnonzero(tally.document_frequency)
     column[there] = [place.get(term, -1) for term in tally.terms(there)]
     parts = [rows_of_pairs(pairs, column, len(place)) for pairs in tally.pairs]
-    return joined_rows(parts) if parts else Rows(np.zeros(1, np.int32), *_NOTHING)
-
-
-_NOTHING = (np.zeros(0, np.int32), np.zeros(0))
+    return joined_rows(parts) if parts else NO_ROWS

@@ -9,6 +9,7 @@ of the shares it is what reading the whole table would have left behind.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,7 +21,6 @@ from topicfocus.text.errors import BadRows, ReadError
 from topicfocus.text.folders import Folder
 from topicfocus.text.parquet import Parquet
 from topicfocus.text.records import Request
-from topicfocus.text.several import Several
 from topicfocus.text.tables import Table, _source_of
 
 #: Bytes of a share, about, where a file can be cut.
@@ -79,10 +79,26 @@ class Seen(NamedTuple):
     messages: list[str]
 
 
+class Keeping:
+    """Blocks on their way to the counter, with texts kept until there is no more room."""
+
+    def __init__(self, blocks: Any, room: int) -> None:
+        self._blocks, self._room = blocks, room
+        self.texts: list[str] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        for block in self._blocks:
+            if self._room > 0:
+                strings = block.strings
+                self.texts += strings
+                self._room -= sum(map(len, strings))
+            yield block
+
+
 def shares_of(table: Table) -> list[Share] | None:
     """The shares of a table in the order of its rows; None if it can be read only here."""
     source = table._source
-    sources = source._sources if isinstance(source, Several) else [source]
+    sources = getattr(source, "_sources", [source])  # of several files
     if any(one.request.path == "-" for one in sources):
         return None
     out: list[Share] = []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from topicfocus.text.shares import Keeping, shares_of, take_seen
 from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.read import FEWER_CHARACTERS, CountInto, Keeping
+from topicfocus.workflow.read import FEWER_CHARACTERS, CountInto
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting
 
@@ -13,7 +14,6 @@ from topicfocus.workflow.wording import setting
 def counting_on(client: Any, table: Any, remarks: Remarks) -> CountInto | None:
     """How workers count a table; None if only this process can read it."""
     from topicfocus.distributed import DaskTexts
-    from topicfocus.text.shares import shares_of, take_seen
 
     if hasattr(table, "corpus"):
         raise SettingError(

@@ -7,7 +7,7 @@ for; `read_source` reads and counts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from topicfocus.text.files import (
     open_bytes,
     readable,
 )
+from topicfocus.text.shares import Keeping
 from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError
@@ -70,22 +71,6 @@ class Source:
         """What messages call a document."""
         row = f"row {self.rows[i]}"
         return row if self.files is None else f"{self.files[i]}, {row}"
-
-
-class Keeping:
-    """Blocks on their way to the counter, with texts kept until there is no more room."""
-
-    def __init__(self, blocks: Any, room: int) -> None:
-        self._blocks, self._room = blocks, room
-        self.texts: list[str] = []
-
-    def __iter__(self) -> Iterator[Any]:
-        for block in self._blocks:
-            if self._room > 0:
-                strings = block.strings
-                self.texts += strings
-                self._room -= sum(map(len, strings))
-            yield block
 
 
 #: Counts of texts, given a counter and blocks of texts.
