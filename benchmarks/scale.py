@@ -1,7 +1,7 @@
 """Cost in the size of the work: documents on disk, in memory, on a cluster, and beside others.
 
     python benchmarks/scale.py growth --documents 100000 1000000 --memory 2GB   # on disk
-    python benchmarks/scale.py growth --documents 100000 --both                 # and in memory
+    python benchmarks/scale.py growth --documents 100000 --both --rounds 3      # and in memory
     python benchmarks/scale.py files --documents 200000                         # from a CSV file
     python benchmarks/scale.py workers --documents 100000 --workers 1 2 4       # Dask, local
     python benchmarks/scale.py peers --documents 1000000 --topics 10 --passes 5 # LDA of others
@@ -19,6 +19,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -94,12 +95,29 @@ class Clock:
 
 
 def used() -> dict[str, float]:
-    """Seconds of processor and peak memory, of this process and of its children."""
+    """Seconds of processor of this process and its children, and the peak memory of this one.
+
+    VmHWM is of this process since it began; ru_maxrss would be that of its parent if that is more.
+    """
     own, children = (
         resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
-    cpu = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-    return {"cpu": round(cpu, 1), "peak MB": own.ru_maxrss // 1024}
+    mine, theirs = (used.ru_utime + used.ru_stime for used in (own, children))
+    return {
+        "cpu": round(mine + theirs, 1),
+        "of this process": round(mine, 1),
+        "peak MB": peak_megabytes(),
+    }
+
+
+def peak_megabytes() -> int:
+    """The most memory that this process has had, in MB of 10^6 bytes."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text())
+        if found is not None:
+            return int(found[1]) * 1024 // 10**6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 // 10**6
 
 
 # ---- one measurement, in a process of its own ----------------------------------------------------
@@ -215,13 +233,13 @@ def _spark(store: Any, args: argparse.Namespace) -> None:
 
 
 def one_file(args: argparse.Namespace) -> dict[str, Any]:
-    """`topicfocus fit` of a CSV file, by what it says."""
+    """`topicfocus fit` of a CSV file: seconds of processor between what it says."""
     from topicfocus.workflow import fit_file
 
     stamps: list[tuple[str, float]] = []
 
     def say(line: str) -> None:
-        stamps.append((line.split()[0], time.perf_counter()))
+        stamps.append((line.split()[0], time.process_time()))
 
     memory = None if args.how == "memory" else args.memory
     began = time.perf_counter()
@@ -230,7 +248,7 @@ def one_file(args: argparse.Namespace) -> dict[str, Any]:
         args.store, text="text", target="y", memory=memory, out=out, overwrite=True, remarks=say
     )
     end = time.perf_counter()
-    times = [*(t for _, t in stamps), end]
+    times = [*(t for _, t in stamps), time.process_time()]
     phases: dict[str, float] = {}
     for (name, start), stop in zip(stamps, times[1:], strict=True):
         phases[name] = round(phases.get(name, 0.0) + stop - start, 1)
@@ -280,6 +298,7 @@ def main() -> None:
     parser.add_argument("--memory", default="2GB")
     parser.add_argument("--topics", type=int, default=5)
     parser.add_argument("--passes", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=1, help="how often each way is measured")
     parser.add_argument("--both", action="store_true", help="growth: in memory, too")
     parser.add_argument("--peers", nargs="+", default=["scikit-learn", "gensim", "spark"])
     parser.add_argument("--folder", type=Path, default=Path("scale-data"))
@@ -301,12 +320,14 @@ def main() -> None:
             continue
         store, target = prepared(n_docs, args.folder)
         if args.what == "peers":
-            for how in ("topicfocus", *args.peers):
-                measured("lda", how, store, target, args)
+            for _ in range(args.rounds):
+                for how in ("topicfocus", *args.peers):
+                    measured("lda", how, store, target, args)
             continue
         ways = {"growth": ["memory", "disk"] if args.both else ["disk"]}
-        for how in ways.get(args.what, ["memory", *map(str, args.workers)]):
-            measured("fit", how, store, target, args)
+        for _ in range(args.rounds):  # ways in turn, so that all meet the same machine
+            for how in ways.get(args.what, ["memory", *map(str, args.workers)]):
+                measured("fit", how, store, target, args)
 
 
 if __name__ == "__main__":

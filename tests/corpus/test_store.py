@@ -1,6 +1,8 @@
 """Counts on disk: what is written is what is read, and fits are those of memory to the last bit."""
 
+import errno
 import json
+import os
 import warnings
 
 import numpy as np
@@ -18,7 +20,7 @@ from topicfocus import (
 )
 from topicfocus.corpus import StoreError, parts
 from topicfocus.corpus.parts import Joined, in_memory, sum_bounds, take_columns, take_rows
-from topicfocus.corpus.scratch import SMALLEST, Scratch, parse_memory
+from topicfocus.corpus.scratch import SMALLEST, Scratch, let_go, parse_memory
 from topicfocus.corpus.store_files import StoreWriter, is_store
 from topicfocus.datasets import make_reviews
 from topicfocus.inference.passes import dot, row_sums, transposed_dot
@@ -264,3 +266,50 @@ def test_memory_that_was_taken_is_given_back(tmp_path):
     assert scratch._room == before - 80_000
     del table
     assert scratch._room == before
+
+
+def test_too_little_memory_for_so_many_documents(tmp_path, monkeypatch):
+    store = CountStore.write(tmp_path / "s", [[[1, 0, 2]] * 50])
+    monkeypatch.setattr("topicfocus.corpus.scratch.A_DOCUMENT", 10**7)
+    with pytest.raises(ValueError, match=r"50 documents.*Give 1\.03 GB or more"):
+        CountStore(store.folder, memory="600MB")
+    CountStore(store.folder, memory="1.1GB")
+
+
+def test_mapped_tables_leave_memory_and_come_back(tmp_path):
+    scratch = Scratch(tmp_path, SMALLEST)
+    scratch._room = 0
+    table = scratch.table(5000, 3, 0.5)
+    assert len(list(tmp_path.rglob("table.bin"))) == 1
+    table[:] = np.arange(15000).reshape(5000, 3)
+    let_go(table[7:4000])
+    let_go(table)
+    assert np.array_equal(table, np.arange(15000.0).reshape(5000, 3))
+    let_go(np.zeros(4))  # of memory: nothing happens
+    del table
+    assert not list(tmp_path.rglob("table.bin"))
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="not on this system")
+def test_a_full_disk_is_told_before_a_table_is_written(tmp_path, monkeypatch):
+    """Of a file that is mapped it would be a signal that ends Python."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    scratch = Scratch(tmp_path, SMALLEST)
+    scratch._room = 0
+    with pytest.raises(OSError, match=r"1 MB for numbers of documents.*No space.*Make room"):
+        scratch.table(50_000, 3, 0.0)
+    assert not list(tmp_path.rglob("table.bin"))
+
+
+def test_what_needs_everything_at_once_says_so(tmp_path, reviews):
+    store = stored(reviews.counts, tmp_path, room=True)
+    store.most_memory = 1000
+    with pytest.raises(ValueError, match=r"all 600 documents in memory at once"):
+        in_memory(store)
+    assert sum(block.shape[0] for block in store.blocks()) == 600
+    with pytest.raises(ValueError, match='solver="gradient" keeps numbers for every word'):
+        SLDARegressor(2, solver="gradient", max_epochs=1).fit(store, reviews.target)

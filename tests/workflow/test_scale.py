@@ -155,6 +155,71 @@ def test_settings_that_cannot_be(tmp_path, cache, more, message):
         fit_file(path, text="text", target="stars", **{"topics": 2, **more})
 
 
+def test_a_folder_and_parquet(tmp_path, cache):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    reviews = make_reviews(200, random_state=0)
+    columns = {"text": reviews.texts, "stars": np.asarray(reviews.target)}
+    parquet.write_table(pa.table(columns), tmp_path / "reviews.parquet", row_group_size=70)
+    path = tmp_path / "reviews.parquet"
+    same(fit(path, memory="1GB"), fit(path))
+    for i, (text, stars) in enumerate(zip(reviews.texts, reviews.target, strict=True)):
+        place = tmp_path / "texts" / ("good" if stars > 5 else "bad")
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{i:03d}.txt").write_text(text)
+    stored, memory = (fit_file(tmp_path / "texts", topics=2, memory=m) for m in ("1GB", None))
+    same(stored, memory)
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    write(tables / "a.csv", 120), write(tables / "b.csv", 90, 1)
+    same(fit(tables, memory="1GB"), fit(tables))
+
+
+def test_numbers_of_documents_have_to_fit(tmp_path, cache, monkeypatch):
+    """What was counted is not lost with it."""
+    path, said = write(tmp_path / "reviews.csv"), []
+    monkeypatch.setattr("topicfocus.corpus.scratch.A_DOCUMENT", 10**7)
+    message = r"too little for 240 documents.*Give 2\.93 GB or more\. What was counted is kept"
+    for _ in range(2):
+        with pytest.raises(SettingError, match=message):
+            fit(path, said, memory="1GB")
+    assert sum("Counting into" in line for line in said) == 1
+    fit(path, said, memory="3GB")
+    assert any("the files have not changed" in line for line in said)
+
+
+def test_topics_have_to_fit(tmp_path, cache, monkeypatch):
+    from topicfocus.text import ReadError
+
+    path = write(tmp_path / "reviews.csv")
+    monkeypatch.setattr("topicfocus.workflow.estimate._TOPIC_ARRAYS", 10**5)
+    with pytest.raises(ReadError, match=r"2 topics of .* words take about .* allows 0\.60\."):
+        fit(path, memory="600MB")
+
+
+def test_words_have_to_fit(tmp_path):
+    from topicfocus import TokenCounter
+    from topicfocus.corpus.scratch import SMALLEST
+
+    counter = TokenCounter(ngram_range=(1, 3))
+    texts = (" ".join(f"word{i * 40 + j}" for j in range(40)) for i in range(120_000))
+    with pytest.raises(ValueError, match="different words, which take"):
+        counter.fit_store(texts, tmp_path / "counts", memory=SMALLEST)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_says_phase_and_pass(tmp_path, cache, monkeypatch):
+    """Of a fit in a file or a pipe: lines, as soon as they are due."""
+    monkeypatch.setattr("topicfocus.estimators.progress._FIRST", 0.0)
+    monkeypatch.setattr("topicfocus.estimators.progress._LAST", 0.002)
+    said = []
+    fit(write(tmp_path / "reviews.csv"), said, memory="1GB", progress=True)
+    for phase in ("evidence", "first pass", "all documents"):
+        assert any(f", {phase}, pass " in line for line in said), phase
+    assert any("step 2 of at most" in line and "left" in line for line in said)
+
+
 LIMITED = """
 import sys
 import numpy as np

@@ -24,6 +24,8 @@ from topicfocus.corpus.validation import index_dtype
 
 #: Nonzeros of a chunk of a plain sum, at most: smaller data are one chunk.
 LARGEST_SUM = 1 << 22
+#: Bytes of a nonzero of a matrix in memory.
+_BYTES_A_NONZERO = 12
 
 
 class Rows(NamedTuple):
@@ -45,6 +47,10 @@ class Rows(NamedTuple):
         return matrix
 
 
+#: No documents.
+NO_ROWS = Rows(np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0))
+
+
 class PartedCounts(ABC):
     """Documents x words counts that are never all in memory.
 
@@ -55,6 +61,8 @@ class PartedCounts(ABC):
     shape: tuple[int, int]
     #: Nonzeros read at a time.
     piece: int
+    #: Bytes that a matrix of all documents may take in this process.
+    most_memory: int = 2 * 10**9
 
     @property
     def nnz(self) -> int:
@@ -63,6 +71,25 @@ class PartedCounts(ABC):
     @abstractmethod
     def read(self, first: int, last: int) -> Rows:
         """Documents first..last-1."""
+
+    def blocks(self) -> Iterator[sparse.csr_array]:
+        """The documents as matrices, some at a time: for what is done document by document.
+
+        Returns
+        -------
+        iterator of scipy.sparse.csr_array
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from topicfocus import CountStore
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
+        >>> [block.shape for block in store.blocks()]
+        [(2, 3)]
+        >>> folder.cleanup()
+        """
+        return (part for _, _, part in pieces(self))
 
     @abstractmethod
     def sqrt(self) -> PartedCounts:
@@ -191,7 +218,7 @@ class Joined(PartedCounts):
         self._parts = (first, second)
         self._from = first if isinstance(first, PartedCounts) else second
         assert isinstance(self._from, PartedCounts)
-        self.piece = self._from.piece
+        self.piece, self.most_memory = self._from.piece, self._from.most_memory
         self.shape = (first.shape[0] + second.shape[0], first.shape[1])
         begin = first.indptr.astype(np.int64)
         self.indptr = np.concatenate([begin, begin[-1] + second.indptr[1:].astype(np.int64)])
@@ -219,6 +246,13 @@ class Joined(PartedCounts):
 
 
 Counts: TypeAlias = "sparse.csr_array | PartedCounts"
+
+
+def is_for_cluster(X: Any) -> bool:
+    """Whether documents are a collection of dask, or a store that a cluster is to work with."""
+    if isinstance(X, PartedCounts):
+        return getattr(X, "client", None) is not None and not hasattr(X, "run_task")
+    return type(X).__module__.partition(".")[0] == "dask"
 
 
 def sum_bounds(indptr: NDArray[Any]) -> NDArray[np.int64]:
@@ -259,9 +293,17 @@ def pieces(counts: Counts) -> Iterator[tuple[int, int, sparse.csr_array]]:
 
 
 def in_memory(counts: Counts) -> sparse.csr_array:
-    """The whole matrix: for few documents."""
+    """The whole matrix: for few documents; ValueError if it takes more memory than there may be."""
     if not isinstance(counts, PartedCounts):
         return counts
+    need = _BYTES_A_NONZERO * counts.nnz + 8 * counts.shape[0]
+    if need > counts.most_memory:
+        raise ValueError(
+            f"this needs the counts of all {counts.shape[0]:,} documents in memory at once, some "
+            f"{need / 1e6:,.0f} MB, and at most {counts.most_memory / 1e6:,.0f} MB may be used. "
+            "Give it fewer documents, X.rows(...), or one block after the other: for block in "
+            "X.blocks()."
+        )
     return counts.read(0, counts.shape[0]).matrix(counts.shape[1])
 
 

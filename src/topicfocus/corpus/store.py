@@ -43,17 +43,23 @@ class CountStore(PartedCounts):
     ----------
     folder : path-like
     memory : int or str, default="2GB"
-        How much memory a fit may use, as bytes or such as "500MB". What does not fit is kept in
-        files that are removed when nobody needs them any more.
+        How much memory a fit may use, as bytes or such as "800MB". What does not fit is kept in
+        files that are removed when nobody needs them any more. Numbers of documents (targets,
+        weights) have to fit: 500 bytes a document.
     scratch : path-like, optional
         Where such files are; by default beside the store.
     check : bool, default=False
         Compare checksums of all files first.
+    client : distributed.Client, optional
+        Of a Dask cluster whose workers see the folder under the same name: models are then fitted
+        and used there (`topicfocus.distributed.DaskCounts`), to the same result.
 
     Raises
     ------
     StoreError
         If the folder is no store, or one of another version, or damaged.
+    ValueError
+        If ``memory`` is too little for so many documents.
 
     Examples
     --------
@@ -71,6 +77,9 @@ class CountStore(PartedCounts):
     >>> folder.cleanup()
     """
 
+    #: Of the cluster that works with it; views and parts of a store have none.
+    client: Any = None
+
     def __init__(
         self,
         folder: str | os.PathLike[str],
@@ -78,10 +87,13 @@ class CountStore(PartedCounts):
         memory: int | str = "2GB",
         scratch: str | os.PathLike[str] | None = None,
         check: bool = False,
+        client: Any = None,
     ) -> None:
+        self.client = client
         place = Path(folder)
         files = StoreFiles(place, check=check)
-        room = Scratch(Path(scratch) if scratch is not None else place.parent, parse_memory(memory))
+        beside = Path(scratch) if scratch is not None else place.parent
+        room = Scratch(beside, parse_memory(memory), files.shape[0])
         self._set(files, room)
 
     def _set(
@@ -89,6 +101,7 @@ class CountStore(PartedCounts):
     ) -> CountStore:
         self._files, self.scratch, self._root, self._weight = files, scratch, root, weight
         self.shape, self.indptr, self.piece = files.shape, files.indptr, scratch.piece
+        self.most_memory = scratch.limit
         return self
 
     @classmethod

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicfocus.corpus.parts import Rows
+from topicfocus.corpus.scratch import MAKE_ROOM
 from topicfocus.corpus.validation import check_vocabulary
 
 FORMAT, VERSION = "topicfocus counts", 1
@@ -157,7 +158,7 @@ def _unwritten(folder: Path, error: OSError) -> StoreError:
     return StoreError(
         error.errno,
         f"counts cannot be written to {folder}: {reason} ({free / 1e9:.1f} GB are free there). "
-        "Make room, or choose another place with $XDG_CACHE_HOME",
+        f"{MAKE_ROOM}",
     )
 
 

@@ -2,5 +2,6 @@
 
 from topicfocus.distributed.cluster import ClusterError, connected
 from topicfocus.distributed.counts import DaskCounts
+from topicfocus.distributed.texts import DaskTexts
 
-__all__ = ["ClusterError", "DaskCounts", "connected"]
+__all__ = ["ClusterError", "DaskCounts", "DaskTexts", "connected"]

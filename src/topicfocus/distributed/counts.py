@@ -12,8 +12,7 @@ and travel with the calls; words never do.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from itertools import count, pairwise
 from typing import Any
 
@@ -23,19 +22,29 @@ from scipy import sparse
 
 from topicfocus.corpus import CountStore
 from topicfocus.corpus.parts import (
+    NO_ROWS,
     Building,
     Counts,
     PartedCounts,
     Rows,
     chosen_documents,
-    chosen_words,
     in_memory,
     joined_rows,
+    piece_bounds,
     sum_bounds,
 )
-from topicfocus.corpus.validation import check_counts, read_matrix
 from topicfocus.distributed.cluster import default_client, result_of
-from topicfocus.inference.passes import Task, add_to, word_totals, work_on
+from topicfocus.distributed.collections import bag_words, reader, rows_of_matrix
+from topicfocus.distributed.work import (
+    load_part,
+    on_words,
+    put_together,
+    row_lengths,
+    run_chunk,
+    same,
+    some_rows,
+)
+from topicfocus.inference.passes import Task, add_to, word_totals
 
 #: Nonzeros of a part that workers load from a store, about.
 PART = 1 << 21
@@ -63,7 +72,7 @@ class DaskCounts(PartedCounts):
     counts : CountStore, dask array or dataframe, dask bag of dicts, or sparse matrix
         Documents x words; each item of a bag has the counts of a document by word.
     client : distributed.Client, optional
-        By default the current one.
+        By default that of the store, or the current one.
     partitions : int, optional
         How many parts a store is cut into. It changes nothing in the result.
 
@@ -76,8 +85,9 @@ class DaskCounts(PartedCounts):
     """
 
     def __init__(self, counts: Any, client: Any = None, partitions: int | None = None) -> None:
+        client = getattr(counts, "client", None) if client is None else client
         self.client = default_client() if client is None else client
-        self._root, self.piece = False, PART
+        self._root, self.piece, self._shared = False, PART, _Shared()
         if isinstance(counts, CountStore):
             self._from_store(counts, partitions)
         elif sparse.issparse(counts):
@@ -99,23 +109,48 @@ class DaskCounts(PartedCounts):
         self.vocabulary = None
         rows = Rows(matrix.indptr, matrix.indices, matrix.data)
         self._parts = [
-            Part(a, b, self._submit(_same, chosen_documents(rows, np.arange(a, b))))
+            Part(a, b, self._submit(same, chosen_documents(rows, np.arange(a, b))))
             for a, b in self._spans(partitions)
         ]
 
     def _from_collection(self, collection: Any) -> None:
-        self.vocabulary, n_words, read = _reader(collection, self._words_of)
+        self.vocabulary, n_words, read = reader(collection, self._words_of)
         blocks = [self._submit(read, d) for d in self._persisted(collection)]
-        lengths = [result_of(self.client, self._submit(_lengths, block)) for block in blocks]
-        if n_words is None:
-            n_words = result_of(self.client, self._submit(_n_words, blocks[0]))
+        self._from_rows([self._submit(rows_of_matrix, block) for block in blocks], n_words)
+
+    def _from_rows(self, rows: Sequence[Any], n_words: int) -> None:
+        sizes = [self._submit(row_lengths, future) for future in rows]
+        lengths = [result_of(self.client, size) for size in sizes]
         self.shape = (sum(map(len, lengths)), int(n_words))
         self.indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
         ends = np.cumsum([0, *map(len, lengths)]).tolist()
         self._parts = [
-            Part(a, b, self._submit(_rows_of, block))
-            for (a, b), block in zip(pairwise(ends), blocks, strict=True)
+            Part(a, b, future) for (a, b), future in zip(pairwise(ends), rows, strict=True) if b > a
         ]
+
+    @classmethod
+    def of_rows(
+        cls, client: Any, rows: Sequence[Any], n_words: int, vocabulary: tuple[str, ...] | None
+    ) -> DaskCounts:
+        """Counts whose rows workers have already.
+
+        Parameters
+        ----------
+        client : distributed.Client
+        rows : sequence of futures of Rows
+            In the order of the documents.
+        n_words : int
+        vocabulary : tuple of str, optional
+
+        Returns
+        -------
+        DaskCounts
+        """
+        new = cls.__new__(cls)
+        new.client, new._root, new.piece, new.vocabulary = client, False, PART, vocabulary
+        new._shared = _Shared()
+        new._from_rows(rows, n_words)
+        return new
 
     def _persisted(self, collection: Any) -> list[Any]:
         """A future for every partition, kept by the workers."""
@@ -130,7 +165,7 @@ class DaskCounts(PartedCounts):
     def _words_of(self, bag: Any) -> tuple[str, ...]:
         found: set[str] = set()
         for part in self._persisted(bag):
-            found |= result_of(self.client, self._submit(_bag_words, part))
+            found |= result_of(self.client, self._submit(bag_words, part))
         return tuple(sorted(found))
 
     def _spans(self, partitions: int | None) -> list[tuple[int, int]]:
@@ -146,6 +181,7 @@ class DaskCounts(PartedCounts):
 
     def _with(self, parts: Sequence[Part], indptr: Any, n_words: int, root: bool) -> DaskCounts:
         new = DaskCounts.__new__(DaskCounts)
+        new._shared = _Shared()
         new.client, new.piece, new.vocabulary = self.client, self.piece, None
         new._parts, new._root = list(parts), root
         new.indptr, new.shape = indptr, (len(indptr) - 1, n_words)
@@ -176,13 +212,15 @@ class DaskCounts(PartedCounts):
         Rows
         """
         found = self._overlapping(first, last)
-        futures = [self._submit(_some, part.rows, a, b, self._root) for part, a, b in found]
+        futures = [self._submit(some_rows, part.rows, a, b, self._root) for part, a, b in found]
         rows = [result_of(self.client, future) for future in futures]
-        return joined_rows(rows) if rows else Rows(np.zeros(1, np.int32), *_NOTHING)
+        return joined_rows(rows) if rows else NO_ROWS
 
     def sqrt(self) -> DaskCounts:
         """√counts, which workers take when they read."""
-        return self._with(self._parts, self.indptr, self.shape[1], True)
+        roots = self._with(self._parts, self.indptr, self.shape[1], True)
+        roots._shared = self._shared
+        return roots
 
     def rows(self, index: NDArray[np.intp]) -> Counts:
         """Some of the documents, in the order of `index`."""
@@ -205,11 +243,11 @@ class DaskCounts(PartedCounts):
         parts = [
             replace(
                 part,
-                rows=self._submit(_on_words, part.rows, self.shape[1], kept, weight, self._root),
+                rows=self._submit(on_words, part.rows, self.shape[1], kept, weight, self._root),
             )
             for part in self._parts
         ]
-        sizes = [self._submit(_row_lengths, part.rows) for part in parts]
+        sizes = [self._submit(row_lengths, part.rows) for part in parts]
         lengths = [result_of(self.client, size) for size in sizes]
         indptr = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
         return self._with(parts, indptr, len(kept), False)
@@ -273,9 +311,13 @@ class DaskCounts(PartedCounts):
         --------
         >>> sums = counts.run_task(task, bounds)  # doctest: +SKIP
         """
-        plain = replace(task, given=(), changed=())
+        # What all documents need travels once, and from worker to worker.
+        plain = self._submit(same, replace(task, given=(), changed=()))
         spans = [(int(a), int(b)) for a, b in pairwise(bounds)]
-        futures = [self._chunk(plain, task, a, b) for a, b in spans]
+        futures = [
+            self._chunk(plain, task, a, b, found)
+            for (a, b), found in zip(spans, self._chunks(bounds, spans), strict=True)
+        ]
         total = None
         for (first, last), future in zip(spans, futures, strict=True):
             stats, changed = result_of(self.client, future)
@@ -288,137 +330,48 @@ class DaskCounts(PartedCounts):
                 add_to(total, stats)
         return total
 
-    def _chunk(self, plain: Task, task: Task, first: int, last: int) -> Any:
-        found = self._overlapping(first, last)
+    def _chunks(
+        self, bounds: NDArray[np.int64], spans: list[tuple[int, int]]
+    ) -> list[list[tuple[Any, int, int]]]:
+        """For every chunk the futures that have its documents, and which of theirs these are.
+
+        Parts are cut where the data came from, chunks by their size. Chunks that are worked on
+        again and again are therefore put together once, each by one worker, which has all of it
+        from then on: else words would travel in every pass.
+        """
+        key = bounds.tobytes()
+        asked, kept = self._shared.asked, self._shared.kept
+        asked[key] = asked.get(key, 0) + 1
+        found = [self._overlapping(a, b) for a, b in spans]
+        if asked[key] == _OFTEN:
+            kept[key] = [
+                self._submit(
+                    put_together, [part[1:] for part in parts], *(p.rows for p, *_ in parts)
+                )
+                for parts in found
+            ]
+        if key not in kept:
+            return [[(part.rows, a, b) for part, a, b in parts] for parts in found]
+        return [
+            [(future, c - a, d - a) for c, d in piece_bounds(self, a, b)]
+            for future, (a, b) in zip(kept[key], spans, strict=True)
+        ]
+
+    def _chunk(self, plain: Any, task: Task, first: int, last: int, found: list) -> Any:
         given = tuple(a[first:last] for a in task.given)
         changed = tuple(a[first:last] for a in task.changed)
-        spans = [(a, b) for _, a, b in found]
-        rows = [part.rows for part, _, _ in found]
+        rows = list(dict.fromkeys(future for future, _, _ in found))
+        spans = [(rows.index(future), a, b) for future, a, b in found]
         return self._submit(run_chunk, plain, self._root, spans, given, changed, *rows)
 
 
-_NOTHING = (np.zeros(0, np.int32), np.zeros(0))
+@dataclass(frozen=True)
+class _Shared:
+    """What views of the same documents (counts, and their roots) have in common."""
+
+    asked: dict[bytes, int] = field(default_factory=dict)
+    kept: dict[bytes, list[Any]] = field(default_factory=dict)
 
 
-# ---- what workers do -----------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4)
-def _opened(folder: str) -> CountStore:
-    return CountStore(folder)
-
-
-def load_part(folder: str, first: int, last: int) -> Rows:
-    """Documents of a store, read by a worker."""
-    return _opened(folder).read(first, last)
-
-
-def run_chunk(
-    task: Task, root: bool, spans: list[tuple[int, int]], given: Any, changed: Any, *parts: Rows
-) -> tuple[Any, tuple]:
-    """The statistics of a chunk, and the numbers of its documents that were worked on."""
-    # What arrives is read-only, for which kernels would be compiled a second time.
-    given = tuple(np.array(a) for a in given)
-    changed = tuple(np.array(a) for a in changed)
-    task = replace(task, shared=_writeable(task.shared))
-    total = task.make()
-    starts = np.cumsum([0, *(b - a for a, b in spans)]).tolist()
-    where = {start: (part, *span) for start, part, span in zip(starts, parts, spans, strict=False)}
-
-    def read(a: int, b: int) -> Rows:
-        return _some(*where[a], root)
-
-    work_on(task, read, list(pairwise(starts)), given, changed, total)
-    return total, changed
-
-
-def _writeable(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value if value.flags.writeable else value.copy()
-    if isinstance(value, tuple):
-        parts = [_writeable(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return value
-
-
-def _some(rows: Rows, first: int, last: int, root: bool) -> Rows:
-    """Some documents of a part, as kernels take them."""
-    lo, hi = int(rows.indptr[first]), int(rows.indptr[last])
-    data = np.sqrt(rows.data[lo:hi]) if root else np.array(rows.data[lo:hi])
-    indptr = np.asarray(rows.indptr[first : last + 1] - lo, dtype=np.int32)
-    return Rows(indptr, np.array(rows.indices[lo:hi], dtype=np.int32), data)
-
-
-def _same(rows: Rows) -> Rows:
-    return rows
-
-
-def _row_lengths(rows: Rows) -> NDArray[np.int64]:
-    return np.diff(rows.indptr).astype(np.int64)
-
-
-def _on_words(rows: Rows, n_words: int, kept: Any, weight: Any, root: bool) -> Rows:
-    seen = rows._replace(data=np.sqrt(rows.data)) if root else rows
-    return chosen_words(seen, n_words, kept, weight)
-
-
-# ---- dask's collections --------------------------------------------------------------------------
-
-
-def _reader(collection: Any, words_of: Callable[[Any], tuple[str, ...]]) -> tuple:
-    """The words of a collection, their number, and a function from a partition to its counts."""
-    kind = type(collection).__name__
-    if hasattr(collection, "columns"):
-        words = tuple(map(str, collection.columns))
-        return words, len(words), _from_frame
-    if kind == "Bag":
-        words = words_of(collection)
-        return words, len(words), _FromBag(words)
-    if getattr(collection, "ndim", None) == 2:
-        return None, collection.shape[1], _from_block
-    raise TypeError(
-        f"X is a {kind} of {type(collection).__module__}: counts on a cluster are a dask array or "
-        "dataframe of documents x words, or a bag of dicts {word: count}."
-    )
-
-
-def _from_block(block: Any) -> sparse.csr_array:
-    return check_counts(read_matrix(block), fractions=True)
-
-
-def _from_frame(frame: Any) -> sparse.csr_array:
-    return check_counts(read_matrix(frame.to_numpy()), fractions=True)
-
-
-class _FromBag:
-    """Dicts {word: count} to counts of given words."""
-
-    __name__ = "from_bag"
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self.words = words
-
-    def __call__(self, items: Any) -> sparse.csr_array:
-        place = {word: i for i, word in enumerate(self.words)}
-        documents = [sorted((place[str(w)], c) for w, c in item.items()) for item in items]
-        indptr = np.cumsum([0, *map(len, documents)])
-        flat = [pair for document in documents for pair in document]
-        parts = ([c for _, c in flat], [w for w, _ in flat], indptr)
-        matrix = sparse.csr_array(parts, shape=(len(documents), len(self.words)), dtype=np.float64)
-        return check_counts(read_matrix(matrix), fractions=True)
-
-
-def _bag_words(items: Any) -> set[str]:
-    return {str(word) for item in items for word in item}
-
-
-def _rows_of(matrix: sparse.csr_array) -> Rows:
-    return Rows(matrix.indptr, matrix.indices, matrix.data)
-
-
-def _lengths(matrix: sparse.csr_array) -> NDArray[np.int64]:
-    return np.diff(matrix.indptr).astype(np.int64)
-
-
-def _n_words(matrix: sparse.csr_array) -> int:
-    return matrix.shape[1]
+#: The pass of the same chunks before which they are put together.
+_OFTEN = 2

@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topicfocus.corpus import Corpus, make_corpus
+from topicfocus.corpus.parts import is_for_cluster
 from topicfocus.estimators import effect_methods, mix_methods, word_methods
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
@@ -72,7 +73,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """Counts as a Corpus; at fit, remember the columns, later insist on the same ones."""
         if not reset:
             check_is_fitted(self)
-        if type(X).__module__.partition(".")[0] == "dask":
+        if is_for_cluster(X):
             from topicfocus.distributed import DaskCounts
 
             X = DaskCounts(X)

@@ -6,6 +6,7 @@ log odds against all other classes (`inference.contrasts`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import in_memory
+from topicfocus.corpus.parts import PartedCounts, in_memory, pieces
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.contrasts import against_rest, contrast, log_odds, shared_out
@@ -93,6 +94,15 @@ class Explanation:
         )
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of the amounts."""
+        tables = (self.base, self.before, self.after, *self.covariates, *self.average)
+        sparse_ones = (*self.words, *self.topics)
+        return sum(a.nbytes for a in tables) + sum(
+            m.data.nbytes + m.indices.nbytes + m.indptr.nbytes for m in sparse_ones
+        )
+
+    @property
     def predictor(self) -> np.ndarray:
         """What the amounts add up to, documents x predictors: the sum over words."""
         return np.column_stack(
@@ -153,7 +163,12 @@ def explain(
     n_jobs: int | None = None,
     topic_words: tuple[str, ...] = (),
 ) -> Explanation:
-    """The explanation of documents by a fitted model; words are numbers unless they have names."""
+    """The explanation of documents by a fitted model; words are numbers unless they have names.
+
+    Counts in parts are explained a piece at a time: only the explanation itself grows.
+    """
+    if isinstance(documents.corpus.counts, PartedCounts):
+        return _in_pieces(fitted, documents, word_names, n_jobs)
     state = fitted.state
     corpus = fitted.seen(documents.corpus)
     found = contributions(corpus, state, fitted.mixes(documents.corpus, n_jobs))
@@ -189,6 +204,48 @@ def explain(
         fitted.relevant_words(documents.corpus),
         topic_words,
     )
+
+
+def _in_pieces(
+    fitted: Fitted, documents: Documents, word_names: Any, n_jobs: int | None
+) -> Explanation:
+    """The pieces put together; an error at the first one if all of them would take too much."""
+    counts, vocabulary = documents.corpus.counts, documents.corpus.vocabulary
+    assert isinstance(counts, PartedCounts)
+    beside = (documents.target, documents.weight, documents.offset, documents.covariates)
+    found: list[Explanation] = []
+    for a, b, part in pieces(counts):
+        mine = (None if values is None else values[a:b] for values in beside)
+        found.append(
+            explain(fitted, Documents(Corpus(part, vocabulary), *mine), word_names, n_jobs)
+        )
+        need = found[0].nbytes / max(len(found[0]), 1) * counts.shape[0]
+        if need > counts.most_memory:
+            raise ValueError(
+                f"the explanation of all {counts.shape[0]:,} documents takes some "
+                f"{need / 1e6:,.0f} MB, and at most {counts.most_memory / 1e6:,.0f} MB may be "
+                "used. Explain one block after the other: for block in X.blocks(): "
+                "model.explain(block)."
+            )
+    return joined(found)
+
+
+def joined(parts: Sequence[Explanation]) -> Explanation:
+    """Explanations of documents one after the other."""
+    together: dict[str, Any] = {}
+    for name in ("base", "before", "after", "chosen", "relevant"):
+        together[name] = np.concatenate([getattr(part, name) for part in parts])
+    for name in ("words", "topics"):
+        together[name] = _every(parts, name, lambda m: sparse.csr_array(sparse.vstack(m)))
+    for name in ("covariates", "average"):
+        together[name] = _every(parts, name, np.concatenate)
+    return replace(parts[0], **together)
+
+
+def _every(parts: Sequence[Explanation], name: str, join: Callable[[list], Any]) -> tuple:
+    """An attribute with one matrix a predictor, joined for each of them."""
+    matrices = zip(*(getattr(part, name) for part in parts), strict=True)
+    return tuple(join(list(of_one)) for of_one in matrices)
 
 
 @dataclass(frozen=True)

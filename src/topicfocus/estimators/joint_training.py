@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.corpus.parts import PartedCounts
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.parameters import check_choice, check_count, check_positive, check_prior
@@ -95,6 +96,7 @@ class JointTrainer:
         self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
     ) -> Training:
         """Run the solver; with held-out documents the epoch that predicts them best is kept."""
+        self._check_held(documents)
         family = _family(documents, targets)
         rng = generator(self.random_state)
         problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
@@ -136,6 +138,15 @@ class JointTrainer:
         if self.name == "gradient":
             return near_symmetric_start(*given, noise_start=self.noise_start)
         return perturbed_start(*given)
+
+    def _check_held(self, documents: Documents) -> None:
+        """The paper's algorithm has numbers of every word of every document in memory."""
+        if self.name == "gradient" and isinstance(documents.corpus.counts, PartedCounts):
+            raise ValueError(
+                'solver="gradient" keeps numbers for every word of every document in memory, so X '
+                'has to be a matrix in memory: use solver="coordinate" or "stochastic", or '
+                "take some of the documents, X.rows(...)."
+            )
 
     def _check_start(self, start: ModelState, n_words: int) -> None:
         shape = (self.hyper.n_topics, n_words)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
+from topicfocus.inference.passes import telling_passes
 from topicfocus.solvers import StepInfo
 from topicfocus.solvers.checkpoints import telling
 
@@ -18,6 +19,9 @@ from topicfocus.solvers.checkpoints import telling
 _WIDE = 120
 #: Seconds until the first plain line; the time between two doubles, up to the last number.
 _FIRST, _LAST = 10.0, 300.0
+
+#: Stages whose steps are shown by their figures.
+_WITH_STEPS = ("first pass", "all documents")
 
 Emit = Callable[[str], object]
 #: Who is told plain lines: where there is no terminal, and always (a log).
@@ -64,7 +68,7 @@ class Lines:
         self._step: tuple[StepInfo, int] | None = None
         self._start: tuple[int, float] | None = None
         self._validation = math.nan
-        self._phase = ""
+        self._phase, self._passes = "", 0
         self._ended = threading.Event()
 
     def __enter__(self) -> Lines:
@@ -76,7 +80,11 @@ class Lines:
 
     def phase(self, name: str) -> None:
         """A stage begins: its name is said."""
-        self._phase = f", {name}"
+        self._phase, self._passes = f", {name}", 0
+
+    def passed(self) -> None:
+        """A pass over the documents has ended."""
+        self._passes += 1
 
     def report(self, info: StepInfo, epochs: int) -> None:
         """A step has ended."""
@@ -97,10 +105,13 @@ class Lines:
         """How far it is."""
         now = time.monotonic()
         gone = f"{duration(now - self._began)} gone"
+        title = f"{self._title}{self._phase}"
+        if self._passes:
+            title += f", pass {self._passes + 1}"
         if self._step is None or self._start is None:
-            return f"{self._title}{self._phase}: {gone}"
+            return f"{title}: {gone}"
         info, epochs = self._step
-        parts = [f"{self._title}{self._phase}: step {info.epoch} of at most {epochs}"]
+        parts = [f"{title}: step {info.epoch} of at most {epochs}"]
         if self._figure:
             parts.append(f"{self._figure} {info.objective:.4f}")
         if math.isfinite(self._validation):
@@ -119,6 +130,13 @@ def _to_stderr(line: str) -> None:
 
 
 @contextmanager
+def listening(shown: Any) -> Iterator[None]:
+    """In this block stages and passes are shown by `phase(name)` and `passed()`."""
+    with telling(shown.phase), telling_passes(shown.passed):
+        yield
+
+
+@contextmanager
 def progress_bar(
     title: str, n_words: int | None, enabled: bool, figure: str = "bound/token"
 ) -> Iterator[Callable[[StepInfo, int], None] | None]:
@@ -128,7 +146,7 @@ def progress_bar(
         if always is None:
             yield None
             return
-        with Lines(title, always, n_words, figure) as lines, telling(lines.phase):
+        with Lines(title, always, n_words, figure) as lines, listening(lines):
             yield lines.report
         return
     # Imported here: a quarter of the time of `import topicfocus` otherwise.
@@ -137,25 +155,28 @@ def progress_bar(
     console = Console(stderr=True)
     # A file or a pipe gets lines: control characters in a log help nobody.
     if not (console.is_terminal or console.is_jupyter):
-        with Lines(title, emit or _to_stderr, n_words, figure) as lines, telling(lines.phase):
+        with Lines(title, emit or _to_stderr, n_words, figure) as lines, listening(lines):
             yield lines.report
         return
-    with _bar(console, title, n_words, figure) as report:
-        if always is None:
+    if always is None:
+        with _bar(console, title, n_words, figure) as report:
             yield report
-            return
-        with Lines(title, always, n_words, figure) as lines:
+        return
+    with (
+        Lines(title, always, n_words, figure) as lines,
+        _bar(console, title, n_words, figure, lines) as report,
+    ):
 
-            def both(info: StepInfo, epochs: int) -> None:
-                report(info, epochs)
-                lines.report(info, epochs)
+        def both(info: StepInfo, epochs: int) -> None:
+            report(info, epochs)
+            lines.report(info, epochs)
 
-            yield both
+        yield both
 
 
 @contextmanager
 def _bar(
-    console: Any, title: str, n_words: int | None, figure: str
+    console: Any, title: str, n_words: int | None, figure: str, also: Lines | None = None
 ) -> Iterator[Callable[[StepInfo, int], None]]:
     from rich.progress import (
         BarColumn,
@@ -193,9 +214,29 @@ def _bar(
                 figures += f"  kept {info.kept}/{n_words}"
             bar.update(task, total=epochs, completed=info.epoch, figures=figures)
 
-        def phase(name: str) -> None:
-            bar.update(task, figures=name)
-
-        with telling(phase):
+        with listening(_Phase(bar, task, also)):
             yield report
         bar.update(task, total=bar.tasks[0].completed or 1)
+
+
+class _Phase:
+    """The stage and the pass, where the figures of a step will be; `also` is told as well."""
+
+    def __init__(self, bar: Any, task: Any, also: Lines | None) -> None:
+        self._bar, self._task, self._name, self._passes = bar, task, "", 0
+        self._also = also
+
+    def phase(self, name: str) -> None:
+        if self._also is not None:
+            self._also.phase(name)
+        self._name, self._passes = name, 0
+        self._bar.update(self._task, figures=name)
+
+    def passed(self) -> None:
+        if self._also is not None:
+            self._also.passed()
+        self._passes += 1
+        # Of a step there are figures, which say more.
+        if self._name and self._name not in _WITH_STEPS:
+            said = f"{self._name}, pass {self._passes + 1}"
+            self._bar.update(self._task, figures=said)

@@ -9,7 +9,9 @@ same, and so is the result, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus.parts import Counts, Rows, piece_bounds, read_rows, sum_bounds
+from topicfocus.corpus.scratch import let_go
 from topicfocus.kernels.products import add_rows, add_words
 from topicfocus.kernels.threads import clear, run_chunks
 
@@ -68,11 +71,32 @@ def add_to(total: Any, other: Any) -> None:
         mine += theirs
 
 
+#: Who is told that a pass over all documents has ended.
+_LISTENER: ContextVar[Callable[[], None] | None] = ContextVar("topicfocus_pass", default=None)
+
+
+@contextmanager
+def telling_passes(listener: Callable[[], None]) -> Iterator[None]:
+    """In this block `listener` is called after every pass."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
 def run_pass(counts: Counts, task: Task, bounds: np.ndarray, n_jobs: int | None) -> Any:
     """The statistics of all documents, chunk by chunk."""
     elsewhere = getattr(counts, "run_task", None)
-    if elsewhere is not None:
-        return elsewhere(task, bounds)
+    total = (elsewhere or partial(_run_here, counts, n_jobs))(task, bounds)
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener()
+    return total
+
+
+def _run_here(counts: Counts, n_jobs: int | None, task: Task, bounds: np.ndarray) -> Any:
+    """On threads of this process."""
 
     def work(first: int, last: int, total: Any) -> None:
         given = tuple(a[first:last] for a in task.given)
@@ -82,6 +106,8 @@ def run_pass(counts: Counts, task: Task, bounds: np.ndarray, n_jobs: int | None)
             return read_rows(counts, a, b)
 
         work_on(task, read, list(piece_bounds(counts, first, last)), given, changed, total)
+        for table in (*given, *changed):
+            let_go(table)
 
     return run_chunks(work, bounds, task.make, add_to, n_jobs, clear)
 

@@ -19,6 +19,8 @@ import numpy as np
 
 #: More chunks than this bring nothing on the machines we know, and each needs its own statistics.
 MOST_CHUNKS = 16
+#: From so many nonzeros on there are more, so that a large cluster has enough to hand out.
+_HUGE = 1 << 28
 #: A chunk is worth handing to a thread from about this many nonzero counts.
 SMALLEST_CHUNK = 8192
 #: From so many nonzeros for every word, the statistics of one more chunk cost nothing beside it.
@@ -59,13 +61,15 @@ def chunk_bounds(indptr: np.ndarray, n_words: int) -> np.ndarray:
 
     Depends on the data alone. A chunk has at least as many nonzeros as there are words, so that
     clearing and adding its statistics never costs more than computing them; more than half of
-    `MOST_CHUNKS` are made only where that cost is nothing beside the documents. Their number is a
-    power of two: equal work for 2, 4, 8 or 16 threads.
+    `MOST_CHUNKS` are made only where that cost is nothing beside the documents, and more than all
+    of them of corpora that are a matter for many machines. Their number is a power of two: equal
+    work for 2, 4, 8 or 16 threads.
     """
     nonzeros = int(indptr[-1] - indptr[0])
     n_docs = len(indptr) - 1
     wanted = nonzeros // max(SMALLEST_CHUNK, n_words)
     most = MOST_CHUNKS if nonzeros >= _MANY * n_words else MOST_CHUNKS // 2
+    most <<= min((nonzeros // max(_HUGE, _MANY * n_words)).bit_length(), 6)
     chunks = 1 << (max(min(wanted, most, n_docs), 1).bit_length() - 1)
     goals = indptr[0] + np.ceil(np.arange(1, chunks) * (nonzeros / chunks))
     goals = goals.astype(indptr.dtype)  # else all of indptr is converted to search it

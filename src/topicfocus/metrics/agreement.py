@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from topicfocus.corpus import check_target, make_corpus
-from topicfocus.corpus.parts import in_memory
+from topicfocus.corpus.parts import pieces
 from topicfocus.metrics.topics import read_topics, top_words
 
 #: Documents' worth of shrinkage of a word's mean target towards the overall mean.
@@ -59,10 +59,13 @@ def target_agreement(
     if corpus.n_words != topics.shape[1]:
         raise ValueError(f"counts has {corpus.n_words} words but components has {topics.shape[1]}")
     y = check_target(target, corpus.n_docs, name="target")
-    present = in_memory(corpus.counts).copy()
-    present.data = np.ones_like(present.data)
-    documents = np.asarray(present.sum(axis=0)).ravel()
-    mean = (present.T @ (y - y.mean())) / np.maximum(documents, 1)
+    documents, total = np.zeros(corpus.n_words), np.zeros(corpus.n_words)
+    centred = y - y.mean()
+    for first, last, part in pieces(corpus.counts):
+        documents += np.bincount(part.indices, minlength=corpus.n_words)
+        owner = np.repeat(centred[first:last], np.diff(part.indptr))
+        total += np.bincount(part.indices, owner, corpus.n_words)
+    mean = total / np.maximum(documents, 1)
     shrunken = documents / (documents + _SHRINKAGE) * mean
     tops = top_words(topics, top_n)
     by_word = np.concatenate([shrunken[words] for words in tops])

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from topicfocus.corpus import make_corpus
-from topicfocus.corpus.parts import in_memory
+from topicfocus.corpus.parts import in_memory, take_columns
 from topicfocus.metrics.pair_scores import score
 from topicfocus.metrics.topics import read_topics, top_words
 from topicfocus.metrics.windows import read_vocabulary, read_window, topic_windows
@@ -147,7 +147,7 @@ def _topic_documents(
         )
     # Only the columns that are somebody's top word, as presence: nothing dense of documents.
     chosen = np.unique(np.concatenate(tops))
-    present = sparse.csc_array(in_memory(corpus.counts)[:, chosen])
+    present = sparse.csc_array(in_memory(take_columns(corpus.counts, chosen)))
     present.data = np.ones_like(present.data)
     for words in tops:
         local = present[:, np.searchsorted(chosen, words)]

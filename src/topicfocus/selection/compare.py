@@ -24,7 +24,7 @@ from topicfocus.kernels.threads import n_threads
 from topicfocus.selection.documents import Data, named_for, plain_targets, read_data, take_apart
 from topicfocus.selection.finished import Finished, fingerprint
 from topicfocus.selection.folds import Split, make_folds
-from topicfocus.selection.parallel import progress_of, refusing_interrupts, run_all
+from topicfocus.selection.parallel import jobs_for, progress_of, refusing_interrupts, run_all
 from topicfocus.selection.scoring import accepted, held_out_score, read_scoring
 
 METHODS = ("corrected t", "bootstrap")
@@ -236,7 +236,8 @@ def _run(
     verbose: bool,
 ) -> list[dict[str, Any]]:
     """Scores and losses of both models on each fold."""
-    alone = n_threads(n_jobs) == 1
+    jobs = jobs_for(data.X, n_jobs)
+    alone = n_threads(jobs) == 1
     for model in models:
         last = take_apart(model).model
         params = last.get_params(deep=False)
@@ -254,7 +255,7 @@ def _run(
         if name not in found
     ]
     with progress_of("folds", len(names), verbose) as advance:
-        for record in run_all(judge_both, left, n_jobs):
+        for record in run_all(judge_both, left, jobs):
             found[record["name"]] = record
             finished.put(record["name"], record)
             advance("")

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
+from topicfocus.corpus.parts import PartedCounts, is_for_cluster, take_rows
 from topicfocus.estimators.coding import is_missing, target_columns
 
 #: What `fit` of a model may be given for each document besides X and y.
@@ -39,7 +40,7 @@ class Data:
     def rows(self, index: np.ndarray) -> Data:
         """Some of the documents."""
         return Data(
-            X=_safe_indexing(self.X, index),
+            X=rows_of(self.X, index),
             y=None if self.y is None else _safe_indexing(self.y, index),
             groups=None if self.groups is None else _safe_indexing(self.groups, index),
             beside={name: _safe_indexing(values, index) for name, values in self.beside.items()},
@@ -53,9 +54,14 @@ class Data:
         return ~np.all(missing, axis=0)
 
 
+def rows_of(X: Any, index: np.ndarray) -> Any:
+    """Some documents, of counts in parts where they are."""
+    return take_rows(X, index) if isinstance(X, PartedCounts) else _safe_indexing(X, index)
+
+
 def read_data(X: Any, y: Any, groups: Any, beside: Mapping[str, Any], prefix: str | None) -> Data:
     """Documents as `fit` was given them, lengths checked; `prefix` is the name of the last step."""
-    X = indexable(X)[0]
+    X = _indexable(X)
     n_docs = _num_samples(X)
     given = {}
     for name, values in beside.items():
@@ -73,6 +79,21 @@ def read_data(X: Any, y: Any, groups: Any, beside: Mapping[str, Any], prefix: st
     if y is not None:
         y = y if hasattr(y, "shape") else np.asarray(y)
     return Data(X=X, y=y, groups=groups, beside=given)
+
+
+def _indexable(X: Any) -> Any:
+    """Documents of which some can be taken: as scikit-learn reads them, or counts in parts."""
+    if hasattr(X, "fit_counter"):
+        raise TypeError(
+            "documents are chosen again and again here, which texts of a cluster cannot be. Count "
+            "them first, counts = TokenCounter(...).fit_transform(X), and pass counts and the "
+            "model alone."
+        )
+    if is_for_cluster(X):
+        from topicfocus.distributed import DaskCounts
+
+        return DaskCounts(X)
+    return X if isinstance(X, PartedCounts) else indexable(X)[0]
 
 
 def plain_targets(y: Any) -> Any:
@@ -107,6 +128,9 @@ def words_of(front: Any, X: Any) -> np.ndarray | None:
     if front is not None:
         names = getattr(front[-1], "get_feature_names_out", None)
         return None if names is None else np.asarray(names(), dtype=object)
+    if isinstance(X, PartedCounts):
+        words = getattr(X, "vocabulary", None)
+        return None if words is None else np.asarray(words, dtype=object)
     columns = getattr(X, "columns", None)
     return None if columns is None else np.asarray([str(c) for c in columns], dtype=object)
 

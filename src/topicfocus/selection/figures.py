@@ -25,7 +25,7 @@ def figures_of(model: Any, train: Data, test: Data) -> dict[str, float]:
         return dict.fromkeys(FIGURES, math.nan)
     topics, counts = fitted.components, train.X
     kept = kept_words(model)
-    tokens = np.asarray(fitted.corpus(counts).counts.sum(axis=0)).ravel()
+    tokens = fitted.corpus(counts).word_counts
     return {
         "npmi": _figure(lambda: coherence(topics, counts, "npmi", TOP)),
         "log_ratio": _figure(lambda: coherence(topics, counts, "log_ratio", TOP)),

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from topicfocus.corpus.parts import PartedCounts
+from topicfocus.inference.marks import marks
 from topicfocus.persistence.atomic import replacing
 
 _RUN = "run.json"
@@ -94,6 +96,8 @@ def _feed(digest: Any, value: Any) -> None:
         rows = sparse.csr_array(value)
         for part in (np.array(rows.shape), rows.data, rows.indices, rows.indptr):
             _feed(digest, part)
+    elif isinstance(value, PartedCounts):
+        _feed(digest, (np.array(value.shape), *marks(value)))
     elif isinstance(value, Mapping):
         for key in sorted(value, key=str):
             _feed(digest, (str(key), value[key]))

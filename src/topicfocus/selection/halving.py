@@ -27,7 +27,7 @@ from topicfocus.selection.figures import TOP, kept_words
 from topicfocus.selection.finished import Finished, fingerprint
 from topicfocus.selection.indices import jaccard, nogueira_index
 from topicfocus.selection.intervals import half_sample_intervals
-from topicfocus.selection.parallel import progress_of, run_all
+from topicfocus.selection.parallel import jobs_for, progress_of, run_all
 from topicfocus.selection.resampling import (
     chosen_share,
     covariate_effects,
@@ -157,7 +157,8 @@ def _pairs(
         seed,
         share,
     )
-    if n_threads(n_jobs) > 1:
+    jobs = jobs_for(data.X, n_jobs)
+    if n_threads(jobs) > 1:
         fresh.set_params(n_jobs=1)
     finished = Finished(checkpoint, mark, "stability")
     names = [f"pair-{i}" for i in range(n_resamples)]
@@ -169,7 +170,7 @@ def _pairs(
         for _ in found:
             advance("")
         try:
-            for record in run_all(fit_pair, left, n_jobs):
+            for record in run_all(fit_pair, left, jobs):
                 found[record["name"]] = record
                 finished.put(record["name"], record)
                 advance("")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from sklearn.utils.parallel import Parallel, delayed
 
+from topicfocus.corpus.parts import PartedCounts
 from topicfocus.kernels.threads import n_threads
 
 T = TypeVar("T")
@@ -87,6 +88,14 @@ def run_all(
         return
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
     yield from parallel(delayed(work)(*task) for task in tasks)
+
+
+def jobs_for(X: Any, n_jobs: int | None) -> int | None:
+    """Fits at a time: one, where a fit reads from disk or runs on a cluster, which has many hands.
+
+    Such counts cannot be handed to other processes, and two fits would need twice the memory.
+    """
+    return 1 if isinstance(X, PartedCounts) else n_jobs
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from topicfocus.selection.finished import Finished, fingerprint
 from topicfocus.selection.fitting import fit_chain
 from topicfocus.selection.folds import Split, make_folds
 from topicfocus.selection.frontier import Record, as_table, cv_results, row_of
-from topicfocus.selection.parallel import forget_stages, progress_of, run_all
+from topicfocus.selection.parallel import forget_stages, jobs_for, progress_of, run_all
 from topicfocus.selection.plan import chains_of, give_seed, record_name
 from topicfocus.selection.rule import RULES, choose
 from topicfocus.selection.scoring import read_scoring
@@ -239,7 +239,8 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
             record = finished.get(name)
             if record is not None and record.get("error") is None:
                 found[name] = record
-        alone = n_threads(self.n_jobs) == 1
+        jobs = jobs_for(data.X, self.n_jobs)
+        alone = n_threads(jobs) == 1
         how: dict[str, Any] = {
             "mark": mark,
             "seed": self.random_state,
@@ -251,7 +252,7 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
             for _ in range(len(names) - sum(len(chain.models) for chain, _ in tasks)):
                 advance("")
             try:
-                for records in run_all(fit_chain, tasks, self.n_jobs):
+                for records in run_all(fit_chain, tasks, jobs):
                     for record in records:
                         found[record["name"]] = record
                         finished.put(record["name"], record)

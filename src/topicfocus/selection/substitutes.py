@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from topicfocus.corpus.parts import Counts, in_memory, take_columns
+
 #: Substitutes of a word that are looked for, at most, and their least correlation with it.
 MOST, LEAST_CORRELATION = 5, 0.15
 #: Words that are correlated with all others at a time.
@@ -41,22 +43,25 @@ class Substitutes:
     either: np.ndarray
 
 
-def find_substitutes(kept: np.ndarray, halves: np.ndarray, roots: sparse.csr_array) -> Substitutes:
+def find_substitutes(kept: np.ndarray, halves: np.ndarray, roots: Counts) -> Substitutes:
     """Of the kept words; `halves` x words says which half keeps what, `roots` are √counts."""
     words = np.flatnonzero(kept)
     dropped = np.flatnonzero(~kept & halves.any(axis=0))
     shape = (len(words), MOST)
     others, correlation = np.full(shape, -1), np.zeros(shape)
     if len(dropped):
-        n = roots.shape[0]
-        mean, spread = _moments(roots)
-        columns = roots.tocsc()
-        theirs = columns[:, dropped]
+        # Of other words nothing is asked, so these are all that has to be in memory.
+        every = np.union1d(words, dropped)
+        used = in_memory(take_columns(roots, every))
+        mean, spread = _moments(used)
+        columns = used.tocsc()
+        at_words, at_dropped = (np.searchsorted(every, part) for part in (words, dropped))
+        theirs = columns[:, at_dropped]
         for first in range(0, len(words), _BLOCK):
-            mine = words[first : first + _BLOCK]
-            together = (columns[:, mine].T @ theirs).toarray() / n
-            together -= np.outer(mean[mine], mean[dropped])
-            together /= np.outer(spread[mine], spread[dropped])
+            mine = at_words[first : first + _BLOCK]
+            together = (columns[:, mine].T @ theirs).toarray() / roots.shape[0]
+            together -= np.outer(mean[mine], mean[at_dropped])
+            together /= np.outer(spread[mine], spread[at_dropped])
             best = np.argsort(-together, axis=1, kind="stable")[:, :MOST]
             value = np.take_along_axis(together, best, axis=1)
             rows, size = slice(first, first + len(mine)), best.shape[1]

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from topicfocus.corpus.scratch import INTERPRETER, parse_memory
 from topicfocus.text import counting, listed
 from topicfocus.text.buffers import Texts, text_chunks
 from topicfocus.text.counter_parameters import (
@@ -22,7 +23,7 @@ from topicfocus.text.counter_parameters import (
     read_orders,
     warn_of_stop_words,
 )
-from topicfocus.text.counting import Tally, TokenRule
+from topicfocus.text.counting import Countable, Tally, TokenRule
 from topicfocus.text.listed import ListedTally
 from topicfocus.text.spans import token_spans
 from topicfocus.text.stop_words import LANGUAGES, words_of
@@ -144,7 +145,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit(["good film", "bad film"]).get_feature_names_out().tolist()
         ['bad', 'film', 'good']
         """
-        self._fit(X, keep_pairs=False)
+        elsewhere = _elsewhere(X)
+        if elsewhere is not None:
+            elsewhere.fit_counter(self)
+        else:
+            self._fit(X, keep_pairs=False)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> sparse.csr_array:
@@ -174,7 +179,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit_transform(["good film", "bad film"]).shape
         (2, 3)
         """
-        return self._fit(X, keep_pairs=True)
+        elsewhere = _elsewhere(X)
+        return self._fit(X, keep_pairs=True) if elsewhere is None else elsewhere.fit_counter(self)
 
     def transform(self, X: Any) -> sparse.csr_array:
         """Count the known terms of documents; others are left out.
@@ -207,7 +213,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                     "This TokenCounter has no vocabulary yet. Call fit, or give it one."
                 )
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        return self._count_known(X, rule)
+        elsewhere = _elsewhere(X)
+        return self._count_known(X, rule) if elsewhere is None else elsewhere.count_known(self)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, in the order of the columns.
@@ -259,7 +266,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             return listed.code_spans(text, self.separator)
         return token_spans(text, rule, self.tokenizer)
 
-    def fit_store(self, X: Any, folder: Any, **about: Any) -> TokenCounter:
+    def fit_store(
+        self, X: Any, folder: Any, *, memory: int | str | None = None, **about: Any
+    ) -> TokenCounter:
         """Learn the vocabulary and count into a store on disk, for more texts than memory holds.
 
         What `fit_transform` would return is then in the store, which `topicfocus.CountStore` opens.
@@ -270,6 +279,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             As for fit_transform, read once.
         folder : path-like
             Where the store is to be. It appears when it is whole.
+        memory : int or str, optional
+            Bytes that the process may take, as for CountStore; different words beyond it are an
+            error.
         **about
             What the store is to say of itself: numbers, strings, lists and dicts of these.
 
@@ -281,6 +293,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ------
         StoreError
             If the disk is full, or the folder cannot be written.
+        ValueError
+            If there are more different words than ``memory`` holds.
 
         Examples
         --------
@@ -303,7 +317,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                 column, pairs = listed.known_listed(self._chunks(X), terms, self._terms())
             write_pairs(pairs, column, self._terms(), place, about)
             return self
-        with waiting_pairs(place.parent) as waiting:
+        room = None if memory is None else (parse_memory(memory) - INTERPRETER) // 2
+        with waiting_pairs(place.parent, room) as waiting:
             column = self._choose(self._learn(X, rule, True, waiting))
             write_pairs(waiting, column, self._terms(), place, about)
         return self
@@ -334,21 +349,27 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self, X: Any, rule: TokenRule, keep_pairs: bool, waiting: WaitingPairs | None = None
     ) -> Tally | ListedTally:
         """Everything counted; pairs are appended to `waiting` where it is given."""
+        tally = self._tally(X, rule, keep_pairs, waiting)
+        self._check_any(tally)
+        return tally
+
+    def _tally(
+        self, X: Any, rule: TokenRule, keep_pairs: bool, waiting: WaitingPairs | None = None
+    ) -> Tally | ListedTally:
         terms = self._listed_terms(rule)
         how: dict[str, Any] = {"keep_pairs": keep_pairs, "waiting": waiting}
-        tally: Tally | ListedTally
         if terms is None:
-            tally = counting.learn(self._chunks(X), rule, self.n_jobs, **how)
-        else:
-            tally = listed.learn_listed(self._chunks(X), terms, **how)
+            return counting.learn(self._chunks(X), rule, self.n_jobs, **how)
+        return listed.learn_listed(self._chunks(X), terms, **how)
+
+    def _check_any(self, tally: Countable) -> None:
         if not tally.document_frequency.any():
             raise ValueError(
                 f"empty vocabulary; the {tally.n_docs} documents hold no "
                 f"{'codes' if self.separator is not None else 'words'}, or only stop words"
             )
-        return tally
 
-    def _choose(self, tally: Tally | ListedTally) -> NDArray[np.int64]:
+    def _choose(self, tally: Countable) -> NDArray[np.int64]:
         """The vocabulary, and the column of each id."""
         kept, column = chosen_terms(tally, self.min_df, self.max_df, self.max_features)
         self.vocabulary_ = {term: i for i, term in enumerate(kept)}
@@ -417,3 +438,15 @@ def read_stop_words(stop_words: Any) -> tuple[str, ...]:
         if not isinstance(word, str):
             raise TypeError(f"stop_words must hold strings, but one is {word!r}.")
     return words
+
+
+def _elsewhere(X: Any) -> Any:
+    """Texts that others hold and count (`distributed.DaskTexts`); None for texts that are here."""
+    if hasattr(X, "fit_counter"):
+        return X
+    if type(X).__module__.partition(".")[0] == "dask":
+        raise TypeError(
+            f"X is a {type(X).__name__} of dask: let its workers count, "
+            "topicfocus.distributed.DaskTexts(X), or bring the texts here, X.compute()."
+        )
+    return None

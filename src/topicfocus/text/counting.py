@@ -157,6 +157,8 @@ def learn(
             total, document_frequency, frequency, part
         )
         n_docs += len(part.lengths)
+        if waiting is not None:
+            waiting.check_words(int(total.sizes[0]), sum(table.nbytes for table in total))
         if keep_pairs:
             pairs.append(Pairs.of(part))
     n = int(total.sizes[0])

@@ -50,6 +50,7 @@ class Folder:
         self.has_target = bool(below)
         self._files: list[tuple[Path, str | None]] = [(file, None) for file in top]
         self._files += [(file, name) for name, files in below.items() for file in files]
+        self._span = (0, len(self._files))
         self.names = [str(file.relative_to(path)) for file, _ in self._files]
         self.request = Request(
             path=request.path,
@@ -59,13 +60,22 @@ class Folder:
             bad=request.bad,
         )
 
+    def sizes(self) -> list[int]:
+        """Bytes of each file."""
+        return [file.stat().st_size for file, _ in self._files]
+
+    def restrict(self, first: int, last: int) -> None:
+        """Read these files only; they keep their numbers."""
+        self._span = (first, last)
+
     def blocks(self) -> Iterator[Block]:
         """Blocks of files; a row is the number of a file."""
         return in_blocks(self._records(), self.request)
 
     def _records(self) -> Iterator[Record]:
         encoding = self.request.encoding
-        for row, (file, name) in enumerate(self._files, start=1):
+        first, last = self._span
+        for row, (file, name) in enumerate(self._files[first:last], start=first + 1):
             with readable(str(file)), open_bytes(str(file)) as stream:
                 raw = stream.read(LONGEST)
             found = what_it_is(raw[:64])

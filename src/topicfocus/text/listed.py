@@ -22,6 +22,8 @@ from topicfocus.text.counting import Pairs, TokenRule, to_csr
 Tokens = Callable[[str], Sequence[str]]
 #: So many are lists of strings at a time, which take more room than their text.
 _DOCUMENTS_AT_ONCE = 1024
+#: Of a string of Python and its place in a dictionary, about.
+_BYTES_A_TERM = 160
 
 
 @dataclass
@@ -131,6 +133,8 @@ def learn_listed(
         in_docs = _added(in_docs, np.bincount(part.ids, minlength=n))
         frequency = _added(frequency, np.bincount(part.ids, part.counts, n).astype(np.int64))
         n_docs += len(part.lengths)
+        if waiting is not None:
+            waiting.check_words(n, _BYTES_A_TERM * n)
         if keep_pairs:
             pairs.append(part)
     return ListedTally(list(ids), in_docs, frequency, pairs, n_docs)

@@ -47,6 +47,7 @@ class Parquet:
             self._block_rows = min(request.block_rows, _rows_of(file.metadata, request.text))
         if n_rows == 0:
             raise ReadError(f"{request.path} has columns but no rows.")
+        self._groups: range | None = None
         places = find_columns(request, schema.names)
         self._is_text(schema.field(places.text).type)
 
@@ -79,6 +80,16 @@ class Parquet:
                 "the column that holds text."
             )
 
+    def sizes(self) -> list[int]:
+        """Bytes of each row group in memory."""
+        with self._open() as file:
+            metadata = file.metadata
+            return [metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
+
+    def restrict(self, first: int, last: int) -> None:
+        """Read these row groups only; rows keep their numbers."""
+        self._groups = range(first, last)
+
     def blocks(self) -> Iterator[Block]:
         """Blocks of rows, from the first row on."""
         import pyarrow as pa
@@ -87,7 +98,9 @@ class Parquet:
         row = 0
         try:
             with self._open() as file:
-                batches = file.iter_batches(self._block_rows, columns=request.names)
+                groups = self._groups or range(file.num_row_groups)
+                row = sum(file.metadata.row_group(i).num_rows for i in range(groups.start))
+                batches = file.iter_batches(self._block_rows, groups, columns=request.names)
                 for batch in batches:
                     yield from self._block(batch, row)
                     row += len(batch)

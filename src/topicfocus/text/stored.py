@@ -17,16 +17,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicfocus.corpus.parts import Rows
+from topicfocus.corpus.scratch import MAKE_ROOM
 from topicfocus.corpus.store_files import StoreError, StoreWriter
 from topicfocus.kernels.count_rows import fill_rows, kept_lengths
 from topicfocus.text.counting import Pairs
 
 
 class WaitingPairs:
-    """A list of pairs that is a file: it can be added to, and gone through."""
+    """A list of pairs that is a file: it can be added to, and gone through.
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._n = stream, 0
+    `most` are the bytes that the words of all documents may take in memory meanwhile.
+    """
+
+    def __init__(self, stream: Any, most: int | None = None) -> None:
+        self._stream, self._n, self._most = stream, 0, most
+
+    def check_words(self, n_words: int, size: int) -> None:
+        """ValueError if all words found so far take too much memory."""
+        if self._most is not None and size > self._most:
+            raise ValueError(
+                f"there are more than {n_words:,} different words, which take {size / 1e6:,.0f} MB "
+                f"of memory while they are counted, and {self._most / 1e6:,.0f} MB are left for "
+                "them. Allow more memory, or count fewer: no n-grams, words from 3 letters on."
+            )
 
     def append(self, pairs: Pairs) -> None:
         """The pairs of one more chunk."""
@@ -37,7 +50,8 @@ class WaitingPairs:
         except OSError as error:
             reason = error.strerror or str(error)
             raise StoreError(
-                error.errno, f"counts cannot be written to {self._stream.name}: {reason}"
+                error.errno,
+                f"counts cannot be written to {self._stream.name}: {reason}. {MAKE_ROOM}",
             ) from error
         self._n += 1
 
@@ -48,11 +62,13 @@ class WaitingPairs:
 
 
 @contextmanager
-def waiting_pairs(folder: str | os.PathLike[str]) -> Iterator[WaitingPairs]:
+def waiting_pairs(
+    folder: str | os.PathLike[str], most: int | None = None
+) -> Iterator[WaitingPairs]:
     """Pairs in a file of a folder, which goes with the block."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, prefix="scratch-pairs-") as stream:
-        yield WaitingPairs(stream)
+        yield WaitingPairs(stream, most)
 
 
 def write_pairs(
@@ -66,14 +82,15 @@ def write_pairs(
     writer = StoreWriter(folder, len(terms), about)
     try:
         for part in pairs:
-            writer.add(_rows(part, column, len(terms)))
+            writer.add(rows_of_pairs(part, column, len(terms)))
         writer.close(terms)
     except BaseException:
         writer.discard()
         raise
 
 
-def _rows(part: Pairs, column: NDArray[np.int64], n_columns: int) -> Rows:
+def rows_of_pairs(part: Pairs, column: NDArray[np.int64], n_columns: int) -> Rows:
+    """Documents of a chunk with the counts of words that have a column."""
     kept = kept_lengths(part.ids, part.lengths, column)
     indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
     indices = np.empty(int(indptr[-1]), dtype=np.int32)

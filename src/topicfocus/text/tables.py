@@ -85,9 +85,9 @@ class Table:
     ([2], ['5', '1'])
     """
 
-    def __init__(self, source: Any, format: str) -> None:
+    def __init__(self, source: Any, format: str, some_rows: bool = True) -> None:
         self._source = source
-        self._used = False
+        self._used, self._some_rows = False, some_rows
         self.path: str = source.request.path
         self.format = format
         self.names: list[str] | None = getattr(source, "names", None)
@@ -177,7 +177,12 @@ class Table:
                 if self.group is not None:
                     self.group += block.group
                 yield block
-        if not self._rows:
+        if self._some_rows:
+            self._check_rows()
+
+    def _check_rows(self) -> None:
+        bad = self._source.request.bad
+        if not any(map(len, self._rows)):
             if bad.n:
                 raise ReadError(f"none of the {bad.n} rows is readable. {bad.messages[0]}")
             raise ReadError(f"{self.path} has a header but no rows.")

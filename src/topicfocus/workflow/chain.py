@@ -16,7 +16,7 @@ from topicfocus.workflow.checkpoints import FolderStore
 from topicfocus.workflow.class_weights import check_class_weight, class_factors, said
 from topicfocus.workflow.copies import say_copies
 from topicfocus.workflow.count import Counted, choose_words
-from topicfocus.workflow.estimate import check_size
+from topicfocus.workflow.estimate import check_parts, check_size
 from topicfocus.workflow.fit import (
     Keeping,
     fingerprint_of,
@@ -72,7 +72,8 @@ def fit_source(
     counted = choose_words(source, train, counting, remarks)
     y, counts = target_values(target), take_rows(counted.counts, train)
     say_gaps(source.columns, train, remarks)
-    _check_size(counts, target, options, remarks)
+    scratch = getattr(source.counts, "scratch", None)  # of a store
+    _check_size(counts, target, options, remarks, None if scratch is None else scratch.limit)
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -90,7 +91,7 @@ def fit_source(
         )
         options, tuned = tune_model(training, options)
         began = time.perf_counter()
-        held = counts if client is None else _on_cluster(source, counted, train, client)
+        held = counts if client is None else _on_cluster(source, counted, train, client, counts)
         model = fit_model(
             held, y[train], mine, target.kind, options, remarks, progress=progress, store=store
         )
@@ -110,7 +111,7 @@ def fit_source(
 @contextmanager
 def _comparing(baseline: bool, stored: bool, remarks: Remarks) -> Iterator[None]:
     if baseline and stored:
-        remarks.say("No comparison with a regression on all words: counts are on disk.")
+        remarks.say("No comparison with a regression on all words: counts are not in memory.")
     elif baseline:
         remarks.say(f"{COMPARING} ...")
     with Lines(COMPARING, remarks.say):
@@ -123,20 +124,27 @@ def _say_class_weight(options: ModelOptions, target: Any, remarks: Remarks) -> N
         remarks.say(said(options.class_weight))
 
 
-def _check_size(counts: Any, target: Any, options: ModelOptions, remarks: Remarks) -> None:
-    """Whether the fit fits into memory; of counts on disk not more is there than may be."""
-    if isinstance(counts, PartedCounts):
-        return
+def _check_size(
+    counts: Any, target: Any, options: ModelOptions, remarks: Remarks, limit: int | None
+) -> None:
+    """Whether the fit fits into memory, and how long it may take."""
     n_classes = 1 if target.classes is None else len(target.classes)
     largest = replace(options, topics=most_topics(options))
-    n_docs, n_words = counts.shape
-    check_size(n_docs, n_words, counts.nnz, n_classes, largest, remarks)
+    sizes = (*counts.shape, counts.nnz, n_classes, largest, remarks)
+    if limit is None and not isinstance(counts, PartedCounts):
+        check_size(*sizes)
+    else:
+        check_parts(*sizes, limit=limit)
 
 
-def _on_cluster(source: Source, counted: Counted, train: np.ndarray, client: Any) -> Any:
-    """The training documents, read by the workers themselves."""
+def _on_cluster(
+    source: Source, counted: Counted, train: np.ndarray, client: Any, counts: Any
+) -> Any:
+    """The training documents, held by the workers: those that counted them, or read from disk."""
     from topicfocus.distributed import DaskCounts
 
+    if isinstance(counts, DaskCounts):
+        return counts
     assert counted.kept is not None
     return take_rows(DaskCounts(source.counts, client).columns(counted.kept), train)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import Counts, pieces, take_columns
+from topicfocus.corpus.parts import Counts, sum_bounds, take_columns
+from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.text import ReadError, TokenCounter
 from topicfocus.workflow.options import CountOptions
 from topicfocus.workflow.read import Source
@@ -41,16 +42,19 @@ class Counted:
 
 def word_frequencies(counts: Any, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """In how many of some documents each word is, and how often."""
-    chosen = np.zeros(counts.shape[0], dtype=bool)
+    chosen = np.zeros((counts.shape[0], 1), dtype=bool)
     chosen[documents] = True
     n_words = counts.shape[1]
-    among, often = np.zeros(n_words, dtype=np.int64), np.zeros(n_words)
-    for first, last, part in pieces(counts):
-        inside = np.repeat(chosen[first:last], np.diff(part.indptr))
-        words = part.indices[inside]
-        among += np.bincount(words, minlength=n_words)
-        often += np.bincount(words, part.data[inside], minlength=n_words)
-    return among, often
+    task = Task(kernel=_frequencies, make=zeros(n_words, n_words), given=(chosen,))
+    among, often = run_pass(counts, task, sum_bounds(counts.indptr), 1)
+    return among.astype(np.int64), often
+
+
+def _frequencies(rows: Any, shared: tuple, given: Arrays, changed: Arrays, total: Any) -> None:
+    inside = np.repeat(given[0][:, 0], np.diff(rows.indptr))
+    words, (among, often) = rows.indices[inside], total
+    among += np.bincount(words, minlength=len(among))
+    often += np.bincount(words, rows.data[inside], minlength=len(often))
 
 
 def choose_words(

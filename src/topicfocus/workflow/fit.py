@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import PartedCounts, pieces
 from topicfocus.estimators.progress import progress_lines
 from topicfocus.estimators.usefulness import UselessFitWarning
+from topicfocus.inference.marks import marks
 from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.checkpoints import checkpointing
 from topicfocus.text import ReadError
@@ -102,14 +101,11 @@ def fingerprint_of(
 
 
 def content_of(counts: Any) -> tuple[np.ndarray, ...]:
-    """Arrays that tell counts from others; of those on disk a digest."""
-    if not isinstance(counts, PartedCounts):
-        return counts.data, counts.indices, counts.indptr
-    digest = hashlib.sha256()
-    for _, _, part in pieces(counts):
-        digest.update(part.indices.tobytes())
-        digest.update(part.data.tobytes())
-    return np.frombuffer(digest.digest(), dtype=np.uint8), counts.indptr
+    """Arrays that tell counts from others, the same however counts are held.
+
+    So what was begun on a cluster, or with a limit of memory, may be gone on with elsewhere.
+    """
+    return (*marks(counts), counts.indptr.astype(np.int64))
 
 
 def finished_before(keeping: Keeping, mark: str, remarks: Remarks) -> Outcome | None:

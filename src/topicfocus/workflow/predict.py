@@ -20,10 +20,12 @@ from topicfocus.workflow.models import Saved, as_saved
 from topicfocus.workflow.options import ReadOptions
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.remarks import Listener, Remarks, as_remarks
-from topicfocus.workflow.tables import cell, plain
+from topicfocus.workflow.tables import cells, plain
 
 #: Share of the targets that the intervals of predictions are to contain.
 COVERAGE = 0.8
+#: Rows that are made strings at a time.
+_ROWS = 1 << 14
 #: Columns of a table, by name, all of the same length.
 Table = dict[str, Any]
 
@@ -31,9 +33,9 @@ Table = dict[str, Any]
 def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted:
     """Predictions with what a model knows of their uncertainty.
 
-    Counts on disk are read in pieces.
+    Counts on disk are read in pieces; those on a cluster stay there.
     """
-    if isinstance(counts, PartedCounts):
+    if isinstance(counts, PartedCounts) and not hasattr(counts, "run_task"):
         return joined(
             [predict(model, part, columns.of(np.arange(a, b))) for a, b, part in pieces(counts)]
         )
@@ -268,7 +270,10 @@ def write_csv(table: Table, stream: Any, *, header: bool = True) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     if header:
         writer.writerow(table)
-    writer.writerows(zip(*(map(cell, column) for column in table.values()), strict=True))
+    n = len(next(iter(table.values()), ()))
+    for first in range(0, n, _ROWS):  # strings of all rows would take more room than the numbers
+        block = (cells(column[first : first + _ROWS]) for column in table.values())
+        writer.writerows(zip(*block, strict=True))
 
 
 def write_json_lines(table: Table, stream: Any, *, header: bool = True) -> None:

@@ -7,7 +7,7 @@ for; `read_source` reads and counts.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from topicfocus.text.files import (
     open_bytes,
     readable,
 )
+from topicfocus.text.shares import Keeping
 from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError
@@ -73,27 +74,11 @@ class Source:
 
 
 #: Counts of texts, given a counter and blocks of texts.
-CountInto = Callable[[Any, Iterator[Any]], Any]
+CountInto = Callable[[Any, Keeping], Any]
 
 
-def _into_memory(counter: Any, blocks: Iterator[Any]) -> Any:
-    return counter.fit_transform(blocks)
-
-
-class _Keeping:
-    """Blocks on their way to the counter, with texts kept until there is no more room."""
-
-    def __init__(self, blocks: Any, room: int) -> None:
-        self._blocks, self._room = blocks, room
-        self.texts: list[str] = []
-
-    def __iter__(self) -> Iterator[Any]:
-        for block in self._blocks:
-            if self._room > 0:
-                strings = block.strings
-                self.texts += strings
-                self._room -= sum(map(len, strings))
-            yield block
+def _into_memory(counter: Any, blocks: Keeping) -> Any:
+    return counter.fit_transform(iter(blocks))
 
 
 def open_file(
@@ -166,17 +151,26 @@ def read_source(
     jobs: int | None,
     reading: ReadOptions,
     memory: int | None = None,
+    client: Any = None,
 ) -> Source:
     """Read what was opened, count, and find out what the target is.
 
     With `reading.skip_bad`, documents whose target should be a number and is none are left out.
-    With a limit of `memory`, counts go to the disk.
+    With a limit of `memory`, counts go to the disk. With a `client` of a cluster, its workers read
+    and count, if they can.
     """
 
     def count(into: CountInto = _into_memory) -> Source:
         return _all_rows(table, roles, counting, remarks, jobs, reading.skip_bad, into)
 
-    if memory is None:
+    on_workers = None
+    if client is not None:
+        from topicfocus.workflow.clustered import counting_on
+
+        on_workers = counting_on(client, table, remarks)
+    if on_workers is not None:
+        source = count(on_workers)
+    elif memory is None:
         source = count()
     else:
         from topicfocus.workflow.stored import read_stored
@@ -241,9 +235,9 @@ def _all_rows(
         min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
         n_jobs=jobs,
     )
-    keeping = _Keeping(table, KEPT_CHARACTERS if into is _into_memory else FEWER_CHARACTERS)
+    keeping = Keeping(table, KEPT_CHARACTERS if into is _into_memory else FEWER_CHARACTERS)
     try:
-        counts = into(counter, iter(keeping))
+        counts = into(counter, keeping)
     except ReadError:
         raise
     except ValueError as error:

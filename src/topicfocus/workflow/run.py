@@ -311,16 +311,16 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
             finished = folder
         else:
             check_free(folder, job.overwrite, job.paths)
-    source = _read(job, remarks)
     from topicfocus.workflow.chain import fit_source
     from topicfocus.workflow.fit import Keeping
 
     keeping = None
     if partial is not None:
         keeping = Keeping(partial, job.every, job.resume, finished, job.fingerprint)
+    table = _open(job, remarks)
     with _client(job, remarks) as client:
         outcome = fit_source(
-            source,
+            _read(job, table, remarks, client),
             job.options,
             job.counting,
             remarks,
@@ -360,17 +360,19 @@ def _client(job: _Job, remarks: Remarks) -> AbstractContextManager[Any]:
     return connected(job.cluster, job.options.jobs)
 
 
-def _read(job: _Job, remarks: Remarks) -> Any:
-    from topicfocus.workflow.read import open_file, read_source
+def _open(job: _Job, remarks: Remarks) -> Any:
+    from topicfocus.workflow.read import open_file
 
-    reading = job.reading
-    table = open_file(list(job.paths), job.roles, reading, job.counting, remarks)
+    return open_file(list(job.paths), job.roles, job.reading, job.counting, remarks)
+
+
+def _read(job: _Job, table: Any, remarks: Remarks, client: Any) -> Any:
     from topicfocus.estimators.progress import Lines
+    from topicfocus.workflow.read import read_source
 
+    how = (job.options.jobs, job.reading, job.memory, client)
     with Lines(f"Reading {table.path}", remarks.say):
-        source = read_source(
-            table, job.roles, job.counting, remarks, job.options.jobs, reading, job.memory
-        )
+        source = read_source(table, job.roles, job.counting, remarks, *how)
     return replace(source, given=job.given)
 
 

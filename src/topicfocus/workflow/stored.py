@@ -20,7 +20,7 @@ from typing import Any
 
 from topicfocus import folders
 from topicfocus.corpus import CountStore, StoreError
-from topicfocus.corpus.scratch import parse_memory
+from topicfocus.corpus.scratch import check_room, least_memory, parse_memory
 from topicfocus.corpus.store_files import VERSION, is_store, read_manifest
 from topicfocus.text import ReadError, Target
 from topicfocus.workflow.columns import Columns
@@ -98,9 +98,10 @@ def _made(
         shutil.rmtree(folder)
     opened: list[CountStore] = []
 
-    def counted(counter: Any, blocks: Iterator[Any]) -> Any:
-        counter.fit_store(blocks, folder, path=table.path)
-        opened.append(CountStore(folder, memory=memory))
+    def counted(counter: Any, blocks: Any) -> Any:
+        counter.fit_store(iter(blocks), folder, memory=memory, path=table.path)
+        n_docs = read_manifest(folder)["documents"]
+        opened.append(CountStore(folder, memory=max(memory, least_memory(n_docs))))
         return opened[0]
 
     try:
@@ -114,11 +115,22 @@ def _made(
         shutil.rmtree(folder, ignore_errors=True)
         raise
     size = opened[0].nbytes
+    _check_room(memory, source.n_docs)
     remarks.say(
         f"Counts of {source.n_docs:,} documents: {size / 1e6:,.0f} MB on disk, "
         f"{size / max(source.n_docs, 1):.0f} bytes a document."
     )
     return source
+
+
+def _check_room(memory: int, n_docs: int) -> None:
+    """Whether the numbers of so many documents fit; what was counted stays for the next call."""
+    try:
+        check_room(memory, n_docs)
+    except ValueError as error:
+        raise SettingError(
+            f"{setting('memory')}: {error} What was counted is kept and will be used again."
+        ) from None
 
 
 def _reused(folder: Path, files: Sequence[str], memory: int, remarks: Remarks) -> Source | None:
@@ -130,7 +142,10 @@ def _reused(folder: Path, files: Sequence[str], memory: int, remarks: Remarks) -
         if not _unchanged(header["inputs"], files):
             remarks.say(f"{folder}: the files have changed, so they are counted again.")
             return None
+        _check_room(memory, read_manifest(folder)["documents"])
         counts = CountStore(folder, memory=memory, check=True)
+    except SettingError:
+        raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         remarks.warn(f"{error} It is counted again.")
         return None

@@ -28,6 +28,16 @@ def joined(words: Iterable[str]) -> str:
     return ("; " if any(" " in word for word in words) else " ").join(words)
 
 
+def cells(column: Any) -> list[str]:
+    """`cell` of every value of a column, in one go where they are numbers."""
+    kind = column.dtype.kind if isinstance(column, np.ndarray) else "O"
+    if kind == "f":
+        return ["" if value != value else f"{value:.6g}" for value in column.tolist()]
+    if kind in "iub":
+        return list(map(str, column.tolist()))
+    return list(map(cell, column))
+
+
 def cell(value: Any) -> str:
     """A value in a CSV file: numbers with six digits, empty where nothing is known."""
     if value is None:
