@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topicfocus.corpus import CountStore
+from topicfocus.corpus import CountStore, StoreError
 from topicfocus.corpus.parts import (
     Building,
     Counts,
@@ -89,9 +89,9 @@ class DaskCounts(PartedCounts):
 
     def _from_store(self, store: CountStore, partitions: int | None) -> None:
         self.shape, self.indptr, self.vocabulary = store.shape, store.indptr, store.vocabulary
-        folder = str(store.folder.resolve())
+        where = str(store.folder.resolve()), store.seal
         self._parts = [
-            Part(a, b, self._submit(load_part, folder, a, b)) for a, b in self._spans(partitions)
+            Part(a, b, self._submit(load_part, *where, a, b)) for a, b in self._spans(partitions)
         ]
 
     def _from_matrix(self, matrix: sparse.csr_array, partitions: int | None) -> None:
@@ -255,13 +255,16 @@ _NOTHING = (np.zeros(0, np.int32), np.zeros(0))
 
 
 @lru_cache(maxsize=4)
-def _opened(folder: str) -> CountStore:
-    return CountStore(folder)
+def _opened(folder: str, seal: int) -> CountStore:
+    store = CountStore(folder)
+    if store.seal != seal:
+        raise StoreError(f"{folder} was counted again while it was in use. Run the command again.")
+    return store
 
 
-def load_part(folder: str, first: int, last: int) -> Rows:
-    """Documents of a store, read by a worker."""
-    return _opened(folder).read(first, last)
+def load_part(folder: str, seal: int, first: int, last: int) -> Rows:
+    """Documents of a store, read by a worker, if it is still the one that was meant."""
+    return _opened(folder, seal).read(first, last)
 
 
 def run_chunk(

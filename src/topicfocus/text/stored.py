@@ -37,7 +37,9 @@ class WaitingPairs:
         except OSError as error:
             reason = error.strerror or str(error)
             raise StoreError(
-                error.errno, f"counts cannot be written to {self._stream.name}: {reason}"
+                error.errno,
+                f"counts cannot be written to {self._stream.name}: {reason}. Make room, or choose "
+                "another place with $XDG_CACHE_HOME",
             ) from error
         self._n += 1
 
@@ -51,7 +53,7 @@ class WaitingPairs:
 def waiting_pairs(folder: str | os.PathLike[str]) -> Iterator[WaitingPairs]:
     """Pairs in a file of a folder, which goes with the block."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix="scratch-pairs-") as stream:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=f"scratch-{os.getpid()}-pairs-") as stream:
         yield WaitingPairs(stream)
 
 
