@@ -340,7 +340,7 @@ class StoreFiles:
 def _read_at(descriptor: int, kind: np.dtype, n: int, place: int) -> NDArray[Any]:
     """n entries of an open file from a byte on, or as many as there are; any thread may."""
     found = np.empty(n, dtype=kind)
-    view, done = memoryview(found).cast("B") if n else memoryview(b""), 0
+    view, done = memoryview(found.view(np.uint8).data), 0
     while done < len(view):
         got = os.preadv(descriptor, [view[done:]], place + done)
         if not got:

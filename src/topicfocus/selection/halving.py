@@ -72,7 +72,7 @@ def stability(
     random_state : int, default=0
         Decides the halves.
     verbose : bool, default=False
-        A bar on a terminal.
+        A bar on a terminal; elsewhere a line from time to time.
     **beside
         sample_weight, covariates, exposure, as for fit.
 
