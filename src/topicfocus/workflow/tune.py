@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.workflow.checkpoints import SEARCH, STABILITY
+from topicfocus.workflow.checkpoints import SEARCH, STABILITY, finished_fits
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.fit import lines_of
 from topicfocus.workflow.models import is_classes, make_estimator
@@ -45,7 +45,7 @@ class Training:
 
     def checkpoint(self, name: str) -> Path | None:
         """A folder for finished fits, in the one for checkpoints."""
-        return None if self.partial is None else self.partial / name
+        return None if self.partial is None else finished_fits(self.partial / name)
 
 
 def most_topics(options: ModelOptions) -> int:
