@@ -84,6 +84,16 @@ def test_any_bytes_as_a_table(content, ending, tmp_path):
         assert "\n" not in str(error)
 
 
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv"])
+@pytest.mark.parametrize("value", ["[" * 100_000, '{"a":' * 100_000, "[" * 9000 + "]" * 9000])
+def test_bottomless_nesting(ending, value, tmp_path):
+    """Also in the first line, which is looked at before the others."""
+    path = tmp_path / f"a{ending}"
+    path.write_text('{"text": ' + value + ', "stars": 1}\n')
+    with pytest.raises(ReadError, match=r"nested too deeply|not JSON|no column|objects"):
+        list(read_table(path, "text", "stars"))
+
+
 @quick
 @given(
     values=st.lists(st.one_of(st.none(), st.text(max_size=12), st.floats().map(str)), max_size=60),
