@@ -13,6 +13,7 @@ import collections
 import multiprocessing
 import multiprocessing.connection
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -61,7 +62,9 @@ class Worker:
         self.pipe.send(number)
 
 
-def run(inputs: list[int], seed: int, workers: int) -> tuple[collections.Counter, list, list]:
+def run(
+    inputs: list[int], seed: int, workers: int, limit: float = LIMIT
+) -> tuple[collections.Counter, list, list]:
     """Every case: how many of each kind, broken promises, and the seconds each took."""
     kinds: collections.Counter = collections.Counter()
     broken, seconds, waiting = [], [], list(reversed(inputs))
@@ -71,7 +74,7 @@ def run(inputs: list[int], seed: int, workers: int) -> tuple[collections.Counter
             ready = multiprocessing.connection.wait([w.pipe for w in active], timeout=1.0)
             for worker in list(active):
                 late = time.monotonic() - worker.since > (
-                    LIMIT if worker.number is not None else 600
+                    limit if worker.number is not None else 10 * limit
                 )
                 if worker.pipe not in ready and not late:
                     continue
@@ -80,7 +83,9 @@ def run(inputs: list[int], seed: int, workers: int) -> tuple[collections.Counter
                         raise EOFError
                     answer = worker.pipe.recv()
                 except (EOFError, OSError):
-                    what = f"no end after {LIMIT:.0f} s" if late else "the process died"
+                    if worker.number is None:
+                        raise RuntimeError("a worker died before its first case") from None
+                    what = f"no end after {limit:.0f} s" if late else "the process died"
                     broken.append((worker.number, "?", what))
                     worker.process.kill()
                     active.remove(worker)
@@ -105,16 +110,20 @@ def run(inputs: list[int], seed: int, workers: int) -> tuple[collections.Counter
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0, help="begin with this number")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for an input")
     parser.add_argument("--only", type=int, nargs="+", help="repeat the cases of these numbers")
     args = parser.parse_args()
     began = time.monotonic()
-    numbers = args.only or list(range(args.inputs))
-    kinds, broken, seconds = run(numbers, args.seed, args.workers)
+    numbers = args.only or list(range(args.first, args.first + args.inputs))
+    kinds, broken, seconds = run(numbers, args.seed, args.workers, args.limit)
     total = time.monotonic() - began
     print(f"{sum(kinds.values()):,} inputs in {total:.0f} s, seed {args.seed}: ", end="")
     print(", ".join(f"{n:,} {kind}" for kind, n in kinds.most_common()))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"processor time: {used.ru_utime + used.ru_stime:.0f} s")
     print("slowest:", ", ".join(f"{s:.1f} s ({kind} {n})" for s, n, kind in seconds[:3]))
     print(f"broken promises: {len(broken)}")
     for number, kind, wrong in broken:

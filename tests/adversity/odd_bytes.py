@@ -48,6 +48,7 @@ _PIECES = (
         b"PAR1",
         b"%%MatrixMarket",
     ),
+    *(b"[" * 5000, b'{"a":' * 3000),
     *(b"-1", b"0", b"null", b"true", b":", b" ", b"\x80\x04", b"\xe9", b"\xc2\x85", b"a" * 5000),
 )
 

@@ -25,6 +25,8 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 import topicfocus as package
+from topicfocus import folders
+from topicfocus.corpus import StoreError
 
 #: What no message and no result may hold: a terminal would obey it.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -41,6 +43,8 @@ class Fixed:
 
 
 def prepare(root: Path) -> Fixed:
+    # Counts of `--memory`, and where nobody else's are; compiled kernels stay where they are.
+    folders.cache_folder = lambda: root / "cache"
     data = write_reviews(root / "reviews.csv", 120)
     done = topicfocus("fit", data, *COLUMNS, "--topics", 2, "--jobs", 1, "--out", root / "model")
     assert done.returncode == 0, done.stderr
@@ -109,8 +113,9 @@ def report_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     ending = str(rng.choice([".csv", ".jsonl"]))
     (place / f"a{ending}").write_bytes(mutated(rng, table(rng, fixed.data, ending)))
     more: list[object] = ["--skip-bad"] if rng.random() < 0.5 else []
-    more += ["--by", "id"] if rng.random() < 0.2 else []
-    more += ["--time", "id"] if rng.random() < 0.2 else []
+    names = ("id", "text", "stars", "id,stars", "id,id", "no such", "")
+    more += ["--by", str(rng.choice(names))] if rng.random() < 0.3 else []
+    more += ["--time", str(rng.choice(names))] if rng.random() < 0.3 else []
     check_command(
         place, "report", fixed.model, f"a{ending}", *more, "--out", "p.html", out="p.html"
     )
@@ -251,6 +256,7 @@ _VALUES: tuple[object, ...] = (
         ".",
         "/",
     ),
+    *("600MB", "1GB", "10MB", "1e5GB", "2,3", "0.1,0.2", "tcp://nowhere:1"),
 )
 _OPTIONS = (
     *(
@@ -282,8 +288,9 @@ _OPTIONS = (
         "--out",
     ),
     *("--vocabulary", "--checkpoint-every", "--config", "--log", "--separator", "--group"),
-    *("--class-weight", "--sheet"),
+    *("--class-weight", "--sheet", "--memory", "--stability"),
 )
+_TUNE_OPTIONS = ("--topics", "--shares", "--folds", "--rule", "--seed", "--kind")
 _FLAGS = (
     "--no-baseline",
     "--overwrite",
@@ -299,14 +306,18 @@ def options_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     """Options with values that belong to others."""
     (place / "a.csv").write_bytes(table(rng, fixed.data, ".csv"))
     chosen: list[object] = list(COLUMNS) if rng.random() < 0.8 else []
-    for option in rng.choice(_OPTIONS, int(rng.integers(1, 4)), replace=False):
+    command, known = "fit", _OPTIONS
+    if rng.random() < 0.2:
+        command, known = "tune", _TUNE_OPTIONS
+        chosen += ["--topics", "2", "--shares", "0.2", "--folds", "2"]
+    for option in rng.choice(known, int(rng.integers(1, 4)), replace=False):
         chosen += [str(option), _VALUES[int(rng.integers(0, len(_VALUES)))]]
     chosen += [str(flag) for flag in _FLAGS if rng.random() < 0.1]
     folder = place / "inside"
     folder.mkdir()
     shutil.move(place / "a.csv", folder / "a.csv")
     before = {p.name for p in place.iterdir()}
-    done = topicfocus("fit", "a.csv", *chosen, cwd=folder)
+    done = topicfocus(command, "a.csv", *chosen, cwd=folder)
     if done.returncode not in (0, 1, 2) or "Traceback" in done.stderr:
         raise Broken(f"{chosen}: exit {done.returncode}: {done.stderr[-600:]}")
     if {p.name for p in place.iterdir()} - before - {"x"}:
@@ -316,6 +327,26 @@ def options_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
     left = {p.name for p in folder.iterdir() if p.name.startswith(".") or ".partial" in p.name}
     if left:
         raise Broken(f"{chosen}: left behind {left}")
+
+
+def store_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
+    """Counts on disk with a file mutated: an error of ours, or the same; unchecked, no crash."""
+    counts = rng.integers(0, 3, (int(rng.integers(1, 6)), 4)) * int(rng.choice([1, 200, 70_000]))
+    words = None if rng.random() < 0.3 else ["a", "b", "é", "d"]
+    store = package.CountStore.write(place / "s", [counts], words)
+    wanted = store.read(0, len(counts)).matrix(4).toarray()
+    path = sorted(store.folder.iterdir())[int(rng.integers(0, 4))]
+    path.write_bytes(some_bytes(rng) if rng.random() < 0.2 else mutated(rng, path.read_bytes()))
+    check = bool(rng.random() < 0.5)
+    try:
+        again = package.CountStore(store.folder, check=check)
+        found, known = again.read(0, again.shape[0]).matrix(again.shape[1]), again.vocabulary
+    except StoreError as error:
+        if "\n" in str(error):
+            raise Broken(f"{path.name}: {error}") from error
+        return
+    if check and (known != (words and tuple(words)) or not np.array_equal(found.toarray(), wanted)):
+        raise Broken(f"{path.name}: other counts than were written")
 
 
 def explain_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
@@ -332,7 +363,8 @@ def explain_case(rng: np.random.Generator, place: Path, fixed: Fixed) -> None:
 Case = Callable[[np.random.Generator, Path, Fixed], None]
 #: Kinds of cases, and how many of a hundred are of each.
 KINDS: dict[str, tuple[Case, int]] = {
-    "table": (table_case, 29),
+    "table": (table_case, 25),
+    "store": (store_case, 4),
     "report": (report_case, 1),
     "model": (model_case, 15),
     "matrix": (matrix_case, 13),

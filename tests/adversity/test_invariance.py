@@ -257,6 +257,16 @@ def test_order_of_words_in_a_fitted_model(name):
     assert_allclose(moved.transform(NEW[:, order]), model.transform(NEW), rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["PCSLDARegressor", "PCSLDAClassifier"])
+def test_order_of_words_in_a_fit(name):
+    """Where no random number of a column decides: documents to choose on are given."""
+    order, y = np.random.default_rng(4).permutation(X.shape[1]), target_of(name)
+    one = make(name).fit(X, y, X_val=X[100:], y_val=y[100:])
+    two = make(name).fit(X[:, order], y, X_val=X[100:][:, order], y_val=y[100:])
+    assert_allclose(two.components_, one.components_[:, order], rtol=1e-5, atol=1e-9)
+    assert_allclose(two.transform(NEW[:, order]), one.transform(NEW), rtol=1e-5)
+
+
 # ---- nothing there ------------------------------------------------------------------------------
 
 

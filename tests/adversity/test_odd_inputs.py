@@ -27,7 +27,10 @@ quick = settings(
 
 @pytest.fixture(scope="module")
 def fixed(tmp_path_factory):
-    return prepare(tmp_path_factory.mktemp("fixed"))
+    with pytest.MonkeyPatch.context() as patch:
+        # `prepare` has counts on disk kept where no others are.
+        patch.setattr("topicfocus.folders.cache_folder", None)
+        yield prepare(tmp_path_factory.mktemp("fixed"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -79,6 +82,16 @@ def test_any_bytes_as_a_table(content, ending, tmp_path):
             assert len(block.strings) == len(block.rows)
     except ReadError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv"])
+@pytest.mark.parametrize("value", ["[" * 100_000, '{"a":' * 100_000, "[" * 9000 + "]" * 9000])
+def test_bottomless_nesting(ending, value, tmp_path):
+    """Also in the first line, which is looked at before the others."""
+    path = tmp_path / f"a{ending}"
+    path.write_text('{"text": ' + value + ', "stars": 1}\n')
+    with pytest.raises(ReadError, match=r"nested too deeply|not JSON|no column|objects"):
+        list(read_table(path, "text", "stars"))
 
 
 @quick

@@ -1,6 +1,7 @@
 """`topicfocus tune`, `fit --topics auto` and `fit --stability`: the choice and what comes back."""
 
 import json
+import re
 
 import pytest
 from command_line import topicfocus, write_reviews
@@ -189,3 +190,37 @@ def test_an_interrupted_search_goes_on(few, tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     assert len(set(fits)) == 4 and len(fits) == 5  # a chain of shares is done as a whole
     assert not folder.with_name("o.partial").exists()
+
+
+@pytest.mark.parametrize("damage", ["run", "figures", "nothing but what was begun"])
+def test_a_damaged_search_is_done_again(few, tmp_path, monkeypatch, damage):
+    from topicfocus.selection import fitting as search
+
+    command = ("tune", few, *COLUMNS, "--topics", "2", "--shares", "0.1,0.3", "--folds", 2)
+    folder, whole, fits = tmp_path / "o", search.fit_setting, []
+
+    def last(name, *rest):
+        if len(fits) == 3:
+            raise KeyboardInterrupt
+        fits.append(name)
+        return whole(name, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search, "fit_setting", last)
+        assert topicfocus(*command, "--out", folder).returncode == 130
+    place = tmp_path / "o.partial" / "search"
+    if damage == "figures":  # still JSON
+        for path in place.glob("setting-*.json"):
+            path.write_text(re.sub(r"0\.\d\d", "0.99", path.read_text()))
+    elif damage == "run":
+        (place / "run.json").write_text('{"format": ')
+    else:
+        for path in place.iterdir():
+            path.unlink()
+        (place / ".topicfocus-0123456789abcdef.tmp").write_text("{")
+    done = topicfocus(*command, "--out", folder, "--resume", "--json")
+    assert done.returncode == 0, done.stderr
+    again = topicfocus(*command, "--out", tmp_path / "w", "--json")
+    rows = [json.loads(text.stdout)["tuning"]["rows"] for text in (done, again)]
+    assert [row["score"] for row in rows[0]] == [row["score"] for row in rows[1]]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["o", "w"]

@@ -198,9 +198,9 @@ def test_a_damaged_store_says_so(tmp_path, reviews):
 
 def test_another_version_and_no_store_at_all(tmp_path, reviews):
     folder = CountStore.write(tmp_path / "s", [reviews.counts]).folder
-    text = (folder / "manifest.json").read_text().replace('"version": 1', '"version": 7')
+    text = (folder / "manifest.json").read_text().replace('"version": 2', '"version": 7')
     (folder / "manifest.json").write_text(text)
-    with pytest.raises(StoreError, match="of version 7 and this program reads version 1"):
+    with pytest.raises(StoreError, match="of version 7 and this program reads version 2"):
         CountStore(folder)
     with pytest.raises(StoreError, match="not a store of counts"):
         CountStore(tmp_path)

@@ -295,3 +295,17 @@ def test_sparse_matrices_are_checked(model):
     assert topicfocus.load(file([0, 3])).extra_.toarray()[1, 3] == 1
     for indices in ([0, 4], [-1, 0], [0, 10**9]):
         refused(file(indices), "Cannot load")
+
+
+def test_an_array_is_used_once(model):
+    """Else a small file asks for gigabytes: the same numbers as lists, again and again."""
+
+    def change(node, arrays):
+        arrays["arrays/few.npy"] = np.zeros(1000, np.int8)
+        one = {"kind": "numbers", "array": "arrays/few.npy"}
+        node["fitted"]["extra_"] = [one] * times
+
+    times = 1
+    assert topicfocus.load(file_by_hand(model, change)).extra_ == [[0] * 1000]
+    times = 10_000
+    refused(file_by_hand(model, change), "'arrays/few.npy' is there twice")

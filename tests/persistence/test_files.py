@@ -314,6 +314,22 @@ def test_functions_are_refused_by_name(parameter, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_vectoriser_that_opens_files_is_refused(tmp_path):
+    """Texts would be names of files: a stranger's model and text could read what is yours."""
+    pipeline = make_pipeline(CountVectorizer(), LDA(2, max_epochs=1)).fit(REVIEWS.texts)
+
+    def change(node, arrays):
+        _, vectoriser = node["params"]["steps"][0]["values"]
+        vectoriser["params"]["input"] = "filename"
+
+    with pytest.raises(ModelFileError, match="must not open any"):
+        topicfocus.load(file_by_hand(pipeline, change))
+    pipeline[0].set_params(input="file")
+    with pytest.raises(ValueError, match="input='content'"):
+        topicfocus.save(pipeline, tmp_path / "a.model")
+    assert not list(tmp_path.iterdir())
+
+
 def test_steps_of_other_kinds_are_refused(regressor, tmp_path):
     class Mine(SLDARegressor):
         pass

@@ -5,11 +5,18 @@ import time
 
 import numpy as np
 import pytest
-from command_line import topicfocus
+from command_line import topicfocus, write_reviews
 
 from topicfocus import workflow
-from topicfocus.estimators.progress import Lines, duration, progress_bar, progress_lines
+from topicfocus.estimators.progress import (
+    Lines,
+    counting_lines,
+    duration,
+    progress_bar,
+    progress_lines,
+)
 from topicfocus.solvers import StepInfo
+from topicfocus.workflow import SettingError, TuneOptions, fit_file
 from topicfocus.workflow.estimate import check_size, estimate, memory_here
 from topicfocus.workflow.options import ModelOptions
 from topicfocus.workflow.remarks import as_remarks
@@ -41,6 +48,40 @@ def test_lines_have_step_figures_and_time_left():
     n = len(heard)
     time.sleep(0.3)
     assert len(heard) == n  # it is over
+
+
+def test_many_fits_are_counted():
+    heard, logged = [], []
+    with progress_lines(heard.append, logged.append):
+        for enabled, bar in ((True, False), (True, True), (False, False)):
+            with counting_lines("fits", 20, enabled, bar) as advance:
+                for _ in range(5):
+                    advance("5 topics")
+    assert heard == logged == []  # too quick for a line
+    lines = Lines("Fits", heard.append)
+    lines.count(0, 20)
+    assert lines.line() == "Fits: 0 of 20, 0 s gone"
+    lines.count(5, 20, "5 topics")
+    lines._began -= 10
+    assert lines.line() == "Fits: 5 of 20, 5 topics, 10 s gone, some 30 s left"
+
+
+def test_stability_is_not_silent_where_there_is_no_terminal(tmp_path, monkeypatch):
+    monkeypatch.setattr("topicfocus.estimators.progress._FIRST", 0.01)
+    said, path = [], write_reviews(tmp_path / "r.csv", 100)
+    fit_file(
+        path, text="text", target="stars", topics=2, stability=2, jobs=1,
+        baseline=False, progress=True, remarks=said.append,
+    )  # fmt: skip
+    assert any(line.startswith("Halves: ") and " of 2" in line for line in said)
+
+
+@pytest.mark.parametrize("name", ["topics", "stability", "jobs"])
+def test_numbers_that_cannot_be_meant(name):
+    with pytest.raises(SettingError, match=rf"{name}= must be at most 10,000, got 1,000,000"):
+        ModelOptions(**{name: 1_000_000})
+    with pytest.raises(SettingError, match="topics= must be at most 10,000, got more"):
+        TuneOptions(topics=(3, 10**30))
 
 
 def test_lines_become_rare(monkeypatch):

@@ -185,6 +185,11 @@ class CountStore(PartedCounts):
         return self._files.about
 
     @property
+    def seal(self) -> int:
+        """A checksum of the store: that of another one, or of other counts, differs."""
+        return self._files.seal
+
+    @property
     def vocabulary(self) -> tuple[str, ...] | None:
         """The words of the columns, where they are known."""
         return self._files.vocabulary

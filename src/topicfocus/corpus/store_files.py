@@ -1,6 +1,6 @@
 """Counts on disk: a folder of plain arrays and a manifest, read a piece at a time.
 
-    manifest.json   format and version, shape, types, checksums, what was counted and how
+    manifest.json   format and version, shape, types, checksums, what was counted and how; a seal
     lengths.bin     uint32 a document: how many different words it has
     indices.bin     the words of all documents, one after the other, ascending in each
     counts.bin      how often each occurs
@@ -17,6 +17,7 @@ import json
 import os
 import secrets
 import shutil
+import weakref
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,11 +31,17 @@ from topicfocus.corpus.parts import Rows
 from topicfocus.corpus.scratch import MAKE_ROOM
 from topicfocus.corpus.validation import check_vocabulary
 
-FORMAT, VERSION = "topicfocus counts", 1
+FORMAT, VERSION = "topicfocus counts", 2
+#: Version 1 has no checksum of the words, and no seal.
+_READABLE = (1, VERSION)
 MANIFEST = "manifest.json"
 _WORDS = "words.json"
 _ARRAYS = ("lengths", "indices", "counts")
+_INDEX_TYPES = ("uint16", "uint32")
 _COUNT_TYPES = ("uint8", "uint16", "uint32", "float64")
+#: What a store is made of; whatever else is in its folder is not ours.
+_OURS = frozenset({MANIFEST, _WORDS, "counts.old", *(f"{name}.bin" for name in _ARRAYS)})
+_AGAIN = "Remove the store and count again (topicfocus cache remove)."
 #: Bytes looked at in one go when checksums are compared.
 _BLOCK = 1 << 24
 
@@ -62,6 +69,7 @@ class StoreWriter:
         self._kind = 0
         self._place = self.folder.with_name(f".{self.folder.name}-{secrets.token_hex(4)}.tmp")
         self._crc = dict.fromkeys(_ARRAYS, 0)
+        check_ours(self.folder)
         self._place.mkdir(parents=True)
         self._streams: dict[str, Any] = {}
         for name in _ARRAYS:
@@ -107,28 +115,28 @@ class StoreWriter:
 
     def close(self, vocabulary: Sequence[str] | None = None, **about: Any) -> None:
         """The store takes its place."""
-        manifest = {
+        words = b"" if vocabulary is None else json.dumps(list(vocabulary)).encode("ascii")
+        manifest: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "documents": self._n_docs,
             "words": self._n_words,
             "nonzeros": self._nnz,
             "types": {"indices": self._index.name, "counts": _COUNT_TYPES[self._kind]},
-            "checksums": self._crc,
+            "checksums": {**self._crc, "words": zlib.crc32(words)},
             "about": {**self._about, **about},
         }
+        manifest["seal"] = _seal(manifest)
         try:
             for stream in self._streams.values():
                 stream.flush()
                 os.fsync(stream.fileno())
                 stream.close()
             if vocabulary is not None:
-                words = json.dumps(list(vocabulary), ensure_ascii=True)
-                (self._place / _WORDS).write_text(words, encoding="ascii")
+                (self._place / _WORDS).write_bytes(words)
             text = json.dumps(manifest, indent=1)
             (self._place / MANIFEST).write_text(text, encoding="utf-8")
-            if is_store(self.folder):
-                shutil.rmtree(self.folder)
+            remove_store(self.folder)
             self._place.rename(self.folder)
         except OSError as error:
             self.discard()
@@ -162,6 +170,37 @@ def _unwritten(folder: Path, error: OSError) -> StoreError:
     )
 
 
+def _seal(manifest: dict[str, Any]) -> int:
+    """A checksum of what a manifest says."""
+    rest = {key: value for key, value in manifest.items() if key != "seal"}
+    return zlib.crc32(json.dumps(rest, sort_keys=True).encode("ascii"))
+
+
+def check_ours(folder: Path) -> None:
+    """StoreError if there is something at a store's place that is none, or more than one."""
+    if not os.path.lexists(folder):
+        return
+    if folder.is_symlink() or not folder.is_dir():
+        raise StoreError(f"{folder} is in the way: it is no folder of counts. Move it away.")
+    others = sorted({path.name for path in folder.iterdir()} - _OURS)
+    if others:
+        raise StoreError(
+            f"{folder} holds {others[0]!r}, which is not a part of a store of counts: nothing in "
+            "it is replaced. Move it away."
+        )
+
+
+def remove_store(folder: Path) -> None:
+    """Remove a store, whole or damaged, if there is one; StoreError for a folder with more in it.
+
+    Its manifest goes first: what is left if that is interrupted is no store.
+    """
+    check_ours(folder)
+    if folder.exists():
+        (folder / MANIFEST).unlink(missing_ok=True)
+        shutil.rmtree(folder)
+
+
 def is_store(folder: str | os.PathLike[str]) -> bool:
     """Whether a folder is a store of counts, of whatever version."""
     try:
@@ -176,12 +215,31 @@ def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
     found = _manifest(path)
     if found.get("format") != FORMAT:
         raise StoreError(f"{path} is not a store of counts.")
-    if found.get("version") != VERSION:
+    if found.get("version") not in _READABLE:
         raise StoreError(
-            f"{path} is of version {found.get('version')} and this program reads version "
+            f"{path} is of version {str(found.get('version'))[:20]} and this program reads version "
             f"{VERSION}: count again (topicfocus cache remove)."
         )
+    if not _holds_together(found):
+        raise StoreError(f"{path / MANIFEST} is damaged. {_AGAIN}")
     return found
+
+
+def _holds_together(found: dict[str, Any]) -> bool:
+    """Whether a manifest is as it was written, as far as it can tell."""
+    types, sums = found.get("types"), found.get("checksums")
+    sizes = [found.get(key) for key in ("documents", "words", "nonzeros")]
+    return (
+        (found["version"] == 1 or found.get("seal") == _seal(found))
+        and all(type(n) is int and n >= 0 for n in sizes)
+        and isinstance(types, dict)
+        and set(types) == {"indices", "counts"}
+        and types["indices"] in _INDEX_TYPES
+        and types["counts"] in _COUNT_TYPES
+        and isinstance(sums, dict)
+        and set(_ARRAYS) <= set(sums)
+        and isinstance(found.get("about"), dict)
+    )
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -195,24 +253,36 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 class StoreFiles:
-    """The arrays of a store, and where its documents begin."""
+    """The arrays of a store, and where its documents begin.
+
+    Its files stay open where the system can read one from several threads: who removes the store,
+    or counts it again, does not change what is read here.
+    """
 
     def __init__(self, folder: Path, *, check: bool = False) -> None:
         manifest = read_manifest(folder)
         self.folder, self.about = folder, manifest["about"]
         self.shape = (int(manifest["documents"]), int(manifest["words"]))
         self.nnz = int(manifest["nonzeros"])
+        self.seal = _seal(manifest)
+        self._words_sum = manifest["checksums"].get("words")
         self.types = {"lengths": np.dtype(np.uint32)}
         self.types |= {name: np.dtype(kind) for name, kind in manifest["types"].items()}
         sizes = {"lengths": self.shape[0], "indices": self.nnz, "counts": self.nnz}
+        self._open: dict[str, int] = {}
         for name, size in sizes.items():
             self._check_file(name, size * self.types[name].itemsize)
+            if hasattr(os, "preadv"):
+                self._open[name] = os.open(folder / f"{name}.bin", os.O_RDONLY)
+                weakref.finalize(self, os.close, self._open[name])
             if check:
                 self._check_content(name, manifest["checksums"][name])
         self.indptr = np.zeros(self.shape[0] + 1, dtype=np.int64)
         np.cumsum(self.read("lengths", 0, self.shape[0]), out=self.indptr[1:])
         if self.indptr[-1] != self.nnz:
             raise self._damaged("lengths", "documents do not add up")
+        if check:
+            _ = self.vocabulary
 
     def _check_file(self, name: str, expected: int) -> None:
         try:
@@ -231,27 +301,50 @@ class StoreFiles:
             raise self._damaged(name, "its content is not what was written")
 
     def _damaged(self, name: str, how: str) -> StoreError:
-        return StoreError(
-            f"{self.folder / name}.bin is damaged: {how}. Remove the store and count again "
-            "(topicfocus cache remove)."
-        )
+        file = name if "." in name else f"{name}.bin"
+        return StoreError(f"{self.folder / file} is damaged: {how}. {_AGAIN}")
 
     def read(self, name: str, first: int, last: int) -> NDArray[Any]:
         """Entries first..last-1 of an array."""
-        kind = self.types[name]
-        path = self.folder / f"{name}.bin"
+        kind, n = self.types[name], last - first
         try:
-            found = np.fromfile(path, kind, last - first, offset=first * kind.itemsize)
+            if name in self._open:
+                found = _read_at(self._open[name], kind, n, first * kind.itemsize)
+            else:
+                path = self.folder / f"{name}.bin"
+                found = np.fromfile(path, kind, n, offset=first * kind.itemsize)
         except OSError as error:
             raise self._damaged(name, error.strerror or str(error)) from error
-        if len(found) != last - first:
+        if len(found) != n:
             raise self._damaged(name, "it ends too early")
+        # Compiled code follows these without looking.
+        if name == "indices" and found.size and int(found.max()) >= self.shape[1]:
+            raise self._damaged(name, "it has words that there are not")
         return found
 
     @property
     def vocabulary(self) -> tuple[str, ...] | None:
         path = self.folder / _WORDS
         if not path.exists():
+            if self._words_sum:
+                raise self._damaged(_WORDS, "it is missing")
             return None
-        words = json.loads(path.read_text(encoding="ascii"))
-        return check_vocabulary(words, self.shape[1], name=str(self.folder))
+        content = path.read_bytes()
+        if self._words_sum is not None and zlib.crc32(content) != self._words_sum:
+            raise self._damaged(_WORDS, "its content is not what was written")
+        try:
+            return check_vocabulary(json.loads(content), self.shape[1], name=str(self.folder))
+        except (ValueError, TypeError) as error:
+            raise self._damaged(_WORDS, str(error).rstrip(".")) from error
+
+
+def _read_at(descriptor: int, kind: np.dtype, n: int, place: int) -> NDArray[Any]:
+    """n entries of an open file from a byte on, or as many as there are; any thread may."""
+    found = np.empty(n, dtype=kind)
+    view, done = memoryview(found.view(np.uint8).data), 0
+    while done < len(view):
+        got = os.preadv(descriptor, [view[done:]], place + done)
+        if not got:
+            break
+        done += got
+    return found[: done // kind.itemsize]

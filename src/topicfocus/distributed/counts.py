@@ -99,9 +99,9 @@ class DaskCounts(PartedCounts):
 
     def _from_store(self, store: CountStore, partitions: int | None) -> None:
         self.shape, self.indptr, self.vocabulary = store.shape, store.indptr, store.vocabulary
-        folder = str(store.folder.resolve())
+        where = str(store.folder.resolve()), store.seal
         self._parts = [
-            Part(a, b, self._submit(load_part, folder, a, b)) for a, b in self._spans(partitions)
+            Part(a, b, self._submit(load_part, *where, a, b)) for a, b in self._spans(partitions)
         ]
 
     def _from_matrix(self, matrix: sparse.csr_array, partitions: int | None) -> None:

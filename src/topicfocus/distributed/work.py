@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topicfocus.corpus import CountStore
+from topicfocus.corpus import CountStore, StoreError
 from topicfocus.corpus.parts import Rows, chosen_documents, chosen_words, joined_rows
 from topicfocus.inference.passes import Task, work_on
 
 
 @lru_cache(maxsize=4)
-def _opened(folder: str) -> CountStore:
-    return CountStore(folder)
+def _opened(folder: str, seal: int) -> CountStore:
+    store = CountStore(folder)
+    if store.seal != seal:
+        raise StoreError(f"{folder} was counted again while it was in use. Run the command again.")
+    return store
 
 
-def load_part(folder: str, first: int, last: int) -> Rows:
-    """Documents of a store, read by a worker."""
-    return packed(_opened(folder).read(first, last))
+def load_part(folder: str, seal: int, first: int, last: int) -> Rows:
+    """Documents of a store, read by a worker, if it is still the one that was meant."""
+    return packed(_opened(folder, seal).read(first, last))
 
 
 def packed(rows: Rows) -> Rows:

@@ -69,6 +69,7 @@ class Lines:
         self._start: tuple[int, float] | None = None
         self._validation = math.nan
         self._phase, self._passes = "", 0
+        self._count: tuple[int, int, str] | None = None
         self._ended = threading.Event()
 
     def __enter__(self) -> Lines:
@@ -94,6 +95,10 @@ class Lines:
             self._validation = info.validation
         self._step = (info, epochs)
 
+    def count(self, done: int, total: int, note: str = "") -> None:
+        """So many of so many fits have ended."""
+        self._count = (done, total, note)
+
     def _speak(self) -> None:
         wait = self._first
         while not self._ended.wait(wait):
@@ -105,6 +110,12 @@ class Lines:
         """How far it is."""
         now = time.monotonic()
         gone = f"{duration(now - self._began)} gone"
+        if self._count is not None:
+            done, total, note = self._count
+            if done:
+                gone += f", some {duration((now - self._began) / done * (total - done))} left"
+            said = [f"{self._title}: {done:,} of {total:,}", note, gone]
+            return ", ".join(filter(None, said))
         title = f"{self._title}{self._phase}"
         if self._passes:
             title += f", pass {self._passes + 1}"
@@ -134,6 +145,31 @@ def listening(shown: Any) -> Iterator[None]:
     """In this block stages and passes are shown by `phase(name)` and `passed()`."""
     with telling(shown.phase), telling_passes(shown.passed):
         yield
+
+
+@contextmanager
+def counting_lines(
+    title: str, total: int, enabled: bool, bar: bool
+) -> Iterator[Callable[[str], None]]:
+    """Yields a function to be called after each of `total` fits: lines where there is no bar.
+
+    A log has them beside a bar, too.
+    """
+    emit, always = _LISTENERS.get()
+    to = always if bar or not enabled else (emit or _to_stderr)
+    if to is None:
+        yield lambda _: None
+        return
+    done = 0
+    with Lines(title.capitalize(), to) as lines:
+        lines.count(done, total)
+
+        def advance(note: str) -> None:
+            nonlocal done
+            done += 1
+            lines.count(done, total, note)
+
+        yield advance
 
 
 @contextmanager

@@ -350,7 +350,7 @@ def _check_filling(filling: Filling | None, n: int) -> None:
 
 
 def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
-    """Fitted, and its vocabulary numbers the columns 0, 1, ... once each."""
+    """Fitted, its vocabulary numbers the columns 0, 1, ... once each, and it opens no files."""
     check_is_fitted(vectoriser, "vocabulary_")
     vocabulary = vectoriser.vocabulary_
     _require(
@@ -359,6 +359,11 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
         and all(isinstance(column, (int, np.integer)) for column in vocabulary.values())
         and sorted(vocabulary.values()) == list(range(len(vocabulary))),
         "vocabulary_ must give every word a column of its own",
+    )
+    _require(
+        getattr(vectoriser, "input", "content") == "content",
+        "its vectoriser takes texts for names of files, and a model file must not open any; read "
+        "them yourself, with input='content'",
     )
     separator = getattr(vectoriser, "separator", None)
     _require(

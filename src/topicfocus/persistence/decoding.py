@@ -41,6 +41,7 @@ class Decoder:
         self.arrays = arrays
         self.functions = functions or {}
         self.used: set[str] = set()
+        self._taken: set[str] = set()
 
     def decode(self, node: Any, depth: int = 0) -> Any:
         if depth > MAX_DEPTH + 1:
@@ -61,6 +62,10 @@ class Decoder:
     def member(self, name: Any) -> np.ndarray:
         if not isinstance(name, str) or name not in self.arrays:
             raise ModelFileError(f"its array {str(name)[:80]!r} is missing; save the model anew")
+        # Else a small file could ask for the same numbers as a list a million times.
+        if name in self._taken:
+            raise ModelFileError(f"its array {name[:80]!r} is there twice; save the model anew")
+        self._taken.add(name)
         return self.arrays[name]
 
     def _values(self, node: dict[str, Any], depth: int, key: str = "values") -> list[Any]:

@@ -8,8 +8,9 @@ the mean amounts (n_k/N)(η_k - η·ā) of `explain`, which add up to it (with t
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,19 +144,44 @@ def _times(name: str, values: list[Any]) -> tuple[list[str], np.ndarray]:
     if not known.any():
         return [], np.full(len(values), -1)
     some = [v for v, there in zip(values, known, strict=True) if there]
-    try:
-        numbers = np.array([float(v) for v in some])
-        labels, place = _number_stretches(numbers)
-    except (TypeError, ValueError):
-        try:
-            labels, place = _dates(np.array([str(v)[:10] for v in some], dtype="datetime64[D]"))
-        except ValueError:
+    numbers, no_number = _read(some, _number)
+    if no_number is None:
+        labels, place = _number_stretches(np.array(numbers))
+    else:
+        days, no_day = _read(some, _day)
+        if no_day is not None:
+            wrong = max(no_number, no_day)  # what the others are is read further
             raise ValueError(
-                f"{name}: times are numbers, or dates such as 2024-05-31; got {some[0]!r}."
-            ) from None
+                f"{name}: times are numbers, or dates such as 2024-05-31; got "
+                f"{str(some[wrong])[:40]!r} (document {np.flatnonzero(known)[wrong] + 1})."
+            )
+        labels, place = _dates(np.array(days, dtype="datetime64[D]"))
     out = np.full(len(values), -1)
     out[known] = place
     return labels, out
+
+
+def _read(values: list[Any], convert: Callable[[Any], Any]) -> tuple[list[Any], int | None]:
+    """Values converted, up to the first that cannot be, and its place."""
+    out: list[Any] = []
+    for i, value in enumerate(values):
+        try:
+            out.append(convert(value))
+        except (TypeError, ValueError):
+            return out, i
+    return out, None
+
+
+def _number(value: Any) -> float:
+    if not math.isfinite(number := float(value)):
+        raise ValueError
+    return number
+
+
+def _day(value: Any) -> np.datetime64:
+    if np.isnat(day := np.datetime64(str(value)[:10], "D")):
+        raise ValueError
+    return day
 
 
 def _number_stretches(numbers: np.ndarray) -> tuple[list[str], np.ndarray]:

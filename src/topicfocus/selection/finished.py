@@ -1,7 +1,8 @@
 """Finished fits of a search as files of a folder, so that an interrupted search goes on.
 
 `run.json` says of which data and settings; each fit is a small JSON file of figures, written
-atomically. No model is kept, nothing is ever executed, and nothing is deleted.
+atomically, with a checksum: one that is damaged is as if it were not there. No model is kept,
+nothing is ever executed, and nothing is deleted.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from topicfocus.persistence.atomic import replacing
 
 _RUN = "run.json"
 _FORMAT = "topicfocus fits"
+_BEGUN = re.compile(r"\.topicfocus-[0-9a-f]+\.tmp")
 
 
 class Finished:
@@ -39,7 +43,8 @@ class Finished:
             folder.mkdir(parents=True)
         elif not folder.is_dir():
             raise FileExistsError(f"checkpoint={str(folder)!r} is a file; name a folder.")
-        elif not run.exists() and any(folder.iterdir()):
+        # A process that was killed may have left a file that it had begun.
+        elif not run.exists() and any(not _BEGUN.fullmatch(p.name) for p in folder.iterdir()):
             raise FileExistsError(
                 f"checkpoint={str(folder)!r} is a folder of other things; name a new one."
             )
@@ -71,12 +76,20 @@ class Finished:
             found = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) else None
+        record = found.get("record") if isinstance(found, dict) else None
+        if not isinstance(record, dict) or found.get("checksum") != _checksum(record):
+            return None
+        return record
 
     def put(self, name: str, record: Mapping[str, Any]) -> None:
         if self.folder is not None:
             with replacing(self.folder / f"{name}.json") as stream:
-                stream.write(json.dumps(record).encode())
+                whole = {"record": record, "checksum": _checksum(record)}
+                stream.write(json.dumps(whole).encode())
+
+
+def _checksum(record: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(record).encode())
 
 
 def fingerprint(*things: Any) -> str:

@@ -78,7 +78,7 @@ def stability(
     random_state : int, default=0
         Decides the halves.
     verbose : bool, default=False
-        A bar on a terminal.
+        A bar on a terminal; elsewhere a line from time to time.
     hold_share : bool, default=True
         Halves have the share of words that an automatic `inclusion_prior` came to in the model:
         what is compared are words, topics and effects of one setting. False lets every half choose

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from sklearn.utils.parallel import Parallel, delayed
 
 from topicfocus.corpus.parts import PartedCounts
+from topicfocus.estimators.progress import counting_lines
 from topicfocus.kernels.threads import n_threads
 
 T = TypeVar("T")
@@ -113,15 +114,31 @@ def refusing_interrupts() -> Iterator[None]:
 
 @contextmanager
 def progress_of(title: str, total: int, enabled: bool) -> Iterator[Callable[[str], None]]:
-    """Yields a function to be called after each fit; a bar on a terminal or in a notebook."""
-    if enabled:
-        from rich.console import Console
-
-        console = Console(stderr=True)
-        enabled = console.is_terminal or console.is_jupyter
+    """Yields a function to be called after each fit: a bar on a terminal or in a notebook, else
+    lines that say how far it is."""
     if not enabled:
-        yield lambda _: None
+        with counting_lines(title, total, enabled, bar=False) as count:
+            yield count
         return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    bar = bool(console.is_terminal or console.is_jupyter)
+    with counting_lines(title, total, enabled, bar) as count:
+        if not bar:
+            yield count
+            return
+        with _bar(console, title, total) as advance:
+
+            def both(note: str) -> None:
+                advance(note)
+                count(note)
+
+            yield both
+
+
+@contextmanager
+def _bar(console: Any, title: str, total: int) -> Iterator[Callable[[str], None]]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

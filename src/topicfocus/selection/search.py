@@ -74,7 +74,7 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
         Decides the folds, and which documents a model without a `random_state` of its own sets
         aside: the same for all settings.
     verbose : bool, default=False
-        A bar on a terminal.
+        A bar on a terminal; elsewhere a line from time to time.
 
     Attributes
     ----------

@@ -104,7 +104,7 @@ def check_regular(path: str) -> None:
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
         raise ReadError(
             f"{path} is {kind}, not a file, and files are read more than once. Give it as standard "
-            f'input, "-": topicfocus fit - < {path}.'
+            f'input: "-" for its name, and < {path}.'
         )
 
 

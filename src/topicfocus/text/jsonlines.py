@@ -41,7 +41,7 @@ class JsonLines:
         first = next((line for line in head.splitlines() if line.strip()), b"")
         try:
             record = json.loads(first.decode(self.request.encoding).lstrip("\ufeff"))
-        except (ValueError, UnicodeError):
+        except (ValueError, RecursionError):
             return None  # longer than the look ahead, or wrong: reading it will tell
         if not isinstance(record, dict):
             return None

@@ -67,7 +67,7 @@ def waiting_pairs(
 ) -> Iterator[WaitingPairs]:
     """Pairs in a file of a folder, which goes with the block."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix="scratch-pairs-") as stream:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=f"scratch-{os.getpid()}-pairs-") as stream:
         yield WaitingPairs(stream, most)
 
 

@@ -173,6 +173,19 @@ class FolderStore:
         return remove_ours(self.folder, _is_ours, last=_RUN)
 
 
+def finished_fits(folder: Path) -> Path:
+    """A folder of finished fits; one that is damaged is emptied, and they are computed again."""
+    try:
+        whole = isinstance(json.loads((folder / _RUN).read_text(encoding="utf-8")), dict)
+    except FileNotFoundError:
+        whole = not folder.is_dir()
+    except (OSError, ValueError):
+        whole = False
+    if not whole:
+        remove_ours(folder, _is_figures, last=_RUN)
+    return folder
+
+
 def _is_ours(name: str) -> bool:
     return name == _RUN or name.endswith(_ENDING) or is_temporary(name)
 

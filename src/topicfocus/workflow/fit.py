@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,12 @@ from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting, spoken
 
 
+def lines_of(remarks: Remarks) -> AbstractContextManager[None]:
+    """Plain lines of fits in a block go to whom remarks go."""
+    note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar
+    return progress_lines(remarks.say, note and partial(note, "info"))
+
+
 def fit_model(
     counts: Any,
     y: np.ndarray,
@@ -47,8 +53,7 @@ def fit_model(
     model = make_estimator(options, kind, y)
     model.set_params(n_jobs=options.jobs, verbose=progress)
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
-    note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar
-    lines = progress_lines(remarks.say, note and partial(note, "info"))
+    lines = lines_of(remarks)
     keeping = checkpointing(store) if store else nullcontext()
     with warnings.catch_warnings(), noting_interrupts(), keeping, lines:
         # What is wrong with the result is said once it was judged.

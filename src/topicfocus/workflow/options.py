@@ -19,7 +19,12 @@ SELECTING = ("focused", "pf-slda")
 #: How the focused model chooses words.
 SELECTIONS = ("predictive", "stable")
 #: Least and most: a topic costs a document the square of their number; NumPy's seeds have 32 bits.
-_LIMITS = (("topics", 1, 10_000), ("seed", 0, 2**32 - 1), ("jobs", 1, 10_000))
+_LIMITS = (
+    ("topics", 1, 10_000),
+    ("seed", 0, 2**32 - 1),
+    ("jobs", 1, 10_000),
+    ("stability", 0, 10_000),
+)
 
 #: A class that counts for more is a slip of the pen.
 _HEAVIEST = 1e6
@@ -28,6 +33,14 @@ _HEAVIEST = 1e6
 def _one_of(name: str, value: str | None, names: tuple[str, ...]) -> None:
     if value is not None and value not in names:
         raise SettingError(f"{setting(name)} is one of {', '.join(names)}, not {value!r}.")
+
+
+def _check_limits(name: str, value: int, least: int, most: int) -> None:
+    if value < least:
+        raise SettingError(f"{setting(name)} must be at least {least}, got {value}.")
+    if value > most:
+        shown = f"{value:,}" if value < 10**15 else "more"
+        raise SettingError(f"{setting(name)} must be at most {most:,}, got {shown}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,8 +220,10 @@ class TuneOptions:
 
     def __post_init__(self) -> None:
         _one_of("rule", self.rule, ("one-standard-error", "best"))
-        if not self.topics or min(self.topics) < 1:
+        if not self.topics:
             raise SettingError(f"{setting('topics')} must be numbers of at least 1.")
+        for topics in self.topics:
+            _check_limits("topics", topics, *_LIMITS[0][1:])
         if any(not 0 < share < 1 for share in self.shares):
             raise SettingError(f"{setting('shares')} must lie between 0 and 1.")
         if self.folds < 2:
@@ -256,13 +271,8 @@ class ModelOptions:
         _one_of("model", self.model, MODELS)
         for name, least, most in _LIMITS:
             value = getattr(self, name)
-            if value == "auto" and name == "topics":
-                continue
-            if value is not None and value < least:
-                raise SettingError(f"{setting(name)} must be at least {least}, got {value}.")
-            if value is not None and value > most:
-                shown = f"{value:,}" if value < 10**15 else "more"
-                raise SettingError(f"{setting(name)} must be at most {most:,}, got {shown}.")
+            if value is not None and (value != "auto" or name != "topics"):
+                _check_limits(name, value, least, most)
         if not 0 < self.test_share < 1:
             raise SettingError(
                 f"{setting('test_share')} must lie between 0 and 1, got {self.test_share}."

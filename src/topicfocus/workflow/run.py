@@ -260,10 +260,11 @@ def _beyond_memory(
     if memory is None and cluster is None:
         return {}
     if options.topics == "auto" or options.stability:
-        what = "topics" if options.topics == "auto" else "stability"
+        auto = setting("topics", "auto")
+        what = auto if options.topics == "auto" else setting("stability")
         mine = setting("cluster" if memory is None else "memory")
         raise SettingError(
-            f"{mine} does not go with {setting(what)}, which fits many models to parts of the "
+            f"{mine} does not go with {what}, which fits many models to parts of the "
             "documents in memory: say which one you want."
         )
     if cluster is not None:

@@ -12,8 +12,9 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,13 @@ from typing import Any
 from topicfocus import folders
 from topicfocus.corpus import CountStore, StoreError
 from topicfocus.corpus.scratch import check_room, least_memory, parse_memory
-from topicfocus.corpus.store_files import VERSION, is_store, read_manifest
+from topicfocus.corpus.store_files import (
+    VERSION,
+    check_ours,
+    is_store,
+    read_manifest,
+    remove_store,
+)
 from topicfocus.text import ReadError, Target
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.errors import SettingError
@@ -68,7 +75,7 @@ def read_stored(
             "out, or write it as a topicfocus.CountStore (docs/scale.md)."
         )
     place = counts_folder()
-    place.mkdir(parents=True, exist_ok=True)
+    _check_place(place)
     remove_leftovers(place)
     files = [] if table.path == "-" else list(table.files)
     settings = [VERSION, asdict(roles), asdict(reading), asdict(counting)]
@@ -78,7 +85,7 @@ def read_stored(
     # Standard input and a user's own function are not known the next time.
     again = bool(files) and counting.tokenizer is None
     folder = place / (name if again else f"scratch-{os.getpid()}-{name}")
-    with _locked(folder):
+    with _locked(folder, remarks):
         found = _reused(folder, files, memory, remarks) if again else None
         return found or _made(folder, files, table, memory, remarks, count)
 
@@ -94,8 +101,8 @@ def _made(
     """Counted now; nothing is left of it if that fails."""
     before = [_stat(path) for path in _every(files)]
     remarks.say(f"Counting into {folder} ...")
-    if os.path.lexists(folder):
-        shutil.rmtree(folder)
+    remove_store(folder)
+    _beside(folder).unlink(missing_ok=True)
     opened: list[CountStore] = []
 
     def counted(counter: Any, blocks: Any) -> Any:
@@ -112,7 +119,8 @@ def _made(
         inputs = [{**entry, "sha256": _digest(entry["path"])} for entry in before]
         _write_beside(folder, source, inputs)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            remove_store(folder)
         raise
     size = opened[0].nbytes
     _check_room(memory, source.n_docs)
@@ -277,13 +285,40 @@ def _unchanged(inputs: list[dict[str, Any]], files: Sequence[str]) -> bool:
     return True
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Nobody else makes the same store meanwhile."""
+def _check_place(place: Path) -> None:
+    """The folder of stores is there and can be written to."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=place).close()
+    except OSError as error:
+        raise StoreError(
+            error.errno,
+            f"counts cannot be kept in {place}: {error.strerror or error}. Choose another place "
+            "with $XDG_CACHE_HOME",
+        ) from None
+
+
+def _lock(folder: Path) -> Any:
     from filelock import FileLock
 
-    with FileLock(folder.with_name(f".{folder.name}.lock")):
+    return FileLock(folder.with_name(f".{folder.name}.lock"))
+
+
+@contextmanager
+def _locked(folder: Path, remarks: Remarks) -> Iterator[None]:
+    """Nobody else makes the same store meanwhile."""
+    from filelock import Timeout
+
+    lock = _lock(folder)
+    try:
+        lock.acquire(timeout=0.5)
+    except Timeout:
+        remarks.say(f"Another process counts into {folder}: waiting for it ...")
+        lock.acquire()
+    try:
         yield
+    finally:
+        lock.release()
 
 
 # ---- keeping house -------------------------------------------------------------------------------
@@ -304,7 +339,7 @@ def stores() -> list[dict[str, Any]]:
     """
     place, out = counts_folder(), []
     for folder in sorted(place.iterdir()) if place.is_dir() else ():
-        if not folder.is_dir() or not is_store(folder):
+        if not _is_ours(folder):
             continue
         try:
             manifest = read_manifest(folder)
@@ -314,6 +349,19 @@ def stores() -> list[dict[str, Any]]:
         size = sum(f.stat().st_size for f in (*folder.iterdir(), _beside(folder)) if f.exists())
         out.append({"name": folder.name, "of": about, "documents": documents, "bytes": size})
     return out
+
+
+def _is_ours(folder: Path) -> bool:
+    """A store, or what is left of one that is damaged."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    if is_store(folder):
+        return True
+    try:
+        check_ours(folder)
+    except StoreError:
+        return False
+    return re.fullmatch("[0-9a-f]{20}", folder.name) is not None
 
 
 def remove_stores(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
@@ -342,7 +390,7 @@ def remove_stores(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
     gone = [store for store in there if names is None or store["name"] in names]
     for store in gone:
         folder = counts_folder() / store["name"]
-        shutil.rmtree(folder)
+        remove_store(folder)
         for other in (_beside(folder), folder.with_name(f".{folder.name}.lock")):
             other.unlink(missing_ok=True)
     if counts_folder().is_dir():
@@ -352,10 +400,30 @@ def remove_stores(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
 
 def remove_leftovers(place: Path) -> None:
     """Remove what processes that were killed have left: scratch, and stores never finished."""
-    for path in place.iterdir():
+    for path in list(place.iterdir()):
         scratch = re.match(r"scratch-(\d+)-", path.name)
-        if scratch is not None and not _alive(int(scratch[1])) and path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
+        if scratch is not None and not _alive(int(scratch[1])):
+            _remove(path)
+        unfinished = re.fullmatch(r"\.([0-9a-f]{20})-[0-9a-f]{8}\.tmp", path.name)
+        if unfinished is not None:
+            _remove_unfinished(place / unfinished[1], path)
+
+
+def _remove_unfinished(folder: Path, path: Path) -> None:
+    """What a killed process wrote of a store: nobody has its lock."""
+    from filelock import Timeout
+
+    lock = _lock(folder)
+    with suppress(Timeout, OSError), lock.acquire(timeout=0):
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _alive(pid: int) -> bool:

@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.workflow.checkpoints import SEARCH, STABILITY
+from topicfocus.workflow.checkpoints import SEARCH, STABILITY, finished_fits
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.fit import lines_of
 from topicfocus.workflow.models import is_classes, make_estimator
 from topicfocus.workflow.options import SELECTING, ModelOptions, TuneOptions
 from topicfocus.workflow.outcome import Outcome
@@ -45,7 +46,7 @@ class Training:
 
     def checkpoint(self, name: str) -> Path | None:
         """A folder for finished fits, in the one for checkpoints."""
-        return None if self.partial is None else self.partial / name
+        return None if self.partial is None else finished_fits(self.partial / name)
 
 
 def most_topics(options: ModelOptions) -> int:
@@ -89,7 +90,8 @@ def tune_model(
         random_state=options.seed,
         verbose=training.progress,
     )
-    search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
+    with lines_of(training.remarks):
+        search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
     for row in search.frontier_rows_:
         if row["error"]:
             training.remarks.warn(
@@ -147,17 +149,18 @@ def check_stability(training: Training, model: Any, options: ModelOptions) -> di
     training.remarks.say(
         f"Stability: {2 * options.stability} fits to halves of the training part ..."
     )
-    found = stability(
-        model,
-        training.counts,
-        training.y,
-        n_resamples=options.stability,
-        n_jobs=options.jobs,
-        checkpoint=training.checkpoint(STABILITY),
-        random_state=options.seed,
-        verbose=training.progress,
-        **training.columns.for_fit(),
-    )
+    with lines_of(training.remarks):
+        found = stability(
+            model,
+            training.counts,
+            training.y,
+            n_resamples=options.stability,
+            n_jobs=options.jobs,
+            checkpoint=training.checkpoint(STABILITY),
+            random_state=options.seed,
+            verbose=training.progress,
+            **training.columns.for_fit(),
+        )
     return plain(found.to_dict(training.words.tolist()))
 
 
