@@ -40,6 +40,8 @@ _DEEPEST = 0.5
 #: A step that changes no θ_k by more than this share leaves a factor of the curvature that is good
 #: enough for the next one, which is then cheap: a gradient and a solution.
 _SHORT = 0.2
+#: But not where a small error is asked for: such a step leaves a part of it, Newton's its square.
+_ROUGH = 1e-4
 #: Newton decrement, relative to the document's size, below which rounding may be all that is left.
 _ROUNDING = 1e-7
 
@@ -175,7 +177,7 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
     A round or two of the fixed point come first: each costs a fraction of a Newton step, and far
     from the optimum is nearly as good. A step that leaves half of every θ_k is taken in full
     (`_DEEPEST`), any other is halved until f rises. After a short one the next is made with the
-    same factor, where topics are many enough that this saves something.
+    same factor, where topics are many enough that this saves something and the tolerance allows it.
 
     Stops when the Newton decrement (twice the rise still to be had) was below tolerance² relative
     to the document's size, after a last step. `work` then holds a factor of the curvature, over
@@ -196,6 +198,7 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
         rows, weight, n, prior, theta, over, work.norm, work.by_word, work.mine, work.gradient
     )
     fresh = True  # whether the curvature is to be that of θ
+    always = prior.shape[0] < FEW_TOPICS or budget.tolerance < _ROUGH
     for _ in range(budget.max_steps):
         if fresh:
             factorise_curvature(rows, weight, n, prior, theta, over, work)
@@ -216,7 +219,7 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
             stalled = fresh and decrement <= _ROUNDING * size and decrement > 0.1 * last
             if decrement <= budget.tolerance * budget.tolerance * size or stalled:
                 break  # done, or down to rounding
-            fresh = longest > _SHORT or not fresh or prior.shape[0] < FEW_TOPICS
+            fresh = longest > _SHORT or not fresh or always
             last = decrement
             value = math.nan
             continue
