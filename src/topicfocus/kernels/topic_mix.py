@@ -41,7 +41,7 @@ _DEEPEST = 0.5
 #: enough for the next one, which is then cheap: a gradient and a solution.
 _SHORT = 0.2
 #: But not where a small error is asked for: such a step leaves a part of it, Newton's its square.
-_ROUGH = 1e-4
+_ROUGH = 1e-3
 #: Newton decrement, relative to the document's size, below which rounding may be all that is left.
 _ROUNDING = 1e-7
 
@@ -216,11 +216,12 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
         taken += 1
         if deepest <= _DEEPEST:
             whole_step(theta, work.step)
+            # From a short step the next one's decrement is a fraction; if not, it is rounding.
             stalled = fresh and decrement <= _ROUNDING * size and decrement > 0.1 * last
             if decrement <= budget.tolerance * budget.tolerance * size or stalled:
                 break  # done, or down to rounding
             fresh = longest > _SHORT or not fresh or always
-            last = decrement
+            last = decrement if longest <= _SHORT else math.inf
             value = math.nan
             continue
         fresh = True
