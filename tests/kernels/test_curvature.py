@@ -70,7 +70,8 @@ def test_solutions(case, seed, words):
     case.factorise(over)
     matrix = reference.mix_curvature(case.by_word, case.counts, case.prior, case.theta)
     # M 1 = θ∘∇f, which Newton's method relies on.
-    np.testing.assert_allclose(case.work.gradient, matrix.sum(axis=1), rtol=1e-13)
+    found = case.work.gradient[: case.n_topics]
+    np.testing.assert_allclose(found, matrix.sum(axis=1), rtol=1e-13)
     for right in (case.theta, *(case.theta * case.pushes)):
         expected = np.linalg.solve(matrix, right)
         found = case.solve(over, right)

@@ -53,7 +53,7 @@ def test_value_and_derivatives(document: Document):
     value = mix_value(rows, weight, document.n, document.prior, theta, work)
     expected = reference.mix_value(document.rows, document.weight, document.prior, theta)
     assert abs(value - expected) <= 1e-12 * size
-    scratch = (work.norm, work.bend, work.gradient, work.matrix)
+    scratch = (work.norm, work.bend, work.middle, work.gradient, work.matrix)
     scaled_curvature(rows, weight, document.n, document.prior, theta, *scratch)
 
     def function(x):
@@ -61,14 +61,16 @@ def test_value_and_derivatives(document: Document):
 
     origin = np.zeros(document.n_topics)
     gradient = numerical_gradient(function, origin, 1e-3)
-    np.testing.assert_allclose(work.gradient, gradient, rtol=1e-6, atol=1e-8 * size)
+    n_topics = document.n_topics
+    found = work.gradient[:n_topics]
+    np.testing.assert_allclose(found, gradient, rtol=1e-6, atol=1e-8 * size)
 
     def slope(x):
         at = theta * (1 + x)
         ratio = document.rows / (document.rows @ at)[:, None]
         return theta * (document.weight @ ratio + document.prior / at)
 
-    lower = np.tril(work.matrix)
+    lower = np.tril(work.matrix[:, :n_topics])
     matrix = lower + np.tril(lower, -1).T
     h = 1e-4
     for k in range(document.n_topics):

@@ -33,7 +33,7 @@ OVER_TOPICS = -1
 #: The crossover, measured: with fewer topics, or more words for each of them, the factor over
 #: topics is as fast. Newton steps over words are 0.9 times as fast with 8 words and 10 topics; 1.8,
 #: 1.3, 1.0 times with 5, 12, 16 words and 20; 6, 4, 1.8, 1.3, 1.0 with 5, 16, 32, 40, 48 and 50.
-_FEW_TOPICS = 12
+FEW_TOPICS = 12
 _MOST_WORDS = 0.75
 #: Σ c m / min a up to which it keeps ten digits: beside solutions in extended precision, the worst
 #: error at 1e6 was 7e-11 for b in the span of P (over topics 9e-12), and 1e-12 for any other.
@@ -41,7 +41,7 @@ _LARGEST_RATIO = 1e6
 
 
 class MixWork(NamedTuple):
-    """Scratch of one thread."""
+    """Scratch of one thread; what has an entry a topic is padded to whole vectors."""
 
     norm: np.ndarray
     bend: np.ndarray
@@ -61,20 +61,21 @@ class MixWork(NamedTuple):
 @kernel
 def mix_work(n_topics, longest):
     """Scratch for documents of up to `longest` words."""
+    width = whole(n_topics)
     return MixWork(
         apart(np.empty(longest + ROOM)),
         apart(np.empty(longest + ROOM)),
         apart(np.empty(longest + ROOM, dtype=np.int64)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(n_topics * n_topics + ROOM)).reshape((n_topics, n_topics)),
-        apart(np.zeros(whole(n_topics) + ROOM)),
-        apart(np.zeros(n_topics * whole(n_topics) + ROOM)).reshape((n_topics, whole(n_topics))),
+        apart(np.zeros(width + ROOM)),
+        apart(np.zeros(width + ROOM)),
+        apart(np.zeros(width + ROOM)),
+        apart(np.zeros(width + ROOM)),
+        apart(np.zeros(width + ROOM)),
+        apart(np.zeros(n_topics * width + ROOM)).reshape((n_topics, width)),
+        apart(np.zeros(width + ROOM)),
+        apart(np.zeros((n_topics + 3) * width + ROOM)).reshape((n_topics + 3, width)),
         apart(np.empty(longest + ROOM)),
-        apart(np.empty(whole(n_topics) + ROOM)),
+        apart(np.zeros(width + ROOM)),
     )
 
 
@@ -100,7 +101,7 @@ def words_to_solve(rows, weight, n, prior, by_word):
     least = prior[0]
     for k in range(1, n_topics):
         least = min(least, prior[k])
-    if n_topics < _FEW_TOPICS or over > _MOST_WORDS * n_topics or total > _LARGEST_RATIO * least:
+    if n_topics < FEW_TOPICS or over > _MOST_WORDS * n_topics or total > _LARGEST_RATIO * least:
         return OVER_TOPICS
     copy_words(rows, over, n_topics, by_word)
     return over
@@ -117,26 +118,64 @@ def copy_words(rows, n, n_topics, out):
 
 @kernel
 def factorise_curvature(rows, weight, n, prior, theta, over, work):
-    """work.gradient = θ∘∇f = a + Σ_v c m r_v, work.matrix the factor of S or M.
-
-    `kernels.topic_mix` has the same two branches in its loop: see there what a call costs.
-    """
+    """work.gradient = θ∘∇f = a + Σ_v c m r_v, work.matrix the factor of S or M, work.mix = θ."""
     if over == OVER_TOPICS:
         scaled_curvature(
-            rows, weight, n, prior, theta, work.norm, work.bend, work.gradient, work.matrix
-        )
+            rows, weight, n, prior, theta, work.norm, work.bend, work.middle, work.gradient,
+            work.matrix,
+        )  # fmt: skip
         factorise(work.matrix, prior.shape[0])
+        for k in range(prior.shape[0]):
+            work.mix[k] = theta[k]
     else:
         word_curvature(rows, weight, n, prior, theta, over, work)
         factorise(work.matrix, over)
+
+
+@kernel
+def solve_curvature(rows, n, prior, over, work, x):
+    """x ← M⁻¹ x, by the factor that `work` holds."""
+    if over == OVER_TOPICS:
+        solve_factorised(work.matrix, prior.shape[0], x)
+    else:
+        solve_over_words(rows, n, prior, over, work, x)
+
+
+@kernel
+def sum_words(rows, n, over, z, by_word, out):
+    """out_k = Σ_j W_jk z_j. Where there is a copy words x topics, along its rows.
+
+    Those need no sum over a register, fifty of which cost more than all products of 16 words.
+    """
+    if over == OVER_TOPICS:
+        for k in range(rows.shape[0]):
+            row = rows[k]
+            total = 0.0
+            for j in range(n):
+                total += row[j] * z[j]
+            out[k] = total
+        return
+    width = by_word.shape[1]
+    for k in range(width):
+        out[k] = 0.0
+    fours = over - over % 4
+    for j in range(0, fours, 4):
+        r0, r1, r2, r3 = by_word[j], by_word[j + 1], by_word[j + 2], by_word[j + 3]
+        z0, z1, z2, z3 = z[j], z[j + 1], z[j + 2], z[j + 3]
+        for k in range(width):
+            out[k] += r0[k] * z0 + r1[k] * z1 + r2[k] * z2 + r3[k] * z3
+    for j in range(fours, over):
+        r0, z0 = by_word[j], z[j]
+        for k in range(width):
+            out[k] += r0[k] * z0
 
 
 # ---- over topics --------------------------------------------------------------------------------
 
 
 @kernel
-def scaled_curvature(rows, weight, n, prior, theta, norm, bend, gradient, matrix):
-    """gradient = θ∘∇f and matrix = M (lower triangle)."""
+def scaled_curvature(rows, weight, n, prior, theta, norm, bend, mine, gradient, matrix):
+    """gradient = θ∘∇f and matrix = M (lower triangle). `mine` is scratch."""
     n_topics = prior.shape[0]
     mixture(rows, n, theta, norm)
     for j in range(n):
@@ -144,16 +183,33 @@ def scaled_curvature(rows, weight, n, prior, theta, norm, bend, gradient, matrix
         norm[j] = weight[j] * inverse
         bend[j] = weight[j] * inverse * inverse
     for k in range(n_topics):
+        row, sums = rows[k], matrix[k]
         total = 0.0
         for j in range(n):
-            total += rows[k, j] * norm[j]
+            total += row[j] * norm[j]
+            mine[j] = row[j] * bend[j]
         gradient[k] = prior[k] + total * theta[k]
-        for l in range(k + 1):
+        fours = (k + 1) - (k + 1) % 4
+        for l in range(0, fours, 4):  # four at a time share what they are multiplied with
+            r0, r1, r2, r3 = rows[l], rows[l + 1], rows[l + 2], rows[l + 3]
+            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(n):
+                x = mine[j]
+                t0 += x * r0[j]
+                t1 += x * r1[j]
+                t2 += x * r2[j]
+                t3 += x * r3[j]
+            sums[l] = t0 * theta[k] * theta[l]
+            sums[l + 1] = t1 * theta[k] * theta[l + 1]
+            sums[l + 2] = t2 * theta[k] * theta[l + 2]
+            sums[l + 3] = t3 * theta[k] * theta[l + 3]
+        for l in range(fours, k + 1):
+            r0 = rows[l]
             total = 0.0
             for j in range(n):
-                total += rows[k, j] * rows[l, j] * bend[j]
-            matrix[k, l] = total * theta[k] * theta[l]
-        matrix[k, k] += prior[k]
+                total += mine[j] * r0[j]
+            sums[l] = total * theta[k] * theta[l]
+        sums[k] += prior[k]
 
 
 @kernel
@@ -163,31 +219,35 @@ def factorise(matrix, size):
     Its diagonal is left inverted, so that neither this nor solving divides more than once a row.
     """
     for j in range(size):
-        total = matrix[j, j]
+        mine = matrix[j]
+        total = mine[j]
         for l in range(j):
-            total -= matrix[j, l] * matrix[j, l]
+            total -= mine[l] * mine[l]
         inverse = 1.0 / math.sqrt(max(total, 1e-300))
-        matrix[j, j] = inverse
+        mine[j] = inverse
         for i in range(j + 1, size):
-            total = matrix[i, j]
+            row = matrix[i]
+            total = row[j]
             for l in range(j):
-                total -= matrix[i, l] * matrix[j, l]
-            matrix[i, j] = total * inverse
+                total -= row[l] * mine[l]
+            row[j] = total * inverse
 
 
 @kernel
 def solve_factorised(factor, size, x):
     """x ← (L Lᵀ)⁻¹ x, with 1/L_ii on the diagonal of `factor`."""
     for i in range(size):
+        row = factor[i]
         total = x[i]
         for l in range(i):
-            total -= factor[i, l] * x[l]
-        x[i] = total * factor[i, i]
+            total -= row[l] * x[l]
+        x[i] = total * row[i]
     for i in range(size - 1, -1, -1):
-        total = x[i]
-        for l in range(i + 1, size):
-            total -= factor[l, i] * x[l]
-        x[i] = total * factor[i, i]
+        row = factor[i]
+        value = x[i] * row[i]
+        x[i] = value
+        for l in range(i):
+            x[l] -= row[l] * value
 
 
 # ---- over words ---------------------------------------------------------------------------------
@@ -205,11 +265,9 @@ def word_curvature(rows, weight, n, prior, theta, over, work):
         inverse = 1.0 / work.norm[j]
         work.norm[j] = weight[j] * inverse
         work.bend[j] = math.sqrt(weight[j]) * inverse
+    sum_words(rows, n, over, work.norm, work.by_word, work.mine)
     for k in range(n_topics):
-        total = 0.0
-        for j in range(n):
-            total += rows[k, j] * work.norm[j]
-        work.gradient[k] = prior[k] + total * theta[k]
+        work.gradient[k] = prior[k] + work.mine[k] * theta[k]
         work.mix[k] = theta[k]
         work.by_topic[k] = theta[k] * theta[k] / prior[k]
     add_products(work.by_word, work.by_topic, over, work.bend, work.mine, work.matrix)
@@ -225,7 +283,7 @@ def add_products(by_word, by_topic, over, bend, mine, out):
     """
     width = by_word.shape[1]
     for i in range(over):
-        row = by_word[i]
+        row, sums = by_word[i], out[i]
         for k in range(width):
             mine[k] = row[k] * by_topic[k]
         for j in range(0, i + 1, 4):
@@ -237,11 +295,11 @@ def add_products(by_word, by_topic, over, bend, mine, out):
                 t1 += x * r1[k]
                 t2 += x * r2[k]
                 t3 += x * r3[k]
-            out[i, j] = bend[i] * bend[j] * t0
-            out[i, j + 1] = bend[i] * bend[j + 1] * t1
-            out[i, j + 2] = bend[i] * bend[j + 2] * t2
-            out[i, j + 3] = bend[i] * bend[j + 3] * t3
-        out[i, i] += 1.0
+            sums[j] = bend[i] * bend[j] * t0
+            sums[j + 1] = bend[i] * bend[j + 1] * t1
+            sums[j + 2] = bend[i] * bend[j + 2] * t2
+            sums[j + 3] = bend[i] * bend[j + 3] * t3
+        sums[i] += 1.0
 
 
 @kernel
@@ -256,8 +314,6 @@ def solve_over_words(rows, n, prior, over, work, x):
     solve_factorised(factor, over, z)
     for j in range(n):
         z[j] *= bend[j]
+    sum_words(rows, n, over, z, work.by_word, work.mine)
     for k in range(prior.shape[0]):
-        total = 0.0
-        for j in range(n):
-            total += rows[k, j] * z[j]
-        x[k] = (x[k] - mix[k] * total) / prior[k]
+        x[k] = (x[k] - mix[k] * work.mine[k]) / prior[k]

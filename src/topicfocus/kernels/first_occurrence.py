@@ -20,6 +20,7 @@ import numpy as np
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.curvature import (
     MIX_VECTOR,
+    OVER_TOPICS,
     factorise,
     mix_work,
     scaled_curvature,
@@ -123,8 +124,9 @@ def invert_curvature(rows, weight, n, prior, theta, work, inverse):
     """inverse = M⁻¹ at θ, the whole square."""
     n_topics = prior.shape[0]
     scaled_curvature(
-        rows, weight, n, prior, theta, work.norm, work.bend, work.gradient, work.matrix
-    )
+        rows, weight, n, prior, theta, work.norm, work.bend, work.middle, work.gradient,
+        work.matrix,
+    )  # fmt: skip
     factorise(work.matrix, n_topics)
     for k in range(n_topics):
         column = inverse[k]
@@ -155,7 +157,10 @@ def chord(rows, weight, n, new, prior, mix, inverse, r, u, work):
         along += r[k] * u[k]
     scale = m / (1.0 + m * along)
     for _ in range(_MOST_STEPS):
-        fixed_point_gradient(rows, weight, n, prior, mix, work.norm, work.gradient)
+        fixed_point_gradient(
+            rows, weight, n, prior, mix, OVER_TOPICS, work.norm, work.by_word, work.mine,
+            work.gradient,
+        )  # fmt: skip
         along_simplex(mix, work.gradient, work.trial)
         multiply(inverse, work.trial, work.step)
         along = 0.0

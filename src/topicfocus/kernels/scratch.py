@@ -9,6 +9,12 @@ thread that found it.
 
 from __future__ import annotations
 
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+
 from topicfocus.kernels.compile import kernel
 
 #: Elements of room on each side: 256 bytes in single precision.
@@ -21,3 +27,59 @@ ROOM = 2 * _ROOM
 def apart(buffer):
     """The middle of a one-dimensional buffer: all but ROOM elements."""
     return buffer[_ROOM : buffer.shape[0] - _ROOM]
+
+
+def borrowed(array: Any) -> Any:
+    """The same array, or tuple of arrays, without an owner.
+
+    Every array that a compiled function is given is counted on entry and on exit, by atomic
+    operations: for a few topics these cost as much as the arithmetic. What is borrowed has nothing
+    to count. Its owner must live as long as it is used: an argument does, and what `keep` is given
+    at the end.
+    """
+    return array
+
+
+@intrinsic
+def _borrowed(typing_context: Any, array: Any) -> Any:
+    def without_owner(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _without_owner(context, builder, signature.args[0], args[0])
+
+    return array(array), without_owner
+
+
+@overload(borrowed)
+def _borrowed_compiled(array):
+    return lambda array: _borrowed(array)
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.BaseTuple):
+        parts = [
+            _without_owner(context, builder, part, builder.extract_value(value, i))
+            for i, part in enumerate(kind)
+        ]
+        return context.make_tuple(builder, kind, parts)
+    if not isinstance(kind, types.Array):
+        return value
+    view = make_array(kind)(context, builder, value)
+    view.meminfo = cgutils.get_null_value(view.meminfo.type)
+    view.parent = cgutils.get_null_value(view.parent.type)
+    return view._getvalue()
+
+
+def keep(*owners: Any) -> None:
+    """At the end of a function: what is borrowed from `owners` was valid until here."""
+
+
+@intrinsic
+def _keep(typing_context: Any, owners: Any) -> Any:
+    def nothing(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_dummy_value()
+
+    return types.none(owners), nothing
+
+
+@overload(keep)
+def _keep_compiled(*owners):
+    return lambda *owners: _keep(owners)

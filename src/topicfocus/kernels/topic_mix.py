@@ -16,18 +16,16 @@ import numpy as np
 
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.curvature import (
+    FEW_TOPICS,
     MIX_VECTOR,
-    OVER_TOPICS,
-    factorise,
+    factorise_curvature,
     mix_work,
-    scaled_curvature,
-    solve_factorised,
-    solve_over_words,
+    solve_curvature,
+    sum_words,
     whole,
-    word_curvature,
     words_to_solve,
 )
-from topicfocus.kernels.scratch import ROOM, apart
+from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.word_sums import gather_document, mixture
 
@@ -35,9 +33,15 @@ from topicfocus.kernels.word_sums import gather_document, mixture
 _FIXED_POINT_ROUNDS = 2
 #: A fixed-point round that moves θ by less than this ends the rounds.
 _NEAR = 0.01
-#: A step that changes no θ_k by more than this share changes no W_v·θ by more either, and so the
-#: curvature along it by less than a quarter: the full step raises f, no line search needed.
-_SHORT = 0.1
+#: A step that takes no more than this share from any θ_k takes no more from any W_v·θ either. The
+#: curvature along it then grows at most by 1/(1 - s/2)², s from 0 to 1, and f rises by at least
+#: λ²(1 - ∫(1 - s)/(1 - s/2)² ds) = 0.23 λ², λ² being the decrement: no line search is needed.
+_DEEPEST = 0.5
+#: A step that changes no θ_k by more than this share leaves a factor of the curvature that is good
+#: enough for the next one, which is then cheap: a gradient and a solution.
+_SHORT = 0.2
+#: But not where a small error is asked for: such a step leaves a part of it, Newton's its square.
+_ROUGH = 1e-3
 #: Newton decrement, relative to the document's size, below which rounding may be all that is left.
 _ROUNDING = 1e-7
 
@@ -55,28 +59,22 @@ def mix_value(rows, weight, n, prior, theta, work):
     return value
 
 
-# What runs at every step takes arrays, not `work`: a tuple of arrays is handed over one by one with
-# their reference counts, and for five topics that cost as much as the arithmetic.
-
-
 @kernel
-def fixed_point_gradient(rows, weight, n, prior, theta, norm, gradient):
+def fixed_point_gradient(rows, weight, n, prior, theta, over, norm, by_word, total, gradient):
     """gradient = θ∘∇f = a + Σ_v c m r_v; leaves c m / (W_v·θ) in norm."""
     mixture(rows, n, theta, norm)
     for j in range(n):
         norm[j] = weight[j] / norm[j]
+    sum_words(rows, n, over, norm, by_word, total)
     for k in range(prior.shape[0]):
-        total = 0.0
-        for j in range(n):
-            total += rows[k, j] * norm[j]
-        gradient[k] = prior[k] + total * theta[k]
+        gradient[k] = prior[k] + total[k] * theta[k]
 
 
 @kernel
-def fixed_point(rows, weight, n, prior, theta, norm, gradient):
+def fixed_point(rows, weight, n, prior, theta, over, norm, by_word, sums, gradient):
     """Up to two rounds of θ ← (a + Σ_v c m r_v)/(Σ a + Σ c m)."""
     for _ in range(_FIXED_POINT_ROUNDS):
-        fixed_point_gradient(rows, weight, n, prior, theta, norm, gradient)
+        fixed_point_gradient(rows, weight, n, prior, theta, over, norm, by_word, sums, gradient)
         total = 0.0
         for k in range(prior.shape[0]):
             total += gradient[k]
@@ -101,7 +99,7 @@ def along_simplex(theta, gradient, step):
 
 @kernel
 def newton_step(theta, gradient, step):
-    """step = x, given s = M⁻¹ρ; returns (decrement, longest |x_k|).
+    """step = x, given s = M⁻¹ρ; returns (decrement, most negative x_k as positive, longest |x_k|).
 
     On the plane Σ_k θ_k x_k = 0 it is x = s - t (θ·s)/(θ·t) with t ∝ M⁻¹θ. Since M 1 = g, which is
     ρ + θ Σ_k g_k (`kernels.curvature`), t = 1 - s: one solution, whose rounding vanishes with ρ.
@@ -112,13 +110,32 @@ def newton_step(theta, gradient, step):
         along += theta[k] * step[k]
         across += theta[k] * (1.0 - step[k])
     decrement = 0.0
-    longest = 0.0
+    least = 0.0
+    most = 0.0
     ratio = along / across
     for k in range(theta.shape[0]):
         step[k] -= ratio * (1.0 - step[k])
         decrement += step[k] * gradient[k]
-        longest = max(longest, abs(step[k]))
-    return decrement, longest
+        least = min(least, step[k])
+        most = max(most, step[k])
+    return decrement, -least, max(most, -least)
+
+
+@kernel
+def chord_step(theta, gradient, step):
+    """The same where M is that of the step before: near the optimum M 1 is θ Σ_k g_k, so t is 1."""
+    along = 0.0
+    for k in range(theta.shape[0]):
+        along += theta[k] * step[k]
+    decrement = 0.0
+    least = 0.0
+    most = 0.0
+    for k in range(theta.shape[0]):
+        step[k] -= along
+        decrement += step[k] * gradient[k]
+        least = min(least, step[k])
+        most = max(most, step[k])
+    return decrement, -least, max(most, -least)
 
 
 @kernel
@@ -155,14 +172,16 @@ def line_search(rows, weight, n, prior, theta, value, work):
 
 @kernel
 def map_document(rows, weight, n, prior, theta, budget, over, work):
-    """Newton with a line search from the θ given, in place. Returns the number of steps.
+    """Newton from the θ given, in place. Returns the number of steps.
 
     A round or two of the fixed point come first: each costs a fraction of a Newton step, and far
-    from the optimum is nearly as good. Short steps are taken in full (`_SHORT`), a long one is
-    halved until f rises. Stops when the Newton
-    decrement (twice the rise still to be had) was below tolerance² relative to the document's
-    size, after a last step; `work` then holds the factor of the curvature just before it, over
-    `over` words or over topics (`words_to_solve`).
+    from the optimum is nearly as good. A step that leaves half of every θ_k is taken in full
+    (`_DEEPEST`), any other is halved until f rises. After a short one the next is made with the
+    same factor, where topics are many enough that this saves something and the tolerance allows it.
+
+    Stops when the Newton decrement (twice the rise still to be had) was below tolerance² relative
+    to the document's size, after a last step. `work` then holds a factor of the curvature, over
+    `over` words or over topics (`words_to_solve`), and the θ where it was made: work.mix.
     """
     if prior.shape[0] == 1:
         theta[0] = 1.0
@@ -175,30 +194,37 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
     taken = 0
     last = math.inf
     value = math.nan  # f(θ), when a line search first needs it
-    fixed_point(rows, weight, n, prior, theta, work.norm, work.gradient)
+    fixed_point(
+        rows, weight, n, prior, theta, over, work.norm, work.by_word, work.mine, work.gradient
+    )
+    fresh = True  # whether the curvature is to be that of θ
+    always = prior.shape[0] < FEW_TOPICS or budget.tolerance < _ROUGH
     for _ in range(budget.max_steps):
-        if over == OVER_TOPICS:
-            scaled_curvature(
-                rows, weight, n, prior, theta, work.norm, work.bend, work.gradient, work.matrix
-            )
-            factorise(work.matrix, prior.shape[0])
-            along_simplex(theta, work.gradient, work.step)
-            solve_factorised(work.matrix, prior.shape[0], work.step)
+        if fresh:
+            factorise_curvature(rows, weight, n, prior, theta, over, work)
         else:
-            word_curvature(rows, weight, n, prior, theta, over, work)
-            factorise(work.matrix, over)
-            along_simplex(theta, work.gradient, work.step)
-            solve_over_words(rows, n, prior, over, work, work.step)
-        decrement, longest = newton_step(theta, work.gradient, work.step)
+            fixed_point_gradient(
+                rows, weight, n, prior, theta, over, work.norm, work.by_word, work.mine,
+                work.gradient,
+            )  # fmt: skip
+        along_simplex(theta, work.gradient, work.step)
+        solve_curvature(rows, n, prior, over, work, work.step)
+        if fresh:
+            decrement, deepest, longest = newton_step(theta, work.gradient, work.step)
+        else:
+            decrement, deepest, longest = chord_step(theta, work.gradient, work.step)
         taken += 1
-        if longest <= _SHORT:
+        if deepest <= _DEEPEST:
             whole_step(theta, work.step)
-            stalled = decrement <= _ROUNDING * size and decrement > 0.1 * last
+            # From a short step the next one's decrement is a fraction; if not, it is rounding.
+            stalled = fresh and decrement <= _ROUNDING * size and decrement > 0.1 * last
             if decrement <= budget.tolerance * budget.tolerance * size or stalled:
                 break  # done, or down to rounding
-            last = decrement
+            fresh = longest > _SHORT or not fresh or always
+            last = decrement if longest <= _SHORT else math.inf
             value = math.nan
             continue
+        fresh = True
         if math.isnan(value):
             value = mix_value(rows, weight, n, prior, theta, work)
         before = value
@@ -242,11 +268,15 @@ def map_documents(first, last, indptr, indices, counts, words, prior, theta, bud
     for d in range(first, last):
         longest = max(longest, indptr[d + 1] - indptr[d])
     longest += MIX_VECTOR
-    rows = np.empty((n_topics, longest))
-    weight = apart(np.empty(longest + ROOM))
-    work = mix_work(n_topics, longest)
-    here = np.empty(longest, dtype=indices.dtype)
-    often = apart(np.empty(longest + ROOM))
+    owned = (
+        np.empty(n_topics * longest + ROOM),
+        np.empty(longest + ROOM),
+        np.empty(longest + ROOM),
+    )
+    scratch, here = mix_work(n_topics, longest), np.empty(longest, dtype=indices.dtype)
+    rows = borrowed(apart(owned[0])).reshape((n_topics, longest))
+    weight, often = borrowed(apart(owned[1])), borrowed(apart(owned[2]))
+    work, words, prior, theta = borrowed(scratch), borrowed(words), borrowed(prior), borrowed(theta)
     for d in range(first, last):
         n = included_words(
             indices[indptr[d] : indptr[d + 1]],
@@ -259,3 +289,4 @@ def map_documents(first, last, indptr, indices, counts, words, prior, theta, bud
         n = pad_document(rows, weight, n)
         over = words_to_solve(rows, weight, n, prior, work.by_word)
         steps[0] += map_document(rows, weight, n, prior, theta[d], budget, over, work)
+    keep(owned, scratch)

@@ -27,7 +27,7 @@ def mixture(rows, n, e, out):
     A document's weights are stored topics x words, so that SIMD runs over its words whatever the
     number of topics; four topics at a time keep `out` in registers.
     """
-    n_topics = e.shape[0]
+    n_topics = rows.shape[0]
     whole = n_topics - n_topics % 4
     for j in range(n):
         out[j] = _TINY
