@@ -55,9 +55,10 @@ def _borrowed_compiled(array):
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.BaseTuple):
+        kinds: list[Any] = list(kind)  # type: ignore[call-overload]
         parts = [
             _without_owner(context, builder, part, builder.extract_value(value, i))
-            for i, part in enumerate(kind)
+            for i, part in enumerate(kinds)
         ]
         return context.make_tuple(builder, kind, parts)
     if not isinstance(kind, types.Array):
