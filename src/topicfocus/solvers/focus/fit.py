@@ -62,30 +62,77 @@ def fit_focused(
     shrinkage of η and δ come from it. The second pass, words and topics of that share from all
     documents, takes them as they are, so δ stays honest and the words kept do not depend on who was
     held out. In a block of `drafting` the first pass shapes nothing at all.
+
+    If topics share too many of their top words in the end (`share.diversity`), both passes are made
+    again with the next larger share of the path.
     """
-    data = FocusData.of(train, held_out, family, past)
     steps = Steps(report, settings.total_steps)
-    evidence = stage("evidence", lambda: gather_evidence(data, None, settings.stable))
-    themes = themes_of(data, settings)
-    drafts = drafts_for(settings)
+    passes = BothPasses(FocusData.of(train, held_out, family, past), settings, steps)
+    found: list[tuple[float, Candidate, float]] = []
+    distinct = more = True
+    larger = 0
+    while more and not (found and distinct):
+        first, trials = passes.first(larger)
+        chosen = first
+        if settings.refit and not first.interrupted:
+            chosen = passes.again(first, larger)
+        alike = diversity(chosen.state.topic_word)
+        found.append((alike, chosen, first.explained))
+        distinct = alike >= LEAST_DIVERSITY or chosen.interrupted or passes.drafts is not None
+        more = bool(trials) and first.cut.share < trials[-1].share
+        larger += 1
+    _, chosen, explained = found[-1] if distinct else max(found, key=lambda pair: pair[0])
+    data, evidence = passes.data, passes.evidence
+    return _result(data, evidence, passes.themes, settings, chosen, explained, trials, steps)
 
-    def first_pass() -> Pass:
-        share = choose_share(data, evidence, themes, settings)
-        if drafts is not None:
-            return _fit_words(data, share.cut, share.start, settings, steps, 0), share.trials
-        return _fit_distinct(data, share, settings, steps), share.trials
 
-    chosen, trials = steps.stage("first pass", first_pass)
-    explained, penalties = chosen.explained, evidence.penalties
-    if settings.refit and not chosen.interrupted:
-        data, first = data.joined(), chosen
-        evidence = stage("all evidence", lambda: gather_evidence(data, penalties, settings.stable))
+class BothPasses:
+    """The first pass and the second, for one share of the path after the other.
 
-        def second_pass() -> Pass:
-            return _fit_again(data, evidence, themes, settings, steps, first, drafts), ()
+    Evidence and themes are found once; `data` and `evidence` are those of the last pass.
+    """
 
-        chosen, _ = steps.stage("all documents", second_pass)
-    return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
+    def __init__(self, data: FocusData, settings: FocusSettings, steps: Steps) -> None:
+        self.data, self.settings, self.steps = data, settings, steps
+        self.evidence = stage("evidence", lambda: gather_evidence(data, None, settings.stable))
+        self.themes = themes_of(data, settings)
+        self.drafts = drafts_for(settings)
+        self._before = data, self.evidence
+        self._all: tuple[FocusData, WordEvidence] | None = None
+        self._share: ChosenShare | None = None
+
+    def first(self, larger: int) -> Pass:
+        """A model of the share taken, or of the `larger`-th after it, and what was tried."""
+        self.data, self.evidence = self._before
+
+        def work() -> Pass:
+            if self._share is None:
+                self._share = choose_share(self.data, self.evidence, self.themes, self.settings)
+            cut, start = self._share.candidates()[larger]
+            most = 0 if self.drafts is not None else self.settings.steps
+            found = _fit_words(self.data, cut, start, self.settings, self.steps, most)
+            return found, self._share.trials
+
+        return self.steps.stage(_numbered("first pass", larger), work)
+
+    def again(self, first: Candidate, larger: int) -> Candidate:
+        """The same from all documents."""
+        if self._all is None:
+            data, penalties = self._before[0].joined(), self._before[1].penalties
+            stable = self.settings.stable
+            found = stage("all evidence", lambda: gather_evidence(data, penalties, stable))
+            self._all = data, found
+        self.data, self.evidence = self._all
+
+        def work() -> Pass:
+            model, drafts = (self.data, self.evidence, self.themes), self.drafts
+            return _fit_again(*model, self.settings, self.steps, first, drafts), ()
+
+        return self.steps.stage(_numbered("all documents", larger), work)[0]
+
+
+def _numbered(name: str, larger: int) -> str:
+    return name if larger == 0 else f"{name}, {larger + 1}"
 
 
 @one_blas_thread()
@@ -108,19 +155,6 @@ def refit_focused(
     chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
     explained, trials = previous.explained, previous.shares
     return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
-
-
-def _fit_distinct(
-    data: FocusData, share: ChosenShare, settings: FocusSettings, steps: Steps
-) -> Candidate:
-    """Topics of the share taken, or of a larger one where they share too many top words."""
-    found: list[tuple[float, Candidate]] = []
-    for cut, start in share.candidates():
-        chosen = _fit_words(data, cut, start, settings, steps, settings.steps)
-        found.append((diversity(chosen.state.topic_word), chosen))
-        if chosen.interrupted or found[-1][0] >= LEAST_DIVERSITY:
-            return chosen
-    return max(found, key=lambda pair: pair[0])[1]
 
 
 def _fit_again(

@@ -10,14 +10,13 @@ Taken is the smallest share whose loss is not above that of the best by more tha
 of the latter: the rule of Breiman and others for trees. The standard error of the *difference*, in
 pairs of documents, is smaller, and predicts a little better for more words; but then a fifth of
 the words kept in made reviews were noise, where this rule keeps none, and other documents set
-aside gave other shares. The share must have words enough to tell the
-topics apart. If topics share their top words nevertheless once they are shaped (`diversity`), the
-next larger share is tried.
+aside gave other shares. The share must have words enough to tell the topics apart. If topics share
+their top words nevertheless in the end (`diversity`), the next larger share is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,10 +49,9 @@ class ChosenShare:
     trials: tuple[ShareTrial, ...] = ()
     larger: tuple[tuple[Cut, Start], ...] = ()
 
-    def candidates(self) -> Iterator[tuple[Cut, Start]]:
+    def candidates(self) -> tuple[tuple[Cut, Start], ...]:
         """The one taken, and what to try after it."""
-        yield self.cut, self.start
-        yield from self.larger
+        return (self.cut, self.start), *self.larger
 
 
 def choose_share(
