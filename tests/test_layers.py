@@ -118,6 +118,7 @@ def test_no_folder_reads_private_names_of_another(layer):
 ALLOWED = {
     "_processes": "workers of a ProcessPoolExecutor, to end them with their parent",
     "_SubParsersAction": "the type that argparse gives to add_subparsers",
+    "_getvalue": "the value of numba's struct proxies, as its guide to extensions reads it",
 }
 
 

@@ -217,7 +217,7 @@ def test_a_ctrl_c_that_looks_like_an_error_is_still_one(monkeypatch, capsys, loo
     """Compiled code and imports turn an interrupt into an error of their own."""
     from topicfocus.cli import main as cli
 
-    def interrupted(args):
+    def interrupted(args, alone):
         try:
             raise KeyboardInterrupt
         except KeyboardInterrupt as error:

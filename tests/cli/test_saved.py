@@ -149,18 +149,18 @@ def test_report_by_group_and_over_time(fitted, reviews, tmp_path):
             shop = "" if i == 0 else "north" if i % 3 else "south"
             writer.writerow([row["text"], row["stars"], shop, f"{2001 + i % 4}-05-{1 + i % 28:02}"])
     page = tmp_path / "page.html"
-    asked = ("report", folder, path, "--by", "shop", "--time", "day", "--docs", 40)
+    asked = ("report", folder, path, "--by", "shop", "--time", "day", "--docs", 60)
     done = topicfocus(*asked, "--out", page)
     assert done.returncode == 0, done.stderr
     text = page.read_text(encoding="utf-8")
     groups, _ = json.JSONDecoder().raw_decode(text, text.index('"groups":') + len('"groups":'))
     shop, day = groups
     assert (shop["name"], shop["kind"], shop["labels"]) == ("shop", "group", ["north", "south"])
-    assert shop["n"] == [26, 13]  # of the first 40, one without a shop
-    assert day["kind"] == "time" and sum(day["n"]) == 40
+    assert shop["n"] == [40, 19]  # of 60, one without a shop
+    assert day["kind"] == "time" and sum(day["n"]) == 60
     composition = package.load(folder / "model.topicfocus")
-    made_of = composition[-1].composition(composition[0].transform([r["text"] for r in rows[:40]]))
-    north = [i for i in range(1, 40) if i % 3]
+    made_of = composition[-1].composition(composition[0].transform([r["text"] for r in rows]))
+    north = [i for i in range(1, 60) if i % 3]
     np.testing.assert_allclose(shop["share"][0], made_of[north].mean(axis=0), rtol=1e-6)
     for wrong, message in (
         (("report", folder, path, "--by", "shp"), "no column 'shp'. Did you mean 'shop'?"),

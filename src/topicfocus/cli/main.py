@@ -18,6 +18,7 @@ from topicfocus.cli.encodings import degrade_streams
 from topicfocus.cli.parser import build_parser
 from topicfocus.cli.streams import check_stdout, fill_streams
 from topicfocus.interrupts import is_interrupt
+from topicfocus.workflow.ahead import help_is_welcome
 from topicfocus.workflow.config import read_flat
 from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.interrupts import cleaning_up
@@ -25,8 +26,6 @@ from topicfocus.workflow.printable import printable
 from topicfocus.workflow.wording import command_line
 
 INTERRUPTED = 130
-#: Commands that fit a model.
-_FITTING = ("demo", "fit", "tune")
 #: Characters of a message; what is longer quotes a file.
 _LONGEST = 2000
 
@@ -90,11 +89,9 @@ def _run(args: argparse.Namespace, *, alone: bool) -> int:
     """`alone`: the process is the command's own, so another one may help it."""
     with command_line():
         command = importlib.import_module(f"topicfocus.cli.{args.command}")
-        if not alone or args.command not in _FITTING:
+        if not alone:
             return command.run(args)
-        from topicfocus.workflow.ahead import compiling_ahead
-
-        with compiling_ahead():
+        with help_is_welcome():
             return command.run(args)
 
 

@@ -166,6 +166,7 @@ class PartedCounts(ABC):
         >>> store = CountStore.write(f"{folder.name}/counts", [[[4, 0, 1], [0, 9, 0]]])
         >>> store.new_table(3, 1, 0.5)[:, 0].tolist()
         [0.5, 0.5, 0.5]
+        >>> folder.cleanup()
         """
         out = np.empty((n_docs, width))
         out[:] = fill

@@ -87,6 +87,10 @@ class DaskTexts:
         ------
         ValueError
             As of ``TokenCounter.fit``; ReadError of files that cannot be read.
+
+        Examples
+        --------
+        >>> counts = texts.fit_counter(TokenCounter(min_df=5))  # doctest: +SKIP
         """
         alone = _single(counter)
         if counter.vocabulary is not None:
@@ -120,6 +124,10 @@ class DaskTexts:
         ------
         ValueError
             ReadError of files that cannot be read.
+
+        Examples
+        --------
+        >>> counts = texts.count_known(counter)  # doctest: +SKIP
         """
         alone = _single(counter)
         known = self._on_shares(count_known, alone, room)
@@ -140,6 +148,10 @@ class DaskTexts:
         Returns
         -------
         list of str
+
+        Examples
+        --------
+        >>> texts.first_texts(1000)  # doctest: +SKIP
         """
         out: list[str] = []
         for seen, future in zip(self.seen, self._texts, strict=True):

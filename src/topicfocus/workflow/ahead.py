@@ -14,7 +14,25 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+
+_WELCOME: ContextVar[bool] = ContextVar("topicfocus_second_process", default=False)
+
+
+@contextmanager
+def help_is_welcome() -> Iterator[None]:
+    """In this block another process may be started: the command line has this one for itself."""
+    token = _WELCOME.set(True)
+    try:
+        yield
+    finally:
+        _WELCOME.reset(token)
+
+
+def help_of_another() -> AbstractContextManager[None]:
+    """`compiling_ahead`, where it is welcome. Called once it is sure that there is work to do."""
+    return compiling_ahead() if _WELCOME.get() else nullcontext()
 
 
 @contextmanager

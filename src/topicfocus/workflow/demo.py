@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from topicfocus.workflow.ahead import help_of_another
 from topicfocus.workflow.lock import holding
 from topicfocus.workflow.options import CountOptions, ModelOptions
 from topicfocus.workflow.remarks import Remarks
@@ -54,10 +55,12 @@ def fit_reviews(
             check_free(folder, overwrite)
         from topicfocus.workflow.chain import fit_source
 
-        counting = CountOptions()
-        source = _read_reviews(file, n_docs, options, counting, remarks)
-        columns = {"text": "text", "target": "label"}
-        outcome = fit_source(source, options, counting, remarks, columns=columns, progress=progress)
+        counting, columns = CountOptions(), {"text": "text", "target": "label"}
+        with help_of_another():
+            source = _read_reviews(file, n_docs, options, counting, remarks)
+            outcome = fit_source(
+                source, options, counting, remarks, columns=columns, progress=progress
+            )
         return write(outcome, folder, remarks)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from topicfocus.workflow.ahead import help_of_another
 from topicfocus.workflow.config import as_config
 from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.lock import holding
@@ -312,14 +313,14 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
             finished = folder
         else:
             check_free(folder, job.overwrite, job.paths)
+    table = _open(job, remarks)  # before anything heavy is imported
     from topicfocus.workflow.chain import fit_source
     from topicfocus.workflow.fit import Keeping
 
     keeping = None
     if partial is not None:
         keeping = Keeping(partial, job.every, job.resume, finished, job.fingerprint)
-    table = _open(job, remarks)
-    with _client(job, remarks) as client:
+    with help_of_another(), _client(job, remarks) as client:
         outcome = fit_source(
             _read(job, table, remarks, client),
             job.options,
