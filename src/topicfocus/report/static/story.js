@@ -134,7 +134,7 @@ function halvesStory(model, { halves, whole, words }) {
   const gone = halves.topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
   const lost = Array.from({ length: words.frequency.length }, (_, v) => v).filter((v) => comesAndGoes(model, v)).length;
   return el("p", { id: "stability" }, `Fitted to ${shownValue(whole["pairs of halves"])} pairs of halves of the documents, `,
-    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not come back: `, ...namedTopics(model, gone, effectOn())] : "every topic comes back",
+    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not come back: `, listedParts(gone.map((k) => namedTopic(model, k, effectOn())))] : "every topic comes back",
     `. Words of the model that less than half of the halves keep: ${format(lost)}. Predictions of two halves correlate by ${shownValue(whole["correlation of predictions of two halves"])}. More in Fit.`);
 }
 
