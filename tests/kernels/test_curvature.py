@@ -5,7 +5,7 @@ import pytest
 from kernel_cases import random_rows
 
 from topicfocus.kernels import reference
-from topicfocus.kernels.constrained import mix_response
+from topicfocus.kernels.constrained import answer_at_mode, mix_response
 from topicfocus.kernels.curvature import (
     OVER_TOPICS,
     copy_words,
@@ -13,6 +13,7 @@ from topicfocus.kernels.curvature import (
     mix_work,
     solve_factorised,
     solve_over_words,
+    sum_words,
     words_to_solve,
 )
 from topicfocus.kernels.local import LocalBudget
@@ -120,3 +121,41 @@ def test_which_way():
     assert chosen(15, 20) == 15
     assert chosen(30, 50) == 30
     assert chosen(30, 50, 1e-9) == OVER_TOPICS
+
+
+@pytest.mark.parametrize(("n", "n_topics"), [(0, 12), (1, 12), (6, 13), (9, 20), (31, 50)])
+def test_sums_over_words(n, n_topics):
+    """Along the rows of both copies, and of words that the scratch has had before."""
+    case = Case(n, n_topics, 1.0)
+    z = np.random.default_rng(n).normal(size=n + 16)
+    z[n:] = 0.0
+    expected = case.by_word.T @ z[:n] if n else np.zeros(n_topics)
+    case.work.by_word[n:] = 7.0  # of a longer document
+    out = case.work.mine
+    for over in (n, OVER_TOPICS):
+        sum_words(case.rows, case.padded, over, z, case.work.by_word, out)
+        np.testing.assert_allclose(out[:n_topics], expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", [(11, 20, 0.3), (7, 50, 0.1), (30, 50, 1.0), (40, 20, 0.5)])
+@pytest.mark.parametrize("away", [0.0, 0.003, 0.02, 0.1, 1.0])
+def test_answers_by_the_factor_of_another_mix(case, away):
+    """Refined, or by a new factor: the answer is that of the mode, to a percent."""
+    case = Case(*case)
+    over = words_to_solve(*case.document(), case.work.by_word)
+    mode = np.full(case.n_topics, 1 / case.n_topics)
+    map_document(*case.document(), mode, BUDGET, over, case.work)
+    noise = np.random.default_rng(1).normal(size=case.n_topics)
+    other = mode * np.exp(away * noise)
+    factorise_curvature(*case.document(), other / other.sum(), over, case.work)
+    norm = np.ones(len(case.weight))
+    norm[: case.n] = case.by_word @ mode
+    scratch, out = np.empty(len(case.weight)), np.empty(case.n_topics)
+    for push in case.pushes:
+        answer_at_mode(
+            push, case.rows, case.weight, case.padded, norm, mode, case.prior, over, case.work,
+            scratch, out,
+        )  # fmt: skip
+        expected = reference.mix_response(case.by_word, case.counts, case.prior, mode, push)
+        np.testing.assert_allclose(out, expected, rtol=0, atol=0.02 * np.abs(expected).max())
+        factorise_curvature(*case.document(), other / other.sum(), over, case.work)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topicfocus.kernels.compile import kernel
-from topicfocus.kernels.scratch import ROOM, apart
+from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
 from topicfocus.kernels.special import (
     digamma,
     dirichlet_log_normaliser,
@@ -283,9 +283,14 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
     longest = whole_vectors(longest)
     prior_normaliser = dirichlet_log_normaliser(prior)
-    scratch = apart(np.empty(n_topics * longest + ROOM, dtype=words.table.dtype))
-    weight = apart(np.empty(longest + ROOM, dtype=words.table.dtype))
-    work = local_work(n_topics, longest, coef.shape[0], words.table)
+    owned = (
+        np.empty(n_topics * longest + ROOM, dtype=words.table.dtype),
+        np.empty(longest + ROOM, dtype=words.table.dtype),
+    )
+    own_work = local_work(n_topics, longest, coef.shape[0], words.table)
+    scratch, weight = borrowed(apart(owned[0])), borrowed(apart(owned[1]))
+    work, corpus, words, out = borrowed(own_work), borrowed(corpus), borrowed(words), borrowed(out)
+    prior, coef, concentration = borrowed(prior), borrowed(coef), borrowed(concentration)
     for d in range(first, last):
         lo = corpus.indptr[d]
         n = corpus.indptr[d + 1] - lo
@@ -316,3 +321,4 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out)
         if family is not None and has_target(target.weight):
             out.parts[2] += times * expected_target(family, target, gamma, work.moments)
+    keep(owned, own_work)

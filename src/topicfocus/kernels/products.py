@@ -13,6 +13,13 @@ from topicfocus.kernels.compile import exact_kernel
 def add_rows(indptr, indices, data, x, out):
     """out_d = Σ_v c_dv x_v for each document, NumPy's ``counts @ x``; x is words x columns."""
     n_columns = x.shape[1]
+    if n_columns == 1:  # a loop of one round costs more than what it does
+        for d in range(indptr.shape[0] - 1):
+            total = 0.0
+            for j in range(indptr[d], indptr[d + 1]):
+                total += data[j] * x[indices[j], 0]
+            out[d, 0] = total
+        return
     for d in range(indptr.shape[0] - 1):
         row = out[d]
         for l in range(n_columns):
@@ -27,6 +34,12 @@ def add_rows(indptr, indices, data, x, out):
 def add_words(indptr, indices, data, r, out):
     """out_v += Σ_d c_dv r_d, NumPy's ``out += counts.T @ r``; r is documents x columns."""
     n_columns = r.shape[1]
+    if n_columns == 1:
+        for d in range(indptr.shape[0] - 1):
+            value = r[d, 0]
+            for j in range(indptr[d], indptr[d + 1]):
+                out[indices[j], 0] += data[j] * value
+        return
     for d in range(indptr.shape[0] - 1):
         row = r[d]
         for j in range(indptr[d], indptr[d + 1]):

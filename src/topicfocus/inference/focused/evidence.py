@@ -12,8 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.stats import rankdata
 
 from topicfocus.corpus.parts import Counts, Rows, sum_bounds, take_rows
@@ -28,6 +32,7 @@ from topicfocus.inference.passes import (
     zeros,
 )
 from topicfocus.kernels.products import add_rows, add_words
+from topicfocus.kernels.threads import map_in_order, n_threads
 
 #: Penalties tried, from heavy to light, each fit starting from the one before.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
@@ -64,16 +69,52 @@ class Centred:
     def square_dot(self, x: np.ndarray) -> np.ndarray:
         """AᵀAx in one pass over the documents, for several columns."""
         tall = np.ascontiguousarray(x)
+        offset = self.mean @ tall
+        bounds = sum_bounds(self.matrix.indptr)
+        if len(bounds) == 2 and sparse.issparse(self.matrix) and n_threads(self.n_jobs) > 1:
+            return self._both_ways(tall, offset)
         task = Task(
             kernel=_square,
             make=zeros(tall.shape, tall.shape[1]),
-            shared=(tall, self.mean @ tall),
+            shared=(tall, offset),
             given=() if self.root is None else (self.root,),
             scratch=(tall.shape[1],),
             finish=_square_sums,
         )
-        sums, total = run_pass(self.matrix, task, sum_bounds(self.matrix.indptr), self.n_jobs)
+        sums, total = run_pass(self.matrix, task, bounds, self.n_jobs)
         return sums - np.outer(self.mean, total)
+
+    def _both_ways(self, tall: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        """The same on threads, where one chunk is one sum: by documents, then by words.
+
+        A word's sum is then one thread's, over documents in their order: the same to the last bit.
+        """
+        r = self._shared_out(self.matrix, tall)
+        r -= offset
+        if self.root is not None:
+            np.multiply(self.root[:, None], r, out=r)
+            np.multiply(self.root[:, None], r, out=r)
+        return self._shared_out(self._by_word, r) - np.outer(self.mean, r.sum(axis=0))
+
+    @cached_property
+    def _by_word(self) -> sparse.csr_array:
+        counts: Any = self.matrix
+        return sparse.csr_array(counts.T)
+
+    def _shared_out(self, matrix: Any, x: np.ndarray) -> np.ndarray:
+        """matrix @ x, some rows a thread."""
+        out = np.empty((matrix.shape[0], x.shape[1]))
+        parts = n_threads(self.n_jobs)
+        goals = np.arange(1, parts) * (matrix.indptr[-1] / parts)
+        ends = [0, *np.searchsorted(matrix.indptr, goals).tolist(), matrix.shape[0]]
+
+        def work(span: tuple[int, int]) -> None:
+            a, b = span
+            add_rows(matrix.indptr[a : b + 1], matrix.indices, matrix.data, x, out[a:b])
+
+        for _ in map_in_order(work, pairwise(ends), self.n_jobs):
+            pass
+        return out
 
 
 def _square(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
@@ -162,6 +203,21 @@ def conjugate_gradients(
     """
     x = start.copy()
     residual = right - (matrix.square_dot(x) + penalty * x)
+    descend(matrix, right, penalty, x, residual, tolerance=tolerance, max_steps=max_steps)
+    return x
+
+
+def descend(
+    matrix: Centred,
+    right: np.ndarray,
+    penalty: np.ndarray,
+    x: np.ndarray,
+    residual: np.ndarray,
+    *,
+    tolerance: float = 1e-2,
+    max_steps: int = 40,
+) -> None:
+    """The same in place, from x and its residual, right - (AᵀA + penalty) x."""
     goal = tolerance * np.linalg.norm(right, axis=0)
     direction = residual.copy()
     square = np.sum(residual**2, axis=0)
@@ -178,7 +234,6 @@ def conjugate_gradients(
         ratio = np.where(active & (square > 0), new / np.where(square > 0, square, 1.0), 0.0)
         direction = residual + ratio * direction
         square = new
-    return x
 
 
 def ridge_path(
@@ -190,17 +245,22 @@ def ridge_path(
 
     Best by the area under the curve for a ranking, else by squared error. A few digits are enough
     here: the weights only rank words and start topics. A penalty may be an array, one a signal.
+    From strong to weak, and the path ends where each signal is predicted worse twice in a row than
+    before: what is left of it costs most and is taken least.
     """
     matrix = Centred.of(signals.words, signals.weight, signals.n_jobs)
     mean = np.average(signals.values, axis=0, weights=signals.weight)
     target = signals.values - mean
     right = matrix.transposed_dot(target if matrix.root is None else matrix.root[:, None] * target)
     n_signals = target.shape[1]
-    weights = np.zeros((signals.words.shape[1], n_signals))
+    weights, residual, before = np.zeros_like(right), right.copy(), np.zeros(n_signals)
     best: list[RidgeFit | None] = [None] * n_signals
-    for penalty in penalties:
-        penalty = np.broadcast_to(penalty, (n_signals,))
-        weights = conjugate_gradients(matrix, right, penalty, weights)
+    worse, last = np.zeros(n_signals, dtype=int), np.full(n_signals, np.inf)
+    for given in penalties:
+        penalty = np.broadcast_to(given, (n_signals,))
+        residual -= (penalty - before) * weights  # AᵀA x is as it was
+        descend(matrix, right, penalty, weights, residual)
+        before = penalty
         found = dot(held_out.words, weights, signals.n_jobs)
         predicted = found - matrix.mean @ weights + mean
         for l in range(n_signals):
@@ -209,9 +269,13 @@ def ridge_path(
             loss = mean_square
             if signals.ranking:
                 loss = -area_under_curve(held_out.values[:, l], predicted[:, l], held_out.weight)
-            before = best[l]
-            if before is None or loss < before.loss:
+            found_before = best[l]
+            if found_before is None or loss < found_before.loss:
                 best[l] = RidgeFit(weights[:, l].copy(), float(penalty[l]), loss, mean_square)
+            worse[l] = worse[l] + 1 if loss > last[l] else 0
+            last[l] = loss
+        if worse.min() >= 2:
+            break
     return [fit for fit in best if fit is not None]
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -31,6 +32,7 @@ from topicfocus.families import Gaussian
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.passes import dot, transposed_dot
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
+from topicfocus.kernels.threads import map_in_order
 from topicfocus.solvers.checkpoints import checkpointing, stage
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.settings import FocusSettings
@@ -149,7 +151,8 @@ def clustered_topics(problem: Problem, n: int) -> np.ndarray:
     rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
     size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
     rows.data *= np.repeat(1 / np.maximum(size, 1e-300), np.diff(rows.indptr))
-    tried = (_clusters(problem, rows, n, start) for start in range(CLUSTERINGS))
+    alone = replace(problem, n_jobs=1)  # each is the work of one thread
+    tried = map_in_order(partial(_clusters, alone, rows, n), range(CLUSTERINGS), problem.n_jobs)
     nearest = max(tried, key=lambda found: found[0])[1]
     topics = np.asarray((_members(problem, nearest, n) @ counts).todense()).T + 1e-12
     topics = topics / topics.sum(axis=0)
