@@ -32,6 +32,9 @@ from topicfocus.solvers.linear import (
     target_columns,
 )
 
+#: Of the mixes that losses are compared by: Newton's last step squares it.
+_ROUGH = 1e-2
+
 
 @dataclass(frozen=True, kw_only=True)
 class StoppingRule:
@@ -79,7 +82,7 @@ class Watch:
         self._theta = topic_mixes(
             self._held_out.corpus,
             state,
-            tolerance=1e-4,
+            tolerance=_ROUGH,
             n_jobs=self._train.n_jobs,
             start=self._theta,
         )
@@ -97,7 +100,7 @@ class Watch:
     def look(self, state: ModelState) -> tuple[np.ndarray, float]:
         """`losses` of topics whose mixes are not at hand."""
         corpus, n_jobs = self._train.corpus, self._train.n_jobs
-        return self.losses(state, topic_mixes(corpus, state, tolerance=1e-4, n_jobs=n_jobs))
+        return self.losses(state, topic_mixes(corpus, state, tolerance=_ROUGH, n_jobs=n_jobs))
 
     def check(self, state: ModelState, mixes: np.ndarray) -> tuple[float, bool]:
         """The explained share of the held-out target, and whether the topics are worse by it."""

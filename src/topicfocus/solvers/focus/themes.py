@@ -103,7 +103,7 @@ def find_themes(problem: Problem, n_themes: int) -> Themes:
     problem, weight = problem.with_corpus(corpus), problem.doc_weight
     words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
     state = _lda(words, n_themes)
-    mixes = topic_mixes(corpus, state, tolerance=1e-6, n_jobs=problem.n_jobs)
+    mixes = topic_mixes(corpus, state, tolerance=1e-3, n_jobs=problem.n_jobs)
     share = np.average(mixes, axis=0, weights=problem.doc_weights)
     weighted = mixes * problem.doc_weights[:, None]
     uses = transposed_dot(corpus.counts.sqrt(), weighted) + SMOOTHING * share
