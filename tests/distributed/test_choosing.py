@@ -60,7 +60,9 @@ def rows_of(search):
     return search.frontier_.to_dict("records")
 
 
-@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(
+    ("counts", "exact"), [("disk", True), ("disk", False), ("cluster", False)], indirect=["counts"]
+)
 def test_a_search(counts, reviews, exact):
     grid = {"n_topics": [2, 3], "inclusion_prior": [0.3]}
     found, expected = (
