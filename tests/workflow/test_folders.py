@@ -49,6 +49,25 @@ def test_an_interrupted_call_is_taken_up(data, tmp_path, monkeypatch):
         assert found.result["held_out"][name] == pytest.approx(figures)
 
 
+def test_an_interrupt_while_checkpoints_go_leaves_none(data, tmp_path, monkeypatch):
+    """The result was written: it is there, and nothing else."""
+    from topicfocus.workflow.checkpoints import FolderStore
+
+    remove, calls = FolderStore.remove, []
+
+    def interrupted(self):
+        calls.append(self)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return remove(self)
+
+    monkeypatch.setattr(FolderStore, "remove", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        workflow.fit_file(data, **COLUMNS, out=tmp_path / "o")
+    assert len(calls) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["o"]
+
+
 #: Another process that holds the lock until it is told otherwise, or killed.
 _HOLDER = """
 import sys

@@ -399,6 +399,11 @@ def write(
         if is_interrupt(error):
             raise Interrupted(*hint) from None
         raise
-    if not store.remove():
+    try:
+        gone = store.remove()
+    except KeyboardInterrupt:  # the result is there: its checkpoints are not needed any more
+        store.remove()
+        raise
+    if not gone:
         remarks.warn(f"{partial} has files that are none of ours: it stays.")
     return replace(outcome, folder=folder, written=tuple(written))
