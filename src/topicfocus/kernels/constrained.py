@@ -203,13 +203,13 @@ def constrained_documents(
         np.empty(n_topics + ROOM),
         np.empty(coef.shape[0] + ROOM),
     )
-    exponents = np.empty(n_topics, dtype=np.int64)
+    exponents = np.empty(n_topics + ROOM, dtype=np.int64)
     scratch = mix_work(n_topics, longest)
     rows = borrowed(apart(owned[0])).reshape((n_topics, longest))
     weight, push = borrowed(apart(owned[1])), borrowed(apart(owned[2]))
     pull, answer = borrowed(apart(owned[3])), borrowed(apart(owned[4]))
     logs, predictor = borrowed(apart(owned[5])), borrowed(apart(owned[6]))
-    work, bits = borrowed(scratch), borrowed(exponents)
+    work, bits = borrowed(scratch), borrowed(apart(exponents))
     corpus, words, out = borrowed(corpus), borrowed(words), borrowed(out)
     prior, coef, theta, slope = borrowed(prior), borrowed(coef), borrowed(theta), borrowed(slope)
     for d in range(first, last):
