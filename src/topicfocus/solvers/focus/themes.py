@@ -136,6 +136,8 @@ def _lda(problem: Problem, n_themes: int) -> ModelState:
         found = run(
             CoordinateSolver(), problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=1e-4
         )
+    if found.interrupted:  # themes that are not finished are none, and must not be kept
+        raise KeyboardInterrupt
     return found.model
 
 
