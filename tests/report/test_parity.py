@@ -59,6 +59,12 @@ def test_try_it_equals_predict_and_explain(open_page, kind):
         for t, (m, s) in enumerate(zip(np.atleast_2d(mean.T), np.atleast_2d(std.T), strict=True)):
             np.testing.assert_allclose([r["targets"][t]["mean"] for r in found], m, **near)
             np.testing.assert_allclose([r["targets"][t]["std"] for r in found], s, **near)
+        both = [np.atleast_2d(end.T) for end in estimator.predict_interval(counts)]
+        for t, ends in enumerate(zip(*both, strict=True)):
+            if "low" not in found[0]["targets"][t]:
+                continue  # 0 or 1, which has a probability
+            for end, wanted in zip(("low", "high"), ends, strict=True):
+                np.testing.assert_allclose([r["targets"][t][end] for r in found], wanted, **near)
     if kind == "ordinal":
         shown = [r["targets"][0]["probabilities"] for r in found]
         np.testing.assert_allclose(shown, estimator.predict_proba(counts), **near)

@@ -4,6 +4,7 @@ import numpy as np
 
 from topicfocus.families.bernoulli import Bernoulli
 from topicfocus.families.categorical import Categorical
+from topicfocus.families.counted import count_interval
 from topicfocus.families.gaussian import Gaussian
 from topicfocus.families.operations import (
     carries_intercept,
@@ -38,6 +39,7 @@ from topicfocus.families.response import (
     admissible,
     check_parameters,
     conditional_variance,
+    excess_spread,
     expected_target,
     family_name,
     information,
@@ -50,6 +52,7 @@ from topicfocus.families.response import (
     overdispersion,
     scale_name,
     takes_exposure,
+    target_interval,
     target_kind,
     target_limits,
     target_variance,
@@ -79,7 +82,9 @@ __all__ = [
     "coef_shape",
     "common",
     "conditional_variance",
+    "count_interval",
     "derivatives",
+    "excess_spread",
     "expectation",
     "expected_target",
     "family_name",
@@ -113,6 +118,7 @@ __all__ = [
     "several",
     "split",
     "takes_exposure",
+    "target_interval",
     "target_kind",
     "target_limits",
     "target_variance",

@@ -12,7 +12,9 @@ from functools import singledispatch
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
+from topicfocus.families.counted import count_interval
 from topicfocus.families.operations import (
     derivatives,
     log_likelihood,
@@ -144,6 +146,28 @@ def target_limits(family: NamedTuple, labels: np.ndarray | None) -> tuple[float,
     return -np.inf, np.inf
 
 
+@singledispatch
+def target_interval(
+    family: NamedTuple,
+    predictor: np.ndarray,
+    spread: np.ndarray,
+    coverage: float,
+    labels: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of an interval that has y with the probability `coverage`, in the units of the target.
+
+    f and Var f = `spread` are arrays (documents,). By default E[y | f] ± z √Var y, z the quantile of
+    a normal distribution; of counts the quantiles of a negative binomial distribution with this
+    mean and variance (`count_interval`), which are whole numbers.
+    """
+    mean = expected_target(family, predictor[:, None], labels)
+    variance = target_variance(family, predictor, spread, labels)
+    if target_kind(family) == "count":
+        return count_interval(mean, variance, coverage)
+    reach = float(ndtri(0.5 + coverage / 2)) * np.sqrt(variance)
+    return mean - reach, mean + reach
+
+
 # ---- what documents say about the predictor -----------------------------------------------------
 
 
@@ -165,3 +189,19 @@ def overdispersion(family: NamedTuple, predictor: np.ndarray, target: np.ndarray
     1 by default: a class or a level has no free scale.
     """
     return 1.0
+
+
+@singledispatch
+def excess_spread(
+    family: NamedTuple,
+    target: np.ndarray,
+    predictor: np.ndarray,
+    spread: np.ndarray,
+    weight: np.ndarray,
+) -> tuple[float, float]:
+    """ρ and τ: that held-out targets vary as if Var f were ρ·spread + τ, f arrays (documents,).
+
+    (1, 0) by default: a class or a level cannot vary more than its probabilities say, and a family
+    with a noise variance has it there.
+    """
+    return 1.0, 0.0
