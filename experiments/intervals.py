@@ -20,6 +20,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit
 from scipy.stats import nbinom, norm, poisson
 
 import topicfocus
@@ -31,7 +32,7 @@ LEVELS = (0.5, 0.8, 0.95)
 #: Models of stars, and how many splits of each.
 MODELS = {"FocusedTopicRegressor": 5, "PFSLDARegressor": 3, "SLDARegressor": 3}
 LOADERS = {"pang_lee": datasets.load_pang_lee, "yelp": datasets.load_yelp}
-#: Made counts: log of the rate of an average review, variance of log rates besides (gamma), exposure.
+#: Made counts: log of the rate of an average review, variance of rates besides (gamma), exposure.
 MADE = {
     "few, Poisson": (0.3, 0.0, False),
     "few, overdispersed": (0.3, 0.5, False),
@@ -117,6 +118,15 @@ def chances(model, counts, truth, **more) -> tuple[np.ndarray, np.ndarray]:
     return ends[0], ends[1]
 
 
+def level_chances(model, part) -> tuple[np.ndarray, np.ndarray]:
+    """The same of levels: P(y <= c) = σ((τ_c - f)/√(1 + π Var f/8)), as their intervals have it."""
+    f, spread = model.fitted_.outlook(model.fitted_.documents(part.counts))
+    up_to = expit((model.thresholds_ - f) / np.sqrt(1 + np.pi * spread / 8))
+    up_to = np.column_stack([np.zeros(len(f)), up_to, np.ones(len(f))])
+    rows, place = np.arange(len(f)), np.searchsorted(model.levels_, part.target)
+    return up_to[rows, place], up_to[rows, place + 1]
+
+
 def made_row(name: str, seed: int) -> dict:
     """Counts of 3,000 made reviews, 2,000 of them to fit; rates follow the review's true stars."""
     level, excess, exposed = MADE[name]
@@ -145,11 +155,7 @@ def yelp_row(name: str, split: int) -> dict:
     if name == "yelp, levels":
         model = FocusedTopicRegressor(5, family="ordinal", random_state=split)
         model.fit(data.train.counts, data.train.target)
-        place = np.searchsorted(model.levels_, data.test.target)
-        up_to = np.cumsum(model.predict_proba(data.test.counts), axis=1)
-        rows = np.arange(len(place))
-        below = np.where(place > 0, up_to[rows, place - 1], 0.0), up_to[rows, place]
-        return whole_row(model, data.test.counts, data.test.target, below)
+        return whole_row(model, data.test.counts, data.test.target, level_chances(model, data.test))
     known = votes()
     fit, new = (np.array([known[text] for text in part.texts]) for part in (data.train, data.test))
     model = FocusedTopicRegressor(5, family="poisson", random_state=split)
@@ -231,12 +237,12 @@ def page(rows: list[dict]) -> str:
         "",
         "## Counts and levels",
         "",
-        "`FocusedTopicRegressor` with `family=\"poisson\"` or `\"ordinal\"`. Both ends are whole",
+        '`FocusedTopicRegressor` with `family="poisson"` or `"ordinal"`. Both ends are whole',
         "numbers (or levels) and belong to the interval, so it holds more than its share where",
         "counts are small: an interval from 0 to 1 has all that is 0 or 1. *Drawn* has the ends",
-        "drawn with the chance that makes a right distribution hold exactly 50, 80 and 95%: whether",
-        "the distribution is right can be seen there. Made counts: 2,000 reviews to fit, 1,000 to",
-        "test, rates by the true stars; overdispersed ones times a gamma variable of variance 0.5.",
+        "drawn with the chance that makes a right distribution hold exactly 50, 80 and 95%: it",
+        "can be seen there whether the distribution is right. Made counts: 2,000 reviews to fit,",
+        "1,000 to test, rates by the true stars; overdispersed ones times a gamma of variance 0.5.",
         "",
         "| data | mean | seeds | 50% | 80% | 95% | drawn 50% | 80% | 95% | width |",
         "|---|---|---|---|---|---|---|---|---|---|",

@@ -240,7 +240,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         (docs/estimators.md). Cutting an interval there leaves out no target that is on the scale.
         Of a count the quantiles of a negative binomial distribution with this mean and standard
         deviation, and of a rating those of its levels: whole numbers and levels, which both belong
-        to the interval, so that it has at least the share asked for, and more where counts are small.
+        to the interval. So it has at least the share asked for, and more where counts are small.
 
         Parameters
         ----------

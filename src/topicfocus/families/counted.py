@@ -35,9 +35,7 @@ def count_interval(
     """
     mean = np.asarray(mean, dtype=float)
     variance = np.maximum(np.asarray(variance, dtype=float), mean)
-    low, high = (
-        _quantile(mean, variance, 0.5 + side * coverage / 2) for side in (-1.0, 1.0)
-    )
+    low, high = (_quantile(mean, variance, 0.5 + side * coverage / 2) for side in (-1.0, 1.0))
     return low, high
 
 

@@ -156,8 +156,8 @@ def target_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends of an interval that has y with the probability `coverage`, in the units of the target.
 
-    f and Var f = `spread` are arrays (documents,). By default E[y | f] ± z √Var y, z the quantile of
-    a normal distribution; of counts the quantiles of a negative binomial distribution with this
+    f and Var f = `spread` are arrays (documents,). By default E[y | f] ± z √Var y, z the quantile
+    of a normal distribution; of counts the quantiles of a negative binomial distribution with this
     mean and variance (`count_interval`), which are whole numbers.
     """
     mean = expected_target(family, predictor[:, None], labels)

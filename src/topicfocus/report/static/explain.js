@@ -163,8 +163,8 @@ function responseView(model, target, response, actual, l) {
 function classView(model, target, probabilities, actual, l) {
   const order = probabilities.map((_, c) => c);
   if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
-  const choice = (c) => (target.kind === "bernoulli" ? brief(target.labels[c], 30)
-    : el("button", { type: "button", class: "link", "data-key": `class-${target.first + c}`, "aria-pressed": String(target.first + c === l), onclick: () => update({ predictor: target.first + c }) }, brief(target.labels[c], 30)));
+  const choice = (c) => (target.kind === "bernoulli" ? breakable(brief(target.labels[c], 30))
+    : el("button", { type: "button", class: "link", "data-key": `class-${target.first + c}`, "aria-pressed": String(target.first + c === l), onclick: () => update({ predictor: target.first + c }) }, breakable(brief(target.labels[c], 30))));
   const likely = probabilities.indexOf(Math.max(...probabilities));
   return [el("table", { class: "probabilities" },
     el("caption", {}, `Probability${target.kind === "categorical" ? ". Choose a class for its reasons." : ""}`),
