@@ -117,6 +117,26 @@ def test_exposure_and_covariates_take_part(open_page):
     assert float(value) == shown
 
 
+def test_intervals_of_small_and_large_counts_are_the_same_whole_numbers(open_page):
+    """From next to nothing to counts that are not counted out: families/counted.py, counted.js."""
+    from topicfocus import FocusedTopicRegressor
+
+    model, texts, target = case("poisson")
+    counts = model[:-1].transform(texts)
+    exposure = np.random.default_rng(1).uniform(0.5, 2, len(texts))
+    fitted = FocusedTopicRegressor(3, family="poisson", max_epochs=4, random_state=0)
+    fitted.fit(counts, target, exposure=exposure)
+    asked = np.geomspace(1e-4, 1e8, 40)
+    page = open_page(Explorer(fitted, counts=counts[:40], target=target[:40], exposure=asked).html)
+    found = page.evaluate("Array.from({length: 40}, (_, d) => topicfocus.predictDocument(d))")
+    ends = fitted.predict_interval(counts[:40], exposure=asked)
+    for name, wanted in zip(("low", "high"), ends, strict=True):
+        shown = np.array([r["targets"][0][name] for r in found])
+        np.testing.assert_array_equal(shown, np.round(shown))
+        np.testing.assert_allclose(shown, wanted, rtol=1e-6)
+    assert ends[1][0] == 0 and ends[1][-1] > 1e7
+
+
 def test_classes_beside_covariates_equal_explain(open_page):
     from topicfocus import FocusedTopicClassifier
 
