@@ -524,7 +524,7 @@ def test_names_on_the_map_cover_no_circle_of_another_topic(open_page, width):
 
 
 def test_a_few_mistaken_documents_are_to_be_seen(open_page):
-    model, texts, target = case("multiclass")
+    target = case("multiclass").target
     page = open_page(explorer("multiclass").html, "#view=documents", color_scheme="dark")
     shown = page.eval_on_selector_all(
         "svg.cells rect.wrong",
@@ -544,7 +544,7 @@ def test_numbers_of_an_axis_differ(open_page):
     summary["fit"]["history"]["objective"] = [-1231.0 - 0.01 * i for i in range(len(steps))]
     page = open_page(render(summary), "#view=fit")
     chart = page.locator("section", has=page.locator("h2", has_text="Training: objective"))
-    marks = chart.locator("svg .grid text[text-anchor=end]").all_inner_texts()
+    marks = chart.locator("svg .grid text[text-anchor=end]").all_text_contents()
     assert len(marks) > 2 and len(set(marks)) == len(marks)
 
 
