@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -29,10 +30,23 @@ def modules_with_examples():
     return found
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds examples behind a decorator (`singledispatch`, `contextmanager`), too."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object))
+
+
+def test_examples_behind_a_decorator_are_found():
+    module = importlib.import_module("topicfocus.families.operations")
+    found = {test.name for test in Finder(exclude_empty=True).find(module) if test.examples}
+    assert "topicfocus.families.operations.log_likelihood" in found
+
+
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_docstrings(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # an example may write a file
-    tests = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
+    tests = Finder(exclude_empty=True).find(importlib.import_module(name))
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     said = []
     for test in tests:
