@@ -159,6 +159,7 @@ def test_the_test_notices_what_is_missing():
         raise TypeError("x")
 
     assert missing_sections(takes) == ["Examples", "Parameters", "Returns"]
+
     def refuses_by_a_helper(x):
         raise unfitted(x)
 

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import os
 import pkgutil
 import re
 from pathlib import Path
@@ -18,6 +19,9 @@ PAGES = [
     ROOT / "README.md",
     *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in WHOLE),
 ]
+#: Their examples are marked to be skipped, and run where the data sets are.
+NEED_DATA = ("topicfocus.datasets.loaders", "topicfocus.datasets.health")
+DATA = os.environ.get("TOPICFOCUS_DATA")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -50,6 +54,9 @@ def test_docstrings(name, tmp_path, monkeypatch):
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     said = []
     for test in tests:
+        if name in NEED_DATA and DATA:
+            for example in test.examples:
+                example.options.pop(doctest.SKIP, None)
         runner.run(test, out=said.append)
     assert runner.failures == 0, "".join(said)
 
