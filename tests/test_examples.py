@@ -105,3 +105,13 @@ def test_pages(block, request, tmp_path, monkeypatch):
 
 def test_no_fragment_is_forgotten():
     assert {case.id for case in programs()} >= set(FRAGMENTS)
+
+
+def test_readme_prints_what_stands_there(capsys):
+    """The README's program, and the indented block below it, spaces apart."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    program, rest = re.search(r"^```python\n(.*?)^```\n(.*)", text, re.M | re.S).groups()
+    exec(compile(program, "README.md", "exec"), {"__name__": "readme"})
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = [line.split() for line in re.findall(r"^    (.*)$", rest, re.M)]
+    assert printed and shown == printed

@@ -102,3 +102,14 @@ def test_docstrings_become_restructured_text(site):
     assert plain.escaped("many `Block`s") == r"many `Block`\ s"
     text = ["The formula", "", "    y = x", "", "and on."]
     assert plain.formulas_marked(text) == ["The formula", "", "::", "", "    y = x", "", "and on."]
+
+
+def test_every_page_is_looked_at(site, tmp_path):
+    look = site("look")
+    for name in ("docs/index", "docs/howto/new", "docs/api/generated/x.Y", "docs/explorers/1"):
+        path = tmp_path / f"{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    assert look.pages_to_look_at(tmp_path, every=False) == list(look.PAGES)
+    found = look.pages_to_look_at(tmp_path, every=True)
+    assert found == sorted({*look.PAGES, "docs/howto/new"})
