@@ -31,7 +31,7 @@ def counts(request, store):
 
 
 def model():
-    return FocusedTopicRegressor(2, random_state=0, max_epochs=2)
+    return FocusedTopicRegressor(2, random_state=0, max_epochs=2, inclusion_prior=0.1)
 
 
 def test_a_store_with_a_client_is_fitted_on_the_cluster(client, store, reviews, monkeypatch):
