@@ -39,22 +39,19 @@ def launch(driver: Any) -> Any:
     return found and driver.chromium.launch(executable_path=found, args=list(FLAGS))
 
 
-def open_page(browser: Any, address: str, size: str, scheme: str, troubles: list[str]) -> Any:
-    """A page that notes what it should not do."""
-    width, height = SIZES[size]
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, offline=True
-    )
-    page = context.new_page()
-    name = address.rsplit("/", 1)[-1]
+def watched_page(browser: Any, scheme: str, troubles: list[str]) -> Any:
+    """A page that notes what it should not do, whatever it shows."""
+    page = browser.new_context(color_scheme=scheme, offline=True).new_page()
+
+    def name() -> str:
+        return page.url.rsplit("/", 1)[-1]
 
     def asked(request: Any) -> None:
         if not request.url.startswith(("file:", "data:", "blob:", "about:")):
-            troubles.append(f"{name} asks for {request.url}")
+            troubles.append(f"{name()} asks for {request.url}")
 
     page.on("request", asked)
-    page.on("pageerror", lambda error: troubles.append(f"{name}: {error}"))
-    page.goto(address)
+    page.on("pageerror", lambda error: troubles.append(f"{name()}: {error}"))
     return page
 
 
@@ -68,14 +65,21 @@ def pages_to_look_at(root: Path, every: bool) -> list[str]:
     return sorted({*PAGES, *(name for name in found if not any(part in name for part in left_out))})
 
 
+def set_size(page: Any, size: str) -> None:
+    """As wide and high as a screen of that name."""
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+
+
 def look(browser: Any, root: Path, pictures: Path | None, pages: Sequence[str]) -> list[str]:
     """What is wrong with the pages, a line each."""
     troubles: list[str] = []
-    for name in pages:
-        for size in SIZES:
-            for scheme in ("light", "dark") if pictures else ("light",):
-                address = (root / f"{name}.html").as_uri()
-                page = open_page(browser, address, size, scheme, troubles)
+    for scheme in ("light", "dark") if pictures else ("light",):
+        page = watched_page(browser, scheme, troubles)
+        for name in pages:
+            page.goto((root / f"{name}.html").as_uri())
+            for size in SIZES:
+                set_size(page, size)
                 width = page.evaluate("document.documentElement.scrollWidth")
                 if width > SIZES[size][0]:
                     troubles.append(f"{name}: {width} pixels wide on a {size}")
@@ -83,9 +87,10 @@ def look(browser: Any, root: Path, pictures: Path | None, pages: Sequence[str]) 
                     page.wait_for_timeout(300)
                     file = f"{name.replace('/', '-')}-{size}-{scheme}.png"
                     page.screenshot(path=pictures / file)
-                page.context.close()
-    address = (root / "search.html").as_uri() + "?q=covariates"
-    page = open_page(browser, address, "wide", "light", troubles)
+        page.context.close()
+    page = watched_page(browser, "light", troubles)
+    set_size(page, "wide")
+    page.goto((root / "search.html").as_uri() + "?q=covariates")
     page.wait_for_selector("#search-results li a", timeout=20_000)
     found = page.locator("#search-results li").count()
     print(f"search: {found} pages about covariates")

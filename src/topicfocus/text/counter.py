@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from topicfocus.corpus.scratch import INTERPRETER, parse_memory
 from topicfocus.text import counting, listed
@@ -411,7 +412,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         check_count("min_length", self.min_length)
         orders = read_orders(self.ngram_range)
         check_separator(self.separator, self.tokenizer, orders)
-        stop = read_stop_words(self.stop_words)
+        stop = read_stop_words(self.stop_words, ENGLISH_STOP_WORDS)
         return TokenRule(bool(self.lowercase), int(self.min_length), orders, stop)
 
     def __sklearn_tags__(self) -> Any:

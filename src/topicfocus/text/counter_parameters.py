@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
-
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from topicfocus.text.counting import TokenRule
 from topicfocus.text.spans import word_pattern
@@ -77,8 +75,8 @@ def check_frequency(name: str, value: Any) -> None:
         )
 
 
-def read_stop_words(stop_words: Any) -> tuple[str, ...]:
-    """A list of stop words, from the name of a list or from words."""
+def read_stop_words(stop_words: Any, english: Iterable[str]) -> tuple[str, ...]:
+    """A list of stop words, from the name of a list (the `english` one is given) or from words."""
     if stop_words is None:
         return ()
     if isinstance(stop_words, str):
@@ -87,7 +85,7 @@ def read_stop_words(stop_words: Any) -> tuple[str, ...]:
                 f"stop_words must be one of {', '.join(LANGUAGES)}, a list of words, or None; got "
                 f"{stop_words!r}. For one word, pass [{stop_words!r}]."
             )
-        return tuple(ENGLISH_STOP_WORDS) if stop_words == "english" else words_of(stop_words)
+        return tuple(english) if stop_words == "english" else words_of(stop_words)
     words = tuple(stop_words)
     for word in words:
         if not isinstance(word, str):
