@@ -55,7 +55,7 @@ def compiling_ahead() -> Iterator[None]:
 
 
 def wait_for_help() -> None:
-    """Before what comes last: the other process has begun with it, and ends sooner than we would."""
+    """Before what comes last: the other process is at it, and ends sooner than we would."""
     process = _HELPER.get()
     if process is not None:
         with suppress(subprocess.TimeoutExpired):
