@@ -1,9 +1,10 @@
 """Open the built site in a headless Chromium, from files, as a reader without a network would.
 
-    python docs/look.py docs/_build/html [--pictures FOLDER]
+    python docs/look.py docs/_build/html [--pictures FOLDER] [--all]
 
 Fails if a page asks for anything but files, complains, or is wider than a phone, or if the search
-finds nothing. With a folder, pages are photographed at two sizes, light and dark.
+finds nothing. With a folder, pages are photographed at two sizes, light and dark. These are some
+pages; with --all they are all but those of the reference, of which there is one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,18 +55,28 @@ def watched_page(browser: Any, scheme: str, troubles: list[str]) -> Any:
     return page
 
 
+def pages_to_look_at(root: Path, every: bool) -> list[str]:
+    """Names of pages below the site's folder, without the ending."""
+    if not every:
+        return list(PAGES)
+    found = (path.relative_to(root).with_suffix("").as_posix() for path in root.rglob("*.html"))
+    # Pages of the reference are of one kind; explorers stand in frames of the gallery.
+    left_out = ("/generated/", "_static/", "explorers/", "genindex", "search")
+    return sorted({*PAGES, *(name for name in found if not any(part in name for part in left_out))})
+
+
 def set_size(page: Any, size: str) -> None:
     """As wide and high as a screen of that name."""
     width, height = SIZES[size]
     page.set_viewport_size({"width": width, "height": height})
 
 
-def look(browser: Any, root: Path, pictures: Path | None) -> list[str]:
+def look(browser: Any, root: Path, pictures: Path | None, pages: Sequence[str]) -> list[str]:
     """What is wrong with the pages, a line each."""
     troubles: list[str] = []
     for scheme in ("light", "dark") if pictures else ("light",):
         page = watched_page(browser, scheme, troubles)
-        for name in PAGES:
+        for name in pages:
             page.goto((root / f"{name}.html").as_uri())
             for size in SIZES:
                 set_size(page, size)
@@ -95,6 +107,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path)
     parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--all", action="store_true", help="every page, not a choice of them")
     arguments = parser.parse_args()
     if arguments.pictures:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
@@ -103,9 +116,11 @@ def main() -> int:
         if browser is None:
             print("There is no Chromium on this machine: nothing looked at.")
             return 0
-        troubles = look(browser, arguments.site.resolve(), arguments.pictures)
+        root = arguments.site.resolve()
+        pages = pages_to_look_at(root, arguments.all)
+        troubles = look(browser, root, arguments.pictures, pages)
         browser.close()
-    print("\n".join(troubles) or "All pages can be read offline.")
+    print("\n".join(troubles) or f"{len(pages)} pages can be read offline.")
     return int(bool(troubles))
 
 
