@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
+from topicfocus.workflow.interrupts import undoing, uninterrupted
+
 _WELCOME: ContextVar[bool] = ContextVar("topicfocus_second_process", default=False)
 
 
@@ -38,13 +40,18 @@ def help_of_another() -> AbstractContextManager[None]:
 @contextmanager
 def compiling_ahead() -> Iterator[None]:
     """The second process for the time of a block: only with two cores and kernels not compiled."""
-    process = _begin() if _is_worth_it() else None
-    try:
-        yield
-    finally:
+    process = None
+
+    def end() -> None:
         if process is not None:
             process.terminate()
             process.wait()
+
+    with undoing(end):
+        if _is_worth_it():
+            with uninterrupted():  # else it could have begun, and we not know of it
+                process = _begin()
+        yield
 
 
 def _is_worth_it() -> bool:
