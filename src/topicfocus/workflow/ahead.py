@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 
+from topicfocus.workflow.interrupts import undoing, uninterrupted
+
 _WELCOME: ContextVar[bool] = ContextVar("topicfocus_second_process", default=False)
 _HELPER: ContextVar[subprocess.Popen[bytes] | None] = ContextVar("topicfocus_helper", default=None)
 #: Seconds that are waited for the other process at most; it takes some 25.
@@ -43,15 +45,22 @@ def help_of_another() -> AbstractContextManager[None]:
 @contextmanager
 def compiling_ahead() -> Iterator[None]:
     """The second process for the time of a block: only with two cores and kernels not compiled."""
-    process = _begin() if _is_worth_it() else None
-    token = _HELPER.set(process)
-    try:
-        yield
-    finally:
-        _HELPER.reset(token)
+    process = None
+
+    def end() -> None:
         if process is not None:
             process.terminate()
             process.wait()
+
+    with undoing(end):
+        if _is_worth_it():
+            with uninterrupted():  # else it could have begun, and we not know of it
+                process = _begin()
+        token = _HELPER.set(process)
+        try:
+            yield
+        finally:
+            _HELPER.reset(token)
 
 
 def wait_for_help() -> None:
