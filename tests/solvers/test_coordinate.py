@@ -144,7 +144,7 @@ def unsupervised(n_docs=120, n_words=40):
 def test_relaxed_steps_get_there_in_fewer_epochs():
     problem, hyper, start = unsupervised()
     plain, _ = objectives(CoordinateSolver(), problem, hyper, start, 40)
-    solver = CoordinateSolver(relaxation=1.7, local_tolerance=1e-3, precision=np.float32)
+    solver = CoordinateSolver(relaxation=1.7, local_tolerance=1e-3)
     values, model = objectives(solver, problem, hyper, start, 40)
     # Both begin at the same bound, and go up by different ways; in half of the epochs as far.
     np.testing.assert_allclose(values[0], plain[0], rtol=1e-5)
@@ -170,7 +170,7 @@ def test_relaxed_topics_are_distributions_whatever_the_corpus(case):
     hyper = replace(case.hyper, selects=False, learn_prior=False)
     rng = np.random.default_rng(0)
     start = perturbed_start(problem, hyper, Gaussian(1.0), np.full(hyper.n_topics, 0.1), rng)
-    solver = CoordinateSolver(relaxation=1.7, precision=np.float32)
+    solver = CoordinateSolver(relaxation=1.7)
     values, model = objectives(solver, problem, hyper, start, 25)
     assert np.all(np.isfinite(values)) and np.all(np.isfinite(model.topic_word))
     np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-9)

@@ -47,7 +47,7 @@ THEME_PRIOR = 0.1
 MOST_DOCUMENTS, MOST_EPOCHS, MOST_CLUSTERED = 10_000, 40, 3_000
 #: Themes need no fourth digit. Relaxed, 14 epochs have a higher bound than 60 that are not (Yelp,
 #: 25 themes, a token: -7.155 and -7.157).
-SOLVER = CoordinateSolver(local_tolerance=1e-3, relaxation=1.7, precision=np.float32)
+SOLVER = CoordinateSolver(local_tolerance=1e-3, relaxation=1.7)
 #: Steps of the clustering that they start from, and documents compared for each centre of it.
 CLUSTER_STEPS, CANDIDATES = 10, 8
 #: Clusterings of which the tightest is taken. Of single ones a third made one theme of two that

@@ -64,8 +64,6 @@ class CoordinateSolver:
         Topics go this many times as far as the closed form asks, β ∝ β_old^(1-r) β_new^r, which
         takes fewer epochs (below 2; Salakhutdinov & Roweis 2003). After an epoch that lowered the
         bound the step is the closed form's own. One: the bound never falls.
-    precision : type
-        Of the words' table in local inference; the bound is in double precision in any case.
     """
 
     selection: Literal["closed_form", "sort_and_cut"] = "closed_form"
@@ -77,7 +75,6 @@ class CoordinateSolver:
     final_temperature: float = 5e-4
     description_length: float = 1.0
     relaxation: float = 1.0
-    precision: type[np.floating] = np.float64
 
     def epochs(self, max_epochs: int) -> int:
         if self.selection == "sort_and_cut":
@@ -133,7 +130,6 @@ class CoordinateSolver:
             state.concentration,
             max_steps=self.local_steps,
             tolerance=self.local_tolerance,
-            dtype=self.precision,
         )
         if state.past is not None:
             stats = stats + state.past
