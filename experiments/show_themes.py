@@ -11,6 +11,7 @@ are not ours to show.
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,8 @@ def main() -> None:
     lines = [
         "# Topics to read",
         "",
-        "Made by `python experiments/show_themes.py`. " + " ".join(head[2].split()),
+        f"Made by `python experiments/show_themes.py`, version {topicfocus.__version__}, "
+        f"{date.today():%Y-%m-%d}. " + " ".join(head[2].split()),
     ]
     place = Path(__file__).parent.parent / "docs" / "themes.md"
     notes = place.read_text(encoding="utf-8") if place.exists() else ""

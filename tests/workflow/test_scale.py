@@ -5,11 +5,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 from topicfocus.datasets import make_reviews
+from topicfocus.estimators import progress
 from topicfocus.workflow import SettingError, TuneOptions, fit_file
 from topicfocus.workflow.stored import counts_folder, remove_stores, stores
 
@@ -263,6 +265,13 @@ def test_progress_says_phase_and_pass(tmp_path, cache, monkeypatch):
     """Of a fit in a file or a pipe: lines, as soon as they are due."""
     monkeypatch.setattr("topicfocus.estimators.progress._FIRST", 0.0)
     monkeypatch.setattr("topicfocus.estimators.progress._LAST", 0.002)
+    passed = progress.Lines.passed
+
+    def slowly(self):  # passes over so few documents end before another thread can speak
+        passed(self)
+        time.sleep(0.01)
+
+    monkeypatch.setattr(progress.Lines, "passed", slowly)
     said = []
     fit(write(tmp_path / "reviews.csv"), said, memory="1GB", progress=True)
     for phase in ("evidence", "first pass", "all documents"):
@@ -272,6 +281,7 @@ def test_progress_says_phase_and_pass(tmp_path, cache, monkeypatch):
 
 LIMITED = """
 import sys
+import time
 import numpy as np
 from scipy import sparse
 from topicfocus import CountStore, FocusedTopicRegressor
@@ -287,7 +297,9 @@ def blocks():
 
 y = []
 store = CountStore.write(sys.argv[1], blocks(), memory="600MB")
-FocusedTopicRegressor(3, random_state=0, max_epochs=2).fit(store, np.concatenate(y))
+FocusedTopicRegressor(2, random_state=0, max_epochs=2, inclusion_prior=0.1).fit(
+    store, np.concatenate(y)
+)
 # Not ru_maxrss, which begins with what the process had that started this one.
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 print(int(status["VmHWM"].split()[0]) // 1024, store.nnz * 12 >> 20)
