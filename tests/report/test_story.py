@@ -76,7 +76,9 @@ def test_the_story_says_how_far_each_topic_goes(open_page):
         links.nth(i).focus()
         page.keyboard.press("Enter")
         k = page.evaluate("topicfocus.state.topic")
-        assert float(amount.replace("−", "-")) == pytest.approx(effects["change"][k], abs=0.006)
+        assert float(amount.split()[0].replace("−", "-")) == pytest.approx(
+            effects["change"][k], abs=0.006
+        )
         sure = effects["lower"][k] > 0 or effects["upper"][k] < 0
         assert sure and ("up" in links.nth(i).get_attribute("class")) == (effects["change"][k] > 0)
     typical = model.predict(texts[:60]).mean()

@@ -26,12 +26,30 @@ _LEAST_EXCESS, _MOST_EXCESS = 1e-4, 1e2
 def count_interval(
     mean: np.ndarray, variance: np.ndarray, coverage: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The smallest k with P(y <= k) >= (1 - coverage)/2, and that with P(y <= k) >= the rest.
+    """Whole numbers between which a count is with the probability `coverage`, both included.
 
+    The smallest k with P(y <= k) >= (1 - coverage)/2, and that with P(y <= k) >= the rest.
     y is negative binomial of this mean and variance (at least the mean: a Poisson count). Both ends
     are whole numbers, and the interval with both of them has at least the coverage. With a standard
     deviation of more than 1,000 the ends are those of the gamma distribution of the same mean and
     variance by its cube root (Wilson and Hilferty, 1931), rounded to whole numbers.
+
+    Parameters
+    ----------
+    mean, variance : arrays (documents,)
+    coverage : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    low, high : arrays (documents,)
+
+    Examples
+    --------
+    >>> from topicfocus.families import count_interval
+    >>> low, high = count_interval([0.4, 3.0], [0.4, 6.0], 0.8)
+    >>> low.tolist(), high.tolist()
+    ([0.0, 0.0], [1.0, 6.0])
     """
     mean = np.asarray(mean, dtype=float)
     variance = np.maximum(np.asarray(variance, dtype=float), mean)

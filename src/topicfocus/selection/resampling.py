@@ -67,6 +67,8 @@ def fit_pair(
     try:
         with holding_share(share):
             pair = [_fit(model, data.rows(part)) for part in parts]
+    except OSError:  # a full disk, a cluster that is gone: not this pair's doing
+        raise
     except Exception as error:
         message = " ".join(str(error).split())
         return {"name": name, "error": f"{type(error).__name__}: {message}"}
