@@ -132,7 +132,6 @@ def one_sample(case: Case, whole: Whole, s: int, order: np.ndarray) -> dict[str,
     row: dict[str, Any] = {"sample": s, "place": place}
     row["own"], row["centre"] = found.estimate[:, 0].tolist(), found.centre[:, 0].tolist()
     row["error"] = found.error[:, 0].tolist()
-    row["halves"] = (2 * found.centre - found.estimate)[:, 0].tolist()
     row["topic"] = in_corpus(mine, case).tolist()
     for name, model in (("held", whole.held(place)), ("chosen", whole.chosen)):
         match, _ = match_topics(model.components_, mine.components_)

@@ -202,16 +202,52 @@ def test_diversity_is_that_of_the_metric(data):
 def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
     chosen = choose_share(data, evidence, themes_of(data, SETTINGS), SETTINGS)
     assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))
-    index = [t.share for t in chosen.trials].index(chosen.cut.share)
+    cut, start = chosen.candidate(0)
+    index = [t.share for t in chosen.trials].index(cut.share)
     best = max(chosen.trials, key=lambda t: t.explained)
     assert chosen.trials[index].explained >= best.explained - best.error
-    assert [cut.share for cut, _ in chosen.candidates()] == [t.share for t in chosen.trials[index:]]
+    assert [cut.share for cut in chosen.cuts] == [t.share for t in chosen.trials[index:]]
     np.testing.assert_array_equal(
-        chosen.cut.kept, cut_vocabulary(data, evidence, SETTINGS, chosen.cut.share).kept
+        cut.kept, cut_vocabulary(data, evidence, SETTINGS, cut.share).kept
     )
-    assert 0 < chosen.trials[index].explained < 1
+    assert len(start.logits) == len(cut.kept) and 0 < chosen.trials[index].explained < 1
     given = choose_share(data, evidence, None, replace(SETTINGS, inclusion_prior=0.1))
-    assert given.trials == () and given.cut.share == 0.1
+    assert given.trials == () and [cut.share for cut in given.cuts] == [0.1]
+
+
+def test_few_documents_set_aside_are_no_judges_of_shares(data, evidence, problem, monkeypatch):
+    """Folds then, each predicted from the others; the errors are those of all documents."""
+    themes, rows = themes_of(data, SETTINGS), np.arange(problem.n_docs)
+    parts = [(problem.rows(rows[rows % 3 != i]), problem.rows(rows[rows % 3 == i])) for i in (0, 1)]
+    aside = choose_share(data, evidence, themes, SETTINGS).trials
+    chosen = choose_share(data, evidence, themes, SETTINGS, lambda: iter(parts)).trials
+    each = []
+    for train, held in parts:
+        own = FocusData.of(train, held, data.family)
+        fold = gather_evidence(own, evidence.penalties)
+        each.append(
+            share_module._compared(
+                own,
+                fold,
+                themes,
+                SETTINGS,
+                [cut_vocabulary(own, fold, SETTINGS, t.share) for t in aside],
+            )
+        )
+    for i, trial in enumerate(chosen):
+        assert trial.explained == pytest.approx(np.mean([part.explained[i] for part in each]))
+        losses = np.concatenate([part.losses[i] for part in each])
+        assert trial.error == pytest.approx(losses.std(ddof=1) / np.sqrt(len(losses)))
+    # 200 documents instead of 50: the error is about half.
+    assert max(t.error for t in chosen) < min(t.error for t in aside)
+    # Enough set aside, no folds, or a fold in which no word says anything: those set aside.
+    assert choose_share(data, evidence, themes, SETTINGS, lambda: ()).trials == aside
+    monkeypatch.setattr(share_module, "ENOUGH_ASIDE", data.held_out.size)
+    assert choose_share(data, evidence, themes, SETTINGS, lambda: iter(parts)).trials == aside
+    monkeypatch.undo()
+    silent = replace(parts[1][0], target=np.ones(parts[1][0].n_docs))
+    bad = [parts[0], (silent, parts[1][1])]
+    assert choose_share(data, evidence, themes, SETTINGS, lambda: iter(bad)).trials == aside
 
 
 # ---- start --------------------------------------------------------------------------------------

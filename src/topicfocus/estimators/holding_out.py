@@ -45,6 +45,31 @@ def hold_out(
     return everyone[train], everyone[held]
 
 
+def folds_of(
+    documents: Documents, targets: TargetModel, n: int, most: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows to train on and to predict, of `n` folds; none where documents are too few.
+
+    Split off one after the other by `hold_out`, so that copies and groups stay together and classes
+    have their proportions, by numbers that are always the same: the folds of the same documents do
+    not depend on any seed. Of very many documents about `most` are used.
+    """
+    rng, size = np.random.default_rng(0), float(documents.weights.sum())
+    used = np.arange(documents.corpus.n_docs)
+    if size > most:
+        used = hold_out(documents, targets, most / size, rng)[1]
+        documents = documents.rows(used)
+    left, parts = np.arange(len(used)), []
+    for i in range(n, 1, -1):
+        rest, part = hold_out(documents, targets, 1 / i, rng)
+        if len(part) == len(left):
+            return []
+        parts.append(left[part])
+        left, documents = left[rest], documents.rows(rest)
+    everyone = np.arange(len(used))
+    return [(used[np.setdiff1d(everyone, part)], used[part]) for part in [*parts, left]]
+
+
 def _whole_groups(
     group: np.ndarray,
     target: np.ndarray,

@@ -26,7 +26,7 @@ from topicfocus.selection.examples import shown_by
 from topicfocus.selection.figures import TOP, kept_words
 from topicfocus.selection.finished import Finished, fingerprint
 from topicfocus.selection.indices import jaccard, nogueira_index
-from topicfocus.selection.intervals import half_sample_intervals
+from topicfocus.selection.intervals import Intervals, half_sample_intervals
 from topicfocus.selection.parallel import jobs_for, progress_of, run_all
 from topicfocus.selection.resampling import (
     chosen_share,
@@ -211,11 +211,9 @@ def _summary(
         topic_between=np.mean([r["between"] for r in good], axis=0),
         returning=_returning(top, good),
         top=top,
-        effects=half_sample_intervals(
-            topic_effects(model, counts), np.array([r["effects"] for r in good]), level
-        ),
-        covariates=half_sample_intervals(
-            covariate_effects(model), np.array([r["covariates"] for r in good]), level
+        effects=_intervals(topic_effects(model, counts), good, "effects", "elsewhere", level),
+        covariates=_intervals(
+            covariate_effects(model), good, "covariates", "covariates_elsewhere", level
         ),
         correlation=float(np.mean(correlations)) if correlations else math.nan,
         stand_ins=find_substitutes(
@@ -224,6 +222,13 @@ def _summary(
         vocabulary=words,
         failed=errors,
     )
+
+
+def _intervals(
+    estimate: np.ndarray, records: list[dict[str, Any]], halves: str, elsewhere: str, level: float
+) -> Intervals:
+    found = (np.array([record[name] for record in records]) for name in (halves, elsewhere))
+    return half_sample_intervals(estimate, *found, level)
 
 
 def _returning(top: Sequence[np.ndarray], records: list[dict[str, Any]]) -> np.ndarray:
