@@ -293,7 +293,7 @@ def test_halves_have_the_share_of_the_model_unless_they_are_to_choose(monkeypatc
     target = np.asarray(reviews.target, dtype=float)
     automatic = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, target)
     taken = automatic.inclusion_prior_
-    assert len(automatic.inclusion_path_) == 3  # it had a choice
+    assert len(automatic.inclusion_path_) > 1  # it had a choice
     asked, possible = [], cut.possible_shares
 
     def noting(data, settings):

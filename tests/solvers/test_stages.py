@@ -95,10 +95,24 @@ def test_a_cut_says_its_share_and_cost(data, evidence, share):
     cut = cut_vocabulary(data, evidence, SETTINGS, share)
     amount = evidence.evidence.combined(THEMED.marginal_share)
     assert cut.share == share
-    assert cut.word_cost == description_cost(amount, cut.share, THEMED.smallest_vocabulary)
+    assert cut.word_cost == description_cost(amount, 0.0, THEMED.smallest_vocabulary)
     assert np.all(amount[cut.kept] > cut.word_cost)
     kept = data.word_counts[cut.kept].sum() / data.word_counts.sum()
     assert kept <= cut.share or len(cut.kept) == 10
+    given = cut_vocabulary(data, evidence, replace(SETTINGS, inclusion_prior=share), share)
+    assert given.word_cost == description_cost(amount, share, THEMED.smallest_vocabulary)
+
+
+def test_an_automatic_share_is_a_limit_and_a_share_that_is_given_is_reached(data, evidence):
+    """Words that say no more than noise are kept for a user who wants them, and for stability."""
+    made = make_reviews(300, random_state=4).relevant
+    tokens = data.word_counts / data.word_counts.sum()
+    auto = cut_vocabulary(data, evidence, SETTINGS, 0.5).kept
+    assert made[auto].all() and tokens[auto].sum() < 0.4  # 28% of the tokens are relevant
+    given = cut_vocabulary(data, evidence, replace(SETTINGS, inclusion_prior=0.5), 0.5).kept
+    assert set(auto) < set(given) and tokens[given].sum() > 0.45
+    stable = cut_vocabulary(data, evidence, replace(SETTINGS, stable=True), 0.5).kept
+    assert set(auto) < set(stable)
 
 
 def test_a_larger_share_keeps_a_superset(data, evidence):
@@ -126,7 +140,7 @@ def test_a_result_has_the_share_and_cost_of_its_last_cut(data, refit):
     result = fit_focused(data.train, data.held_out, data.family, settings)
     assert result.inclusion_prior in [trial.share for trial in result.shares]
     used = settings.plan.smallest_vocabulary
-    assert result.word_cost == description_cost(result.evidence, result.inclusion_prior, used)
+    assert result.word_cost == description_cost(result.evidence, 0.0, used)
     kept = np.flatnonzero(result.state.inclusion)
     assert np.all(result.evidence[kept] > result.word_cost)
 
@@ -170,6 +184,13 @@ def test_a_larger_share_where_topics_are_alike(data, monkeypatch):
     """Shaped topics that share their top words are no topics; the most diverse ones if all do."""
     settings = replace(SETTINGS, max_steps=2, refit=False)
     shares = list(possible_shares(data, settings))
+    # As if every share had words to add.
+    plain = share_module.cut_vocabulary
+    monkeypatch.setattr(
+        share_module,
+        "cut_vocabulary",
+        lambda d, e, s, share: plain(d, e, replace(s, inclusion_prior=share), share),
+    )
     monkeypatch.setattr(share_module, "smallest_good", lambda *_: 0)
     seen = []
 
@@ -201,7 +222,8 @@ def test_diversity_is_that_of_the_metric(data):
 
 def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
     chosen = choose_share(data, evidence, themes_of(data, SETTINGS), SETTINGS)
-    assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))
+    # The largest has no word to add to those of the second.
+    assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))[:2]
     cut, start = chosen.candidate(0)
     index = [t.share for t in chosen.trials].index(cut.share)
     best = max(chosen.trials, key=lambda t: t.explained)

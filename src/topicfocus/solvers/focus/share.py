@@ -43,7 +43,7 @@ WORDS_A_TOPIC = 20
 LEAST_DIVERSITY = 0.8
 #: So many documents set aside are enough to compare shares on. Else folds of the others, so many,
 #: of so many documents at most.
-ENOUGH_ASIDE, N_FOLDS, MOST_COMPARED = 3_000, 3, 10_000
+ENOUGH_ASIDE, N_FOLDS, MOST_COMPARED = 3_000, 5, 10_000
 
 #: Documents to train on and to predict, one fold after the other; none if there are too few.
 Folds = Callable[[], Iterable[tuple[Problem, Problem]]]
@@ -72,14 +72,14 @@ def choose_share(
 ) -> ChosenShare:
     """The words to keep and the topics to start from."""
     shares = possible_shares(data, settings) if settings.select else (1.0,)
-    cuts = tuple(cut_vocabulary(data, evidence, settings, share) for share in shares)
+    cuts = _different(cut_vocabulary(data, evidence, settings, share) for share in shares)
 
     def start_of(cut: Cut) -> Start:
         return start_topics(data, evidence, cut, themes, settings, None)
 
-    if len(shares) == 1:
+    if len(cuts) == 1:
         return ChosenShare(cuts=cuts, start_of=start_of)
-    parts = []
+    parts, shares = [], tuple(cut.share for cut in cuts)
     if folds is not None and data.held_out.size < ENOUGH_ASIDE:
         parts = _by_folds(data, evidence, themes, settings, shares, folds)
     if not parts:
@@ -88,6 +88,15 @@ def choose_share(
     n_words = min(WORDS_A_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
     taken = smallest_good(trials, [len(cut.kept) >= n_words for cut in cuts])
     return ChosenShare(cuts=cuts[taken:], start_of=start_of, trials=trials)
+
+
+def _different(cuts: Iterable[Cut]) -> tuple[Cut, ...]:
+    """Those that keep more words than the one before: a larger share may have none to add."""
+    found: list[Cut] = []
+    for cut in cuts:
+        if not found or len(cut.kept) > len(found[-1].kept):
+            found.append(cut)
+    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)
