@@ -4,16 +4,15 @@
     python experiments/effect_intervals.py --table                  # only write COVERAGE.md
 
 A large corpus is drawn; disjoint samples of it are what users would have. Each is given to
-`stability` (10 pairs of halves, level 0.9). What should an interval of a topic's effect contain?
+`stability` (10 pairs of halves, level 0.9). The interval is about "this topic": what the very topic
+that was found, its words as they are, moves in the corpus, the target being regressed on the mixes
+that the sample's model gives to documents of the corpus. Beside it, what else one may want to know,
+which the interval does *not* promise to contain, since other documents give other topics:
 
-- "all, share held": the effect in a fit to the whole corpus, 50 times as many documents, with the
-  share of words that the sample came to. This is what the model of a sample is an estimate of, once
-  the share is taken as given.
 - "this size": the mean of the effects that fits to all the samples come to, with the same share.
-- "all, share chosen": the effect in a fit to the whole corpus that chooses its own share, which
-  with so many documents may be another: another model, with other topics.
-- "this topic": what the very topic that was found, its words as they are, moves in the corpus: the
-  target is regressed on the mixes that the sample's model gives to documents of the corpus.
+- "all, share held": the effect in a fit to the whole corpus, 50 times as many documents, with the
+  share of words that the sample came to.
+- "all, share chosen": the same with the share that the whole corpus chooses.
 
 Topics are matched to those of the whole corpus by their words; "this topic" needs no matching. A
 line of experiments/results/effect_intervals.jsonl for each sample; an interrupted run goes on.
@@ -41,8 +40,8 @@ RESULTS = HERE / "results" / "effect_intervals.jsonl"
 PAIRS, LEVEL, Z = 10, 0.9, 1.6448536
 #: Documents of the corpus that "this topic" is judged on.
 JUDGED = 10_000
-TRUTHS = ("held", "size", "chosen", "topic")
-NAMES = ("all, share held", "this size", "all, share chosen", "this topic")
+TRUTHS = ("topic", "size", "held", "chosen")
+NAMES = ("this topic", "this size", "all, share held", "all, share chosen")
 
 
 class Case(NamedTuple):
@@ -201,6 +200,12 @@ def cover(rows: list[dict[str, Any]], truth: str, centre: str = "centre") -> tup
     return float(inside.mean()), float(inside.std(ddof=1) / np.sqrt(len(inside)))
 
 
+def spread(rows: list[dict[str, Any]]) -> float:
+    """Root mean square of the error of "this topic", in standard errors."""
+    away = [(np.array(r["centre"]) - r["topic"]) / r["error"] for r in rows]
+    return float(np.sqrt(np.mean(np.square(away))))
+
+
 def page(seed: int) -> str:
     lines = [
         "# Coverage of the intervals of effects",
@@ -209,14 +214,18 @@ def page(seed: int) -> str:
         f"of 90% intervals of `stability` that contain the truth (standard error); {PAIRS} pairs "
         "of halves.",
         "",
-        "| documents | samples | " + " | ".join(NAMES) + " |",
-        "|---" * 6 + "|",
+        "The interval is about the first column. Spread: root mean square of (centre - truth) in",
+        "standard errors, for the first column, over topics and samples; it should be 1.",
+        "",
+        "| documents | samples | " + " | ".join([*NAMES[:1], "spread", *NAMES[1:]]) + " |",
+        "|---" * 7 + "|",
     ]
     total = finished(seed)
     for name in (n for n in CASES if n in total):
         rows = with_size(total[name])
         size = CASES_SIZE[name]
         cells = ["{:.2f} ({:.2f})".format(*cover(rows, truth)) for truth in TRUTHS]
+        cells.insert(1, f"{spread(rows):.2f}")
         lines.append(f"| {name} | {len(rows)} of {size} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
