@@ -37,6 +37,9 @@ from topicfocus.selection.resampling import (
 from topicfocus.selection.stable import Stability
 from topicfocus.selection.substitutes import find_substitutes
 
+#: Of what a record of a pair holds; those of another number cannot be gone on with.
+RECORDS = 2
+
 
 @shown_by(">>> found.topic_cosine.shape, found.effects.low.shape", "((2,), (2, 1))")
 def stability(
@@ -148,6 +151,7 @@ def _pairs(
     # More resamples later are the same work continued: their number is no part of the mark.
     mark = fingerprint(
         topicfocus.__version__,
+        RECORDS,
         fresh,
         reference,
         data.X,
