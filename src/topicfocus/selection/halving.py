@@ -231,8 +231,8 @@ def _summary(
 def _intervals(
     estimate: np.ndarray, records: list[dict[str, Any]], halves: str, elsewhere: str, level: float
 ) -> Intervals:
-    found = (np.array([record[name] for record in records]) for name in (halves, elsewhere))
-    return half_sample_intervals(estimate, *found, level)
+    mine, theirs = (np.array([record[name] for record in records]) for name in (halves, elsewhere))
+    return half_sample_intervals(estimate, mine, theirs, level)
 
 
 def _returning(top: Sequence[np.ndarray], records: list[dict[str, Any]]) -> np.ndarray:
