@@ -8,7 +8,9 @@ One function an extra, by its name; `.ci/package` fails when pyproject.toml has 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import subprocess
 import sys
 import tempfile
@@ -54,10 +56,14 @@ def excel() -> None:
 
 
 def demo() -> None:
-    """Real reviews, few of them."""
+    """Real reviews, few of them. What the command line says of an error is an error here."""
     from topicfocus.cli.main import main
 
-    assert main(["demo", "--data", "imdb", "--docs", "400", "--topics", "2", "--quiet"]) == 0
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        code = main(["demo", "--data", "imdb", "--docs", "400", "--topics", "2", "--quiet"])
+    if code:
+        raise RuntimeError(said.getvalue().strip())
 
 
 def plots() -> None:

@@ -17,7 +17,8 @@ import topicfocus
 
 HERE = Path(__file__).parent
 FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.M | re.S)
-MENTION = re.compile(r"(?<![\w/\[(.])docs/([a-z-]+)\.md(?![\w\])])")
+#: Not what is a link already: neither its text, in brackets, nor where it leads.
+MENTION = re.compile(r"(?<![\w/\[.])(?<!\]\()docs/([a-z-]+)\.md(?![\w\]])")
 EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)")
 sys.path.insert(0, str(HERE / "_site"))
 # Gallery fits are small; more threads than processors only wait for one another.

@@ -22,9 +22,9 @@ settings.load_profile("compiled")
 
 #: Files that take longest, the longest first: one of them begun last would be waited for alone.
 SLOW_FILES = (
+    "distributed",
     "cli",
     "adversity",
-    "distributed",
     "reproduce/test_runs.py",
     "solvers/test_sort_and_cut.py",
     "test_pages.py",
@@ -57,6 +57,18 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # xdist would begin with the file of most tests
     warm_kernels.warm(processes=min(2, os.cpu_count() or 1))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """`--dist loadfile`, but files that share a cluster go to one worker, one after another."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "tests/distributed" if "tests/distributed/" in file else file
+
+    return Scheduling(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

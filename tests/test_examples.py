@@ -2,6 +2,8 @@
 
 import doctest
 import importlib
+import inspect
+import os
 import pkgutil
 import re
 from pathlib import Path
@@ -17,6 +19,9 @@ PAGES = [
     ROOT / "README.md",
     *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in WHOLE),
 ]
+#: Their examples are marked to be skipped, and run where the data sets are.
+NEED_DATA = ("topicfocus.datasets.loaders", "topicfocus.datasets.health")
+DATA = os.environ.get("TOPICFOCUS_DATA")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -29,13 +34,29 @@ def modules_with_examples():
     return found
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds examples behind a decorator (`singledispatch`, `contextmanager`), too."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object))
+
+
+def test_examples_behind_a_decorator_are_found():
+    module = importlib.import_module("topicfocus.families.operations")
+    found = {test.name for test in Finder(exclude_empty=True).find(module) if test.examples}
+    assert "topicfocus.families.operations.log_likelihood" in found
+
+
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_docstrings(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # an example may write a file
-    tests = doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name))
+    tests = Finder(exclude_empty=True).find(importlib.import_module(name))
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     said = []
     for test in tests:
+        if name in NEED_DATA and DATA:
+            for example in test.examples:
+                example.options.pop(doctest.SKIP, None)
         runner.run(test, out=said.append)
     assert runner.failures == 0, "".join(said)
 
@@ -84,3 +105,13 @@ def test_pages(block, request, tmp_path, monkeypatch):
 
 def test_no_fragment_is_forgotten():
     assert {case.id for case in programs()} >= set(FRAGMENTS)
+
+
+def test_readme_prints_what_stands_there(capsys):
+    """The README's program, and the indented block below it, spaces apart."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    program, rest = re.search(r"^```python\n(.*?)^```\n(.*)", text, re.M | re.S).groups()
+    exec(compile(program, "README.md", "exec"), {"__name__": "readme"})
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = [line.split() for line in re.findall(r"^    (.*)$", rest, re.M)]
+    assert printed and shown == printed

@@ -46,6 +46,18 @@ def test_pages_run(page, tmp_path, monkeypatch):
     assert n_blocks > 0 or page.stem == "index"
 
 
+def test_the_start_page_shows_the_topics_that_it_prints(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "start.md"
+    text = page.read_text(encoding="utf-8")
+    run_page(text, page.name)
+    (shown,) = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
+    printed = [set(line.split()) for line in capsys.readouterr().out.splitlines()]
+    # A word or two may differ in a later version.
+    for row in shown.splitlines():
+        assert any(len(set(row.split()) & words) >= 4 for words in printed), row
+
+
 def test_the_test_notices_a_page_that_is_wrong():
     assert run_page("```python\nx = 1\n```\n\n```pycon\n>>> x\n1\n```\n", "page") == 2
     with pytest.raises(AssertionError, match="Expected"):

@@ -1,13 +1,17 @@
 """Searches and resamples of counts in parts: the figures of memory, fitted where the counts are."""
 
+import csv
+import json
+
 import numpy as np
 import pytest
+from command_line import topicfocus
 
 pytest.importorskip("distributed")
 
 from topicfocus import CountStore, FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
-from topicfocus.distributed import DaskCounts, DaskTexts, connected
+from topicfocus.distributed import DaskCounts, DaskTexts
 from topicfocus.selection import TopicSearchCV, compare_models, stability
 
 pytestmark = [pytest.mark.filterwarnings("ignore")]
@@ -16,12 +20,6 @@ pytestmark = [pytest.mark.filterwarnings("ignore")]
 @pytest.fixture(scope="module")
 def reviews():
     return make_reviews(240, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with connected("local", workers=2) as client:
-        yield client
 
 
 @pytest.fixture
@@ -37,7 +35,7 @@ def counts(request, store):
 
 
 def model():
-    return FocusedTopicRegressor(2, random_state=0, max_epochs=2)
+    return FocusedTopicRegressor(2, random_state=0, max_epochs=2, inclusion_prior=0.1)
 
 
 def test_a_store_with_a_client_is_fitted_on_the_cluster(client, store, reviews, monkeypatch):
@@ -64,7 +62,7 @@ def rows_of(search):
     ("counts", "exact"), [("disk", True), ("disk", False), ("cluster", False)], indirect=["counts"]
 )
 def test_a_search(counts, reviews, exact):
-    grid = {"n_topics": [2, 3], "inclusion_prior": [0.3]}
+    grid = {"n_topics": [2, 3], "inclusion_prior": [0.1]}
     found, expected = (
         TopicSearchCV(model(), grid, cv=2, exact=exact, n_jobs=1).fit(X, reviews.target)
         for X in (counts, reviews.counts)
@@ -117,3 +115,38 @@ def test_texts_of_a_cluster_cannot_be_cut_into_folds(client, reviews):
     texts = DaskTexts(dask.bag.from_sequence(reviews.texts, npartitions=2), client)
     with pytest.raises(TypeError, match="Count them first"):
         TopicSearchCV(model(), {"n_topics": [2]}, cv=2).fit(texts, reviews.target)
+
+
+def test_a_command_on_a_cluster_from_file_to_page(client, reviews, tmp_path, monkeypatch):
+    """A choice on folds, the result folder, explanations and predictions: as in memory."""
+    monkeypatch.setattr("topicfocus.folders.cache_folder", lambda: tmp_path / "cache")
+    for i, part in enumerate((slice(0, 150), slice(150, None))):
+        with (tmp_path / f"part-{i}.csv").open("w", newline="") as stream:
+            rows = zip(reviews.texts[part], reviews.target[part], strict=True)
+            csv.writer(stream).writerows([("text", "stars"), *rows])
+    files = (tmp_path / "part-*.csv", "--text", "text", "--target", "stars")
+    how = ("--topics", "2", "--shares", "0.3", "--folds", "2")  # stability: as in test_scale
+    made = {}
+    for name, more in {
+        "cluster": ("--cluster", client.scheduler.address),
+        "memory": ("--no-baseline",),
+    }.items():
+        done = topicfocus("tune", *files, *how, *more, "--jobs", "1", "--out", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        made[name] = json.loads((tmp_path / name / "metrics.json").read_text())
+    mine, theirs = made["cluster"], made["memory"]
+    for key in ("topics", "words"):
+        assert mine[key] == theirs[key], key
+    assert mine["tuning"]["chosen"] == theirs["tuning"]["chosen"]
+    assert mine["held_out"]["FocusedTopicRegressor"] == theirs["held_out"]["FocusedTopicRegressor"]
+    for name in ("explorer.html", "topics.csv", "words.csv", "config.toml", "frontier.png"):
+        assert (tmp_path / "cluster" / name).stat().st_size > 0
+    assert (tmp_path / "cluster" / "words.csv").read_bytes() == (
+        tmp_path / "memory" / "words.csv"
+    ).read_bytes()
+    for command in (("predict", files[0]), ("explain", "--text", "superb film")):
+        said = [
+            topicfocus(command[0], tmp_path / name, *command[1:]).stdout
+            for name in ("cluster", "memory")
+        ]
+        assert said[0] == said[1] and said[0]

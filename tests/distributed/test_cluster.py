@@ -1,7 +1,6 @@
 """Fits on a cluster of real processes: the model of one machine, whoever computes and whoever dies.
 
-One cluster serves most tests, because processes that import Numba take seconds to start, and most
-fits have their share of words given, because choosing it is several fits more.
+Most fits have their share of words given, because choosing it is several fits more.
 """
 
 import csv
@@ -36,12 +35,6 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def reviews():
     return make_reviews(500, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with connected("local", workers=3) as client:
-        yield client
 
 
 @pytest.fixture
@@ -127,7 +120,6 @@ def test_arrays_dataframes_and_bags(client, reviews, expected):
 
 
 def test_a_worker_that_is_killed_changes_nothing(client, store, reviews, expected, monkeypatch):
-    """The last test of the shared cluster, one of whose workers is then new."""
     passes, killed = [], []
     run_task = DaskCounts.run_task
 

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from topicfocus import FocusedTopicRegressor, TokenCounter
 from topicfocus.corpus.parts import in_memory
 from topicfocus.datasets import make_reviews
-from topicfocus.distributed import DaskCounts, DaskTexts, connected
+from topicfocus.distributed import DaskCounts, DaskTexts
 from topicfocus.text import ReadError, read_table
 from topicfocus.text.shares import shares_of, take_seen
 from topicfocus.workflow import SettingError, fit_file
@@ -28,12 +28,6 @@ pytestmark = [pytest.mark.filterwarnings("ignore")]
 @pytest.fixture(scope="module")
 def reviews():
     return make_reviews(400, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with connected("local", workers=2) as client:
-        yield client
 
 
 @pytest.fixture(autouse=True)

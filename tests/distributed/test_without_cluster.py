@@ -10,8 +10,9 @@ from topicfocus.distributed import ClusterError, DaskCounts
 from topicfocus.distributed.cluster import dask
 
 
-def test_no_client_at_all(tmp_path):
+def test_no_client_at_all(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr("distributed.client._global_clients", {})  # that of other tests
     store = CountStore.write(tmp_path / "counts", [make_reviews(50, random_state=0).counts])
     with pytest.raises(ClusterError, match="no Dask client: make one first"):
         DaskCounts(store)

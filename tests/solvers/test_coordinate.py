@@ -133,6 +133,49 @@ def test_a_fixed_point_is_reached():
     np.testing.assert_allclose(again, values[-1], rtol=1e-6)
 
 
+def unsupervised(n_docs=120, n_words=40):
+    case = models.draw_case(7, n_docs=n_docs, n_words=n_words, selects=False)
+    problem = models.make_problem(case.problem.corpus, None, n_jobs=1)
+    hyper = replace(case.hyper, learn_prior=False)
+    rng = np.random.default_rng(1)
+    return problem, hyper, perturbed_start(problem, hyper, Gaussian(1.0), np.ones(3), rng)
+
+
+def test_relaxed_steps_get_there_in_fewer_epochs():
+    problem, hyper, start = unsupervised()
+    plain, _ = objectives(CoordinateSolver(), problem, hyper, start, 40)
+    solver = CoordinateSolver(relaxation=1.7, local_tolerance=1e-3)
+    values, model = objectives(solver, problem, hyper, start, 40)
+    # Both begin at the same bound, and go up by different ways; in half of the epochs as far.
+    np.testing.assert_allclose(values[0], plain[0], rtol=1e-5)
+    assert values[20] > plain[0] + 0.95 * (plain[-1] - plain[0])
+    assert np.flatnonzero(values > plain[20])[0] < 20
+    np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-9)
+
+
+def test_after_a_fall_of_the_bound_the_step_is_the_closed_forms_own():
+    problem, hyper, start = unsupervised()
+    plain, wild = CoordinateSolver(), CoordinateSolver(relaxation=1.9)
+    state = replace(wild.begin(problem, hyper, start), objective=np.inf)  # anything is a fall
+    np.testing.assert_array_equal(
+        wild.step(state)[0].parameters.topic_word,
+        plain.step(plain.begin(problem, hyper, start))[0].parameters.topic_word,
+    )
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(models.cases(max_docs=8, max_words=7, max_count=9))
+def test_relaxed_topics_are_distributions_whatever_the_corpus(case):
+    problem = models.make_problem(case.problem.corpus, None, n_jobs=1)
+    hyper = replace(case.hyper, selects=False, learn_prior=False)
+    rng = np.random.default_rng(0)
+    start = perturbed_start(problem, hyper, Gaussian(1.0), np.full(hyper.n_topics, 0.1), rng)
+    solver = CoordinateSolver(relaxation=1.7)
+    values, model = objectives(solver, problem, hyper, start, 25)
+    assert np.all(np.isfinite(values)) and np.all(np.isfinite(model.topic_word))
+    np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-9)
+
+
 def test_documents_without_targets_teach_words_but_not_coefficients():
     case = models.draw_case(6, n_docs=30, n_words=12)
     target = case.problem.target.copy()

@@ -9,13 +9,13 @@ from topicfocus import FocusedTopicClassifier
 from topicfocus.datasets import make_reviews
 from topicfocus.kernels import compile as compiling
 from topicfocus.kernels.compile import is_cached
-from topicfocus.kernels.constrained import constrained_documents
+from topicfocus.kernels.constrained import answer_at_mode
 from topicfocus.kernels.first_occurrence import first_occurrences
 from topicfocus.kernels.topic_mix import map_documents
 from topicfocus.kernels.uncertainty import predictor_variances
 from topicfocus.workflow import ahead
 
-LATE = (map_documents, constrained_documents, predictor_variances, first_occurrences)
+LATE = (map_documents, answer_at_mode, predictor_variances, first_occurrences)
 
 
 def test_a_fit_needs_no_other_form_of_these_kernels():
@@ -44,8 +44,10 @@ def started(monkeypatch):
         def terminate(self):
             commands.append("terminated")
 
-        def wait(self):
+        def wait(self, seconds=None):
             commands.append("waited for")
+            if seconds is not None:
+                raise subprocess.TimeoutExpired("", seconds)
 
     monkeypatch.setattr(subprocess, "Popen", Process)
     return commands
@@ -58,6 +60,18 @@ def test_begins_without_kernels_and_ends_with_the_block(started, monkeypatch, tm
         assert started == [[sys.executable, "-m", "topicfocus.workflow.ahead"]]
         raise KeyboardInterrupt
     assert started[1:] == ["terminated", "waited for"]
+
+
+def test_what_comes_last_waits_for_it(started, monkeypatch, tmp_path):
+    monkeypatch.setattr(compiling, "_CACHE", tmp_path)
+    monkeypatch.setattr("topicfocus.kernels.threads._cores", lambda: 2)
+    ahead.wait_for_help()
+    assert started == []
+    with ahead.compiling_ahead():
+        ahead.wait_for_help()  # and goes on where it takes too long
+        assert started[1:] == ["waited for"]
+    ahead.wait_for_help()
+    assert started[1:] == ["waited for", "terminated", "waited for"]
 
 
 @pytest.mark.parametrize(("cores", "compiled"), [(1, False), (2, True), (2, None)])

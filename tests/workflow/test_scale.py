@@ -5,12 +5,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
 from topicfocus.datasets import make_reviews
-from topicfocus.workflow import SettingError, fit_file
+from topicfocus.estimators import progress
+from topicfocus.workflow import SettingError, TuneOptions, fit_file
 from topicfocus.workflow.stored import counts_folder, remove_stores, stores
 
 
@@ -145,14 +147,64 @@ def test_stores_are_removed_by_name_or_all(tmp_path, cache):
     [
         ({"memory": "lots"}, "memory must be a number of bytes"),
         ({"memory": "10MB"}, "10MB of memory is too little"),
-        ({"memory": "1GB", "topics": "auto"}, "does not go with"),
-        ({"memory": "1GB", "stability": 3}, "does not go with"),
     ],
 )
 def test_settings_that_cannot_be(tmp_path, cache, more, message):
     path = write(tmp_path / "reviews.csv", 30)
     with pytest.raises(SettingError, match=message):
         fit_file(path, text="text", target="stars", **{"topics": 2, **more})
+
+
+CHOOSING = {"topics": "auto", "tuning": TuneOptions(topics=(2, 3), shares=(), folds=2)}
+
+
+def choose(path, said=None, **more):
+    remarks = None if said is None else said.append
+    how = {**CHOOSING, "stability": 2, "jobs": 1, "baseline": False, **more}
+    return fit_file(path, text="text", target="stars", remarks=remarks, **how)
+
+
+def same_choice(a, b):
+    same(a, b)
+    mine, theirs = (outcome.result["tuning"] for outcome in (a, b))
+    assert mine["chosen"] == theirs["chosen"]
+    for name in ("score", "words", "npmi"):
+        expected = pytest.approx([row[name] for row in theirs["rows"]], rel=1e-12)
+        assert [row[name] for row in mine["rows"]] == expected, name
+    assert a.result["stability"]["words"] == b.result["stability"]["words"]
+
+
+def test_topics_and_stability_of_counts_on_disk(tmp_path, cache, no_room, monkeypatch):
+    monkeypatch.setattr("topicfocus.estimators.progress._FIRST", 0.0)
+    monkeypatch.setattr("topicfocus.estimators.progress._LAST", 0.01)
+    path, said = write(tmp_path / "reviews.csv"), []
+    stored, memory = choose(path, said, memory="1GB", progress=True), choose(path)
+    same_choice(stored, memory)
+    assert any(line.startswith("Fits: 1 of 4") and " left" in line for line in said)
+    assert any(line.startswith("Halves: 1 of 2") for line in said)
+
+
+def test_a_search_that_lost_its_place_goes_on_elsewhere(tmp_path, cache, monkeypatch):
+    """A cluster or a disk that is gone is not a setting that failed: what was finished is kept."""
+    from topicfocus.selection import fitting
+
+    path, out, done, said = write(tmp_path / "reviews.csv"), tmp_path / "o", [], []
+    score = fitting.held_out_score
+
+    def until_it_is_gone(*args):
+        done.append(args)
+        if len(done) == 3:
+            raise OSError("the cluster is gone")
+        return score(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fitting, "held_out_score", until_it_is_gone)
+        with pytest.raises(OSError, match="the cluster is gone") as error:
+            choose(path, memory="1GB", out=out)
+    assert "resume" in " ".join(error.value.__notes__)
+    resumed = choose(path, said, out=out, resume=True)
+    assert any("Going on from" in line and "2 of search" in line for line in said)
+    same_choice(resumed, choose(path))
 
 
 def test_a_folder_and_parquet(tmp_path, cache):
@@ -213,6 +265,13 @@ def test_progress_says_phase_and_pass(tmp_path, cache, monkeypatch):
     """Of a fit in a file or a pipe: lines, as soon as they are due."""
     monkeypatch.setattr("topicfocus.estimators.progress._FIRST", 0.0)
     monkeypatch.setattr("topicfocus.estimators.progress._LAST", 0.002)
+    passed = progress.Lines.passed
+
+    def slowly(self):  # passes over so few documents end before another thread can speak
+        passed(self)
+        time.sleep(0.01)
+
+    monkeypatch.setattr(progress.Lines, "passed", slowly)
     said = []
     fit(write(tmp_path / "reviews.csv"), said, memory="1GB", progress=True)
     for phase in ("evidence", "first pass", "all documents"):
@@ -222,6 +281,7 @@ def test_progress_says_phase_and_pass(tmp_path, cache, monkeypatch):
 
 LIMITED = """
 import sys
+import time
 import numpy as np
 from scipy import sparse
 from topicfocus import CountStore, FocusedTopicRegressor
@@ -237,7 +297,9 @@ def blocks():
 
 y = []
 store = CountStore.write(sys.argv[1], blocks(), memory="600MB")
-FocusedTopicRegressor(3, random_state=0, max_epochs=2).fit(store, np.concatenate(y))
+FocusedTopicRegressor(2, random_state=0, max_epochs=2, inclusion_prior=0.1).fit(
+    store, np.concatenate(y)
+)
 # Not ru_maxrss, which begins with what the process had that started this one.
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 print(int(status["VmHWM"].split()[0]) // 1024, store.nnz * 12 >> 20)

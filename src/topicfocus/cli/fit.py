@@ -14,13 +14,7 @@ from topicfocus.workflow.write import default_folder
 
 def run(args: argparse.Namespace) -> int:
     """Fit, write, show."""
-    chosen = {
-        "topics": args.topics,
-        "inclusion_prior": args.inclusion_prior,
-        "memory": args.memory,
-        "cluster": args.cluster,
-    }
-    return fit_and_show(args, fit_file, **chosen)
+    return fit_and_show(args, fit_file, topics=args.topics, inclusion_prior=args.inclusion_prior)
 
 
 def fit_and_show(args: argparse.Namespace, fit: Any, **chosen: Any) -> int:
@@ -47,6 +41,8 @@ def fit_and_show(args: argparse.Namespace, fit: Any, **chosen: Any) -> int:
             baseline=not args.no_baseline,
             seed=args.seed,
             jobs=args.jobs,
+            memory=args.memory,
+            cluster=args.cluster,
             reading=options.reading(args),
             counting=_counting(args),
             out=args.out or default_folder(files[0]),

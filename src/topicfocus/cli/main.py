@@ -21,7 +21,7 @@ from topicfocus.interrupts import is_interrupt
 from topicfocus.workflow.ahead import help_is_welcome
 from topicfocus.workflow.config import read_flat
 from topicfocus.workflow.errors import Interrupted, SettingError
-from topicfocus.workflow.interrupts import cleaning_up
+from topicfocus.workflow.interrupts import all_is_said, cleaning_up, end_in_time
 from topicfocus.workflow.printable import printable
 from topicfocus.workflow.wording import command_line
 
@@ -35,11 +35,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Without `argv` it is the process itself, which ends with the command.
     """
-    missing = fill_streams()
-    degrade_streams()
-    args = build_parser().parse_args(argv)
-    with cleaning_up(ends=argv is None):
-        return _code(args, argv, missing)
+    alone = argv is None
+    try:
+        with cleaning_up(ends=alone):
+            missing = fill_streams()
+            degrade_streams()
+            code = _code(build_parser().parse_args(argv), argv, missing)
+    except KeyboardInterrupt as error:
+        code = _interrupted(error)
+    if alone:
+        end_in_time(code)
+    return code
 
 
 def _code(args: argparse.Namespace, argv: Sequence[str] | None, missing: tuple[str, ...]) -> int:
@@ -99,6 +105,7 @@ def _interrupted(error: BaseException) -> int:
     """Ctrl-C, or what came of it: one line, with how to go on where the workflow knows."""
     hints = [str(error)] if isinstance(error, Interrupted) and str(error) else []
     hint = "".join(f". {hint}" for hint in hints or getattr(error, "__notes__", []))
+    all_is_said()
     print(f"topicfocus: interrupted{printable(hint)}", file=sys.stderr)
     return INTERRUPTED
 

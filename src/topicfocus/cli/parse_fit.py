@@ -64,6 +64,7 @@ def add_tune(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> 
     )
     _testing(group)
     _counting(tune)
+    _scale(tune)
     options.add_reading(tune)
     options.add_common(tune)
     # What is chosen here is not taken from a config.
@@ -71,9 +72,9 @@ def add_tune(commands: argparse._SubParsersAction, defaults: dict[str, Any]) -> 
     tune.set_defaults(**{name: value for name, value in defaults.items() if name not in chosen})
 
 
-def _scale(fit: argparse.ArgumentParser) -> None:
+def _scale(parser: argparse.ArgumentParser) -> None:
     """More documents than memory holds."""
-    group = fit.add_argument_group("many documents (docs/scale.md)")
+    group = parser.add_argument_group("many documents (docs/scale.md)")
     group.add_argument(
         "--memory",
         metavar="SIZE",

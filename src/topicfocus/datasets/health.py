@@ -93,10 +93,8 @@ def load_eicu(split: int = 0, *, path: PathLike | None = None, download: bool = 
     ----------
     split : int, default=0
         Seed of the random split.
-    path : path-like, optional
-        Where the data are; see ``find_data``.
-    download : bool, default=False
-        Whether to download the data if they are nowhere.
+    path, download
+        As for `load_pang_lee`.
 
     Returns
     -------
@@ -156,10 +154,8 @@ def load_diabetes(
         Seed of the random split.
     target : {"any", "<30"}, default="any"
         Readmitted at any time, or within 30 days.
-    path : path-like, optional
-        Where the data are; see ``find_data``.
-    download : bool, default=False
-        Whether to download the data if they are nowhere.
+    path, download
+        As for `load_pang_lee`.
 
     Returns
     -------

@@ -96,12 +96,8 @@ def load_yelp(
     ----------
     split : int, default=0
         Seed of the random split.
-    max_features : int, optional
-        Keep only this many words, the most frequent ones.
-    path : path-like, optional
-        Where the data are; see ``find_data``.
-    download : bool, default=False
-        Whether to download the data if they are nowhere.
+    max_features, path, download
+        As for `load_pang_lee`.
 
     Returns
     -------
@@ -150,12 +146,8 @@ def load_imdb(
         1 for a positive review and 0 for a negative one; or the rating, 1 to 4 and 7 to 10.
     own_test : bool, default=True
         Whether to test on the authors' test part.
-    max_features : int, optional
-        Keep only this many words, the most frequent ones.
-    path : path-like, optional
-        Where the data are; see ``find_data``.
-    download : bool, default=False
-        Whether to download the data if they are nowhere.
+    max_features, path, download
+        As for `load_pang_lee`.
 
     Returns
     -------
@@ -170,8 +162,8 @@ def load_imdb(
     --------
     >>> from topicfocus.datasets import load_imdb
     >>> data = load_imdb(split=0)  # doctest: +SKIP
-    >>> data.train.counts.shape[0] > data.test.counts.shape[0]  # doctest: +SKIP
-    True
+    >>> [part.counts.shape[0] for part in (data.train, data.valid, data.test)]  # doctest: +SKIP
+    [22500, 2500, 25000]
     """
     _check_choice("target", target, ("label", "rating"))
     file = find_data("imdb", path, download=download) / "imdb50k.csv.gz"
@@ -206,12 +198,8 @@ def load_poliblog(
     ----------
     split : int, default=0
         Seed of the random split.
-    max_features : int, optional
-        Keep only this many words, the most frequent ones.
-    path : path-like, optional
-        Where the data are; see ``find_data``.
-    download : bool, default=False
-        Whether to download the data if they are nowhere.
+    max_features, path, download
+        As for `load_pang_lee`.
 
     Returns
     -------
@@ -258,12 +246,8 @@ def load_newsgroups(
     ----------
     split : int, default=0
         Seed of the random split into training and validation part.
-    max_features : int, optional
-        Keep only this many words, the most frequent ones.
-    path : path-like, optional
-        Where the data are; see ``find_data``.
-    download : bool, default=False
-        Whether to download the data if they are nowhere.
+    max_features, path, download
+        As for `load_pang_lee`.
 
     Returns
     -------
@@ -302,10 +286,8 @@ def load_we8there(
     ----------
     split : int, default=0
         Seed of the random split, 75 / 12.5 / 12.5 %.
-    path : path-like, optional
-        Where the data are; see ``find_data``.
-    download : bool, default=False
-        Whether to download the data if they are nowhere.
+    path, download
+        As for `load_pang_lee`.
 
     Returns
     -------

@@ -165,16 +165,13 @@ def word_effects(
 
     Parameters
     ----------
-    X : counts, documents x words
-    exposure, covariates, sample_weight : optional
-        As for fit.
+    X, exposure, covariates, sample_weight
+        As for `topic_effects`.
     n_documents : int, optional
         Documents that words are added to, at most: a random choice from X, always the same. By
         default 100; fewer, 5 at least, where many topics and words make each cost much.
-    vocabulary : list of str, dict or vectoriser, optional
-        As for `top_words`.
-    as_frame : bool, default=True
-        A pandas dataframe, else a dict of arrays, which does not need pandas.
+    vocabulary, as_frame
+        As for `topic_effects`.
 
     Returns
     -------

@@ -5,56 +5,62 @@ import numpy as np
 from topicfocus.families.bernoulli import Bernoulli
 from topicfocus.families.categorical import Categorical
 from topicfocus.families.gaussian import Gaussian
+from topicfocus.families.moments import (
+    conditional_variance,
+    expected_target,
+    information,
+    label_probabilities,
+    mean_slope,
+    overdispersion,
+    target_limits,
+    target_variance,
+)
 from topicfocus.families.operations import (
-    carries_intercept,
-    coef_shape,
     derivatives,
     expectation,
-    free_gradient,
-    free_parameters,
-    initial_coef,
-    is_quadratic,
-    is_ranking,
     log_likelihood,
-    mean_response,
-    n_predictors,
-    noise_variance,
-    predictor_spread,
-    rejoined,
     row_expectation,
     row_gradient,
     row_log_likelihood,
+)
+from topicfocus.families.ordinal import Ordinal, initial_thresholds, level_probabilities
+from topicfocus.families.parameters import (
+    coef_shape,
+    free_gradient,
+    free_parameters,
+    initial_coef,
+    mean_response,
+    n_predictors,
+    rejoined,
     rows_free_gradient,
     rows_update_dispersion,
     split,
     update_dispersion,
     with_free_parameters,
-    with_noise_variance,
 )
-from topicfocus.families.ordinal import Ordinal, initial_thresholds, level_probabilities
 from topicfocus.families.poisson import Poisson
 from topicfocus.families.response import (
     Kind,
     admissible,
     check_parameters,
-    conditional_variance,
-    expected_target,
     family_name,
-    information,
     initial_family,
     is_complete,
     is_family,
     label_kind,
-    label_probabilities,
-    mean_slope,
-    overdispersion,
     scale_name,
     takes_exposure,
     target_kind,
-    target_limits,
-    target_variance,
 )
 from topicfocus.families.several import Several, common, several
+from topicfocus.families.traits import (
+    carries_intercept,
+    is_quadratic,
+    is_ranking,
+    noise_variance,
+    predictor_spread,
+    with_noise_variance,
+)
 
 #: Every family of one predictor, with an example of each; the contract test runs over it.
 FAMILIES = {

@@ -8,25 +8,22 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from topicfocus.families.operations import (
-    derivatives,
-    expectation,
-    initial_coef,
-    is_ranking,
-    log_likelihood,
-    mean_response,
-)
-from topicfocus.families.response import (
-    admissible,
-    family_name,
+from topicfocus.families.moments import (
     information,
-    label_kind,
     label_probabilities,
-    scale_name,
-    target_kind,
     target_limits,
     target_variance,
 )
+from topicfocus.families.operations import derivatives, expectation, log_likelihood
+from topicfocus.families.parameters import initial_coef, mean_response
+from topicfocus.families.response import (
+    admissible,
+    family_name,
+    label_kind,
+    scale_name,
+    target_kind,
+)
+from topicfocus.families.traits import is_ranking
 
 
 class Bernoulli(NamedTuple):

@@ -8,25 +8,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from topicfocus.families.operations import (
-    initial_coef,
-    is_ranking,
-    mean_response,
-    n_predictors,
-    row_expectation,
-    row_gradient,
-    row_log_likelihood,
-)
+from topicfocus.families.moments import information, label_probabilities
+from topicfocus.families.operations import row_expectation, row_gradient, row_log_likelihood
+from topicfocus.families.parameters import initial_coef, mean_response, n_predictors
 from topicfocus.families.response import (
     check_parameters,
     family_name,
-    information,
     initial_family,
     label_kind,
-    label_probabilities,
     scale_name,
     target_kind,
 )
+from topicfocus.families.traits import is_ranking
 
 
 class Categorical(NamedTuple):
@@ -34,6 +27,11 @@ class Categorical(NamedTuple):
 
     All C predictors are free; a penalty on the coefficients picks the one solution in which they
     sum to zero over the classes. With two classes f_1 - f_0 is the predictor of a Bernoulli target.
+
+    Attributes
+    ----------
+    n_classes : int
+        C.
     """
 
     n_classes: int

@@ -7,29 +7,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import (
-    derivatives,
+from topicfocus.families.moments import (
+    conditional_variance,
+    information,
+    overdispersion,
+    target_variance,
+)
+from topicfocus.families.operations import derivatives, log_likelihood
+from topicfocus.families.parameters import (
     free_gradient,
     free_parameters,
     initial_coef,
-    is_quadratic,
-    log_likelihood,
     mean_response,
-    noise_variance,
-    predictor_spread,
     update_dispersion,
     with_free_parameters,
-    with_noise_variance,
 )
-from topicfocus.families.response import (
-    check_parameters,
-    conditional_variance,
-    family_name,
-    information,
-    initial_family,
-    overdispersion,
-    scale_name,
-    target_variance,
+from topicfocus.families.response import check_parameters, family_name, initial_family, scale_name
+from topicfocus.families.traits import (
+    is_quadratic,
+    noise_variance,
+    predictor_spread,
+    with_noise_variance,
 )
 
 #: A noise variance never falls below this share of the target's variance. Without a floor the
@@ -41,6 +39,11 @@ class Gaussian(NamedTuple):
     """log p(y|f) = -½ log(2πδ) - (y - f)²/(2δ), δ = noise_variance.
 
     The log-likelihood is quadratic in f, so ℓ(m) + ½ℓ''(m)·v is its exact expectation.
+
+    Attributes
+    ----------
+    noise_variance : float
+        δ.
     """
 
     noise_variance: float = 1.0

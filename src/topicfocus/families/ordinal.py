@@ -9,31 +9,31 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
-from topicfocus.families.operations import (
-    carries_intercept,
-    derivatives,
-    expectation,
+from topicfocus.families.moments import (
+    expected_target,
+    information,
+    label_probabilities,
+    target_limits,
+    target_variance,
+)
+from topicfocus.families.operations import derivatives, expectation, log_likelihood
+from topicfocus.families.parameters import (
     free_gradient,
     free_parameters,
     initial_coef,
-    log_likelihood,
     mean_response,
     update_dispersion,
     with_free_parameters,
 )
 from topicfocus.families.response import (
     check_parameters,
-    expected_target,
     family_name,
-    information,
     initial_family,
     label_kind,
-    label_probabilities,
     scale_name,
     target_kind,
-    target_limits,
-    target_variance,
 )
+from topicfocus.families.traits import carries_intercept
 
 #: Neighbouring thresholds are at least this far apart: a level that nobody uses stays possible.
 SMALLEST_GAP = 1e-3
@@ -44,8 +44,13 @@ LARGEST_GAP = 300.0
 class Ordinal(NamedTuple):
     """log p(y|f) = log(σ(τ_y - f) - σ(τ_{y-1} - f)), τ_{-1} = -∞, τ_{C-1} = ∞.
 
-    `thresholds` are τ_0 < ... < τ_{C-2}. The log-likelihood is concave in f with
-    ℓ'' = -(p_a q_a + p_b q_b) >= -½, p_a = σ(τ_y - f), p_b = σ(τ_{y-1} - f).
+    The log-likelihood is concave in f with ℓ'' = -(p_a q_a + p_b q_b) >= -½,
+    p_a = σ(τ_y - f), p_b = σ(τ_{y-1} - f).
+
+    Attributes
+    ----------
+    thresholds : array (C - 1,)
+        τ_0 < ... < τ_{C-2}.
     """
 
     thresholds: np.ndarray
@@ -104,7 +109,27 @@ def _expectation(family, target, mean, variance):
 
 
 def level_probabilities(family: Ordinal, predictor: np.ndarray) -> np.ndarray:
-    """P(y = c | f), an array with one more axis, of C entries."""
+    """P(y = c | f).
+
+    Parameters
+    ----------
+    family : Ordinal
+        Thresholds of C levels.
+    predictor : array
+        f, of any shape.
+
+    Returns
+    -------
+    array
+        Probabilities, with one more axis of C entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topicfocus.families import Ordinal, level_probabilities
+    >>> level_probabilities(Ordinal(np.array([-1.0, 1.0])), np.zeros(1)).round(3)
+    array([[0.269, 0.462, 0.269]])
+    """
     below = expit(family.thresholds - np.asarray(predictor)[..., None])
     return np.diff(below, axis=-1, prepend=0.0, append=1.0)
 
@@ -121,7 +146,27 @@ def _initial_coef(family, target, weight, n_topics):
 
 
 def initial_thresholds(target: np.ndarray, weight: np.ndarray, n_levels: int) -> np.ndarray:
-    """τ_c = logit of the share of targets up to level c, half a document added to every level."""
+    """τ_c = logit of the share of targets up to level c, half a document added to every level.
+
+    Parameters
+    ----------
+    target, weight : array (documents,)
+        Levels 0, 1, ..., and how much each counts.
+    n_levels : int
+        C, how many levels there are.
+
+    Returns
+    -------
+    array (C - 1,)
+        Thresholds that rise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topicfocus.families import initial_thresholds
+    >>> initial_thresholds(np.array([0, 1, 1, 2]), np.ones(4), 3).round(2)
+    array([-0.98,  0.98])
+    """
     counts = np.bincount(target.astype(int), weights=weight, minlength=n_levels) + 0.5
     return _spread(logit(np.cumsum(counts)[:-1] / counts.sum()))
 

@@ -7,24 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import (
-    derivatives,
-    expectation,
-    initial_coef,
-    log_likelihood,
-    mean_response,
-)
-from topicfocus.families.response import (
-    admissible,
+from topicfocus.families.moments import (
     conditional_variance,
-    family_name,
     information,
     overdispersion,
+    target_limits,
+    target_variance,
+)
+from topicfocus.families.operations import derivatives, expectation, log_likelihood
+from topicfocus.families.parameters import initial_coef, mean_response
+from topicfocus.families.response import (
+    admissible,
+    family_name,
     scale_name,
     takes_exposure,
     target_kind,
-    target_limits,
-    target_variance,
 )
 
 #: Beyond it floats leave out whole numbers, and nobody has counted so far.

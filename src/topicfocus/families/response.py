@@ -1,9 +1,8 @@
-"""What the target of a family is to a user: its name, labels, values, expectation and variance.
+"""What the target of a family is to a user: its name, labels and values.
 
 Like `families.operations` these are `functools.singledispatch` functions that a family registers
-itself with; everything that depends on the kind of target is here or there, and nothing outside
-`families/` asks which family it has. All are plain NumPy. `predictor` is documents x the family's
-own predictors, `labels` the values behind the codes 0, 1, ... (classes, levels) or None.
+itself with, in plain NumPy. Everything that depends on the kind of target is an operation: nothing
+outside `families/` asks which family it has.
 """
 
 from __future__ import annotations
@@ -13,21 +12,31 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import (
-    derivatives,
-    log_likelihood,
-    mean_response,
-    row_log_likelihood,
-)
+from topicfocus.families.operations import derivatives, log_likelihood, row_log_likelihood
+from topicfocus.families.parameters import mean_response
 
 Kind = Literal["real", "count", "ordinal", "binary", "classes"]
 
-#: A step of the linear predictor for derivatives of an inverse link that is not known better.
-_STEP = 1e-5
-
 
 def is_family(value: Any) -> bool:
-    """Whether a value is a family: a NamedTuple that log-likelihoods are registered for."""
+    """Whether a value is a family: a NamedTuple that log-likelihoods are registered for.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Bernoulli, is_family
+    >>> is_family(Bernoulli()), is_family((1.0,))
+    (True, False)
+    """
     cls = type(value)
     if not (isinstance(value, tuple) and hasattr(cls, "_fields")):
         return False
@@ -36,7 +45,28 @@ def is_family(value: Any) -> bool:
 
 
 def is_complete(value: Any) -> bool:
-    """Whether a family of one predictor has all that fitting a model to it needs."""
+    """Whether a family of one predictor has all that fitting a model to it needs.
+
+    Parameters
+    ----------
+    value : NamedTuple
+        A family.
+
+    Returns
+    -------
+    bool
+        Whether `log_likelihood`, `derivatives` and `mean_response` are registered for it.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> from topicfocus.families import Bernoulli, is_complete, log_likelihood
+    >>> class Begun(NamedTuple):
+    ...     pass
+    >>> _ = log_likelihood.register(Begun, lambda family, target, predictor: 0.0)
+    >>> is_complete(Bernoulli()), is_complete(Begun())
+    (True, False)
+    """
     cls = type(value)
     needed = (log_likelihood, derivatives, mean_response)
     return all(operation.dispatch(cls) is not operation.dispatch(object) for operation in needed)
@@ -47,19 +77,70 @@ def is_complete(value: Any) -> bool:
 
 @singledispatch
 def family_name(family: NamedTuple) -> str:
-    """How `family=` and model files call it; the class in lower case by default."""
+    """How `family=` and model files call it.
+
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
+
+    Returns
+    -------
+    str
+        The class in lower case by default.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Poisson, family_name
+    >>> family_name(Poisson())
+    'poisson'
+    """
     return type(family).__name__.lower()
 
 
 @singledispatch
 def target_kind(family: NamedTuple) -> Kind:
-    """What kind of target a person would say it is; a real number by default."""
+    """What kind of target a person would say it is.
+
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
+
+    Returns
+    -------
+    str
+        "real" (the default), "count", "ordinal", "binary" or "classes".
+
+    Examples
+    --------
+    >>> from topicfocus.families import Categorical, Poisson, target_kind
+    >>> target_kind(Poisson()), target_kind(Categorical(3))
+    ('count', 'classes')
+    """
     return "real"
 
 
 @singledispatch
 def scale_name(family: NamedTuple) -> str:
-    """What the linear predictor measures."""
+    """What the linear predictor measures.
+
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
+
+    Returns
+    -------
+    str
+        "linear predictor" by default.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Bernoulli, scale_name
+    >>> scale_name(Bernoulli())
+    'log odds'
+    """
     return "linear predictor"
 
 
@@ -68,19 +149,75 @@ def scale_name(family: NamedTuple) -> str:
 
 @singledispatch
 def label_kind(family: NamedTuple) -> Literal["classes", "levels"] | None:
-    """Whether targets are codes of labels: of classes, of ordered levels, or (default) numbers."""
+    """Whether targets are codes of labels: of classes, of ordered levels, or numbers.
+
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
+
+    Returns
+    -------
+    str or None
+        "classes", "levels", or None (the default) for numbers.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Bernoulli, Gaussian, label_kind
+    >>> label_kind(Bernoulli()), label_kind(Gaussian(1.0))
+    ('classes', None)
+    """
     return None
 
 
 @singledispatch
 def admissible(family: NamedTuple, target: np.ndarray) -> tuple[np.ndarray, str]:
-    """Which values a target may have, and what they are called; every number by default."""
+    """Which values a target may have, and what they are called; every number by default.
+
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
+    target : array (documents,)
+        Targets, as given.
+
+    Returns
+    -------
+    ok : array of bool (documents,)
+        Whether each value may be a target.
+    name : str
+        What a message calls those that may.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topicfocus.families import Bernoulli, admissible
+    >>> admissible(Bernoulli(), np.array([0.0, 1.0, 2.0]))
+    (array([ True,  True, False]), '0 or 1')
+    """
     return np.ones(len(target), dtype=bool), "numbers"
 
 
 @singledispatch
 def takes_exposure(family: NamedTuple) -> bool:
-    """Whether the expected target is proportional to an exposure E, an offset log E of f."""
+    """Whether the expected target is proportional to an exposure E, an offset log E of f.
+
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
+
+    Returns
+    -------
+    bool
+        False by default.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Bernoulli, Poisson, takes_exposure
+    >>> takes_exposure(Poisson()), takes_exposure(Bernoulli())
+    (True, False)
+    """
     return False
 
 
@@ -88,80 +225,50 @@ def takes_exposure(family: NamedTuple) -> bool:
 def initial_family(
     family: NamedTuple, target: np.ndarray, weight: np.ndarray, n_labels: int
 ) -> NamedTuple:
-    """The family to start from, given the known targets; itself by default."""
+    """The family to start from, given the known targets; itself by default.
+
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
+    target, weight : array (documents,)
+        The known targets, and how much each counts.
+    n_labels : int
+        How many labels there are, where targets are codes of them.
+
+    Returns
+    -------
+    NamedTuple
+        A family like the given one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from topicfocus.families import Gaussian, initial_family
+    >>> initial_family(Gaussian(), np.array([-2.0, 2.0]), np.ones(2), 0)
+    Gaussian(noise_variance=4.0)
+    """
     return family
 
 
 @singledispatch
 def check_parameters(family: NamedTuple) -> None:
-    """Raise ValueError for parameters that compiled code must not be given; none by default."""
+    """Refuse parameters that compiled code must not be given; none by default.
 
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
 
-# ---- predictions ------------------------------------------------------------------------------
+    Raises
+    ------
+    ValueError
+        If a parameter is wrong.
 
-
-@singledispatch
-def expected_target(
-    family: NamedTuple, predictor: np.ndarray, labels: np.ndarray | None
-) -> np.ndarray:
-    """E[y | f] in the units of the target."""
-    return mean_response(family, predictor[:, 0])
-
-
-@singledispatch
-def label_probabilities(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
-    """P(y = label), documents x labels."""
-    raise TypeError(f"{type(family).__name__} has no labels to give probabilities to.")
-
-
-@singledispatch
-def conditional_variance(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
-    """Var(y | f), f an array (documents,).
-
-    The default is dE[y|f]/df, which is right for a canonical link.
+    Examples
+    --------
+    >>> from topicfocus.families import Gaussian, check_parameters
+    >>> check_parameters(Gaussian(-1.0))
+    Traceback (most recent call last):
+    ValueError: noise_variance_ must be greater than 0 and finite.
     """
-    return mean_slope(family, predictor)
-
-
-def mean_slope(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
-    """dE[y | f]/df by central differences."""
-    step = _STEP * np.maximum(1.0, np.abs(predictor))
-    above, below = mean_response(family, predictor + step), mean_response(family, predictor - step)
-    return (above - below) / (2 * step)
-
-
-@singledispatch
-def target_variance(
-    family: NamedTuple, predictor: np.ndarray, spread: np.ndarray, labels: np.ndarray | None
-) -> np.ndarray:
-    """Var y ≈ Var(y | f) + (dE[y|f]/df)² Var f, f and Var f = `spread` arrays (documents,)."""
-    return conditional_variance(family, predictor) + mean_slope(family, predictor) ** 2 * spread
-
-
-@singledispatch
-def target_limits(family: NamedTuple, labels: np.ndarray | None) -> tuple[float, float]:
-    """The smallest and the largest value that a target can have; none by default."""
-    return -np.inf, np.inf
-
-
-# ---- what documents say about the predictor -----------------------------------------------------
-
-
-@singledispatch
-def information(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
-    """-E[ℓ''(f)], documents x predictors.
-
-    The default is (dE[y|f]/df)² / Var(y | f), Fisher's for an exponential family.
-    """
-    f = predictor[:, 0]
-    slope = mean_slope(family, f)
-    return (slope**2 / np.maximum(conditional_variance(family, f), 1e-300))[:, None]
-
-
-@singledispatch
-def overdispersion(family: NamedTuple, predictor: np.ndarray, target: np.ndarray) -> float:
-    """φ: the mean squared residual over the variance expected, Σ (y-μ)²/V(μ) / n.
-
-    1 by default: a class or a level has no free scale.
-    """
-    return 1.0

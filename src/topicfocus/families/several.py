@@ -15,22 +15,20 @@ import numpy as np
 from topicfocus.families.bernoulli import Bernoulli
 from topicfocus.families.categorical import Categorical
 from topicfocus.families.gaussian import Gaussian
-from topicfocus.families.operations import (
+from topicfocus.families.operations import row_expectation, row_gradient, row_log_likelihood
+from topicfocus.families.ordinal import Ordinal
+from topicfocus.families.parameters import (
     coef_shape,
     free_gradient,
     free_parameters,
     n_predictors,
     rejoined,
-    row_expectation,
-    row_gradient,
-    row_log_likelihood,
     rows_free_gradient,
     rows_update_dispersion,
     split,
     update_dispersion,
     with_free_parameters,
 )
-from topicfocus.families.ordinal import Ordinal
 from topicfocus.families.poisson import Poisson
 from topicfocus.families.response import check_parameters
 
@@ -49,6 +47,7 @@ class Several(NamedTuple):
     place : array of int (targets + 1,)
         Its parameters are parameters[place[t] : place[t+1]].
     parameters : array
+        δ of Gaussian targets, τ of ordinal ones, one after the other.
     """
 
     kind: np.ndarray
@@ -58,7 +57,29 @@ class Several(NamedTuple):
 
 
 def several(families: Sequence[Any]) -> Several:
-    """The family of several targets, one of the package's families each."""
+    """The family of several targets, one of the package's families each.
+
+    Parameters
+    ----------
+    families : sequence of NamedTuple
+        The family of each target.
+
+    Returns
+    -------
+    Several
+        What kernels are given.
+
+    Raises
+    ------
+    TypeError
+        If one is not of the package.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Bernoulli, Categorical, n_predictors, several
+    >>> n_predictors(several([Bernoulli(), Categorical(3)]))
+    4
+    """
     kinds, predictors, parameters = [], [0], []
     place = [0]
     for family in families:
@@ -86,6 +107,22 @@ def common(family: Any) -> Any:
 
     So each kernel is compiled once for all of them, not once for each; a family from outside the
     package stays itself.
+
+    Parameters
+    ----------
+    family : NamedTuple
+        Any family.
+
+    Returns
+    -------
+    NamedTuple
+        A `Several` of one target, or the family itself.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Bernoulli, common
+    >>> type(common(Bernoulli())).__name__
+    'Several'
     """
     return several([family]) if type(family) in _KINDS else family
 

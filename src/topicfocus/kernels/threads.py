@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 
@@ -84,6 +85,24 @@ def _pool(threads: int) -> ThreadPoolExecutor:
         return _pools[threads]
 
 
+@contextmanager
+def _using(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """The pool of so many threads; after Ctrl-C the next one to ask gets a new pool.
+
+    Ctrl-C may come when the main thread has taken a lock of the pool, and `with` does not know yet
+    (`threading.Condition.__enter__` is Python's): a thread of it would wait for ever, and so would
+    the next pass.
+    """
+    pool = _pool(threads)
+    try:
+        yield pool
+    except KeyboardInterrupt:
+        with _lock:
+            if _pools.get(threads) is pool:
+                del _pools[threads]
+        raise
+
+
 def _forget_threads() -> None:
     """A forked child has none of its parent's threads: it makes pools, and a lock, of its own."""
     global _lock
@@ -144,13 +163,13 @@ def run_chunks(
             total = put(total, run(chunk))
         return total
     # A window of chunks is under way; the oldest is added before a new one is handed out.
-    pool = _pool(threads)
-    waiting = deque(pool.submit(run, chunk) for chunk in chunks[: threads + 1])
-    later = iter(chunks[threads + 1 :])
-    while waiting:
-        buffer = waiting.popleft().result()
-        waiting.extend(pool.submit(run, chunk) for chunk in islice(later, 1))
-        total = put(total, buffer)
+    with _using(threads) as pool:
+        waiting = deque(pool.submit(run, chunk) for chunk in chunks[: threads + 1])
+        later = iter(chunks[threads + 1 :])
+        while waiting:
+            buffer = waiting.popleft().result()
+            waiting.extend(pool.submit(run, chunk) for chunk in islice(later, 1))
+            total = put(total, buffer)
     return total
 
 
@@ -166,15 +185,15 @@ def map_in_order(
     if threads <= 1:
         yield from map(work, items)
         return
-    pool = _pool(threads)
     waiting: deque = deque()
-    try:
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > threads:
+    with _using(threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:  # an error, or the caller has had enough: what has not begun need not begin
-        for future in waiting:
-            future.cancel()
+        finally:  # an error, or the caller has had enough: what has not begun need not begin
+            for future in waiting:
+                future.cancel()

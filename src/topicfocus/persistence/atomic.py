@@ -28,10 +28,9 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
     if not overwrite and os.path.lexists(path):
         raise FileExistsError(f"{os.fspath(path)!r} exists.")
     temporary = os.path.join(folder, f".topicfocus-{secrets.token_hex(8)}.tmp")
-    # "x" and not tempfile: the file gets the permissions that any new file of the user gets.
-    stream = open(temporary, "x+b")  # noqa: SIM115
     try:
-        with stream:
+        # "x" and not tempfile: the file gets the permissions that any new file of the user gets.
+        with open(temporary, "x+b") as stream:
             _mark(stream)
             yield stream
             stream.flush()

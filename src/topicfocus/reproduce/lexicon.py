@@ -18,7 +18,15 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Words with their signs, and whose they are."""
+    """Words with their signs, and whose they are.
+
+    Attributes
+    ----------
+    name : str
+        Whose it is.
+    signs : dict
+        Word -> above 0 if it praises, below 0 if it blames.
+    """
 
     name: str
     signs: dict[str, float]
@@ -26,7 +34,13 @@ class Lexicon:
 
 @lru_cache(maxsize=1)
 def opinion_lexicon() -> Lexicon | None:
-    """The first lexicon that is at hand; None where there is none."""
+    """The first lexicon that is at hand.
+
+    Returns
+    -------
+    Lexicon or None
+        None where there is none.
+    """
     path = os.environ.get("TOPICFOCUS_LEXICON")
     if path:
         with Path(path).open(encoding="utf-8", newline="") as file:

@@ -67,6 +67,33 @@ def reproduce(
     jobs : int, optional
         Processes at a time; default: one a core.
     quiet : bool, default=False
+        No progress.
+
+    Returns
+    -------
+    Outcome
+        Where the page is, and what is on it.
+
+    Raises
+    ------
+    ValueError
+        If no experiment has such a name.
+    ImportError
+        If matplotlib is not installed.
+    FileNotFoundError
+        If a data set is not there; it says how to get it.
+    FileExistsError
+        If the folder has a page, tables or figures that are none of ours.
+
+    Examples
+    --------
+    Data sets first (``topicfocus.datasets.download``); then ``reproduce(["table"], quick=True)``
+    writes ``experiments/quick/RESULTS.md``. A name that does not exist is told before any work:
+
+    >>> from topicfocus.reproduce import reproduce
+    >>> reproduce(["tables"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: no experiment is called 'tables'; there are table, curves, ...
     """
     names = list(EXPERIMENTS) if experiments is None else list(experiments)
     unknown = [name for name in names if name not in EXPERIMENTS]

@@ -101,16 +101,13 @@ def fingerprint(*things: Any) -> str:
 
 def _feed(digest: Any, value: Any) -> None:
     """Values by what they hold, estimators by their parameters, functions by their names."""
+    if sparse.issparse(value) or isinstance(value, PartedCounts):
+        _feed_counts(digest, value)
+        return
     digest.update(type(value).__name__.encode())
     if isinstance(value, np.ndarray) and value.dtype != object:
         digest.update(f"{value.dtype.str}{value.shape}".encode())
         digest.update(np.ascontiguousarray(value).tobytes())
-    elif sparse.issparse(value):
-        rows = sparse.csr_array(value)
-        for part in (np.array(rows.shape), rows.data, rows.indices, rows.indptr):
-            _feed(digest, part)
-    elif isinstance(value, PartedCounts):
-        _feed(digest, (np.array(value.shape), *marks(value)))
     elif isinstance(value, Mapping):
         for key in sorted(value, key=str):
             _feed(digest, (str(key), value[key]))
@@ -126,3 +123,9 @@ def _feed(digest: Any, value: Any) -> None:
         digest.update(f"{value.__module__}.{getattr(value, '__qualname__', '')}".encode())
     else:
         digest.update(repr(value).encode())
+
+
+def _feed_counts(digest: Any, counts: Any) -> None:
+    """The same however counts are held: what a cluster began may be gone on with without it."""
+    rows = sparse.csr_array(counts) if sparse.issparse(counts) else counts
+    _feed(digest, (np.array(rows.shape), rows.indptr.astype(np.int64), *marks(rows)))

@@ -49,7 +49,8 @@ def fit_chain(chain: Chain, scorer: Any) -> list[dict[str, Any]]:
 def fit_setting(name: str, model: Any, fold: Fold, scorer: Any, documents: str) -> dict[str, Any]:
     """Fit, score, measure. `documents` is the mark of the fold's documents, for what is shared.
 
-    A setting that fails is a record with an error; other settings go on.
+    A setting that fails is a record with an error; other settings go on. A full disk or a cluster
+    that is gone is not the setting's doing, and would be every other's.
     """
     try:
         train, test = fold.parts()
@@ -60,6 +61,8 @@ def fit_setting(name: str, model: Any, fold: Fold, scorer: Any, documents: str) 
         scored = time.perf_counter()
         kept = _kept_names(model, fold)
         figures = figures_of(model, train, test)
+    except OSError:
+        raise
     except Exception as error:
         return failed(name, error)
     return {

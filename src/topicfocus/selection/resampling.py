@@ -100,6 +100,8 @@ def fit_pair(
             effects_elsewhere(half, data.X, data.rows(part))
             for half, part in zip(pair, parts[::-1], strict=True)
         ]
+    except OSError:  # a full disk, a cluster that is gone: not this pair's doing
+        raise
     except Exception as error:
         message = " ".join(str(error).split())
         return {"name": name, "error": f"{type(error).__name__}: {message}"}

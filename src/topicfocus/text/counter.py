@@ -21,12 +21,13 @@ from topicfocus.text.counter_parameters import (
     check_frequency,
     check_separator,
     read_orders,
+    read_stop_words,
+    texts_elsewhere,
     warn_of_stop_words,
 )
 from topicfocus.text.counting import Countable, Tally, TokenRule
 from topicfocus.text.listed import ListedTally
 from topicfocus.text.spans import token_spans
-from topicfocus.text.stop_words import LANGUAGES, words_of
 from topicfocus.text.stored import WaitingPairs, waiting_pairs, write_pairs
 from topicfocus.text.vocabulary import chosen_terms, given_vocabulary
 
@@ -145,7 +146,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit(["good film", "bad film"]).get_feature_names_out().tolist()
         ['bad', 'film', 'good']
         """
-        elsewhere = _elsewhere(X)
+        elsewhere = texts_elsewhere(X)
         if elsewhere is not None:
             elsewhere.fit_counter(self)
         else:
@@ -179,7 +180,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit_transform(["good film", "bad film"]).shape
         (2, 3)
         """
-        elsewhere = _elsewhere(X)
+        elsewhere = texts_elsewhere(X)
         return self._fit(X, keep_pairs=True) if elsewhere is None else elsewhere.fit_counter(self)
 
     def transform(self, X: Any) -> sparse.csr_array:
@@ -213,7 +214,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                     "This TokenCounter has no vocabulary yet. Call fit, or give it one."
                 )
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        elsewhere = _elsewhere(X)
+        elsewhere = texts_elsewhere(X)
         return self._count_known(X, rule) if elsewhere is None else elsewhere.count_known(self)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -411,7 +412,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         check_count("min_length", self.min_length)
         orders = read_orders(self.ngram_range)
         check_separator(self.separator, self.tokenizer, orders)
-        stop = read_stop_words(self.stop_words)
+        stop = read_stop_words(self.stop_words, ENGLISH_STOP_WORDS)
         return TokenRule(bool(self.lowercase), int(self.min_length), orders, stop)
 
     def __sklearn_tags__(self) -> Any:
@@ -420,33 +421,3 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = self.vocabulary is None
         return tags
-
-
-def read_stop_words(stop_words: Any) -> tuple[str, ...]:
-    """A list of stop words, from the name of a list or from words."""
-    if stop_words is None:
-        return ()
-    if isinstance(stop_words, str):
-        if stop_words not in LANGUAGES:
-            raise ValueError(
-                f"stop_words must be one of {', '.join(LANGUAGES)}, a list of words, or None; got "
-                f"{stop_words!r}. For one word, pass [{stop_words!r}]."
-            )
-        return tuple(ENGLISH_STOP_WORDS) if stop_words == "english" else words_of(stop_words)
-    words = tuple(stop_words)
-    for word in words:
-        if not isinstance(word, str):
-            raise TypeError(f"stop_words must hold strings, but one is {word!r}.")
-    return words
-
-
-def _elsewhere(X: Any) -> Any:
-    """Texts that others hold and count (`distributed.DaskTexts`); None for texts that are here."""
-    if hasattr(X, "fit_counter"):
-        return X
-    if type(X).__module__.partition(".")[0] == "dask":
-        raise TypeError(
-            f"X is a {type(X).__name__} of dask: let its workers count, "
-            "topicfocus.distributed.DaskTexts(X), or bring the texts here, X.compute()."
-        )
-    return None

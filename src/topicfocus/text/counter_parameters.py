@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from topicfocus.text.counting import TokenRule
 from topicfocus.text.spans import word_pattern
+from topicfocus.text.stop_words import LANGUAGES, words_of
 
 
 def check_separator(separator: Any, tokenizer: Any, orders: tuple[int, int]) -> None:
@@ -72,3 +73,33 @@ def check_frequency(name: str, value: Any) -> None:
             f"{name} must be a whole number of documents from 1 or a share of them between 0.0 and "
             f"1.0, got {value!r}."
         )
+
+
+def read_stop_words(stop_words: Any, english: Iterable[str]) -> tuple[str, ...]:
+    """A list of stop words, from the name of a list (the `english` one is given) or from words."""
+    if stop_words is None:
+        return ()
+    if isinstance(stop_words, str):
+        if stop_words not in LANGUAGES:
+            raise ValueError(
+                f"stop_words must be one of {', '.join(LANGUAGES)}, a list of words, or None; got "
+                f"{stop_words!r}. For one word, pass [{stop_words!r}]."
+            )
+        return tuple(english) if stop_words == "english" else words_of(stop_words)
+    words = tuple(stop_words)
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"stop_words must hold strings, but one is {word!r}.")
+    return words
+
+
+def texts_elsewhere(X: Any) -> Any:
+    """Texts that others hold and count (`distributed.DaskTexts`); None for texts that are here."""
+    if hasattr(X, "fit_counter"):
+        return X
+    if type(X).__module__.partition(".")[0] == "dask":
+        raise TypeError(
+            f"X is a {type(X).__name__} of dask: let its workers count, "
+            "topicfocus.distributed.DaskTexts(X), or bring the texts here, X.compute()."
+        )
+    return None

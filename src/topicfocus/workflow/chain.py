@@ -12,7 +12,6 @@ import numpy as np
 
 from topicfocus.corpus.parts import PartedCounts, take_rows
 from topicfocus.estimators.progress import Lines
-from topicfocus.workflow.checkpoints import FolderStore
 from topicfocus.workflow.class_weights import check_class_weight, class_factors, said
 from topicfocus.workflow.copies import say_copies
 from topicfocus.workflow.count import Counted, choose_words
@@ -22,7 +21,6 @@ from topicfocus.workflow.fit import (
     fingerprint_of,
     finished_before,
     fit_model,
-    keeping_finished,
 )
 from topicfocus.workflow.gaps import say_gaps
 from topicfocus.workflow.judge import judge
@@ -59,10 +57,10 @@ def fit_source(
 ) -> Outcome:
     """Fit to a part of the documents and judge on the others.
 
-    With `keeping`, which has a folder for checkpoints, an interrupted fit can be taken up again,
-    and one that is finished is read back. `columns` (of text and target) are remembered with the
-    result. `baseline`: also regress on all words. `client`: of a cluster that the model is fitted
-    on.
+    With `keeping`, which has a store of checkpoints, an interrupted fit can be taken up again, and
+    one that is finished is read back; whoever calls keeps what was finished (`keeping_finished`).
+    `columns` (of text and target) are remembered with the result. `baseline`: also regress on all
+    words. `client`: of a cluster that the model is fitted on.
     """
     target = source.target
     remarks.say(f"Target: {target.sentence}")
@@ -80,32 +78,31 @@ def fit_source(
         before = finished_before(keeping, mark, remarks)
         if before is not None:
             return before
-        store = FolderStore(keeping.partial, keeping.every, remarks)
+        store = keeping.store
         store.open(mark, settings, keeping.resume)
-    with keeping_finished(store):
-        mine, partial = source.columns.of(train), None if keeping is None else keeping.partial
-        factor = class_factors(options.class_weight, target, train, source.columns.weight)
-        own = None if factor is None else factor[train]
-        training = Training(
-            counts, y[train], mine, target.kind, counted.words, remarks, progress, partial, own
-        )
-        options, tuned = tune_model(training, options)
-        began = time.perf_counter()
-        held = counts if client is None else _on_cluster(source, counted, train, client, counts)
-        model = fit_model(
-            held, y[train], mine, target.kind, options, remarks, progress=progress, store=store
-        )
-        seconds = time.perf_counter() - began
-        model.n_jobs = options.jobs
-        more: dict[str, Any] = {"baseline": baseline, "factor": factor}
-        with _comparing(baseline, isinstance(counted.counts, PartedCounts), remarks):
-            judged = judge(model, source, counted, y, parts, options.seed, **more)
-        found = check_stability(training, model, options)
-        more = {"options": options, "columns": columns, "seconds": seconds}
-        outcome = make_outcome(source, counted, model, judged, parts, y, **more)
-        _say_warnings(outcome, remarks)
-        outcome = with_choice(outcome, tuned, found)
-        return replace(outcome, fingerprint=mark)
+    held = counts if client is None else _on_cluster(source, counted, train, client, counts)
+    mine, partial = source.columns.of(train), None if store is None else store.folder
+    factor = class_factors(options.class_weight, target, train, source.columns.weight)
+    own = None if factor is None else factor[train]
+    training = Training(
+        held, y[train], mine, target.kind, counted.words, remarks, progress, partial, own
+    )
+    options, tuned = tune_model(training, options)
+    began = time.perf_counter()
+    model = fit_model(
+        held, y[train], mine, target.kind, options, remarks, progress=progress, store=store
+    )
+    seconds = time.perf_counter() - began
+    model.n_jobs = options.jobs
+    more: dict[str, Any] = {"baseline": baseline, "factor": factor}
+    with _comparing(baseline, isinstance(counted.counts, PartedCounts), remarks):
+        judged = judge(model, source, counted, y, parts, options.seed, **more)
+    found = check_stability(training, model, options)
+    more = {"options": options, "columns": columns, "seconds": seconds}
+    outcome = make_outcome(source, counted, model, judged, parts, y, **more)
+    _say_warnings(outcome, remarks)
+    outcome = with_choice(outcome, tuned, found)
+    return replace(outcome, fingerprint=mark)
 
 
 @contextmanager

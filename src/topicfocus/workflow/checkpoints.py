@@ -56,6 +56,8 @@ class FolderStore:
         self.folder, self._every, self._remarks = folder, every, remarks
         self._last = time.monotonic()
         self._broken = False
+        self.ours = False  # the folder, once it was looked at: until then it may be another fit's
+        self.needed = True  # until the result is there
         for record in CHECKPOINT_RECORDS:
             if record_name(record) is None:
                 register_record(record)
@@ -76,11 +78,13 @@ class FolderStore:
                 difference = self._difference(found, settings)
                 raise SettingError(f"{setting('resume', True)}: {difference}")
             done = sorted(p.stem for p in self.folder.glob(f"*{_ENDING}"))
+            self.ours = True
             for name in (SEARCH, STABILITY):
                 n_fits = len(list((self.folder / name).glob("*-*.json")))
                 done += [f"{n_fits} of {name}"] if n_fits else []
             self._remarks.say(f"Going on from {self.folder}: {', '.join(done) or 'nothing yet'}.")
             return
+        self.ours = True
         if resume:
             self._remarks.say(f"There is no {self.folder}: nothing to go on from; starting anew.")
         elif found is not None:
@@ -94,12 +98,8 @@ class FolderStore:
                 )
         content = {"format": _FORMAT, "version": 1, "fingerprint": mark, "settings": settings}
         self.folder.mkdir()
-        try:
-            with replacing(self.folder / _RUN) as stream:
-                stream.write(json.dumps(plain(content), indent=2).encode())
-        except BaseException:  # a full disk
-            self.remove()
-            raise
+        with replacing(self.folder / _RUN) as stream:
+            stream.write(json.dumps(plain(content), indent=2).encode())
 
     def _clear_unbegun(self) -> None:
         """A process that was killed before it could write anything has left an empty folder."""

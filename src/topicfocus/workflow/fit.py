@@ -22,7 +22,7 @@ from topicfocus.workflow.checkpoints import FolderStore, fingerprint
 from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.count import Counted
 from topicfocus.workflow.errors import Interrupted
-from topicfocus.workflow.interrupts import noting_interrupts
+from topicfocus.workflow.interrupts import noting_interrupts, uninterrupted
 from topicfocus.workflow.manifest import read_manifest
 from topicfocus.workflow.models import make_estimator
 from topicfocus.workflow.options import ModelOptions
@@ -86,8 +86,7 @@ class Keeping:
     file wants it to have.
     """
 
-    partial: Path
-    every: float = 5.0
+    store: FolderStore
     resume: bool = False
     finished: Path | None = None
     expected: str | None = None
@@ -129,7 +128,7 @@ def finished_before(keeping: Keeping, mark: str, remarks: Remarks) -> Outcome | 
             f"or replace it with {setting('overwrite', True)}."
         )
     remarks.say(f"{folder} has this fit already: there is nothing to go on with.")
-    FolderStore(keeping.partial, keeping.every, remarks).remove()
+    keeping.store.remove()
     return read_outcome(folder, manifest)
 
 
@@ -139,7 +138,8 @@ def keeping_finished(store: FolderStore | None) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        hint = keep_for_later(store, error)
+        with uninterrupted():
+            hint = keep_for_later(store, error)
         if is_interrupt(error):
             raise Interrupted(*hint) from None
         raise
@@ -151,7 +151,10 @@ def keep_for_later(store: FolderStore | None, error: BaseException) -> list[str]
     A full disk or too little memory is not the fit's fault, so it is not lost with it. Any other
     error comes again with --resume, too: nothing is worth keeping.
     """
-    if store is None:
+    if store is None or not store.ours:
+        return []
+    if not store.needed:
+        store.remove()
         return []
     worth = is_interrupt(error) or isinstance(error, (OSError, MemoryError))
     if not (worth and store.any_finished):

@@ -8,8 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from topicfocus.workflow.errors import FolderInUse
+from topicfocus.workflow.interrupts import undoing, uninterrupted
 from topicfocus.workflow.leftovers import clear_folders
 from topicfocus.workflow.remarks import Listener, as_remarks
 from topicfocus.workflow.wording import setting
@@ -28,21 +30,26 @@ def holding(folder: Path | None, remarks: Listener = None) -> Iterator[None]:
     if folder is None:
         yield
         return
-    from filelock import FileLock, Timeout
+    from filelock import FileLock
 
     place = folder.resolve()
     owner = place.with_name(f".{place.name}.owner")
     lock = FileLock(place.with_name(f".{place.name}.lock"), timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        _wait_for(owner)
-        raise FolderInUse(
-            f"{folder} is being written by {_who(owner)}. Wait for it, or choose another "
-            f"{setting('out')}."
-        ) from None
-    said = as_remarks(remarks)
-    try:
+
+    def release() -> None:
+        """Nothing is left of a lock that is ours; another's is not touched."""
+        if not lock.is_locked:
+            return
+        with suppress(OSError):
+            owner.unlink()
+        # While it is ours: one who has opened the file and waits finds it gone, and tries again.
+        with suppress(OSError):
+            os.unlink(lock.lock_file)
+        lock.release()
+
+    with undoing(release):
+        _take(lock, folder, owner)
+        said = as_remarks(remarks)
         if os.path.lexists(owner):
             said.say(f"{folder} was being written by {_who(owner)}, which did not end by itself.")
         clear_folders(folder, said)
@@ -51,13 +58,21 @@ def holding(folder: Path | None, remarks: Listener = None) -> Iterator[None]:
                 json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8"
             )
         yield
-    finally:
-        with suppress(OSError):
-            owner.unlink()
-        # While it is ours: one who has opened the file and waits finds it gone, and tries again.
-        with suppress(OSError):
-            os.unlink(lock.lock_file)
-        lock.release()
+
+
+def _take(lock: Any, folder: Path, owner: Path) -> None:
+    """The lock, or an error that says who has it."""
+    from filelock import Timeout
+
+    try:
+        with uninterrupted():  # else the file could be locked, and the lock not know of it
+            lock.acquire()
+    except Timeout:
+        _wait_for(owner)
+        raise FolderInUse(
+            f"{folder} is being written by {_who(owner)}. Wait for it, or choose another "
+            f"{setting('out')}."
+        ) from None
 
 
 def _wait_for(owner: Path) -> None:

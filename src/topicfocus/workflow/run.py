@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from topicfocus.workflow.ahead import help_of_another
 from topicfocus.workflow.config import as_config
-from topicfocus.workflow.errors import Interrupted, SettingError
+from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.interrupts import uninterrupted
 from topicfocus.workflow.lock import holding
 from topicfocus.workflow.logs import check_log, logging_to
 from topicfocus.workflow.manifest import read_manifest
@@ -32,6 +33,7 @@ from topicfocus.workflow.wording import setting
 from topicfocus.workflow.write import check_free, check_place, named, write_outcome
 
 if TYPE_CHECKING:
+    from topicfocus.workflow.checkpoints import FolderStore
     from topicfocus.workflow.outcome import Outcome
 
 
@@ -249,25 +251,15 @@ def fit_file(
         counting=counting,
         folder=_checked_folder(out, resume, overwrite),
         **how,
-        **_beyond_memory(memory, cluster, options),
+        **_beyond_memory(memory, cluster),
     )
     return _logged(job, log, as_remarks(remarks))
 
 
-def _beyond_memory(
-    memory: int | str | None, cluster: str | None, options: ModelOptions
-) -> dict[str, Any]:
+def _beyond_memory(memory: int | str | None, cluster: str | None) -> dict[str, Any]:
     """Limit of memory and cluster of a job, checked before long work."""
     if memory is None and cluster is None:
         return {}
-    if options.topics == "auto" or options.stability:
-        auto = setting("topics", "auto")
-        what = auto if options.topics == "auto" else setting("stability")
-        mine = setting("cluster" if memory is None else "memory")
-        raise SettingError(
-            f"{mine} does not go with {what}, which fits many models to parts of the "
-            "documents in memory: say which one you want."
-        )
     if cluster is not None:
         from topicfocus.distributed.cluster import dask
 
@@ -314,12 +306,22 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         else:
             check_free(folder, job.overwrite, job.paths)
     table = _open(job, remarks)  # before anything heavy is imported
-    from topicfocus.workflow.chain import fit_source
-    from topicfocus.workflow.fit import Keeping
+    if partial is None:
+        return _fitted(job, table, remarks, None)
+    from topicfocus.workflow.checkpoints import FolderStore
+    from topicfocus.workflow.fit import Keeping, keeping_finished
 
-    keeping = None
-    if partial is not None:
-        keeping = Keeping(partial, job.every, job.resume, finished, job.fingerprint)
+    store = FolderStore(partial, job.every, remarks)
+    keeping = Keeping(store, job.resume, finished, job.fingerprint)
+    with keeping_finished(store):  # until the result is there, whatever comes between
+        outcome = _fitted(job, table, remarks, keeping)
+        return outcome if outcome.folder else write(outcome, folder, remarks, store)
+
+
+def _fitted(job: _Job, table: Any, remarks: Remarks, keeping: Any) -> Outcome:
+    """The outcome with the settings that repeat it; or that of an earlier call."""
+    from topicfocus.workflow.chain import fit_source
+
     with help_of_another(), _client(job, remarks) as client:
         outcome = fit_source(
             _read(job, table, remarks, client),
@@ -349,7 +351,7 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
     config = as_config(
         job.given, job.roles, job.options, job.reading, job.counting, **found_on_the_way
     )
-    return write(replace(outcome, config=config), folder, remarks, partial)
+    return replace(outcome, config=config)
 
 
 def _client(job: _Job, remarks: Remarks) -> AbstractContextManager[Any]:
@@ -379,31 +381,19 @@ def _read(job: _Job, table: Any, remarks: Remarks, client: Any) -> Any:
 
 
 def write(
-    outcome: Outcome, folder: Path | None, remarks: Remarks, partial: Path | None = None
+    outcome: Outcome, folder: Path | None, remarks: Remarks, store: FolderStore | None = None
 ) -> Outcome:
     """The outcome, written where there is a folder; then its checkpoints go."""
     if folder is None:
         return outcome
-    if partial is None:
-        written = write_outcome(folder, outcome, remarks)
-        return replace(outcome, folder=folder, written=tuple(written))
-    from topicfocus.interrupts import is_interrupt
-    from topicfocus.workflow.checkpoints import FolderStore
-    from topicfocus.workflow.fit import keep_for_later
-
-    store = FolderStore(partial, 0.0, remarks)
-    try:
-        written = write_outcome(folder, outcome, remarks)
-    except BaseException as error:
-        hint = keep_for_later(store, error)
-        if is_interrupt(error):
-            raise Interrupted(*hint) from None
-        raise
-    try:
-        gone = store.remove()
-    except KeyboardInterrupt:  # the result is there: its checkpoints are not needed any more
-        store.remove()
-        raise
-    if not gone:
-        remarks.warn(f"{partial} has files that are none of ours: it stays.")
+    gone = True
+    # Once the result takes its place, Ctrl-C waits until checkpoints are gone: both at once would
+    # say that there is something to go on with.
+    with uninterrupted(at_once=False) as wait:
+        written = write_outcome(folder, outcome, remarks, wait)
+        if store is not None:
+            store.needed = False
+            gone = store.remove()
+    if store is not None and not gone:
+        remarks.warn(f"{store.folder} has files that are none of ours: it stays.")
     return replace(outcome, folder=folder, written=tuple(written))

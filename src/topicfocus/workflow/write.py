@@ -6,14 +6,16 @@ import glob
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topicfocus.workflow.config import config_text
 from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.interrupts import undoing
 from topicfocus.workflow.leftovers import remove_ours
 from topicfocus.workflow.manifest import (
     CONFIG_FILE,
@@ -139,29 +141,30 @@ def _is_same(path: Path, other: str) -> bool:
 
 
 @contextmanager
-def writing(folder: Path, fingerprint: str | None = None) -> Iterator[Path]:
+def writing(
+    folder: Path, fingerprint: str | None = None, whole: Callable[[], object] = lambda: None
+) -> Iterator[Path]:
     """A new folder to fill, which takes the name `folder` when the block ends without error.
 
     Where there is a result already, its files are replaced one by one, and what else is in the
-    folder stays where it is. Everything new is whole and on the disk before the first is.
+    folder stays where it is. Everything new is whole and on the disk before the first is; `whole`
+    is called then.
     """
     folder = folder.resolve()
     temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(6)}.tmp")
-    temporary.mkdir()
-    try:
+    with undoing(partial(remove_ours, temporary)):
+        temporary.mkdir()
         yield temporary
         unknown = set(os.listdir(temporary)) - set(RESULT_FILES)
         if unknown:  # of whoever adds a file to results: it would be nobody's
             raise ValueError(f"{', '.join(sorted(unknown))} is missing in manifest.RESULT_FILES.")
         new = describe(temporary, fingerprint)
         write_manifest(temporary, new)
+        whole()
         if folder.exists():
             _replace(folder, temporary, new)
         else:
             temporary.rename(folder)
-    except BaseException:
-        remove_ours(temporary)
-        raise
 
 
 def _replace(folder: Path, temporary: Path, new: Manifest) -> None:
@@ -176,15 +179,16 @@ def _replace(folder: Path, temporary: Path, new: Manifest) -> None:
         if name not in new.files:
             (folder / name).unlink(missing_ok=True)
     os.replace(temporary / MANIFEST_FILE, folder / MANIFEST_FILE)
-    remove_ours(temporary)
 
 
-def write_outcome(folder: Path, outcome: Outcome, remarks: Remarks) -> list[str]:
-    """Model, figures, predictions and the page; returns their names."""
+def write_outcome(
+    folder: Path, outcome: Outcome, remarks: Remarks, whole: Callable[[], object] = lambda: None
+) -> list[str]:
+    """Model, figures, predictions and the page; returns their names. `whole`: see `writing`."""
     import topicfocus
     from topicfocus.workflow.predict import write_csv
 
-    with writing(folder, outcome.fingerprint) as temporary:
+    with writing(folder, outcome.fingerprint, whole) as temporary:
         topicfocus.save(outcome.pipeline, temporary / MODEL_FILE)
         with whole_file(temporary / METRICS_FILE) as stream:
             json.dump(outcome.result, stream, indent=2, ensure_ascii=False, allow_nan=False)

@@ -18,9 +18,19 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.stats import chi2
 
-from topicfocus.corpus.parts import Counts, take_columns
-from topicfocus.inference.passes import dot, row_sums, transposed_dot, transposed_dots
+from topicfocus.corpus.parts import Counts, Rows, sum_bounds, take_columns
+from topicfocus.inference.passes import (
+    Arrays,
+    Task,
+    dot,
+    row_sums,
+    run_pass,
+    transposed_dot,
+    transposed_dots,
+    zeros,
+)
 from topicfocus.inference.state import Problem
+from topicfocus.kernels.products import add_rows, add_words
 
 #: Completing ends when nothing is added; this many rounds have always been enough.
 _MOST_ROUNDS = 10
@@ -37,22 +47,44 @@ def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarr
         x = scale * x.ravel()
         return dot(words, x) - length * (share @ x)
 
-    def backward(r: np.ndarray) -> np.ndarray:
-        r = weight * r
-        return scale * (transposed_dot(words, r) - share * (length @ r))
+    def square_dot(x: np.ndarray) -> np.ndarray:
+        """There and back in one pass over the documents."""
+        x = scale * x.ravel()
+        task = Task(
+            kernel=_square,
+            make=zeros((len(x), 1), 1),
+            shared=(x[:, None], share @ x),
+            given=(length[:, None], weight[:, None]),
+            scratch=(1,),
+            finish=_square_sums,
+        )
+        sums, total = run_pass(words, task, sum_bounds(words.indptr), None)
+        return scale * (sums[:, 0] - share * total[0])
 
     n_words = words.shape[1]
     if n_factors >= n_words - 1:  # too few words for an iterative method
-        square = np.column_stack([backward(forward(e)) for e in np.eye(n_words)])
+        square = np.column_stack([square_dot(e) for e in np.eye(n_words)])
         directions = np.linalg.eigh(square)[1][:, ::-1][:, :n_factors]
     else:
-        operator = LinearOperator(
-            (n_words, n_words), matvec=lambda x: backward(forward(x)), dtype=float
-        )
+        operator = LinearOperator((n_words, n_words), matvec=square_dot, dtype=float)
         # A start of its own, so that the same data give the same words.
         start = np.random.default_rng(0).standard_normal(n_words)
         directions = eigsh(operator, k=n_factors, v0=start, tol=1e-4)[1]
     return np.column_stack([forward(direction) for direction in directions.T])
+
+
+def _square(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
+    """r_d = w_d (x_d·x - ℓ_d p·x), and its sums over the documents of each word."""
+    x, offset = shared
+    (length, weight), (r,) = given, changed
+    add_rows(*rows, x, r)
+    r -= length * offset
+    np.multiply(weight, r, out=r)
+    add_words(*rows, r, total[0])
+
+
+def _square_sums(shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
+    total[1][:] += given[0][:, 0] @ changed[0]
 
 
 def factor_dependence(

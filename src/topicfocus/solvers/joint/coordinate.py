@@ -34,6 +34,7 @@ class CoordinateState:
     While sort-and-cut runs, `parameters.topic_word` is a table of counterfactual profiles: the rows
     of dropped words are what they would be if kept, and only Σ_v φ_v β_vk = 1 holds. `past` are
     statistics of documents no longer at hand; they count for everything but η and its family.
+    `objective` is the bound of the epoch before.
     """
 
     problem: Problem
@@ -42,6 +43,7 @@ class CoordinateState:
     concentration: np.ndarray
     epoch: int
     past: SufficientStats | None = None
+    objective: float = -np.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +60,10 @@ class CoordinateSolver:
     final_temperature : float
     description_length : float
         Factor on the description length of a kept word.
+    relaxation : float
+        Topics go this many times as far as the closed form asks, β ∝ β_old^(1-r) β_new^r, which
+        takes fewer epochs (below 2; Salakhutdinov & Roweis 2003). After an epoch that lowered the
+        bound the step is the closed form's own. One: the bound never falls.
     """
 
     selection: Literal["closed_form", "sort_and_cut"] = "closed_form"
@@ -68,6 +74,7 @@ class CoordinateSolver:
     settle: int = 10
     final_temperature: float = 5e-4
     description_length: float = 1.0
+    relaxation: float = 1.0
 
     def epochs(self, max_epochs: int) -> int:
         if self.selection == "sort_and_cut":
@@ -91,14 +98,20 @@ class CoordinateSolver:
         gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
         return CoordinateState(problem, hyper, start, gamma, 0)
 
-    def pack(self, state: CoordinateState) -> tuple[ModelState, np.ndarray, int]:
+    def pack(self, state: CoordinateState) -> tuple[ModelState, np.ndarray, int, float]:
         """All that a later epoch depends on, besides the problem; γ is worked on in place."""
-        return state.parameters, state.concentration.copy(), state.epoch
+        return state.parameters, state.concentration.copy(), state.epoch, state.objective
 
     def unpack(self, state: CoordinateState, packed: tuple) -> CoordinateState:
         """The state that was packed, of the problem of `state`."""
-        parameters, concentration, epoch = packed
-        return replace(state, parameters=parameters, concentration=concentration, epoch=epoch)
+        parameters, concentration, epoch, objective = packed
+        return replace(
+            state,
+            parameters=parameters,
+            concentration=concentration,
+            epoch=epoch,
+            objective=objective,
+        )
 
     def model(self, state: CoordinateState) -> ModelState:
         parameters = state.parameters
@@ -125,6 +138,8 @@ class CoordinateSolver:
         if self.selection == "closed_form":
             inclusion = update_inclusion(stats, old, hyper)
             topics = update_topics(stats, inclusion)
+            if self.relaxation != 1 and objective >= state.objective:
+                topics = relaxed(old.topic_word, topics, self.relaxation)
         else:
             inclusion, temperature = self._select(stats, state)
             topics = _profiles(stats, inclusion)
@@ -143,7 +158,8 @@ class CoordinateSolver:
         info = StepInfo(
             state.epoch + 1, objective, int(np.sum(inclusion > 0.5)), temperature=temperature
         )
-        return replace(state, parameters=new, epoch=state.epoch + 1), info
+        state = replace(state, parameters=new, epoch=state.epoch + 1, objective=objective)
+        return state, info
 
     def _select(
         self, stats: SufficientStats, state: CoordinateState
@@ -166,6 +182,20 @@ class CoordinateSolver:
         score = lift(stats.word_evidence, stats.word_count, old.inclusion) - cost
         inclusion = sort_and_cut(score, stats.word_count, hyper.inclusion_prior, temperature)
         return inclusion, temperature
+
+
+def relaxed(before: np.ndarray, after: np.ndarray, relaxation: float) -> np.ndarray:
+    """β ∝ before^(1-r) after^r, a distribution a topic; what is zero in either is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> relaxed(np.array([[0.5], [0.5]]), np.array([[0.75], [0.25]]), 2.0).ravel().tolist()
+    [0.9, 0.1]
+    """
+    ratio = np.divide(after, before, out=np.zeros_like(after), where=before > 0)
+    further = before * ratio**relaxation
+    return further / further.sum(axis=0)
 
 
 def _profiles(stats: SufficientStats, inclusion: np.ndarray) -> np.ndarray:
