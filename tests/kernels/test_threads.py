@@ -23,8 +23,8 @@ from topicfocus.kernels.threads import (
     MOST_CHUNKS,
     SMALLEST_CHUNK,
     chunk_bounds,
-    map_in_order,
     clear,
+    map_in_order,
     n_threads,
     run_chunks,
 )
