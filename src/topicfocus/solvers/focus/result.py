@@ -48,9 +48,9 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class ShareTrial:
-    """An inclusion prior that was tried, and the share of the held-out target it explains.
+    """An inclusion prior that was tried, and the share of the target it explains.
 
-    `error` is the standard error of what it explains less than the best one, document by document.
+    Of documents not trained on; `error` is the standard error over them.
     """
 
     share: float
