@@ -556,7 +556,7 @@ def test_the_story_says_units_and_scale(open_page):
     assert amounts[0].endswith(" stars") and not amounts[1].endswith(" stars")
     decimals = {len(re.search(r"\.(\d+)", a).group(1)) for a in amounts}
     assert len(decimals) == 1
-    assert re.search(r"on a scale from|training saw", story.inner_text())
+    assert re.search(r"on a scale from|training documents have", story.inner_text())
     story = open_page(explorer("binary", target_name="liked").html).locator(".story")
     assert story.locator(".amount").first.inner_text().endswith(" points")
     assert "scale" not in story.inner_text()

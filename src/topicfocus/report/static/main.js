@@ -3,12 +3,18 @@
 const TITLES = { topics: "Topics", words: "Words", documents: "Documents", try: "Try it", fit: "Fit" };
 const DRAW = { topics: drawTopics, words: drawWords, documents: drawDocuments, try: drawTry, fit: drawFit };
 
+/** "500 of 2,000 held-out documents": figures are of all of them. */
+function shownDocuments(data) {
+  const shown = data.documents.row.length, all = Math.max(0, ...data.evaluation.map((found) => (found ? found.n : 0)));
+  return `${format(shown)}${all > shown ? ` of ${format(all)}` : ""} ${data.held_out ? "held-out " : ""}documents`;
+}
+
 function header(model) {
   const { data } = model;
   const kept = model.kept.length;
   return el("header", {},
     el("div", { class: "title" }, el("h1", {}, data.title),
-      el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} words kept, ${format(data.documents.row.length)} ${data.held_out ? "held-out " : ""}documents in this page`)),
+      el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} words kept, ${shownDocuments(data)} in this page`)),
     el("div", { class: "fields tools" },
       model.L > 1 ? effectChoice(model) : null,
       el("button", { type: "button", id: "theme", "data-key": "theme", onclick: () => { switchTheme(); update({}); } }, "Light or dark"),

@@ -62,10 +62,11 @@ function numberStory(model, l) {
   const line = (list, ...head) => (list.length ? el("p", {}, head, " ", listedParts(list.map((k, i) => driver(model, k, l, decimals, i === 0 ? unit : ""))), ".") : null);
   const other = target.kind === "bernoulli" ? `, so that “${target.labels[0]}” is likelier` : "";
   return [
+    data.effects ? el("p", { class: "note" }, `Changes of ${thing(model, l)}${isClass(target) ? ", in percentage points" : ""}, from documents with little of a topic to documents with much of it. In a typical document: ${levelText(model, data.effects.typical[l], l)}${scaleText(model, l)}.`) : null,
     line(up, "What ", el("strong", { class: "up" }, "raises"), " ", el("strong", {}, thing(model, l)), ":"),
     line(down, "What ", el("strong", { class: "down" }, "lowers"), " ", up.length ? `it${other}:` : [el("strong", {}, thing(model, l)), `${other}:`]),
     covariateStory(model, l),
-    data.effects ? el("p", { class: "note" }, `How far it moves, in ${isClass(target) ? "percentage points" : target.name}, from documents with little of a topic to documents with much of it. In a typical document it is ${levelText(model, data.effects.typical[l], l)}${scaleText(model, l)}.`) : null,
+    el("p", { class: "note" }, data.topics.context ? "In brackets: other words of such documents, which are not in the topic. " : "", "What goes together in the documents, not what causes what."),
   ];
 }
 
@@ -83,7 +84,7 @@ function scaleText(model, l) {
   const [low, high] = target.levels ? [target.levels[0], target.levels[target.levels.length - 1]] : target.limits || [null, null];
   if (typeof low === "number" && typeof high === "number") return `, on a scale from ${format(low)} to ${format(high)}`;
   const [least, most] = data.effects.observed[l];
-  return least === null ? "" : `; training saw ${format(least)} to ${format(most)}`;
+  return least === null ? "" : `; training documents have ${format(least)} to ${format(most)}`;
 }
 
 /** What goes up: the target, or the probability of a class. */
@@ -100,6 +101,7 @@ function moving(model, l) {
 
 /** Classes, each with the topic that speaks for it most. */
 function classStory(model, target) {
+  const { data } = model;
   const best = target.labels.map((label, c) => {
     const l = target.first + c;
     const k = Array.from({ length: model.K }, (_, j) => j).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change)[0];
@@ -107,9 +109,9 @@ function classStory(model, target) {
   }).sort((a, b) => b.change - a.change).slice(0, MOST_CLASSES);
   const far = ({ k, l }) => (reach(model, k, l).shares ? ` (${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)})` : "");
   return [
-    el("p", {}, `${model.K} topics tell ${target.labels.length} classes of ${target.name} apart: `,
+    el("p", {}, `${model.K} topics tell ${target.labels.length} classes of ${target.name} apart${best.length < target.labels.length ? `; the ${best.length} clearest` : ""}${data.effects ? ", with the probability of the class in documents with little and with much of the topic" : ""}: `,
       listedParts(best.map((one) => [namedTopic(model, one.k, one.l), " speaks for ", el("strong", {}, one.label), el("span", { class: "muted" }, far(one))])), ". "),
-    el("p", { class: "note" }, model.data.effects ? "In brackets: the probability of the class in documents with little and with much of the topic. " : "", confusedText(model, target))];
+    el("p", { class: "note" }, confusedText(model, target))];
 }
 
 function confusedText(model, target) {
@@ -117,7 +119,7 @@ function confusedText(model, target) {
   if (!found || !found.confusion) return "";
   let worst = null;
   found.confusion.forEach((row, a) => row.forEach((n, p) => { if (a !== p && n && (!worst || n > worst.n)) worst = { a, p, n }; }));
-  return worst ? `Most often mistaken: “${target.labels[worst.a]}” for “${target.labels[worst.p]}” (${format(worst.n)} documents). ` : "";
+  return worst ? `Most often mistaken: “${target.labels[worst.a]}” is taken for “${target.labels[worst.p]}” (${format(worst.n)} documents). ` : "";
 }
 
 /** Which figure says most, by kind of target. */
@@ -130,6 +132,13 @@ const MEANING = {
   accuracy: "The share of documents whose class is predicted right.",
 };
 
+/** The same in a few words with the figure itself; "" where it speaks for itself. */
+function inWords(name, value, target) {
+  if (name === "R²" && value > 0) return ` (${percent(value)} of the differences between documents)`;
+  if (name === "AUC" && target.kind === "bernoulli") return ` (of one “${target.labels[1]}” and one “${target.labels[0]}”, it tells which is which in ${percent(value)} of cases)`;
+  return "";
+}
+
 function figuresStory(model, l) {
   const { data } = model;
   const kept = keptWords(model), all = data.words.names.length;
@@ -141,7 +150,7 @@ function figuresStory(model, l) {
   const value = (row) => (SHARES.includes(name) ? percent(row[name]) : fixed(row[name], 2));
   const others = rows.slice(1).filter(([, row]) => row[name] !== undefined).map(([who, row]) => `${who} ${value(row)}`);
   const where = data.held_out ? `on ${fixed(found.n, 0)} documents that training did not see` : `on ${fixed(found.n, 0)} documents (not said to be held out)`;
-  return el("p", {}, el("strong", {}, words), ` reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
+  return el("p", {}, el("strong", {}, words), ` reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], data.targets[t]), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
 }
 
 /** The entry of a check of the fit that is a sentence. */

@@ -164,9 +164,10 @@ function forest(model, order, chosen) {
       el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
   });
   const title = own ? "Effects of topics on their classes" : `Effects of topics on ${predictorName(model, l)}`;
+  const dashed = own ? "" : "; dashed: a typical document";
   const measured = own ? "the probability of the class" : thing(model, l);
   return el("div", { class: "forest" },
-    el("p", { class: "muted" }, e ? `${measured.replace("the ", "")}, in documents with little and with much of the topic` : "coefficients"), head,
+    el("p", { class: "muted" }, e ? `${measured.replace("the ", "")}, in documents with little (○) and with much (●) of the topic${dashed}` : "coefficients"), head,
     el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
     savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicName(data, k)}` : topicName(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: r.change >= 0 ? "up" : "down", text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
 }
