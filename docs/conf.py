@@ -13,11 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from sphinx.util import inspect as sphinx_inspect
+
 import topicfocus
 
 HERE = Path(__file__).parent
 FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.M | re.S)
-MENTION = re.compile(r"(?<![\w/\[(.])docs/([a-z-]+)\.md(?![\w\])])")
+#: Not what is a link already: neither its text, in brackets, nor where it leads.
+MENTION = re.compile(r"(?<![\w/\[.])(?<!\]\()docs/([a-z-]+)\.md(?![\w\]])")
 EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)")
 sys.path.insert(0, str(HERE / "_site"))
 # Gallery fits are small; more threads than processors only wait for one another.
@@ -65,6 +68,10 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 suppress_warnings = ["config.cache"]
+
+# An operation of a family has one signature. Autodoc would repeat it for each registered family,
+# whose implementations are not annotated.
+sphinx_inspect.is_singledispatch_function = lambda obj: False
 
 # A name in single backticks is code, as in Markdown.
 default_role = "code"

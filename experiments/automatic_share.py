@@ -3,12 +3,13 @@
     TOPICFOCUS_DATA=... python experiments/automatic_share.py [DATA ...] [--splits 5] [--part test]
     python experiments/automatic_share.py --table                       # only write the page
 
-A model is fitted with ``inclusion_prior="auto"``, and one with every other share of the path it has
-tried. All are scored on documents that took no part: the test part, with choices made on the
-validation part; or, with `--part valid`, by which rules may be compared, the validation part, with
-choices made on a tenth of the training part. The loss of a document is the squared error, or minus
-the log of its class's probability. The automatic choice is *within* if its mean loss is at most the
-best share's and one standard error of that (over documents). A line of
+A model is fitted with ``inclusion_prior="auto"``, and one with every other share of the path, given
+(a given share is reached, an automatic one is a limit). All are scored on documents that took no
+part: the test part, with choices made on the validation part and folds of the training part; or,
+with `--part valid`, by which rules may be compared, the validation part, with choices made on a
+tenth of the training part. The loss of a document is the squared error, or minus the log of its
+class's probability. The automatic choice is *within* if its mean loss is at most the best share's
+and one standard error of that (over documents). A line of
 experiments/results/automatic_share.jsonl for each finished split; an interrupted run goes on.
 """
 
@@ -25,6 +26,7 @@ from themes import TOPICS, Data, load, score
 
 import topicfocus
 from topicfocus import metrics
+from topicfocus.solvers.focus.settings import THEMED
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "automatic_share.jsonl"
@@ -73,8 +75,10 @@ def one_split(name: str, split: int, part: str) -> dict[str, Any]:
     model, auto = fit(data, name, split, "auto", part)
     # Where half of the tokens are fewer than ten a document there is one share on the path.
     path = [tuple(t) for t in getattr(model, "inclusion_path_", ((auto["share"], 0.0, 0.0),))]
+    # All shares of the plan, also those at which no further word says more than noise.
+    shares = {min(path[0][0] * step, THEMED.largest_share) for step in THEMED.share_steps}
     rows = [auto]
-    for share, *_ in path:
+    for share in sorted(shares):
         if abs(share - auto["share"]) > 1e-12:
             rows.append(fit(data, name, split, share, part)[1])
     rows.sort(key=lambda row: row["share"])
@@ -134,7 +138,7 @@ def _cells(name: str, rows: list[dict[str, Any]]) -> list[str]:
     away = [above(r) for r in rows]
     best = [min(r["rows"], key=lambda x: x["loss"])["score"] for r in rows]
     diversity = [r["auto"]["diversity"] for r in rows]
-    path = " ".join(f"{share:.2f}" for share, *_ in rows[0]["path"])
+    path = " ".join(f"{row['share']:.2f}" for row in rows[0]["rows"])
     taken = " ".join(f"{r['auto']['share']:.2f}" for r in rows)
     return [
         f"{name}, {TOPICS[name]}",

@@ -1,6 +1,8 @@
 """The topics of real data sets, to be read: docs/themes.md.
 
-    TOPICFOCUS_DATA=... python experiments/show_themes.py
+    TOPICFOCUS_DATA=... python experiments/show_themes.py [yelp imdb ...]
+
+All of them take some minutes; each is on the page as soon as it is done.
 
 The focused model with its defaults, on training and validation part of split 0. For each topic:
 what it changes on the target's own scale where test documents are (`topic_effects`), its words, the
@@ -11,6 +13,8 @@ are not ours to show.
 
 from __future__ import annotations
 
+import re
+import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,8 @@ import themes as bar
 
 import topicfocus
 
+#: What people would say of the topics: written by hand, and kept.
+NOTES = "Would they nod?"
 TITLES = {
     "yelp": "Restaurants, stars (Yelp)",
     "pang_lee": "Films, ratings 1 to 10 (Pang & Lee)",
@@ -88,7 +94,8 @@ def section(name: str) -> list[str]:
     kept = int(model.selected_words_.sum())
     share = model.inclusion_prior_
     lines = ["", f"## {TITLES[name]}", ""]
-    lines += [f"{kept:,} of {len(data.vocabulary):,} words kept, a share of {share:.2f}.", ""]
+    kept_of = f"{kept:,} of {len(data.vocabulary):,} words kept, a share of {share:.2f}"
+    lines += [f"{kept_of} (version {topicfocus.__version__}, {date.today():%Y-%m-%d}).", ""]
     lines += ["| changes | words | goes with | three documents |", "|---|---|---|---|"]
     for k in np.argsort([-change for change, _ in said], kind="stable"):
         row = [said[k][1], ", ".join(map(short, words[k])), ", ".join(map(short, context[k]))]
@@ -99,19 +106,22 @@ def section(name: str) -> list[str]:
 
 
 def main() -> None:
-    head = (__doc__ or "").split("\n\n")
-    lines = [
-        "# Topics to read",
-        "",
-        f"Made by `python experiments/show_themes.py`, version {topicfocus.__version__}, "
-        f"{date.today():%Y-%m-%d}. " + " ".join(head[2].split()),
-    ]
+    about = " ".join((__doc__ or "").split("\n\n")[3].split())
     place = Path(__file__).parent.parent / "docs" / "themes.md"
-    notes = place.read_text(encoding="utf-8") if place.exists() else ""
-    notes = notes[notes.index("## Would they nod?") :] if "## Would they nod?" in notes else ""
-    for name in TITLES:
-        lines += section(name)
-    place.write_text("\n".join([*lines, "", notes]).rstrip() + "\n", encoding="utf-8")
+    before = place.read_text(encoding="utf-8") if place.exists() else ""
+    parts = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", before, re.M | re.S))
+    for name in sys.argv[1:] or TITLES:
+        parts[TITLES[name]] = "\n".join(section(name)[2:]) + "\n"
+        lines = [
+            "# Topics to read",
+            "",
+            f"Made by `python experiments/show_themes.py`. {about}",
+            "",
+        ]
+        for title in [*TITLES.values(), NOTES]:
+            if title in parts:
+                lines += [f"## {title}", parts[title].rstrip("\n"), ""]
+        place.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

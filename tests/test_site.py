@@ -113,3 +113,18 @@ def test_every_page_is_looked_at(site, tmp_path):
     assert look.pages_to_look_at(tmp_path, every=False) == list(look.PAGES)
     found = look.pages_to_look_at(tmp_path, every=True)
     assert found == sorted({*look.PAGES, "docs/howto/new"})
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("(docs/cli.md)", True),
+        ("see docs/cli.md.", True),
+        ("[docs/cli.md](cli.md)", False),
+        ("[here](docs/cli.md)", False),
+        ("../docs/cli.md", False),
+    ],
+)
+def test_mentions_of_pages_are_found(text, linked):
+    line = re.search(r'^MENTION = re.compile\(r"(.*)"\)$', (DOCS / "conf.py").read_text(), re.M)
+    assert bool(re.search(line.group(1), text)) == linked

@@ -95,10 +95,24 @@ def test_a_cut_says_its_share_and_cost(data, evidence, share):
     cut = cut_vocabulary(data, evidence, SETTINGS, share)
     amount = evidence.evidence.combined(THEMED.marginal_share)
     assert cut.share == share
-    assert cut.word_cost == description_cost(amount, cut.share, THEMED.smallest_vocabulary)
+    assert cut.word_cost == description_cost(amount, 0.0, THEMED.smallest_vocabulary)
     assert np.all(amount[cut.kept] > cut.word_cost)
     kept = data.word_counts[cut.kept].sum() / data.word_counts.sum()
     assert kept <= cut.share or len(cut.kept) == 10
+    given = cut_vocabulary(data, evidence, replace(SETTINGS, inclusion_prior=share), share)
+    assert given.word_cost == description_cost(amount, share, THEMED.smallest_vocabulary)
+
+
+def test_an_automatic_share_is_a_limit_and_a_share_that_is_given_is_reached(data, evidence):
+    """Words that say no more than noise are kept for a user who wants them, and for stability."""
+    made = make_reviews(300, random_state=4).relevant
+    tokens = data.word_counts / data.word_counts.sum()
+    auto = cut_vocabulary(data, evidence, SETTINGS, 0.5).kept
+    assert made[auto].all() and tokens[auto].sum() < 0.4  # 28% of the tokens are relevant
+    given = cut_vocabulary(data, evidence, replace(SETTINGS, inclusion_prior=0.5), 0.5).kept
+    assert set(auto) < set(given) and tokens[given].sum() > 0.45
+    stable = cut_vocabulary(data, evidence, replace(SETTINGS, stable=True), 0.5).kept
+    assert set(auto) < set(stable)
 
 
 def test_a_larger_share_keeps_a_superset(data, evidence):
@@ -126,7 +140,7 @@ def test_a_result_has_the_share_and_cost_of_its_last_cut(data, refit):
     result = fit_focused(data.train, data.held_out, data.family, settings)
     assert result.inclusion_prior in [trial.share for trial in result.shares]
     used = settings.plan.smallest_vocabulary
-    assert result.word_cost == description_cost(result.evidence, result.inclusion_prior, used)
+    assert result.word_cost == description_cost(result.evidence, 0.0, used)
     kept = np.flatnonzero(result.state.inclusion)
     assert np.all(result.evidence[kept] > result.word_cost)
 
@@ -170,6 +184,13 @@ def test_a_larger_share_where_topics_are_alike(data, monkeypatch):
     """Shaped topics that share their top words are no topics; the most diverse ones if all do."""
     settings = replace(SETTINGS, max_steps=2, refit=False)
     shares = list(possible_shares(data, settings))
+    # As if every share had words to add.
+    plain = share_module.cut_vocabulary
+    monkeypatch.setattr(
+        share_module,
+        "cut_vocabulary",
+        lambda d, e, s, share: plain(d, e, replace(s, inclusion_prior=share), share),
+    )
     monkeypatch.setattr(share_module, "smallest_good", lambda *_: 0)
     seen = []
 
@@ -201,17 +222,54 @@ def test_diversity_is_that_of_the_metric(data):
 
 def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
     chosen = choose_share(data, evidence, themes_of(data, SETTINGS), SETTINGS)
-    assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))
-    index = [t.share for t in chosen.trials].index(chosen.cut.share)
+    # The largest has no word to add to those of the second.
+    assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))[:2]
+    cut, start = chosen.candidate(0)
+    index = [t.share for t in chosen.trials].index(cut.share)
     best = max(chosen.trials, key=lambda t: t.explained)
     assert chosen.trials[index].explained >= best.explained - best.error
-    assert [cut.share for cut, _ in chosen.candidates()] == [t.share for t in chosen.trials[index:]]
+    assert [cut.share for cut in chosen.cuts] == [t.share for t in chosen.trials[index:]]
     np.testing.assert_array_equal(
-        chosen.cut.kept, cut_vocabulary(data, evidence, SETTINGS, chosen.cut.share).kept
+        cut.kept, cut_vocabulary(data, evidence, SETTINGS, cut.share).kept
     )
-    assert 0 < chosen.trials[index].explained < 1
+    assert len(start.logits) == len(cut.kept) and 0 < chosen.trials[index].explained < 1
     given = choose_share(data, evidence, None, replace(SETTINGS, inclusion_prior=0.1))
-    assert given.trials == () and given.cut.share == 0.1
+    assert given.trials == () and [cut.share for cut in given.cuts] == [0.1]
+
+
+def test_few_documents_set_aside_are_no_judges_of_shares(data, evidence, problem, monkeypatch):
+    """Folds then, each predicted from the others; the errors are those of all documents."""
+    themes, rows = themes_of(data, SETTINGS), np.arange(problem.n_docs)
+    parts = [(problem.rows(rows[rows % 3 != i]), problem.rows(rows[rows % 3 == i])) for i in (0, 1)]
+    aside = choose_share(data, evidence, themes, SETTINGS).trials
+    chosen = choose_share(data, evidence, themes, SETTINGS, lambda: iter(parts)).trials
+    each = []
+    for train, held in parts:
+        own = FocusData.of(train, held, data.family)
+        fold = gather_evidence(own, evidence.penalties)
+        each.append(
+            share_module._compared(
+                own,
+                fold,
+                themes,
+                SETTINGS,
+                [cut_vocabulary(own, fold, SETTINGS, t.share) for t in aside],
+            )
+        )
+    for i, trial in enumerate(chosen):
+        assert trial.explained == pytest.approx(np.mean([part.explained[i] for part in each]))
+        losses = np.concatenate([part.losses[i] for part in each])
+        assert trial.error == pytest.approx(losses.std(ddof=1) / np.sqrt(len(losses)))
+    # 200 documents instead of 50: the error is about half.
+    assert max(t.error for t in chosen) < min(t.error for t in aside)
+    # Enough set aside, no folds, or a fold in which no word says anything: those set aside.
+    assert choose_share(data, evidence, themes, SETTINGS, lambda: ()).trials == aside
+    monkeypatch.setattr(share_module, "ENOUGH_ASIDE", data.held_out.size)
+    assert choose_share(data, evidence, themes, SETTINGS, lambda: iter(parts)).trials == aside
+    monkeypatch.undo()
+    silent = replace(parts[1][0], target=np.ones(parts[1][0].n_docs))
+    bad = [parts[0], (silent, parts[1][1])]
+    assert choose_share(data, evidence, themes, SETTINGS, lambda: iter(bad)).trials == aside
 
 
 # ---- start --------------------------------------------------------------------------------------

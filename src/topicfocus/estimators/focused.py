@@ -61,9 +61,10 @@ class FocusedTopicRegressor(TopicRegressor):
         Expected share of tokens that are relevant. Words are kept up to it by what they say about
         the target; where that runs out earlier, words that vary with the kept ones, as words of
         the same topics do, fill it up. "auto": ten tokens of an average document, or twice or four
-        times that, but between 5% and 50%: the least that predicts the documents set aside as well
-        as the best of them, to one standard error, or a larger one if topics
-        would share over a fifth of their top words. That is a limit, and not filled up.
+        times that, but between 5% and 50%: the least that predicts documents not trained on (folds
+        of X, or X_val if it has 3,000 documents) as well as the best of them, to one standard
+        error, or a larger one if topics would share over a fifth of their top words. That is a
+        limit: words that say no more than noise would are not kept to reach it.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
@@ -109,8 +110,8 @@ class FocusedTopicRegressor(TopicRegressor):
     explained_ : tuple of float
         Share of the held-out target's deviance that the model explains.
     inclusion_path_ : tuple of (share, explained, error)
-        The shares that "auto" tried, what each explains before topics are shaped, and the standard
-        error of what it explains less than the best one.
+        The shares that "auto" tried, what each explains before topics are shaped of documents not
+        trained on, and the standard error of that. A share that adds no word is left out.
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists

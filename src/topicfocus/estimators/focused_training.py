@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.holding_out import hold_out
+from topicfocus.estimators.holding_out import folds_of, hold_out
 from topicfocus.estimators.parameters import (
     check_count,
     check_flag,
@@ -34,6 +35,7 @@ from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
 from topicfocus.solvers.focus.draft import drafts_for
+from topicfocus.solvers.focus.share import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.solvers.stream import focus_stream
 from topicfocus.solvers.stream.reservoir import Reservoir
 
@@ -75,7 +77,8 @@ class FocusedTrainer:
         mine, theirs = (d.problem(1.0, self.n_jobs) for d in (documents, held_out))
         n_words = documents.corpus.n_words
         with progress_bar(self.title, n_words, self.verbose, "objective/doc") as report:
-            result = fit_focused(mine, theirs, family, self.settings, report)
+            folds = self._folds(seen, seen.problem(1.0, self.n_jobs), targets)
+            result = fit_focused(mine, theirs, family, self.settings, report, folds=folds)
         n_iter, history = len(result.history), _history(result)
         fitted = self._fitted(result, targets, n_iter, history, counted(seen))
         if drafts_for(self.settings) is None:  # nobody asks a draft for words beside its topics
@@ -105,6 +108,15 @@ class FocusedTrainer:
         rng = generator(self.random_state)
         return hold_out(documents, targets, self.validation_fraction, rng)
 
+    def _folds(self, documents: Documents, problem: Problem, targets: TargetModel) -> Folds:
+        """Folds to compare shares of words on, made when they are asked for, one at a time."""
+
+        def parts() -> Iterator[tuple[Problem, Problem]]:
+            for train, held in folds_of(documents, targets, N_FOLDS, MOST_COMPARED):
+                yield problem.rows(train), problem.rows(held)
+
+        return parts
+
     def _fitted(
         self,
         result: FocusResult,
@@ -128,6 +140,7 @@ class FocusedTrainer:
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
             explained=(result.explained,),
             openness=result.chosen.choices.openness,
+            excess=result.chosen.choices.excess,
             shares=tuple((t.share, t.explained, t.error) for t in result.shares) or None,
             **seen,
         )
@@ -161,9 +174,9 @@ class FocusedTrainer:
         def family_of(problem: Problem) -> Any:
             return targets.start(_codes(problem), problem.doc_weights)
 
-        def split_of(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+        def split_of(problem: Problem) -> tuple[np.ndarray, np.ndarray, Folds]:
             seen = Documents(problem.corpus, _codes(problem), problem.doc_weight)
-            return self._hold_out(seen, targets)
+            return *self._hold_out(seen, targets), self._folds(seen, problem, targets)
 
         batch = documents.problem(1.0, self.n_jobs)
         stream, found = focus_stream.advance(stream, batch, family_of, self.settings, split_of)

@@ -10,11 +10,16 @@ from topicfocus.inference.passes import dot
 
 
 def hold_out(
-    documents: Documents, targets: TargetModel, share: float, rng: np.random.Generator
+    documents: Documents,
+    targets: TargetModel,
+    share: float,
+    rng: np.random.Generator,
+    of_targets: np.random.Generator | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Documents to train on and to make choices on; classes in their proportions.
 
-    The content of a document decides (with `rng`): copies of one never come to different sides,
+    The content of a document decides, with random numbers for its words and targets (those of the
+    targets from another generator, if it is given): copies of one never come to different sides,
     and a document of weight 2 is split like two copies of it. Documents of one group stay together,
     where groups are known. Too few documents to set any aside: all serve as both, and δ is then too
     small.
@@ -25,7 +30,7 @@ def hold_out(
     assert target is not None
     if documents.group is not None:
         return _whole_groups(documents.group, target, weight, targets, share, rng)
-    place = _places(documents, target, rng)
+    place = _places(documents, target, rng, rng if of_targets is None else of_targets)
     held = np.zeros(len(everyone), dtype=bool)
     for group in _strata(target, targets):
         group = group[weight[group] > 0]
@@ -43,6 +48,37 @@ def hold_out(
     if not all(_tells(target[part & (weight > 0)]) for part in (train, held)):
         return everyone, everyone
     return everyone[train], everyone[held]
+
+
+def folds_of(
+    documents: Documents, targets: TargetModel, n: int, most: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows to train on and to predict, of `n` folds; none where documents are too few.
+
+    Split off one after the other by `hold_out`, so that copies and groups stay together and classes
+    have their proportions, by numbers that are always the same: the folds of the same documents do
+    not depend on any seed, nor on a last column of zeros. Of very many documents about `most` are
+    used.
+    """
+
+    def split_off(share: float, step: int) -> tuple[np.ndarray, np.ndarray]:
+        first, second = (np.random.default_rng((step, use)) for use in (0, 1))
+        return hold_out(documents, targets, share, first, second)
+
+    used = np.arange(documents.corpus.n_docs)
+    size = float(documents.weights.sum())
+    if size > most:
+        used = split_off(most / size, 0)[1]
+        documents = documents.rows(used)
+    left, parts = np.arange(len(used)), []
+    for i in range(n, 1, -1):
+        rest, part = split_off(1 / i, i)
+        if len(part) == len(left):
+            return []
+        parts.append(left[part])
+        left, documents = left[rest], documents.rows(rest)
+    everyone = np.arange(len(used))
+    return [(used[np.setdiff1d(everyone, part)], used[part]) for part in [*parts, left]]
 
 
 def _whole_groups(
@@ -108,11 +144,16 @@ def choose_groups(
     return held
 
 
-def _places(documents: Documents, target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _places(
+    documents: Documents,
+    target: np.ndarray,
+    rng: np.random.Generator,
+    of_targets: np.random.Generator,
+) -> np.ndarray:
     """A random number for each document that depends on nothing but its content."""
     place = dot(documents.corpus.counts, rng.standard_normal(documents.corpus.n_words))
     for column in target.T:
-        place = place + rng.standard_normal() * np.nan_to_num(column, nan=7.7)
+        place = place + of_targets.standard_normal() * np.nan_to_num(column, nan=7.7)
     return place
 
 

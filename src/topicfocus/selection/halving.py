@@ -26,7 +26,7 @@ from topicfocus.selection.examples import shown_by
 from topicfocus.selection.figures import TOP, kept_words
 from topicfocus.selection.finished import Finished, fingerprint
 from topicfocus.selection.indices import jaccard, nogueira_index
-from topicfocus.selection.intervals import half_sample_intervals
+from topicfocus.selection.intervals import Intervals, half_sample_intervals
 from topicfocus.selection.parallel import jobs_for, progress_of, run_all
 from topicfocus.selection.resampling import (
     chosen_share,
@@ -36,6 +36,9 @@ from topicfocus.selection.resampling import (
 )
 from topicfocus.selection.stable import Stability
 from topicfocus.selection.substitutes import find_substitutes
+
+#: Of what a record of a pair holds; those of another number cannot be gone on with.
+RECORDS = 2
 
 
 @shown_by(">>> found.topic_cosine.shape, found.effects.low.shape", "((2,), (2, 1))")
@@ -148,6 +151,7 @@ def _pairs(
     # More resamples later are the same work continued: their number is no part of the mark.
     mark = fingerprint(
         topicfocus.__version__,
+        RECORDS,
         fresh,
         reference,
         data.X,
@@ -211,11 +215,9 @@ def _summary(
         topic_between=np.mean([r["between"] for r in good], axis=0),
         returning=_returning(top, good),
         top=top,
-        effects=half_sample_intervals(
-            topic_effects(model, counts), np.array([r["effects"] for r in good]), level
-        ),
-        covariates=half_sample_intervals(
-            covariate_effects(model), np.array([r["covariates"] for r in good]), level
+        effects=_intervals(topic_effects(model, counts), good, "effects", "elsewhere", level),
+        covariates=_intervals(
+            covariate_effects(model), good, "covariates", "covariates_elsewhere", level
         ),
         correlation=float(np.mean(correlations)) if correlations else math.nan,
         stand_ins=find_substitutes(
@@ -224,6 +226,13 @@ def _summary(
         vocabulary=words,
         failed=errors,
     )
+
+
+def _intervals(
+    estimate: np.ndarray, records: list[dict[str, Any]], halves: str, elsewhere: str, level: float
+) -> Intervals:
+    mine, theirs = (np.array([record[name] for record in records]) for name in (halves, elsewhere))
+    return half_sample_intervals(estimate, mine, theirs, level)
 
 
 def _returning(top: Sequence[np.ndarray], records: list[dict[str, Any]]) -> np.ndarray:

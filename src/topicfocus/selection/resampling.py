@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from topicfocus.estimators.documents import read_weight
 from topicfocus.metrics.topics import top_words
 from topicfocus.metrics.words import match_topics
 from topicfocus.selection.documents import Data
@@ -14,6 +16,7 @@ from topicfocus.selection.figures import TOP, kept_words
 from topicfocus.selection.folds import halves
 from topicfocus.selection.parallel import refusing_interrupts
 from topicfocus.solvers.focus.held import holding_share
+from topicfocus.solvers.linear import fit_linear, target_columns
 
 
 def topic_effects(model: Any, counts: Any) -> np.ndarray:
@@ -28,8 +31,12 @@ def topic_effects(model: Any, counts: Any) -> np.ndarray:
     if fitted.targets is None:
         return np.zeros((fitted.state.n_topics, 0))
     mixes = fitted.mixes(fitted.corpus(counts), model.n_jobs)
+    return _within_reach(mixes, np.atleast_2d(fitted.coef).T)
+
+
+def _within_reach(mixes: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """Δ of topics with these coefficients (topics x predictors), `mixes` being the documents'."""
     low, high = np.quantile(mixes, [0.1, 0.9], axis=0)
-    coef = np.atleast_2d(fitted.coef).T
     weighted = mixes.mean(axis=0)[:, None] * coef
     rest = np.maximum(1 - mixes.mean(axis=0)[:, None], 1e-300)
     others = (weighted.sum(axis=0) - weighted) / rest
@@ -40,6 +47,28 @@ def covariate_effects(model: Any) -> np.ndarray:
     """ζ, covariates x predictors."""
     coef = getattr(model.fitted_, "covariate_coef", None)
     return np.zeros((0, 0)) if coef is None else np.atleast_2d(coef).T
+
+
+def effects_elsewhere(model: Any, counts: Any, others: Data) -> tuple[np.ndarray, np.ndarray]:
+    """Effects of a model's topics and of covariates, η and ζ estimated from `others`.
+
+    These are documents that took no part in choosing words and shaping topics: what they say of
+    the very same topics is honest. Topics' reach is that of all documents, `counts`.
+    """
+    fitted = model.fitted_
+    if fitted.targets is None:
+        return topic_effects(model, counts), covariate_effects(model)
+    beside = {k: v for k, v in others.beside.items() if k in ("covariates", "exposure")}
+    documents = fitted.documents(others.X, others.y, **beside)
+    weight = read_weight(others.beside.get("sample_weight"), documents.corpus.n_docs)
+    problem = replace(documents, weight=weight).problem(1.0, model.n_jobs)
+    design = problem.beside(fitted.mixes(documents.corpus, model.n_jobs))
+    columns = target_columns(problem, fitted.state.family)
+    coef = np.hstack([fit_linear(column, column.of(design)).coef for column in columns])
+    n_topics = fitted.state.n_topics
+    mixes = fitted.mixes(fitted.corpus(counts), model.n_jobs)
+    zeta = coef[n_topics:] if problem.covariates is not None else np.zeros((0, 0))
+    return _within_reach(mixes, coef[:n_topics]), zeta
 
 
 def chosen_share(model: Any) -> float | None:
@@ -67,6 +96,10 @@ def fit_pair(
     try:
         with holding_share(share):
             pair = [_fit(model, data.rows(part)) for part in parts]
+        honest = [
+            effects_elsewhere(half, data.X, data.rows(part))
+            for half, part in zip(pair, parts[::-1], strict=True)
+        ]
     except OSError:  # a full disk, a cluster that is gone: not this pair's doing
         raise
     except Exception as error:
@@ -85,7 +118,12 @@ def fit_pair(
             topic_effects(half, data.X)[match].tolist()
             for half, (match, _) in zip(pair, matches, strict=True)
         ],
+        "elsewhere": [
+            effects[match].tolist()
+            for (effects, _), (match, _) in zip(honest, matches, strict=True)
+        ],
         "covariates": [covariate_effects(half).tolist() for half in pair],
+        "covariates_elsewhere": [zeta.tolist() for _, zeta in honest],
         "correlation": _correlation(pair, data),
     }
     return found

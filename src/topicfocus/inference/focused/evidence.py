@@ -394,6 +394,7 @@ def cut(
     keep: np.ndarray | None = None,
     drop: np.ndarray | None = None,
     smallest: int = 10,
+    limit: bool = False,
 ) -> np.ndarray:
     """Columns kept: the words with the most evidence per token, up to a share of all tokens.
 
@@ -401,8 +402,8 @@ def cut(
     expected to show in the best of V words, 2 log V, or less when that would leave fewer than
     `vocabulary` of the words to choose from. A `share` above that goes on with words of less
     evidence, as many of all words, after those. Sorted by score and cut where the kept tokens
-    reach `share`, so that a larger share keeps a superset. `keep` and `drop` are columns decided by
-    the user.
+    reach `share`, so that a larger share keeps a superset. Where it is a `limit` only, nothing goes
+    on with words of less evidence. `keep` and `drop` are columns decided by the user.
     """
     n_words = len(evidence)
     seen = word_count > 0
@@ -410,6 +411,7 @@ def cut(
     cost = description_cost(evidence[seen], 0.0, vocabulary)
     first = np.where(seen & (evidence > cost), (evidence - cost) / often, -1.0)
     less = seen & (evidence > description_cost(evidence[seen], share, vocabulary)) & (first <= 0)
+    less &= not limit
     # Those of less evidence come after all others, in the same order whatever the share.
     smallest_score = first[first > 0].min(initial=np.inf)
     lowest = 0.5 * (smallest_score if np.isfinite(smallest_score) else 1.0)

@@ -63,6 +63,9 @@ def cut_vocabulary(
         return Cut(kept=np.flatnonzero(data.word_counts > 0), share=1.0, word_cost=None)
     plan = settings.plan
     amount = evidence.amount(plan.marginal_share)
+    # "auto" is a limit and no knowledge of how much is relevant: words that say no more than noise
+    # are not kept to reach it.
+    limit = settings.inclusion_prior is None and not settings.stable
     kept = cut(
         amount,
         data.word_counts,
@@ -70,18 +73,19 @@ def cut_vocabulary(
         vocabulary=plan.smallest_vocabulary,
         keep=settings.keep,
         drop=settings.drop,
+        limit=limit,
     )
     if len(kept) == 0:
         raise ValueError(
             "No word says anything about the target beyond noise, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
-    cost = description_cost(amount[data.word_counts > 0], share, plan.smallest_vocabulary)
+    least = 0.0 if limit else share
+    cost = description_cost(amount[data.word_counts > 0], least, plan.smallest_vocabulary)
     evident = np.flatnonzero((amount > cost) & (data.word_counts > 0))
     if settings.drop is not None:
         evident = np.setdiff1d(evident, settings.drop)
     if settings.inclusion_prior is not None and np.isin(evident, kept).all():
         # The user knows how much is relevant: words without evidence of their own fill the rest.
-        # "auto" is a limit and no such knowledge.
         kept = complete_by_factors(kept, data.train, share, settings.n_topics, drop=settings.drop)
     return Cut(kept=kept, share=share, word_cost=cost)

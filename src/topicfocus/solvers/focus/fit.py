@@ -34,6 +34,7 @@ from topicfocus.solvers.focus.shape import Shaped, ShapeSettings, shape_topics
 from topicfocus.solvers.focus.share import (
     LEAST_DIVERSITY,
     ChosenShare,
+    Folds,
     choose_share,
     diversity,
 )
@@ -55,11 +56,13 @@ def fit_focused(
     settings: FocusSettings,
     report: Report | None = None,
     past: Past | None = None,
+    folds: Folds | None = None,
 ) -> FocusResult:
     """Fit on `train`, choose on `held_out`, then fit what was chosen on both.
 
     The first pass shapes nothing by the held-out documents: the share of words, penalties, the
-    shrinkage of η and δ come from it. The second pass, words and topics of that share from all
+    shrinkage of η and δ come from it; where few are held out, the share comes from `folds` of the
+    documents instead (`share`). The second pass, words and topics of that share from all
     documents, takes them as they are, so δ stays honest and the words kept do not depend on who was
     held out. In a block of `drafting` the first pass shapes nothing at all.
 
@@ -67,7 +70,7 @@ def fit_focused(
     again with the next larger share of the path.
     """
     steps = Steps(report, settings.total_steps)
-    passes = BothPasses(FocusData.of(train, held_out, family, past), settings, steps)
+    passes = BothPasses(FocusData.of(train, held_out, family, past), settings, steps, folds)
     found: list[tuple[float, Candidate, float]] = []
     distinct = more = True
     larger = 0
@@ -92,8 +95,10 @@ class BothPasses:
     Evidence and themes are found once; `data` and `evidence` are those of the last pass.
     """
 
-    def __init__(self, data: FocusData, settings: FocusSettings, steps: Steps) -> None:
-        self.data, self.settings, self.steps = data, settings, steps
+    def __init__(
+        self, data: FocusData, settings: FocusSettings, steps: Steps, folds: Folds | None
+    ) -> None:
+        self.data, self.settings, self.steps, self._folds = data, settings, steps, folds
         self.evidence = stage("evidence", lambda: gather_evidence(data, None, settings.stable))
         self.themes = themes_of(data, settings)
         self.drafts = drafts_for(settings)
@@ -107,8 +112,9 @@ class BothPasses:
 
         def work() -> Pass:
             if self._share is None:
-                self._share = choose_share(self.data, self.evidence, self.themes, self.settings)
-            cut, start = self._share.candidates()[larger]
+                model = self.data, self.evidence, self.themes, self.settings
+                self._share = choose_share(*model, self._folds)
+            cut, start = self._share.candidate(larger)
             most = 0 if self.drafts is not None else self.settings.steps
             found = _fit_words(self.data, cut, start, self.settings, self.steps, most)
             return found, self._share.trials
@@ -211,6 +217,7 @@ def _fit_words(
             shrinkage=verdict.shrinkage,
             noise=verdict.noise,
             openness=verdict.openness,
+            excess=verdict.excess,
             steps=shaped.steps,
         )
     return Candidate(

@@ -1,29 +1,37 @@
-"""Share: how much of the documents to keep, by what is set aside, before any topic is shaped.
+"""Share: how much of the documents to keep, by documents not trained on, before topics are shaped.
 
 The more words are kept, the more they explain, to a point; the fewer, the clearer the topics. Along
 a path of shares words are cut and topics started, each target is regressed on the topic mixes of
-those starting topics, and the documents set aside are predicted. Shaping changes the words of
+those starting topics, and documents not trained on are predicted. Shaping changes the words of
 topics and hardly what they predict, so what is compared here is what will be compared in the end,
 for a small part of its cost.
 
 Taken is the smallest share whose loss is not above that of the best by more than one standard error
-of the latter: the rule of Breiman and others for trees. The standard error of the *difference*, in
-pairs of documents, is smaller, and predicts a little better for more words; but then a fifth of
-the words kept in made reviews were noise, where this rule keeps none, and other documents set
-aside gave other shares. The share must have words enough to tell the topics apart. If topics share
-their top words nevertheless in the end (`diversity`), the next larger share is tried.
+of the latter: the rule of Breiman and others for trees. A share that is truly worse by about so
+much is taken, too, so the error should be small, and the documents compared on many. Where few are
+set aside, the training documents are split into `N_FOLDS` folds, each predicted from the others:
+then every document counts. Themes are those of all documents (they have seen no target), penalties
+of the evidence those already chosen.
+
+The standard error of the *difference*, in pairs of documents, is smaller still, and was tried; but
+then a fifth of the words kept in made reviews were noise, where this rule keeps none. The share
+must have words enough to tell the topics apart. If topics share their top words nevertheless in the
+end (`diversity`), the next larger share is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
+from topicfocus.inference.state import Problem
+from topicfocus.kernels.threads import map_in_order
 from topicfocus.solvers.focus.cut import Cut, cut_vocabulary, possible_shares
 from topicfocus.solvers.focus.data import FocusData
-from topicfocus.solvers.focus.evidence import WordEvidence
+from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.result import ShareTrial
 from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.start import Start, start_topics
@@ -35,52 +43,130 @@ from topicfocus.solvers.focus.themes import Themes
 WORDS_A_TOPIC = 20
 #: Topics of an automatic share have at least this `diversity`, if any share of the path has it.
 LEAST_DIVERSITY = 0.8
+#: So many documents set aside are enough to compare shares on. Else folds of the others, so many,
+#: of so many documents at most.
+ENOUGH_ASIDE, N_FOLDS, MOST_COMPARED = 3_000, 5, 10_000
+
+#: Documents to train on and to predict, one fold after the other; none if there are too few.
+Folds = Callable[[], Iterable[tuple[Problem, Problem]]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenShare:
-    """The share that was taken: its words, its start, and all that were tried.
+    """The share that was taken, and the larger ones of the path, in case topics turn out alike."""
 
-    `larger`: words and starts of the larger shares of the path, in case topics turn out alike.
-    """
-
-    cut: Cut
-    start: Start
+    cuts: tuple[Cut, ...]
+    start_of: Callable[[Cut], Start]
     trials: tuple[ShareTrial, ...] = ()
-    larger: tuple[tuple[Cut, Start], ...] = ()
 
-    def candidates(self) -> tuple[tuple[Cut, Start], ...]:
-        """The one taken, and what to try after it."""
-        return (self.cut, self.start), *self.larger
+    def candidate(self, larger: int) -> tuple[Cut, Start]:
+        """Words and start of the one taken, or of the `larger`-th after it."""
+        cut = self.cuts[larger]
+        return cut, self.start_of(cut)
 
 
 def choose_share(
-    data: FocusData, evidence: WordEvidence, themes: Themes | None, settings: FocusSettings
+    data: FocusData,
+    evidence: WordEvidence,
+    themes: Themes | None,
+    settings: FocusSettings,
+    folds: Folds | None = None,
 ) -> ChosenShare:
     """The words to keep and the topics to start from."""
-    tried: list[tuple[Cut, Start]] = []
-    losses, explained = [], []
     shares = possible_shares(data, settings) if settings.select else (1.0,)
-    for share in shares:
-        cut = cut_vocabulary(data, evidence, settings, share)
+    cuts = _different(cut_vocabulary(data, evidence, settings, share) for share in shares)
+
+    def start_of(cut: Cut) -> Start:
+        return start_topics(data, evidence, cut, themes, settings, None)
+
+    if len(cuts) == 1:
+        return ChosenShare(cuts=cuts, start_of=start_of)
+    parts, shares = [], tuple(cut.share for cut in cuts)
+    if folds is not None and data.held_out.size < ENOUGH_ASIDE:
+        parts = _by_folds(data, evidence, themes, settings, shares, folds)
+    if not parts:
+        parts = [_compared(data, evidence, themes, settings, cuts)]
+    trials = _trials(shares, parts)
+    n_words = min(WORDS_A_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
+    taken = smallest_good(trials, [len(cut.kept) >= n_words for cut in cuts])
+    return ChosenShare(cuts=cuts[taken:], start_of=start_of, trials=trials)
+
+
+def _different(cuts: Iterable[Cut]) -> tuple[Cut, ...]:
+    """Those that keep more words than the one before: a larger share may have none to add."""
+    found: list[Cut] = []
+    for cut in cuts:
+        if not found or len(cut.kept) > len(found[-1].kept):
+            found.append(cut)
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Compared:
+    """Shares on some documents: losses (shares x targets of documents), what each explains."""
+
+    losses: np.ndarray
+    explained: np.ndarray
+    weight: np.ndarray
+
+
+def _compared(
+    data: FocusData,
+    evidence: WordEvidence,
+    themes: Themes | None,
+    settings: FocusSettings,
+    cuts: Sequence[Cut],
+) -> _Compared:
+    """How well the documents set aside are predicted by the starting topics of each cut."""
+    losses, explained = [], []
+    for cut in cuts:
         start = start_topics(data, evidence, cut, themes, settings, None)
-        if len(shares) == 1:
-            return ChosenShare(cut=cut, start=start)
         watch = Watch(start.held_out, start.train, data.family, StoppingRule())
         loss, good = watch.look(start.first_state)
-        tried.append((cut, start))
         losses.append(loss)
         explained.append(good)
     weight = np.concatenate([column.weight for column in data.held_columns])
-    trials = tuple(
-        ShareTrial(share=cut.share, explained=good, error=mean_and_error(loss, weight)[1])
-        for (cut, _), loss, good in zip(tried, losses, explained, strict=True)
+    return _Compared(losses=np.array(losses), explained=np.array(explained), weight=weight)
+
+
+def _by_folds(
+    data: FocusData,
+    evidence: WordEvidence,
+    themes: Themes | None,
+    settings: FocusSettings,
+    shares: Sequence[float],
+    folds: Folds,
+) -> list[_Compared]:
+    """The same for each fold; none where a fold has no word to keep.
+
+    A fold is the work of one thread where counts are in memory: its passes are too small to share.
+    """
+
+    def compared(fold: tuple[Problem, Problem]) -> _Compared | None:
+        part = FocusData.of(*fold, data.family, data.past)
+        own = gather_evidence(part, evidence.penalties, settings.stable)
+        try:
+            cuts = [cut_vocabulary(part, own, settings, share) for share in shares]
+        except ValueError:  # there is no word in this fold that says anything
+            return None
+        return _compared(part, own, themes, settings, cuts)
+
+    in_memory = sparse.issparse(data.train.corpus.counts)
+    found = list(map_in_order(compared, folds(), data.train.n_jobs if in_memory else 1))
+    good = [part for part in found if part is not None]
+    return good if len(good) == len(found) else []
+
+
+def _trials(shares: Sequence[float], parts: Sequence[_Compared]) -> tuple[ShareTrial, ...]:
+    """What each share explains of all parts, and the standard error over their documents."""
+    losses = np.concatenate([part.losses for part in parts], axis=1)
+    weight = np.concatenate([part.weight for part in parts])
+    size = [part.weight.sum() for part in parts]
+    explained = np.average([part.explained for part in parts], axis=0, weights=size)
+    return tuple(
+        ShareTrial(share=share, explained=float(good), error=mean_and_error(loss, weight)[1])
+        for share, good, loss in zip(shares, explained, losses, strict=True)
     )
-    n_words = min(WORDS_A_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
-    enough = [len(cut.kept) >= n_words for cut, _ in tried]
-    taken = smallest_good(trials, enough)
-    cut, start = tried[taken]
-    return ChosenShare(cut=cut, start=start, trials=trials, larger=tuple(tried[taken + 1 :]))
 
 
 def smallest_good(trials: Sequence[ShareTrial], enough: Sequence[bool]) -> int:

@@ -38,14 +38,15 @@ from topicfocus.solvers.focus import (
     refit_focused,
 )
 from topicfocus.solvers.focus.evidence import past_of
+from topicfocus.solvers.focus.share import Folds
 from topicfocus.solvers.linear import Column, Linear, deviance, fit_linear, target_columns
 from topicfocus.solvers.stream.reservoir import Reservoir, add
 
 #: Growth of the number of documents after which topics are shaped, and choices made, again.
 SHAPE, CHOOSE = 1.2, 2.0
 
-#: (train, held out) rows of a problem's documents.
-Split = Callable[[Problem], tuple[np.ndarray, np.ndarray]]
+#: (train, held out) rows of a problem's documents, and folds of them.
+Split = Callable[[Problem], tuple[np.ndarray, np.ndarray, Folds]]
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,10 @@ def advance(
         return stream, None
     remembered = None if past is None else past.scale(1 / passes)
     family = family_of(problem)
-    train, held = split_of(problem)
+    train, held, folds = split_of(problem)
     if choose or stream.result is None:
         result = fit_focused(
-            problem.rows(train), problem.rows(held), family, settings, None, remembered
+            problem.rows(train), problem.rows(held), family, settings, None, remembered, folds
         )
         stream = replace(stream, chosen_at=distinct)
     else:
