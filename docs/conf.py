@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from sphinx.util import inspect as sphinx_inspect
+
 import topicfocus
 
 HERE = Path(__file__).parent
@@ -66,6 +68,10 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 suppress_warnings = ["config.cache"]
+
+# An operation of a family has one signature. Autodoc would repeat it for each registered family,
+# whose implementations are not annotated.
+sphinx_inspect.is_singledispatch_function = lambda obj: False
 
 # A name in single backticks is code, as in Markdown.
 default_role = "code"

@@ -109,6 +109,7 @@ def found(node, *path):
         (("context",), 1.0),
         (("typical_shares",), 1.0),
         (("openness",), 1.0),
+        (("excess",), 1.0),
         (("word_count",), None),
         (("n_samples_seen",), "many"),
         (("word_cost",), "much"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import nbinom, norm
 
 from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.datasets import make_pfslda, make_reviews
@@ -100,6 +100,54 @@ def test_intervals_are_inside_what_the_target_can_be(family, limits):
     assert low.min() >= limits[0] and high.max() <= limits[1]
     # Many documents have the largest count, and others may have more all the same.
     assert model.fitted_.parts[0].coding.bounds(model.family_) == limits
+
+
+@pytest.mark.parametrize("excess", [0.0, 0.5])
+@pytest.mark.parametrize("exposed", [False, True])
+def test_intervals_of_counts_are_whole_and_cover(excess, exposed):
+    """Counts as a Poisson has them, and such as vary more; three data sets of each.
+
+    With ends at whole numbers at least as many are inside. Where u, drawn between P(y < seen) and
+    P(y <= seen), is between the levels of the ends, exactly as many would be.
+    """
+    levels, covered, drawn = (0.5, 0.8, 0.95), [], []
+    for seed in range(3):
+        reviews, rng = make_reviews(3000, random_state=seed), np.random.default_rng(seed)
+        exposure = rng.uniform(0.2, 5.0, 3000)
+        rate = np.exp(0.3 + (reviews.target - reviews.target.mean()) / 3)
+        rate = rate * exposure if exposed else rate
+        y = rng.poisson(rate * rng.gamma(1 / excess, excess, 3000) if excess else rate)
+        fit, new = slice(0, 2000), slice(2000, None)
+        more = [{"exposure": exposure[part]} if exposed else {} for part in (fit, new)]
+        model = FocusedTopicRegressor(5, family="poisson", random_state=0)
+        model.fit(reviews.counts[fit], y[fit], **more[0])
+        (tau,) = model.fitted_.excess
+        assert tau > 0.05 if excess else tau < 0.15
+        mean, std = model.predict(reviews.counts[new], return_std=True, **more[1])
+        size = 1 / np.maximum((std**2 - mean) / mean**2, 1e-9)
+        below = [nbinom.cdf(k, size, size / (size + mean)) for k in (y[new] - 1, y[new])]
+        u = rng.uniform(*below)
+        drawn.append([np.mean(np.abs(u - 0.5) <= level / 2) for level in levels])
+        covered.append([])
+        for level in levels:
+            low, high = model.predict_interval(reviews.counts[new], level, **more[1])
+            assert np.all(low == np.round(low)) and np.all(high == np.round(high))
+            assert low.min() >= 0
+            covered[-1].append(coverage(y[new], low, high))
+    np.testing.assert_allclose(np.mean(drawn, axis=0), levels, atol=0.06)
+    assert np.all(np.mean(covered, axis=0) >= np.subtract(levels, 0.01))
+
+
+def test_intervals_of_levels_are_levels():
+    reviews = make_reviews(1500, random_state=0)
+    y = np.array([1.0, 2.0, 4.0, 5.0])[np.digitize(reviews.target, [3.5, 5.0, 7.0])]
+    model = FocusedTopicRegressor(5, family="ordinal", random_state=0)
+    model.fit(reviews.counts[:1000], y[:1000])
+    for level in (0.5, 0.8, 0.95):
+        low, high = model.predict_interval(reviews.counts[1000:], level)
+        assert set(low) | set(high) <= {1.0, 2.0, 4.0, 5.0}
+        assert coverage(y[1000:], low, high) >= level
+    assert np.mean(low < high) > 0.5
 
 
 def test_ends_of_a_scale():

@@ -83,6 +83,13 @@ def test_it_predicts(model, counts):
     assert model.score(REVIEWS.counts, counts) > 0
 
 
+def test_its_intervals_are_whole(model, counts):
+    low, high = model.predict_interval(REVIEWS.counts)
+    for end in (low, high):
+        np.testing.assert_array_equal(end, np.round(end))
+    assert 0.8 <= np.mean((low <= counts) & (counts <= high)) <= 0.97
+
+
 def test_it_is_explained(model):
     found = model.explain(REVIEWS.counts[:6])
     mean = model.predict(REVIEWS.counts[:6])

@@ -24,6 +24,7 @@ from topicfocus.kernels.threads import (
     SMALLEST_CHUNK,
     chunk_bounds,
     clear,
+    map_in_order,
     n_threads,
     run_chunks,
 )
@@ -304,3 +305,14 @@ print("both fine")
 @pytest.mark.parametrize("when", ["quiet", "locked"])
 def test_works_in_a_forked_child(when):
     assert "both fine" in run_script(FORK, when, timeout=180)
+
+
+def test_work_on_our_threads_does_not_wait_for_them():
+    """As many pieces as threads, each with pieces of its own: nobody would be left to do these."""
+
+    def outer(i):
+        return sum(map_in_order(lambda j: 10 * i + j, range(4), 2)), n_threads(None), n_threads(2)
+
+    found = list(map_in_order(outer, range(6), 2))
+    assert found == [(40 * i + 6, 1, 1) for i in range(6)]
+    assert n_threads(2) == 2

@@ -59,6 +59,12 @@ def test_try_it_equals_predict_and_explain(open_page, kind):
         for t, (m, s) in enumerate(zip(np.atleast_2d(mean.T), np.atleast_2d(std.T), strict=True)):
             np.testing.assert_allclose([r["targets"][t]["mean"] for r in found], m, **near)
             np.testing.assert_allclose([r["targets"][t]["std"] for r in found], s, **near)
+        both = [np.atleast_2d(end.T) for end in estimator.predict_interval(counts)]
+        for t, ends in enumerate(zip(*both, strict=True)):
+            if "low" not in found[0]["targets"][t]:
+                continue  # 0 or 1, which has a probability
+            for end, wanted in zip(("low", "high"), ends, strict=True):
+                np.testing.assert_allclose([r["targets"][t][end] for r in found], wanted, **near)
     if kind == "ordinal":
         shown = [r["targets"][0]["probabilities"] for r in found]
         np.testing.assert_allclose(shown, estimator.predict_proba(counts), **near)
@@ -109,6 +115,26 @@ def test_exposure_and_covariates_take_part(open_page):
     again = open_page(explorer.html, page.evaluate("location.hash"))
     value = again.locator("#try-result strong[data-value]").get_attribute("data-value")
     assert float(value) == shown
+
+
+def test_intervals_of_small_and_large_counts_are_the_same_whole_numbers(open_page):
+    """From next to nothing to counts that are not counted out: families/counted.py, counted.js."""
+    from topicfocus import FocusedTopicRegressor
+
+    model, texts, target = case("poisson")
+    counts = model[:-1].transform(texts)
+    exposure = np.random.default_rng(1).uniform(0.5, 2, len(texts))
+    fitted = FocusedTopicRegressor(3, family="poisson", max_epochs=4, random_state=0)
+    fitted.fit(counts, target, exposure=exposure)
+    asked = np.geomspace(1e-4, 1e8, 40)
+    page = open_page(Explorer(fitted, counts=counts[:40], target=target[:40], exposure=asked).html)
+    found = page.evaluate("Array.from({length: 40}, (_, d) => topicfocus.predictDocument(d))")
+    ends = fitted.predict_interval(counts[:40], exposure=asked)
+    for name, wanted in zip(("low", "high"), ends, strict=True):
+        shown = np.array([r["targets"][0][name] for r in found])
+        np.testing.assert_array_equal(shown, np.round(shown))
+        np.testing.assert_allclose(shown, wanted, rtol=1e-6)
+    assert ends[1][0] == 0 and ends[1][-1] > 1e7
 
 
 def test_classes_beside_covariates_equal_explain(open_page):

@@ -15,6 +15,7 @@ from topicfocus.report import Explorer
 from topicfocus.report.codes import readable, spoken
 from topicfocus.report.groups import group_summary
 from topicfocus.report.layout import topic_map
+from topicfocus.report.render import render
 from topicfocus.report.stability import read_stability
 
 
@@ -75,7 +76,9 @@ def test_the_story_says_how_far_each_topic_goes(open_page):
         links.nth(i).focus()
         page.keyboard.press("Enter")
         k = page.evaluate("topicfocus.state.topic")
-        assert float(amount.replace("−", "-")) == pytest.approx(effects["change"][k], abs=0.006)
+        assert float(amount.split()[0].replace("−", "-")) == pytest.approx(
+            effects["change"][k], abs=0.006
+        )
         sure = effects["lower"][k] > 0 or effects["upper"][k] < 0
         assert sure and ("up" in links.nth(i).get_attribute("class")) == (effects["change"][k] > 0)
     typical = model.predict(texts[:60]).mean()
@@ -493,3 +496,93 @@ def test_a_code_shows_its_label_and_its_hierarchy(open_page):
     assert "organ system › kind" in page.locator("#tip").inner_text()
     word.click()
     assert "organ system › kind" in page.locator("#word-card .path").inner_text()
+
+
+# ---- what was hard to read ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_names_on_the_map_cover_no_circle_of_another_topic(open_page, width):
+    fitted, given = large(20, 300, 0.5, FocusedTopicRegressor, n_docs=30)
+    page = open_page(Explorer(fitted, **given).html, viewport={"width": width, "height": 900})
+    found = page.evaluate(
+        """() => {
+          const box = (e) => { const b = e.getBBox(); return [b.x, b.y, b.width, b.height]; };
+          const root = document.querySelector("svg.map");
+          const circles = [...root.querySelectorAll("circle")]
+            .map((c) => ["cx", "cy", "r"].map((a) => +c.getAttribute(a)));
+          const names = [...root.querySelectorAll("text:not(.strong)")].map(box);
+          return {circles, names, width: root.viewBox.baseVal.width};
+        }"""
+    )
+    assert len(found["names"]) >= 2
+    for x, y, w, h in found["names"]:
+        assert x >= 0 and x + w <= found["width"] + 1
+        for cx, cy, r in found["circles"]:
+            dx, dy = cx - np.clip(cx, x, x + w), cy - np.clip(cy, y + 2, y + h - 2)
+            assert np.hypot(dx, dy) > r - 3
+    circles = np.array(found["circles"])
+    assert (np.pi * circles[:, 2] ** 2).sum() < 0.2 * found["width"] * 420
+
+
+def test_a_few_mistaken_documents_are_to_be_seen(open_page):
+    target = case("multiclass").target
+    page = open_page(explorer("multiclass").html, "#view=documents", color_scheme="dark")
+    shown = page.eval_on_selector_all(
+        "svg.cells rect.wrong",
+        "all => all.map(e => [e.dataset.tip, +e.getAttribute('fill-opacity')])",
+    )
+    for tip, opacity in shown:
+        assert opacity == 0 if tip.startswith("0 of") else opacity > 0.1
+    assert any(opacity > 0.1 for _, opacity in shown)
+    classes, n = np.unique(target[:60], return_counts=True)
+    said = page.locator("section", has=page.locator("h2", has_text="Actual and predicted classes"))
+    assert f"Saying “{classes[n.argmax()]}” of all would be right for" in said.inner_text()
+
+
+def test_numbers_of_an_axis_differ(open_page):
+    summary = explorer("regression").summary
+    steps = summary["fit"]["history"]["objective"]
+    summary["fit"]["history"]["objective"] = [-1231.0 - 0.01 * i for i in range(len(steps))]
+    page = open_page(render(summary), "#view=fit")
+    chart = page.locator("section", has=page.locator("h2", has_text="Training: objective"))
+    marks = chart.locator("svg .grid text[text-anchor=end]").all_text_contents()
+    assert len(marks) > 2 and len(set(marks)) == len(marks)
+
+
+def test_the_story_says_units_and_scale(open_page):
+    story = open_page(explorer("regression", target_name="stars").html).locator(".story")
+    amounts = story.locator(".amount").all_inner_texts()
+    assert amounts[0].endswith(" stars") and not amounts[1].endswith(" stars")
+    decimals = {len(re.search(r"\.(\d+)", a).group(1)) for a in amounts}
+    assert len(decimals) == 1
+    assert re.search(r"on a scale from|training saw", story.inner_text())
+    story = open_page(explorer("binary", target_name="liked").html).locator(".story")
+    assert story.locator(".amount").first.inner_text().endswith(" points")
+    assert "scale" not in story.inner_text()
+
+
+@pytest.mark.parametrize("kind", ["poisson", "ordinal"])
+def test_intervals_of_counts_and_levels_are_shown_whole(open_page, kind):
+    page = open_page(explorer(kind).html, "#view=documents")
+    said = page.locator("#document .figure").inner_text()
+    found = re.search(r"At least 80% of such documents: (\d+)(?: to (\d+))?( |$|\n)", said)
+    assert found, said
+    model, texts, _ = case(kind)
+    document = page.locator("#document h2").inner_text()
+    d = int(re.search(r"\d+", document).group())
+    ends = [int(e) for e in found.groups()[:2] if e]
+    low, high = model[-1].predict_interval(model[:-1].transform(texts[:60]))
+    assert (ends[0], ends[-1]) == (low[d], high[d])
+
+
+def test_long_class_names_break_at_their_dots(open_page):
+    names = ["soc.religion.christian", "comp.sys.ibm.pc.hardware", "rec.autos"]
+    page = open_page(
+        explorer("multiclass", class_names=names).html,
+        "#view=documents",
+        viewport={"width": 390, "height": 844},
+    )
+    table = page.locator("#document .probabilities")
+    assert table.locator("wbr").count() == 2 + 4 + 1
+    assert sorted(table.locator("th button").all_text_contents()) == sorted(names)

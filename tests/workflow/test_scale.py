@@ -1,6 +1,8 @@
 """`fit --memory` and `--cluster`: the model of memory, from counts on disk that are used again."""
 
 import csv
+import errno
+import io
 import json
 import os
 import subprocess
@@ -126,6 +128,25 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, cache, monkeypatch):
     with pytest.raises(ReadError, match="was changed while it was being read"):
         fit(path, memory="1GB")
     assert stores() == []
+
+
+def test_a_full_disk_says_where(tmp_path, monkeypatch):
+    """What is buffered when the file is closed does not fit, either; that error says nothing."""
+    from topicfocus.corpus import StoreError
+    from topicfocus.text import stored
+
+    class Full(io.FileIO):
+        def write(self, data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def opened(dir, prefix):
+        return io.BufferedRandom(Full(os.path.join(dir, prefix), "x+"))
+
+    monkeypatch.setattr(stored.tempfile, "NamedTemporaryFile", opened)
+    pairs = stored.Pairs(*(np.zeros(1000, dtype=np.int64) for _ in range(3)))
+    message = r"counts cannot be written to .*Make room"
+    with pytest.raises(StoreError, match=message), stored.waiting_pairs(tmp_path) as waiting:
+        waiting.append(pairs)
 
 
 def test_stores_are_removed_by_name_or_all(tmp_path, cache):

@@ -78,7 +78,8 @@ def _first_line(result: dict[str, Any], name: str) -> Any:
     line.append(_value(prediction["prediction"]), style="bold")
     if "low" in prediction:
         low, high = _value(prediction["low"]), _value(prediction["high"])
-        line.append(f", probably (80%) from {low} to {high}", style="dim")
+        where = f"from {low} to {high}" if low != high else low
+        line.append(f", probably (80%) {where}", style="dim")
         return line
     likely = sorted(
         (

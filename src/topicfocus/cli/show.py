@@ -357,7 +357,10 @@ def _reliability(console: Any, result: dict[str, Any]) -> None:
     elif "coverage" in found:
         share = found["coverage"]["80%"]
         held = "-" if share is None else f"{share:.0%}"
-        console.print(f"80% intervals of predictions hold {held} of the held-out targets.\n")
+        kind = result["target"]["kind"]
+        whole = {"count": "whole numbers", "ordinal": "levels"}.get(kind)
+        more = f" They end at {whole}, and so hold more than 80% of small ones." if whole else ""
+        console.print(f"80% intervals of predictions hold {held} of the held-out targets.{more}\n")
 
 
 def _number(value: float | None) -> str:

@@ -25,6 +25,7 @@ from topicfocus.families import (
     label_probabilities,
     n_predictors,
     takes_exposure,
+    target_interval,
     target_kind,
     target_limits,
     target_variance,
@@ -160,11 +161,14 @@ class Coding:
         return (np.nan, np.nan) if self.observed is None else self.observed
 
     def interval(
-        self, family: Any, mean: np.ndarray, std: np.ndarray, deviations: float
+        self, family: Any, predictor: np.ndarray, spread: np.ndarray, coverage: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of an interval of the target: mean ± deviations · std, within its limits."""
+        """Ends of an interval of the target, within its limits; `predictor` and `spread` as above.
+
+        Of a number mean ± z·std; counts and levels have whole numbers and levels for ends.
+        """
         low, high = self.bounds(family)
-        ends = mean - deviations * std, mean + deviations * std
+        ends = target_interval(family, predictor[:, 0], spread[:, 0], coverage, self.labels)
         return np.clip(ends[0], low, high), np.clip(ends[1], low, high)
 
     def with_values(self, values: np.ndarray, weight: np.ndarray) -> Coding:

@@ -72,6 +72,9 @@ class Fitted:
     openness : tuple of float or None
         ρ of each target: how much of what the words leave open of its predictor, by the Laplace
         approximation, held-out documents bear out (focused models); None stands for 1.
+    excess : tuple of float or None
+        τ of each target: what its predictor varies by besides, by the held-out documents, of counts
+        that vary more than a Poisson's (focused models); None stands for 0.
     typical_shares : array (3, topics) or None
         The mean of θ̂ over the documents of the training, and what `topic_effects` calls share_low
         and share_high (models with targets; None in older files). As for `context`.
@@ -97,6 +100,7 @@ class Fitted:
     context: np.ndarray | None = None
     openness: tuple[float, ...] | None = None
     typical_shares: np.ndarray | None = None
+    excess: tuple[float, ...] | None = None
 
     # ---- as a user sees it -----------------------------------------------------------------------
 
@@ -272,17 +276,34 @@ class Fitted:
     def predictor_variance(
         self, corpus: Corpus, mixes: np.ndarray, n_jobs: int | None = None
     ) -> np.ndarray:
-        """What the words leave open of the linear predictors, documents x predictors."""
+        """Var f = ρ·(what the words leave open) + τ of the linear predictors, as many columns."""
         found = predictor_variance(self.seen(corpus), self.state, mixes, n_jobs)
-        return found * self.open_parts
+        return found * self.open_parts + self.excess_parts
 
     @property
     def open_parts(self) -> np.ndarray:
         """ρ of every predictor (`openness`)."""
-        out = np.ones(self.state.n_predictors)
-        for part, rho in zip(self.parts, self.openness or (), strict=False):
-            out[part.where] = rho
+        return self._of_predictors(self.openness, 1.0)
+
+    @property
+    def excess_parts(self) -> np.ndarray:
+        """τ of every predictor (`excess`)."""
+        return self._of_predictors(self.excess, 0.0)
+
+    def _of_predictors(self, each: tuple[float, ...] | None, default: float) -> np.ndarray:
+        """What there is one of a target, for each of its predictors."""
+        out = np.full(self.state.n_predictors, default)
+        for part, value in zip(self.parts, each or (), strict=False):
+            out[part.where] = value
         return out
+
+    def outlook(
+        self, documents: Documents, n_jobs: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """f and Var f, documents x predictors: all that predictions and intervals are made from."""
+        mixes = self.mixes(documents.corpus, n_jobs)
+        spread = self.predictor_variance(documents.corpus, mixes, n_jobs)
+        return self.predictors(documents, mixes, n_jobs), spread
 
     def relevant_words(self, corpus: Corpus) -> np.ndarray:
         """How many different words of each document the topics contain, (documents,)."""

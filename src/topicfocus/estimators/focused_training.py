@@ -140,6 +140,7 @@ class FocusedTrainer:
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
             explained=(result.explained,),
             openness=result.chosen.choices.openness,
+            excess=result.chosen.choices.excess,
             shares=tuple((t.share, t.explained, t.error) for t in result.shares) or None,
             **seen,
         )

@@ -219,15 +219,14 @@ class TopicRegressor(RegressorMixin, TopicModel):
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
         fitted = self.fitted_
-        mixes = fitted.mixes(documents.corpus, self.n_jobs)
-        predictor = fitted.predictors(documents, mixes, self.n_jobs)
         family = fitted.state.family
         targets = fitted.target_model
-        mean = targets.mean(family, predictor)
         one = targets.n_targets == 1
         if not return_std:
+            mean = targets.mean(family, fitted.predictors(documents, n_jobs=self.n_jobs))
             return mean[:, 0] if one else mean
-        spread = fitted.predictor_variance(documents.corpus, mixes, self.n_jobs)
+        predictor, spread = fitted.outlook(documents, self.n_jobs)
+        mean = targets.mean(family, predictor)
         std = np.sqrt(targets.variance(family, predictor, spread))
         return (mean[:, 0], std[:, 0]) if one else (mean, std)
 
@@ -236,10 +235,12 @@ class TopicRegressor(RegressorMixin, TopicModel):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Where the targets of documents are expected, with a given probability.
 
-        mean ± z·std of `predict(return_std=True)`, z being the quantile of a normal distribution,
-        within what the target can be: the levels of a rating, 0 for a count, and of a real target
-        the ends of its scale, where the training documents show one (docs/estimators.md). Cutting
-        an interval there leaves out no target that is on the scale.
+        Of a real target mean ± z·std of `predict(return_std=True)`, z being the quantile of a
+        normal distribution, within the ends of its scale, where the training documents show one
+        (docs/estimators.md). Cutting an interval there leaves out no target that is on the scale.
+        Of a count the quantiles of a negative binomial distribution with this mean and standard
+        deviation, and of a rating those of its levels: whole numbers and levels, which both belong
+        to the interval. So it has at least the share asked for, and more where counts are small.
 
         Parameters
         ----------
@@ -273,14 +274,13 @@ class TopicRegressor(RegressorMixin, TopicModel):
         """
         if not (isinstance(coverage, (int, float)) and 0 < coverage < 1):
             raise ValueError(f"coverage must be between 0 and 1, such as 0.8, got {coverage!r}.")
-        mean, std = self.predict(X, return_std=True, exposure=exposure, covariates=covariates)
-        low, high = self.fitted_.target_model.intervals(
-            self.fitted_.state.family,
-            mean.reshape(len(mean), -1),
-            std.reshape(len(std), -1),
-            coverage,
+        documents = self._new_documents(X, exposure=exposure, covariates=covariates)
+        fitted = self.fitted_
+        ends = fitted.target_model.intervals(
+            fitted.state.family, *fitted.outlook(documents, self.n_jobs), coverage
         )
-        return low.reshape(mean.shape), high.reshape(mean.shape)
+        low, high = (end[:, 0] if end.shape[1] == 1 else end for end in ends)
+        return low, high
 
     @available_if(_one_rating)
     def predict_proba(self, X: Any, covariates: Any = None) -> np.ndarray:

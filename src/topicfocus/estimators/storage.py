@@ -195,6 +195,16 @@ def _check_shares(fitted: Fitted) -> None:
         ),
         "openness must be shares, one a target",
     )
+    tau = fitted.excess
+    _require(
+        tau is None
+        or (
+            isinstance(tau, tuple)
+            and len(tau) == len(fitted.parts)
+            and all(isinstance(t, float) and 0 <= t < np.inf for t in tau)
+        ),
+        "excess must be variances, one a target",
+    )
 
 
 def _check_names(model: TopicModel, n_words: int) -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from topicfocus.estimators.coding import (
     Coding,
@@ -255,13 +254,12 @@ class TargetModel:
         )
 
     def intervals(
-        self, family: Any, mean: np.ndarray, std: np.ndarray, coverage: float
+        self, family: Any, predictor: np.ndarray, spread: np.ndarray, coverage: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Ends of the intervals of targets, documents x targets, within what these can be."""
-        reach = float(norm.ppf(0.5 + coverage / 2))
         ends = [
-            p.coding.interval(p.family, mean[:, t], std[:, t], reach)
-            for t, p in enumerate(self.parts(family))
+            p.coding.interval(p.family, predictor[:, p.where], spread[:, p.where], coverage)
+            for p in self.parts(family)
         ]
         return np.column_stack([a for a, _ in ends]), np.column_stack([b for _, b in ends])
 

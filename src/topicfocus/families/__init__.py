@@ -4,7 +4,9 @@ import numpy as np
 
 from topicfocus.families.bernoulli import Bernoulli
 from topicfocus.families.categorical import Categorical
+from topicfocus.families.counted import count_interval
 from topicfocus.families.gaussian import Gaussian
+from topicfocus.families.intervals import excess_spread, target_interval
 from topicfocus.families.moments import (
     conditional_variance,
     expected_target,
@@ -85,7 +87,9 @@ __all__ = [
     "coef_shape",
     "common",
     "conditional_variance",
+    "count_interval",
     "derivatives",
+    "excess_spread",
     "expectation",
     "expected_target",
     "family_name",
@@ -119,6 +123,7 @@ __all__ = [
     "several",
     "split",
     "takes_exposure",
+    "target_interval",
     "target_kind",
     "target_limits",
     "target_variance",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from topicfocus.families.intervals import target_interval
 from topicfocus.families.moments import (
     information,
     label_probabilities,
@@ -125,6 +126,13 @@ def _target_variance(family, predictor, spread, labels):
     # At most that of a fair coin, which the approximation does not know.
     mean = expit(predictor)
     return np.minimum(mean * (1 - mean) + (mean * (1 - mean)) ** 2 * spread, 0.25)
+
+
+@target_interval.register(Bernoulli)
+def _target_interval(family, predictor, spread, coverage, labels):
+    """0 and 1, as far as each is needed: P(y <= 0) = 1 - E σ(f), σ flattened as for levels."""
+    zero = expit(-predictor / np.sqrt(1 + np.pi * spread / 8))
+    return (zero < 0.5 - coverage / 2).astype(float), (zero < 0.5 + coverage / 2).astype(float)
 
 
 @information.register(Bernoulli)

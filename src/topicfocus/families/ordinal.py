@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
+from topicfocus.families.intervals import target_interval
 from topicfocus.families.moments import (
     expected_target,
     information,
@@ -287,6 +288,19 @@ def _target_variance(family, predictor, spread, labels):
     # At most the variance of a coin thrown between the ends.
     most = 0.25 * (levels[-1] - levels[0]) ** 2
     return np.minimum(p @ levels**2 - mean**2 + slope**2 * spread, most)
+
+
+@target_interval.register(Ordinal)
+def _target_interval(family, predictor, spread, coverage, labels):
+    """Levels: the first c with P(y <= c) >= (1 - coverage)/2, and that with P(y <= c) >= the rest.
+
+    P(y <= c) = E σ(τ_c - f) ≈ σ((τ_c - f)/√(1 + π Var f/8)) (MacKay, 1992).
+    """
+    flat = np.sqrt(1 + np.pi * spread / 8)[:, None]
+    below = expit((family.thresholds - predictor[:, None]) / flat)
+    ends = (np.sum(below < 0.5 + side * coverage / 2, axis=1) for side in (-1.0, 1.0))
+    low, high = (labels.astype(float)[end] for end in ends)
+    return low, high
 
 
 @information.register(Ordinal)

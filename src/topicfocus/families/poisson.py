@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topicfocus.families.counted import excess_of_counts
+from topicfocus.families.intervals import excess_spread
 from topicfocus.families.moments import (
     conditional_variance,
     information,
@@ -120,6 +122,11 @@ def _overdispersion(family, predictor, target):
     # Never below 1: fewer surprises than a Poisson count has are luck.
     mean = _mean_response(family, predictor)
     return max(1.0, float(np.mean((target - mean) ** 2 / np.maximum(mean, 1e-300))))
+
+
+@excess_spread.register(Poisson)
+def _excess_spread(family, target, predictor, spread, weight):
+    return excess_of_counts(target, _mean_response(family, predictor), spread, weight)
 
 
 @target_limits.register(Poisson)

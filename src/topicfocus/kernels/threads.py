@@ -32,12 +32,19 @@ _Result = TypeVar("_Result")
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 _lock = threading.Lock()
+_here = threading.local()
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Threads to use: None or -1 is every core this process may use, -2 all but one, ..."""
+    """Threads to use: None or -1 is every core this process may use, -2 all but one, ...
+
+    Work that is done on one of our threads has that one: a pool whose threads all wait for it would
+    wait for ever.
+    """
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning: give a positive number, or None for all cores.")
+    if getattr(_here, "is_ours", False):
+        return 1
     if n_jobs is not None and n_jobs > 0:
         return n_jobs
     return max(1, _cores() + 1 + (-1 if n_jobs is None else n_jobs))
@@ -81,8 +88,14 @@ def chunk_bounds(indptr: np.ndarray, n_words: int) -> np.ndarray:
 def _pool(threads: int) -> ThreadPoolExecutor:
     with _lock:
         if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="topicfocus")
+            _pools[threads] = ThreadPoolExecutor(
+                threads, thread_name_prefix="topicfocus", initializer=_begin_thread
+            )
         return _pools[threads]
+
+
+def _begin_thread() -> None:
+    _here.is_ours = True
 
 
 @contextmanager

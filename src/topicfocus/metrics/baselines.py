@@ -32,17 +32,22 @@ _NO_UNITS = ("count", "binary", "classes")
 
 @dataclass(frozen=True)
 class Predicted:
-    """Predictions of a model: a mean or a label each, and probabilities of classes or levels."""
+    """Predictions of a model: a mean or a label each, and probabilities of classes or levels.
+
+    `linear`: f and Var f of a number, documents x 2, which its intervals come from.
+    """
 
     name: str
     values: np.ndarray
     probabilities: np.ndarray | None = None
     std: np.ndarray | None = None
+    linear: np.ndarray | None = None
 
     def of(self, documents: np.ndarray) -> Predicted:
         """Those of some documents."""
         more = (
-            None if part is None else part[documents] for part in (self.probabilities, self.std)
+            None if part is None else part[documents]
+            for part in (self.probabilities, self.std, self.linear)
         )
         return Predicted(self.name, self.values[documents], *more)
 

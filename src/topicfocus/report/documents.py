@@ -10,6 +10,7 @@ from scipy import sparse
 
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.report.evaluation import (
+    COVERAGE,
     calibration,
     confusion,
     figures,
@@ -35,7 +36,8 @@ class Predictions:
         f, and what it has besides topics and covariates: b + log E.
     covariates : array (documents, covariates) or None
     mean : list of arrays, one a target: numbers, or probabilities documents x classes
-    std : list of arrays or None, one a target
+    interval : list of pairs of arrays or None, one a target
+        Ends of the 80% interval of a number.
     """
 
     mixes: np.ndarray
@@ -44,7 +46,7 @@ class Predictions:
     offset: np.ndarray
     covariates: np.ndarray | None
     mean: list[np.ndarray]
-    std: list[np.ndarray | None]
+    interval: list[tuple[np.ndarray, np.ndarray] | None]
 
 
 def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) -> Predictions:
@@ -60,17 +62,18 @@ def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) ->
         offset = offset + documents.offset
     spread = fitted.predictor_variance(documents.corpus, mixes, n_jobs)
     mean: list[np.ndarray] = []
-    std: list[np.ndarray | None] = []
+    interval: list[tuple[np.ndarray, np.ndarray] | None] = []
     for part in fitted.parts:
         coding, own, where = part.coding, part.family, part.where
         if coding.is_class:
             mean.append(coding.probabilities(own, predictor[:, where]))
-            std.append(None)
+            interval.append(None)
         else:
             mean.append(coding.mean(own, predictor[:, where]))
-            std.append(np.sqrt(coding.variance(own, predictor[:, where], spread[:, where])))
+            ends = coding.interval(own, predictor[:, where], spread[:, where], COVERAGE)
+            interval.append(ends)
     shares = fitted.composition(documents.corpus, mixes)
-    return Predictions(mixes, shares, predictor, offset, documents.covariates, mean, std)
+    return Predictions(mixes, shares, predictor, offset, documents.covariates, mean, interval)
 
 
 def _nothing(fitted: Fitted) -> Predictions:
@@ -128,8 +131,9 @@ def evaluate(
             out.append(None)
             continue
         truth = coding.in_units(inputs.codes[known, t])
-        mean, std = found.mean[t][known], found.std[t]
-        rows = {"this model": figures(coding, truth, mean, None if std is None else std[known])}
+        mean, ends = found.mean[t][known], found.interval[t]
+        within = None if ends is None else (ends[0][known], ends[1][known])
+        rows = {"this model": figures(coding, truth, mean, within)}
         for name, predicted in baselines.items():
             rows[name] = figures(coding, truth, predicted[t][known])
         record: dict[str, Any] = {"n": int(known.sum()), "figures": rows}

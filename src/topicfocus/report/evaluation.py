@@ -11,16 +11,19 @@ from topicfocus.estimators.coding import Coding
 from topicfocus.families import target_kind
 
 _CURVE = 101
-#: 80% of a normal distribution lies within so many standard deviations.
-Z80 = 1.2815515655446004
+#: Of the intervals that the page shows.
+COVERAGE = 0.8
 
 
 def figures(
-    coding: Coding, truth: np.ndarray, predicted: np.ndarray, std: np.ndarray | None = None
+    coding: Coding,
+    truth: np.ndarray,
+    predicted: np.ndarray,
+    interval: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> dict[str, float]:
     """Figures of merit of one target; `truth` in its own units, or class codes.
 
-    `predicted`: numbers, or probabilities documents x classes.
+    `predicted`: numbers, or probabilities documents x classes. `interval`: of numbers, both ends.
     """
     if coding.is_class:
         labels = np.arange(predicted.shape[1])
@@ -38,8 +41,8 @@ def figures(
         out["R²"] = share
     if target_kind(coding.family) == "count":
         out["mean deviance"] = metrics.poisson_deviance(truth, predicted)
-    if std is not None:
-        low, high = coding.interval(coding.family, predicted, std, Z80)
+    if interval is not None:
+        low, high = interval
         out["in the 80% interval"] = float(np.mean((low <= truth) & (truth <= high)))
     return out
 

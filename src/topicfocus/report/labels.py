@@ -12,7 +12,7 @@ import numpy as np
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
 from topicfocus.estimators.word_order import first_words, word_scores
-from topicfocus.families import FAMILIES, family_name, scale_name
+from topicfocus.families import FAMILIES, family_name, scale_name, target_kind
 from topicfocus.report.codes import spoken
 from topicfocus.report.curves import link_curve
 from topicfocus.report.inputs import Inputs
@@ -132,6 +132,8 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
             "limits": part.coding.bounds(own),
             "noise": getattr(own, "noise_variance", None),
             "open": float(fitted.open_parts[where.start]),
+            "excess": float(fitted.excess_parts[where.start]),
+            "whole": target_kind(own) == "count",
             "thresholds": getattr(own, "thresholds", None),
         }
         if family_name(own) not in _KNOWN:

@@ -19,6 +19,7 @@ from typing import Any
 SCRIPTS = (
     "unpack.js",
     "engine.js",
+    "counted.js",
     "state.js",
     "dom.js",
     "charts.js",

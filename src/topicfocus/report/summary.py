@@ -46,7 +46,7 @@ from topicfocus.report.vocabulary import word_summary
 VERSION = 2
 #: Bytes of a page, its own code and all data.
 PAGE_BUDGET = 1_490_000
-SMALLEST_TEXTS = 40_000
+SMALLEST_TEXTS = 34_000
 #: Dropped words that each topic is shown with.
 CONTEXT_WORDS = 12
 

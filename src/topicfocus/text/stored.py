@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +67,14 @@ def waiting_pairs(
 ) -> Iterator[WaitingPairs]:
     """Pairs in a file of a folder, which goes with the block."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=f"scratch-{os.getpid()}-pairs-") as stream:
+    prefix = f"scratch-{os.getpid()}-pairs-"
+    stream = tempfile.NamedTemporaryFile(dir=folder, prefix=prefix)  # noqa: SIM115
+    try:
         yield WaitingPairs(stream, most)
+    finally:
+        # What is buffered does not fit a full disk, either; the block's own error says where.
+        with suppress(OSError):
+            stream.close()
 
 
 def write_pairs(

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus.parts import PartedCounts, pieces
+from topicfocus.families import target_kind
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import NO_COLUMNS, Columns
@@ -24,6 +25,8 @@ from topicfocus.workflow.tables import cells, plain
 
 #: Share of the targets that the intervals of predictions are to contain.
 COVERAGE = 0.8
+#: Below it a float is a whole number that an integer can be.
+_WHOLE = 2.0**53
 #: Rows that are made strings at a time.
 _ROWS = 1 << 14
 #: Columns of a table, by name, all of the same length.
@@ -43,10 +46,13 @@ def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted
     if hasattr(model, "classes_"):
         p = model.predict_proba(counts, **more)
         return Predicted(name, model.classes_[np.argmax(p, axis=1)], p)
-    mean, std = model.predict(counts, return_std=True, **more)
-    # Of ordinal targets, which have no exposure.
-    levels = model.predict_proba(counts, **more) if hasattr(model, "predict_proba") else None
-    return Predicted(name, mean, levels, std)
+    fitted = model.fitted_
+    predictor, spread = fitted.outlook(fitted.documents(counts, **more), model.n_jobs)
+    targets, family = fitted.target_model, fitted.state.family
+    mean = targets.mean(family, predictor)[:, 0]
+    std = np.sqrt(targets.variance(family, predictor, spread)[:, 0])
+    levels = targets.probabilities(family, predictor)[0] if fitted.levels is not None else None
+    return Predicted(name, mean, levels, std, np.column_stack([predictor, spread]))
 
 
 def joined(parts: Sequence[Predicted]) -> Predicted:
@@ -60,6 +66,7 @@ def joined(parts: Sequence[Predicted]) -> Predicted:
         np.concatenate([p.values for p in parts]),
         together([p.probabilities for p in parts]),
         together([p.std for p in parts]),
+        together([p.linear for p in parts]),
     )
 
 
@@ -67,18 +74,26 @@ def interval(
     model: Any, predicted: Predicted, coverage: float = COVERAGE
 ) -> tuple[np.ndarray, np.ndarray]:
     """Where the targets of a number are expected, within what it can be."""
-    mean, std = (np.asarray(values)[:, None] for values in (predicted.values, predicted.std))
+    assert predicted.linear is not None
+    predictor, spread = predicted.linear[:, :1], predicted.linear[:, 1:]
     fitted = model.fitted_
-    low, high = fitted.target_model.intervals(fitted.state.family, mean, std, coverage)
+    low, high = fitted.target_model.intervals(fitted.state.family, predictor, spread, coverage)
     return low[:, 0], high[:, 0]
 
 
 def prediction_columns(model: Any, predicted: Predicted) -> Table:
-    """Predictions as columns of a table; "low" and "high" are an 80% interval of the target."""
+    """Predictions as columns of a table; "low" and "high" are an 80% interval of the target.
+
+    Of counts they are whole numbers, and no digit of them is rounded away in a file.
+    """
     out: Table = {"prediction": predicted.values}
     if predicted.std is not None:
         out["std"] = predicted.std
-        out["low"], out["high"] = interval(model, predicted)
+        low, high = interval(model, predicted)
+        family = model.fitted_.parts[0].family
+        if target_kind(family) == "count" and np.all(high < _WHOLE):
+            low, high = low.astype(np.int64), high.astype(np.int64)
+        out["low"], out["high"] = low, high
     if predicted.probabilities is not None:
         labels = model.classes_ if hasattr(model, "classes_") else model.levels_
         for c, label in enumerate(labels):

@@ -33,27 +33,34 @@ function ticks([a, b], wanted = 5) {
   return out;
 }
 
+/** Numbers of an axis, with as many decimals as tell them apart. */
+function tickNames(values, own) {
+  const names = values.map((v) => (own ? own(v) : format(v)));
+  if (new Set(names).size === names.length) return names;
+  const step = Math.min(...values.slice(1).map((v, i) => v - values[i]));
+  return values.map((v) => fixed(v, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))));
+}
+
 /** A frame with axes. `x`, `y`: {domain, label, ticks, names}. Returns the svg and its scales. */
 function frame(options) {
   const { width, height, x, y, label } = options;
-  const left = y.names ? Math.min(150, 16 + 7 * Math.max(...y.names.map((n) => n.length))) : 58;
+  const marked = y.names ? [] : y.ticks || ticks(y.domain, Math.max(2, Math.floor(height / 60)));
+  const said = y.names ? y.names.map((n) => brief(n, 19)) : tickNames(marked, y.format);
+  // Room for the longest, and for the name of the axis beside it.
+  const longest = Math.max(0, ...said.map((s) => s.length));
+  const left = y.names ? Math.min(150, 16 + 7 * longest) : Math.max(58, 30 + 7 * longest);
   const box = { left, right: width - 14, top: 10, bottom: height - 40 };
   const sx = scale(x.domain, [box.left, box.right]);
   const sy = scale(y.domain, [box.bottom, box.top]);
   const root = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
   const grid = svg("g", { class: "grid" });
-  for (const t of x.ticks || ticks(x.domain, Math.max(2, Math.floor(width / 90)))) {
-    grid.append(
-      svg("line", { x1: sx(t), x2: sx(t), y1: box.top, y2: box.bottom }),
-      svg("text", { x: sx(t), y: box.bottom + 15, "text-anchor": "middle" }, x.format ? x.format(t) : format(t)));
-  }
-  const rows = y.names ? y.names.map((_, i) => i) : y.ticks || ticks(y.domain, Math.max(2, Math.floor(height / 60)));
-  for (const t of rows) {
-    const name = y.names ? brief(y.names[t], 19) : y.format ? y.format(t) : format(t);
-    grid.append(
-      svg("line", { x1: box.left, x2: box.right, y1: sy(t), y2: sy(t) }),
-      svg("text", { x: box.left - 6, y: sy(t) + 4, "text-anchor": "end" }, name));
-  }
+  const across = x.ticks || ticks(x.domain, Math.max(2, Math.floor(width / 90))), under = tickNames(across, x.format);
+  across.forEach((t, i) => grid.append(
+    svg("line", { x1: sx(t), x2: sx(t), y1: box.top, y2: box.bottom }),
+    svg("text", { x: sx(t), y: box.bottom + 15, "text-anchor": "middle" }, under[i])));
+  (y.names ? y.names.map((_, i) => i) : marked).forEach((t, i) => grid.append(
+    svg("line", { x1: box.left, x2: box.right, y1: sy(t), y2: sy(t) }),
+    svg("text", { x: box.left - 6, y: sy(t) + 4, "text-anchor": "end" }, said[i])));
   root.append(grid,
     svg("text", { class: "axis", x: clamp((box.left + box.right) / 2, 0, width - 3.2 * x.label.length), y: height - 6, "text-anchor": "middle" }, x.label),
     y.names ? "" : svg("text", { class: "axis", transform: `translate(12 ${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, y.label));

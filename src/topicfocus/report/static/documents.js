@@ -38,8 +38,13 @@ function stripWidth(model, l) {
   const { data } = model;
   const t = data.predictors[l].target;
   if (isClass(data.targets[t])) return 0.36;
-  const values = [...new Set((data.documents.actual ? data.documents.actual[t] : []).filter((v) => v !== null))];
-  if (values.length < 2 || values.length > 24 || data.documents.row.length < 4 * values.length) return 0;
+  const known = (data.documents.actual ? data.documents.actual[t] : []).filter((v) => v !== null), often = new Map();
+  for (const v of known) often.set(v, (often.get(v) || 0) + 1);
+  // Of ratings that a few documents have between the usual ones, the usual ones.
+  const least = often.size > 24 ? Math.max(2, 0.02 * known.length) : 1;
+  const values = [...often.keys()].filter((v) => often.get(v) >= least);
+  const covered = values.reduce((sum, v) => sum + often.get(v), 0);
+  if (values.length < 2 || values.length > 24 || known.length < 4 * values.length || covered < 0.7 * known.length) return 0;
   const places = values.map((v) => (data.targets[t].kind === "ordinal" ? data.targets[t].levels[v] : v)).sort((a, b) => a - b);
   return 0.36 * Math.min(...places.slice(1).map((v, i) => v - places[i]));
 }

@@ -134,6 +134,11 @@ function brief(name, length) {
   return `${head}…${name.slice(name.length - (length - head.length - 1))}`;
 }
 
+/** A name that may be broken after its dots and slashes, rather than in a word: el's children. */
+function breakable(name) {
+  return name.split(/(?<=[._/:|-])(?=.)/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
+}
+
 /** What a word is called: itself, or the readable label of a code (report/codes.py), no two the same. */
 function wordName(model, v) {
   const { labels, names } = model.data.words;

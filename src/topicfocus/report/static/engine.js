@@ -270,8 +270,11 @@ function predictCounts(model, counts, given = {}) {
   });
   const base = coef.map((_, l) => offset[l] + model.baseTopics[l]);
   const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta));
-  // ρ of what the words leave open: estimators/fitted.py.
-  const spread = coef.map((eta, l) => data.targets[data.predictors[l].target].open * varianceAlong(factor, theta, eta));
+  // ρ of what the words leave open, and τ: estimators/fitted.py.
+  const spread = coef.map((eta, l) => {
+    const { open, excess } = data.targets[data.predictors[l].target];
+    return open * varianceAlong(factor, theta, eta) + excess;
+  });
   const size = model.total + doc.weight.reduce((a, b) => a + b, 0);
   const tokens = new Float64Array(K), whole = coef.map((eta) => dot(eta, theta));
   const words = doc.words.map((v, j) => {
@@ -365,7 +368,7 @@ function respond(target, predictor, spread) {
   if (target.kind === "gaussian") return interval(f, Math.sqrt(target.noise + s), least, largest);
   if (target.kind === "poisson") {
     const mean = Math.exp(Math.min(f, 300));
-    return interval(mean, Math.sqrt(mean + mean * mean * s), Math.max(0, least), largest);
+    return countInterval(mean, Math.sqrt(mean + mean * mean * s));
   }
   if (target.kind === "ordinal") {
     const below = target.thresholds.map((t) => sigmoid(t - f));
@@ -377,7 +380,10 @@ function respond(target, predictor, spread) {
     const last = target.levels[target.levels.length - 1];
     const most = 0.25 * (last - target.levels[0]) ** 2; // no more than a coin thrown between the ends
     const std = Math.sqrt(clamp(square - mean * mean + slope * slope * s, 0, most));
-    return { ...interval(mean, std, target.levels[0], last), probabilities: p };
+    // The first level that so many are at or below: families/ordinal.py.
+    const flat = Math.sqrt(1 + (Math.PI * s) / 8);
+    const end = (level) => target.levels[target.thresholds.filter((t) => sigmoid((t - f) / flat) < level).length];
+    return { mean, std, low: end(0.1), high: end(0.9), probabilities: p };
   }
   if (target.kind === "bernoulli") {
     const p = sigmoid(f);
@@ -386,7 +392,8 @@ function respond(target, predictor, spread) {
   }
   if (target.curve) {
     const at = onCurve(target.curve, f);
-    return interval(at.mean, Math.sqrt(at.variance + at.slope * at.slope * s), least, largest);
+    const std = Math.sqrt(at.variance + at.slope * at.slope * s);
+    return target.whole ? countInterval(at.mean, std) : interval(at.mean, std, least, largest);
   }
   return { probabilities: softmax(predictor.slice(target.first, target.first + target.width)) };
 }

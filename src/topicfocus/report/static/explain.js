@@ -147,11 +147,15 @@ function legend(model, l) {
 /** The response of a target in words: a number with its interval, or probabilities as bars. */
 function responseView(model, target, response, actual, l) {
   if (response.probabilities && target.kind !== "ordinal") return classView(model, target, response.probabilities, actual, l);
-  const decimals = decimalsOf([response.high - response.low]);
+  // Counts and levels are whole, and their intervals have both ends; a mean is not.
+  const whole = target.whole || target.kind === "ordinal";
+  const decimals = decimalsOf([whole ? response.mean : response.high - response.low]);
+  const end = (value) => (whole ? format(value) : fixed(value, decimals));
+  const range = response.low === response.high ? end(response.low) : `${end(response.low)} to ${end(response.high)}`;
   const [least, largest] = target.limits || [null, null];
   return el("p", { class: "figure" },
     el("strong", { "data-value": response.mean }, fixed(response.mean, decimals)), ` ${target.name}`,
-    el("span", { class: "muted", "data-std": response.std, "data-low": response.low, "data-high": response.high }, `80% of such documents: ${fixed(response.low, decimals)} to ${fixed(response.high, decimals)}`
+    el("span", { class: "muted", "data-std": response.std, "data-low": response.low, "data-high": response.high }, `${whole ? "At least 80%" : "80%"} of such documents: ${range}`
       + (least !== null && largest !== null ? ` (the scale is ${format(least)} to ${format(largest)})` : "")),
     actual !== null && actual !== undefined ? el("span", { class: "tag" }, `actual ${format(actual)}`) : null);
 }
@@ -159,8 +163,8 @@ function responseView(model, target, response, actual, l) {
 function classView(model, target, probabilities, actual, l) {
   const order = probabilities.map((_, c) => c);
   if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
-  const choice = (c) => (target.kind === "bernoulli" ? brief(target.labels[c], 30)
-    : el("button", { type: "button", class: "link", "data-key": `class-${target.first + c}`, "aria-pressed": String(target.first + c === l), onclick: () => update({ predictor: target.first + c }) }, brief(target.labels[c], 30)));
+  const choice = (c) => (target.kind === "bernoulli" ? breakable(brief(target.labels[c], 30))
+    : el("button", { type: "button", class: "link", "data-key": `class-${target.first + c}`, "aria-pressed": String(target.first + c === l), onclick: () => update({ predictor: target.first + c }) }, breakable(brief(target.labels[c], 30))));
   const likely = probabilities.indexOf(Math.max(...probabilities));
   return [el("table", { class: "probabilities" },
     el("caption", {}, `Probability${target.kind === "categorical" ? ". Choose a class for its reasons." : ""}`),

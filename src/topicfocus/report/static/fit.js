@@ -37,7 +37,8 @@ function figuresCard(model) {
       table(`Figures of ${target.name}`, ["predictions of", ...names], rows.map(([name, row]) => [name, ...names.map((n) => shown(n, row[n]))])),
       el("p", { class: "note" }, `${format(found.n)} documents. ` + (data.held_out
         ? "The model was not trained on them."
-        : "It was not said whether the model was trained on them; if it was, it looks better here than it is.")));
+        : "It was not said whether the model was trained on them; if it was, it looks better here than it is.")
+        + (target.whole || target.kind === "ordinal" ? " Intervals end at whole numbers, or levels: they hold more than 80% where these are small or few." : "")));
   });
   return card("Figures", parts.length ? parts : el("p", { class: "muted" }, "No target was given with the documents."));
 }

@@ -15,7 +15,10 @@ function mapCard(model, chosen, l, width) {
   const own = ownClasses(model);
   const largest = Math.max(...Array.from({ length: K }, (_, k) => Math.abs(reach(model, k, l).change)));
   const common = Math.max(...data.topics.prevalence);
-  const size = (k) => 6 + (K > 20 ? 14 : 24) * Math.sqrt(data.topics.prevalence[k] / common);
+  const full = (k) => 6 + (K > 20 ? 14 : 24) * Math.sqrt(data.topics.prevalence[k] / common);
+  // Many circles on a phone are smaller: together they have a sixth of the picture, and names the rest.
+  const area = data.topics.prevalence.reduce((sum, _, k) => sum + Math.PI * full(k) ** 2, 0);
+  const size = (k) => full(k) * Math.min(1, Math.sqrt((width * height) / 6 / area));
   const title = "Map of the topics";
   const root = svg("svg", { class: "chart map", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${title}: topics that use the same words are near each other; the list above has the same topics by effect` });
   const order = Array.from({ length: K }, (_, k) => k).sort((a, b) => data.topics.prevalence[b] - data.topics.prevalence[a]);
@@ -25,16 +28,26 @@ function mapCard(model, chosen, l, width) {
   for (const k of [chosen, ...order.filter((j) => j !== chosen)]) {
     const { x, y, r } = at[k], { kind, much } = own ? { kind: "accent", much: 0.5 } : tint(reach(model, k, l).change, largest);
     circles.push(svg("circle", { class: `${kind} bubble ${k === chosen ? "picked" : ""}`, cx: x, cy: y, r, "fill-opacity": (0.2 + 0.7 * much).toFixed(2), "data-tip": topicTip(model, k, topicOn(model, k)), onclick: () => update({ topic: k }) }));
-    const text = fitName(topicName(data, k), width < 500 ? 20 : 26), wide = text.length * (k === chosen ? 7.6 : 6.2);
-    const left = clamp(x - wide / 2, 2, width - wide - 2), line = y + r + 13 < height - 2 ? y + r + 13 : y - r - 5;
-    if (k !== chosen && taken.some((t) => left < t[0] + t[2] && left + wide > t[0] && Math.abs(line - t[1]) < 13)) continue;
-    taken.push([left, line, wide]);
-    names.push(svg("text", { class: `label ${k === chosen ? "strong" : ""}`, x: left + wide / 2, y: line, "text-anchor": "middle" }, text));
+    const text = fitName(topicName(data, k), width < 500 ? 20 : 26), wide = text.length * (k === chosen ? 8.4 : 6.4);
+    const place = freePlace(at, k, wide, taken, width, height) || (k === chosen ? { left: clamp(x - wide / 2, 2, width - wide - 2), line: y + r + 13 } : null);
+    if (!place) continue;
+    taken.push([place.left, place.line, wide]);
+    names.push(svg("text", { class: `label ${k === chosen ? "strong" : ""}`, x: place.left + wide / 2, y: place.line, "text-anchor": "middle" }, text));
   }
   root.append(...circles, ...names);
   return card(title, figure(title, root, () => ({ head: ["topic", "name", "x", "y", "share", `effect on ${predictorName(model, l)}`], rows: order.map((k) => [k, topicName(data, k), ...places[k], data.topics.prevalence[k], reach(model, k, l).change]) })),
     own ? el("p", { class: "legend" }, "Near each other: the same words. Size: share. Choose a class above, and the colour says what topics do to it.")
       : el("p", { class: "legend" }, el("span", { class: "key up" }), " raises ", el("span", { class: "key down" }), ` lowers ${thing(model, l)}, the fuller the more. Size: share. Near each other: the same words.`));
+}
+
+/** Where a name covers neither a circle nor another name: below its circle, above it or beside it; null if nowhere. */
+function freePlace(at, k, wide, taken, width, height) {
+  const { x, y, r } = at[k], middle = clamp(x - wide / 2, 2, width - wide - 2);
+  const tried = [[middle, y + r + 13], [middle, y - r - 5], [x + r + 4, y + 4], [x - r - 4 - wide, y + 4]];
+  const found = tried.find(([left, line]) => left >= 2 && left + wide <= width - 2 && line >= 11 && line <= height - 3
+    && !taken.some((t) => left < t[0] + t[2] + 6 && left + wide + 6 > t[0] && Math.abs(line - t[1]) < 13)
+    && !at.some((c, j) => j !== k && Math.hypot(c.x - clamp(c.x, left, left + wide), c.y - clamp(c.y, line - 10, line + 2)) < c.r + 1));
+  return found ? { left: found[0], line: found[1] } : null;
 }
 
 /** Below 1, because a name stands under each circle: more room is needed downwards than beside. */
@@ -118,10 +131,12 @@ function confusionCard(model, t, width) {
     title, width, columns: target.labels, rows: target.labels.map((name) => ({ name })), note: `Confusion matrix of ${found.n} documents: ${right} are predicted as they are`,
     cell: (r, c) => {
       const n = found.confusion[r][c], part = sums[r] ? n / sums[r] : 0;
-      return { kind: r === c ? "right" : "wrong", much: part, text: n ? format(n) : "", tip: `${format(n)} of ${format(sums[r])} documents of ${target.labels[r]} (${percent(part)}) are predicted as ${target.labels[c]}` };
+      // By the root, and never nothing: one document in a hundred is to be seen, on dark ground as well.
+      return { kind: r === c ? "right" : "wrong", much: n ? 0.1 + 0.9 * Math.sqrt(part) : 0, text: n ? format(n) : "", tip: `${format(n)} of ${format(sums[r])} documents of ${target.labels[r]} (${percent(part)}) are predicted as ${target.labels[c]}` };
     },
   });
-  return card(title, el("p", {}, `Rows are what documents are, columns what is predicted: ${percent(right / found.n)} of ${format(found.n)} are right (the diagonal).`),
+  const most = sums.indexOf(Math.max(...sums));
+  return card(title, el("p", {}, `Rows are what documents are, columns what is predicted: ${percent(right / found.n)} of ${format(found.n)} are right (the diagonal). Saying “${target.labels[most]}” of all would be right for ${percent(sums[most] / found.n)}.`),
     figure(title, root, () => ({ head: ["actual", "predicted", "documents"], rows: found.confusion.flatMap((row, a) => row.map((n, p) => [target.labels[a], target.labels[p], n])) })));
 }
 

@@ -28,10 +28,10 @@ function plainName(label) {
 }
 
 /** A topic, how far it goes, and what it is about: “bland, dry” −0.55 (with rice, chicken). */
-function driver(model, k, l) {
+function driver(model, k, l, decimals, unit) {
   const { data } = model, about = data.topics.context ? data.topics.context[k].slice(0, 3).map((v) => plainName(wordName(model, v))) : [];
   while (about.join(", ").length > 40 && about.length > 1) about.pop();
-  return [namedTopic(model, k, l), " ", el("strong", { class: "amount" }, changeShort(model, reach(model, k, l).change, l, changeDecimals(reach(model, k, l).change))),
+  return [namedTopic(model, k, l), " ", el("strong", { class: "amount" }, `${changeShort(model, reach(model, k, l).change, l, decimals)}${unit ? ` ${unit}` : ""}`),
     about.length ? el("span", { class: "muted" }, ` (with ${about.join(", ")})`) : ""];
 }
 
@@ -55,14 +55,35 @@ function numberStory(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target];
   const [up, down] = movers(model, l).map((list) => list.slice(0, MOST_NAMED));
   if (!up.length && !down.length) return [el("p", {}, `No topic surely moves ${thing(model, l)}.`)];
-  const line = (list, ...head) => (list.length ? el("p", {}, head, " ", listedParts(list.map((k) => driver(model, k, l))), ".") : null);
+  // As many decimals in all of them, and what they are said once.
+  const sizes = [...up, ...down].map((k) => Math.abs(reach(model, k, l).change));
+  const decimals = Math.max(changeDecimals(Math.max(...sizes)), Math.min(6, Math.ceil(-Math.log10(Math.min(...sizes)))));
+  const unit = unitOfChange(model, l);
+  const line = (list, ...head) => (list.length ? el("p", {}, head, " ", listedParts(list.map((k, i) => driver(model, k, l, decimals, i === 0 ? unit : ""))), ".") : null);
   const other = target.kind === "bernoulli" ? `, so that “${target.labels[0]}” is likelier` : "";
   return [
     line(up, "What ", el("strong", { class: "up" }, "raises"), " ", el("strong", {}, thing(model, l)), ":"),
     line(down, "What ", el("strong", { class: "down" }, "lowers"), " ", up.length ? `it${other}:` : [el("strong", {}, thing(model, l)), `${other}:`]),
     covariateStory(model, l),
-    data.effects ? el("p", { class: "note" }, `How far it moves, in ${isClass(target) ? "percentage points" : target.name}, from documents with little of a topic to documents with much of it. In a typical document it is ${levelText(model, data.effects.typical[l], l)}.`) : null,
+    data.effects ? el("p", { class: "note" }, `How far it moves, in ${isClass(target) ? "percentage points" : target.name}, from documents with little of a topic to documents with much of it. In a typical document it is ${levelText(model, data.effects.typical[l], l)}${scaleText(model, l)}.`) : null,
   ];
+}
+
+/** What a change is measured in: points of a probability, or the target, where its name is not a sentence. */
+function unitOfChange(model, l) {
+  const target = model.data.targets[model.data.predictors[l].target];
+  if (!model.data.effects) return "";
+  return isClass(target) ? "points" : target.name !== "target" && target.name.length <= 16 ? target.name : "";
+}
+
+/** From where to where a number goes: a change of 0.2 is much or little by that. */
+function scaleText(model, l) {
+  const { data } = model, target = data.targets[data.predictors[l].target];
+  if (isClass(target)) return "";
+  const [low, high] = target.levels ? [target.levels[0], target.levels[target.levels.length - 1]] : target.limits || [null, null];
+  if (typeof low === "number" && typeof high === "number") return `, on a scale from ${format(low)} to ${format(high)}`;
+  const [least, most] = data.effects.observed[l];
+  return least === null ? "" : `; training saw ${format(least)} to ${format(most)}`;
 }
 
 /** What goes up: the target, or the probability of a class. */
@@ -102,6 +123,13 @@ function confusedText(model, target) {
 /** Which figure says most, by kind of target. */
 const HEADLINE = ["R²", "AUC", "accuracy", "mean deviance", "RMSE"];
 
+/** What figures mean, for those who do not meet them every day. */
+const MEANING = {
+  "R²": "The share of the differences between documents that predictions explain: 0 says no more than the average, 1 everything.",
+  AUC: "The chance that a document of the class is given a higher probability than another one: 0.5 is guessing, 1 never wrong.",
+  accuracy: "The share of documents whose class is predicted right.",
+};
+
 function figuresStory(model, l) {
   const { data } = model;
   const kept = keptWords(model), all = data.words.names.length;
@@ -113,7 +141,7 @@ function figuresStory(model, l) {
   const value = (row) => (SHARES.includes(name) ? percent(row[name]) : fixed(row[name], 2));
   const others = rows.slice(1).filter(([, row]) => row[name] !== undefined).map(([who, row]) => `${who} ${value(row)}`);
   const where = data.held_out ? `on ${fixed(found.n, 0)} documents that training did not see` : `on ${fixed(found.n, 0)} documents (not said to be held out)`;
-  return el("p", {}, el("strong", {}, words), ` reach ${name} `, el("strong", { id: "headline" }, value(own)), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
+  return el("p", {}, el("strong", {}, words), ` reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
 }
 
 /** The entry of a check of the fit that is a sentence. */

@@ -182,7 +182,7 @@ function labelWords(model, all, shown, xs, ys, { root, sx, sy, box }) {
     const y = sy(ys[i]) + 4;
     const left = right ? x - wide : x;
     if (left < box.left || left + wide > box.right || y < box.top + 8) continue;
-    if (taken.some((t) => left < t[0] + t[2] && left + wide > t[0] && Math.abs(y - t[1]) < 13)) continue;
+    if (taken.some((t) => left < t[0] + t[2] + 8 && left + wide + 8 > t[0] && Math.abs(y - t[1]) < 13)) continue;
     taken.push([left, y, wide]);
     placed++;
     root.append(svg("text", { class: "label", x, y, "text-anchor": right ? "end" : "start" }, name));
@@ -315,7 +315,7 @@ function byTarget(model, v, l) {
   const names = target.labels && target.labels.length === n ? target.labels : given.labels;
   return el("table", { class: "mix", id: "by-target" }, el("caption", {}, `Documents with it, by ${target.name}`),
     el("tbody", {}, names.map((name, b) => el("tr", {},
-      el("th", { scope: "row" }, shorten(name, 24)), el("td", { class: "track" }, bar(0, shares[b], [0, most], "accent")),
+      el("th", { scope: "row" }, breakable(shorten(name, 24))), el("td", { class: "track" }, bar(0, shares[b], [0, most], "accent")),
       el("td", { class: "number" }, percent(shares[b])), el("td", { class: "number muted" }, `${format(given.documents[v * n + b])} of ${format(given.size[b])}`)))));
 }
 

@@ -217,6 +217,7 @@ def _fit_words(
             shrinkage=verdict.shrinkage,
             noise=verdict.noise,
             openness=verdict.openness,
+            excess=verdict.excess,
             steps=shaped.steps,
         )
     return Candidate(

@@ -3,7 +3,8 @@
 A predictor is shrunken to the held-out documents, f ← s + t·f, δ is their error less what the words
 leave open of θ, and the explained share is 1 - deviance/null deviance, the mean over targets. Where
 the words leave more open than there is error, only the part ρ of it counts, so that δ and ρ times
-what is open are the error on average.
+what is open are the error on average. Counts have no δ; what they vary more than stated is τ, a
+variance of f besides.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicfocus.families import noise_variance
+from topicfocus.families import excess_spread, noise_variance
 from topicfocus.inference.mixes import predictor_variance
 from topicfocus.inference.state import ModelState
 from topicfocus.solvers.focus.data import FocusData
@@ -26,12 +27,13 @@ Shrinkage = tuple[np.ndarray, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The explained share; the shift and factor of each predictor, δ and ρ of each target."""
+    """The explained share; the shift and factor of each predictor, δ, ρ and τ of each target."""
 
     explained: float
     shrinkage: tuple[Shrinkage, ...]
     noise: tuple[float, ...]
     openness: tuple[float, ...]
+    excess: tuple[float, ...]
 
 
 def shrunken(
@@ -49,7 +51,7 @@ def judge(
     """How well the held-out documents are predicted; earlier `choices` are kept as they are."""
     design = start.held_out.beside(refit.held_mixes)
     shrinkage: list[Shrinkage] = []
-    noise, openness, explained = [], [], []
+    noise, openness, excess, explained = [], [], [], []
     for t, (fit, column) in enumerate(zip(refit.fits, data.held_columns, strict=True)):
         column = replace(column, family=fit.family)
         before = None if choices is None else choices.shrinkage[t]
@@ -58,14 +60,16 @@ def judge(
         explained.append(explained_share(column, predictor))
         if choices is None:
             spread = _open_still(start, state, factor * fit.coef[: state.n_topics], refit)
-            delta, rho = honest_noise(column, predictor, column.of(spread)[:, 0])
+            delta, rho, tau = honest_noise(column, predictor, column.of(spread)[:, 0])
             noise.append(delta)
             openness.append(rho)
+            excess.append(tau)
     return Verdict(
         explained=float(np.mean(explained)),
         shrinkage=tuple(shrinkage),
         noise=tuple(noise) if choices is None else choices.noise,
         openness=tuple(openness) if choices is None else choices.openness,
+        excess=tuple(excess) if choices is None else choices.excess,
     )
 
 
@@ -75,16 +79,20 @@ def _open_still(start: Start, state: ModelState, coef: np.ndarray, refit: Refit)
     return predictor_variance(start.held_out.corpus, replace(state, coef=coef), mixes, n_jobs)
 
 
-def honest_noise(column: Column, predictor: np.ndarray, spread: np.ndarray) -> tuple[float, float]:
-    """δ, the held-out error less what the words leave open of θ, and ρ, how much of that counts.
+def honest_noise(
+    column: Column, predictor: np.ndarray, spread: np.ndarray
+) -> tuple[float, float, float]:
+    """δ, the held-out error less what the words leave open of θ; ρ, how much of that counts; and τ.
 
     δ is a tenth of the error at least. The Laplace approximation may claim more than there is:
     where words say all but everything about the target, it is several times the error. The
-    variance of a prediction is δ + ρ·spread, on average the error.
+    variance of a prediction is δ + ρ·spread, on average the error. A family without δ says itself
+    what ρ is, and τ, which f varies by besides (`excess_spread`).
     """
     if noise_variance(column.family) is None:
-        return 1.0, 1.0
+        f = predictor[:, 0]
+        return 1.0, *excess_spread(column.family, column.target, f, spread, column.weight)
     error = float(np.average(deviance(column, predictor), weights=column.weight))
     still = float(np.average(spread, weights=column.weight))
     delta = max(error - still, 0.1 * error)
-    return delta, min(1.0, (error - delta) / still) if still > 0 else 1.0
+    return delta, min(1.0, (error - delta) / still) if still > 0 else 1.0, 0.0

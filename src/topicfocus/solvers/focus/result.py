@@ -31,6 +31,8 @@ class Choices:
         δ, one a target (1 where it has none).
     openness : tuple of float
         ρ, how much of what the words leave open of a predictor counts, one a target.
+    excess : tuple of float
+        τ, what a predictor varies by besides, one a target.
     steps : int
         L-BFGS iterations after which the topics were kept.
     """
@@ -40,6 +42,7 @@ class Choices:
     shrinkage: tuple[tuple[np.ndarray, float], ...]
     noise: tuple[float, ...]
     openness: tuple[float, ...]
+    excess: tuple[float, ...]
     steps: int
 
 

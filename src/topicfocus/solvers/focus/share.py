@@ -25,8 +25,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from topicfocus.inference.state import Problem
+from topicfocus.kernels.threads import map_in_order
 from topicfocus.solvers.focus.cut import Cut, cut_vocabulary, possible_shares
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
@@ -135,17 +137,24 @@ def _by_folds(
     shares: Sequence[float],
     folds: Folds,
 ) -> list[_Compared]:
-    """The same for each fold; none where a fold has no word to keep."""
-    found = []
-    for train, held_out in folds():
-        part = FocusData.of(train, held_out, data.family, data.past)
+    """The same for each fold; none where a fold has no word to keep.
+
+    A fold is the work of one thread where counts are in memory: its passes are too small to share.
+    """
+
+    def compared(fold: tuple[Problem, Problem]) -> _Compared | None:
+        part = FocusData.of(*fold, data.family, data.past)
         own = gather_evidence(part, evidence.penalties, settings.stable)
         try:
             cuts = [cut_vocabulary(part, own, settings, share) for share in shares]
         except ValueError:  # there is no word in this fold that says anything
-            return []
-        found.append(_compared(part, own, themes, settings, cuts))
-    return found
+            return None
+        return _compared(part, own, themes, settings, cuts)
+
+    in_memory = sparse.issparse(data.train.corpus.counts)
+    found = list(map_in_order(compared, folds(), data.train.n_jobs if in_memory else 1))
+    good = [part for part in found if part is not None]
+    return good if len(good) == len(found) else []
 
 
 def _trials(shares: Sequence[float], parts: Sequence[_Compared]) -> tuple[ShareTrial, ...]:
