@@ -161,7 +161,7 @@ def page() -> str:
         "for pang_lee and yelp, accuracy for newsgroups, AUC otherwise; the share of least loss is",
         "taken with hindsight, from the very documents scored. imdb has 10,000 training documents,",
         "diabetes 20,000. The rule is the default: one standard error of the best share, on five",
-        "folds of the training part; on the validation part for imdb and diabetes, which have enough",
+        "folds of the training part; on the validation part for those two, which have enough",
         "documents there (imdb's and diabetes's rows were measured before folds and limits came).",
         "",
         "Test parts:",
