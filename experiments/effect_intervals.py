@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import t as student
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -38,7 +39,9 @@ from topicfocus.solvers.focus.held import holding_share
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "effect_intervals.jsonl"
-PAIRS, LEVEL, Z = 10, 0.9, 1.6448536
+PAIRS, LEVEL = 10, 0.9
+#: Standard errors from the middle to the ends, as `stability` has it.
+REACH = float(student.ppf(0.5 + LEVEL / 2, PAIRS - 1))
 #: Documents of the corpus that "this topic" is judged on.
 JUDGED = 10_000
 TRUTHS = ("topic", "size", "held", "chosen")
@@ -202,7 +205,9 @@ def cover(rows: list[dict[str, Any]], truth: str, centre: str = "centre") -> tup
     """The share of intervals with the truth in them; its standard error, samples independent."""
     inside = np.array(
         [
-            np.mean(np.abs(np.array(r[centre]) - np.array(r[truth])) <= Z * np.array(r["error"]))
+            np.mean(
+                np.abs(np.array(r[centre]) - np.array(r[truth])) <= REACH * np.array(r["error"])
+            )
             for r in rows
         ]
     )
