@@ -161,6 +161,10 @@ def test_slips_in_other_columns_are_named_too(rows, tmp_path, value, message):
 # ---- codes ------------------------------------------------------------------------------------
 
 
+#: All codes matter: the share is given.
+CODES = ("--separator", ";", "--inclusion-prior", "0.8")
+
+
 @pytest.fixture(scope="module")
 def coded(tmp_path_factory):
     """Diagnoses whose case and dashes matter, as texts and as lists, and a cost that follows."""
@@ -176,7 +180,7 @@ def coded(tmp_path_factory):
         writer.writerows(["; ".join(c), y] for c, y in zip(records, cost, strict=True))
     lines = [{"codes": c, "cost": y} for c, y in zip(records, cost, strict=True)]
     (where / "c.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines), encoding="utf-8")
-    done = fit(where, "c.csv", "--text", "codes", "--target", "cost", "--separator", ";")
+    done = fit(where, "c.csv", "--text", "codes", "--target", "cost", *CODES)
     return where, done, [row["prediction"] for row in predictions(where)]
 
 
@@ -206,7 +210,7 @@ def test_codes_are_kept_whole_from_fit_to_explain(coded):
 def test_lists_and_texts_are_the_same_codes(coded, tmp_path):
     where, _, written = coded
     columns = ("--text", "codes", "--target", "cost")
-    fit(tmp_path, where / "c.jsonl", *columns, "--separator", ";")
+    fit(tmp_path, where / "c.jsonl", *columns, *CODES)
     assert [row["prediction"] for row in predictions(tmp_path)] == written
     found = last_line(topicfocus("fit", where / "c.jsonl", *columns, cwd=tmp_path))
     assert "row 1 (line 1): 'codes' is a list, not a text" in found

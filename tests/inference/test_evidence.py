@@ -12,6 +12,7 @@ from topicfocus.inference.focused.evidence import (
     Signals,
     area_under_curve,
     cut,
+    least_discovery,
     ridge_path,
     target_slopes,
     word_evidence,
@@ -151,3 +152,17 @@ def test_forced_words_and_unseen_words():
     assert 3 in kept
     assert 0 not in kept
     assert 4 not in kept  # never seen
+
+
+def test_least_discovery_keeps_false_ones_few():
+    """Benjamini and Hochberg's rule: of 2,000 words 200 say something, and the others are noise."""
+    false = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        z = rng.standard_normal(2000)
+        z[:200] += 4
+        found = z**2 >= least_discovery(z**2)
+        assert found[:200].sum() > 150
+        false.append(found[200:].sum() / found.sum())
+    assert 0.05 < np.mean(false) < 0.1
+    assert least_discovery(np.full(50, 0.5)) == np.inf

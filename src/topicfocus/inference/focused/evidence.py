@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import rankdata
+from scipy.stats import chi2, rankdata
 
 from topicfocus.corpus.parts import Counts, Rows, sum_bounds, take_rows
 from topicfocus.inference.passes import (
@@ -39,6 +39,8 @@ PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
 #: Parts of the documents that are predicted from the others, and how much heavier the penalty is,
 #: for `shared_evidence`.
 FOLDS, SHARING = 5, 3.0
+#: Of the words that are kept for saying more than noise, how many may say nothing.
+FALSE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -385,6 +387,18 @@ def description_cost(evidence: np.ndarray, share: float, vocabulary: float = 0.2
     return min(float(np.quantile(evidence, quantile)), 2 * math.log(max(len(evidence), 2)))
 
 
+def least_discovery(evidence: np.ndarray) -> float:
+    """The least evidence of words that say more than noise, but for a tenth of them.
+
+    Of a word that says nothing z² is χ² of one degree, and E_v less. With p_(k) the k-th smallest
+    of the V values P(χ² > E_v), it is that of the last k with p_(k) ≤ 0.1 k/V (Benjamini & Hochberg
+    1995); infinite if there is none. `evidence` of the words that occur.
+    """
+    chance = np.sort(chi2.sf(evidence, 1))
+    good = np.flatnonzero(chance <= FALSE_SHARE * np.arange(1, len(chance) + 1) / len(chance))
+    return float(np.sort(evidence)[::-1][good[-1]]) if len(good) else math.inf
+
+
 def cut(
     evidence: np.ndarray,
     word_count: np.ndarray,
@@ -402,8 +416,9 @@ def cut(
     expected to show in the best of V words, 2 log V, or less when that would leave fewer than
     `vocabulary` of the words to choose from. A `share` above that goes on with words of less
     evidence, as many of all words, after those. Sorted by score and cut where the kept tokens
-    reach `share`, so that a larger share keeps a superset. Where it is a `limit` only, nothing goes
-    on with words of less evidence. `keep` and `drop` are columns decided by the user.
+    reach `share`, so that a larger share keeps a superset. Where it is a `limit` only, words of
+    less evidence must have that of a `least_discovery`. `keep` and `drop` are columns decided by
+    the user.
     """
     n_words = len(evidence)
     seen = word_count > 0
@@ -411,7 +426,8 @@ def cut(
     cost = description_cost(evidence[seen], 0.0, vocabulary)
     first = np.where(seen & (evidence > cost), (evidence - cost) / often, -1.0)
     less = seen & (evidence > description_cost(evidence[seen], share, vocabulary)) & (first <= 0)
-    less &= not limit
+    if limit:
+        less &= evidence >= least_discovery(evidence[seen])
     # Those of less evidence come after all others, in the same order whatever the share.
     smallest_score = first[first > 0].min(initial=np.inf)
     lowest = 0.5 * (smallest_score if np.isfinite(smallest_score) else 1.0)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicfocus.inference.focused.evidence import cut, description_cost
+from topicfocus.inference.focused.evidence import cut, description_cost, least_discovery
 from topicfocus.inference.focused.factors import complete_by_factors
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.focus.data import FocusData
@@ -64,7 +64,7 @@ def cut_vocabulary(
     plan = settings.plan
     amount = evidence.amount(plan.marginal_share)
     # "auto" is a limit and no knowledge of how much is relevant: words that say no more than noise
-    # are not kept to reach it.
+    # are not kept to reach it (`least_discovery`).
     limit = settings.inclusion_prior is None and not settings.stable
     kept = cut(
         amount,
@@ -80,8 +80,11 @@ def cut_vocabulary(
             "No word says anything about the target beyond noise, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
-    least = 0.0 if limit else share
-    cost = description_cost(amount[data.word_counts > 0], least, plan.smallest_vocabulary)
+    occurring = amount[data.word_counts > 0]
+    cost = description_cost(occurring, share, plan.smallest_vocabulary)
+    if limit:
+        most = description_cost(occurring, 0.0, plan.smallest_vocabulary)
+        cost = min(most, max(cost, least_discovery(occurring)))
     evident = np.flatnonzero((amount > cost) & (data.word_counts > 0))
     if settings.drop is not None:
         evident = np.setdiff1d(evident, settings.drop)
