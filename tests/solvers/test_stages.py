@@ -250,15 +250,14 @@ def test_few_documents_set_aside_are_no_judges_of_shares(data, evidence, problem
     for train, held in parts:
         own = FocusData.of(train, held, data.family)
         fold = gather_evidence(own, evidence.penalties)
-        each.append(
-            share_module._compared(
-                own,
-                fold,
-                themes,
-                SETTINGS,
-                [cut_vocabulary(own, fold, SETTINGS, t.share) for t in aside],
+        starts = []
+        for trial in aside:
+            whole, part = (
+                cut_vocabulary(*of, SETTINGS, trial.share) for of in ((data, evidence), (own, fold))
             )
-        )
+            chosen_by = start_topics(data, evidence, whole, themes, SETTINGS, None).penalties
+            starts.append(start_topics(own, fold, part, themes, SETTINGS, None, chosen_by))
+        each.append(share_module._compared(own, starts))
     for i, trial in enumerate(chosen):
         assert trial.explained == pytest.approx(np.mean([part.explained[i] for part in each]))
         losses = np.concatenate([part.losses[i] for part in each])

@@ -11,7 +11,7 @@ of the latter: the rule of Breiman and others for trees. A share that is truly w
 much is taken, too, so the error should be small, and the documents compared on many. Where few are
 set aside, the training documents are split into `N_FOLDS` folds, each predicted from the others:
 then every document counts. Themes are those of all documents (they have seen no target), penalties
-of the evidence those already chosen.
+those already chosen on the documents set aside.
 
 The standard error of the *difference*, in pairs of documents, is smaller still, and was tried; but
 then a fifth of the words kept in made reviews were noise, where this rule keeps none. The share
@@ -56,13 +56,12 @@ class ChosenShare:
     """The share that was taken, and the larger ones of the path, in case topics turn out alike."""
 
     cuts: tuple[Cut, ...]
-    start_of: Callable[[Cut], Start]
+    starts: tuple[Start, ...]
     trials: tuple[ShareTrial, ...] = ()
 
     def candidate(self, larger: int) -> tuple[Cut, Start]:
         """Words and start of the one taken, or of the `larger`-th after it."""
-        cut = self.cuts[larger]
-        return cut, self.start_of(cut)
+        return self.cuts[larger], self.starts[larger]
 
 
 def choose_share(
@@ -75,21 +74,19 @@ def choose_share(
     """The words to keep and the topics to start from."""
     shares = possible_shares(data, settings) if settings.select else (1.0,)
     cuts = _different(cut_vocabulary(data, evidence, settings, share) for share in shares)
-
-    def start_of(cut: Cut) -> Start:
-        return start_topics(data, evidence, cut, themes, settings, None)
-
+    starts = tuple(start_topics(data, evidence, cut, themes, settings, None) for cut in cuts)
     if len(cuts) == 1:
-        return ChosenShare(cuts=cuts, start_of=start_of)
+        return ChosenShare(cuts=cuts, starts=starts)
     parts, shares = [], tuple(cut.share for cut in cuts)
     if folds is not None and data.held_out.size < ENOUGH_ASIDE:
-        parts = _by_folds(data, evidence, themes, settings, shares, folds)
+        penalties = [start.penalties for start in starts]
+        parts = _by_folds(data, evidence, themes, settings, shares, penalties, folds)
     if not parts:
-        parts = [_compared(data, evidence, themes, settings, cuts)]
+        parts = [_compared(data, starts)]
     trials = _trials(shares, parts)
     n_words = min(WORDS_A_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
     taken = smallest_good(trials, [len(cut.kept) >= n_words for cut in cuts])
-    return ChosenShare(cuts=cuts[taken:], start_of=start_of, trials=trials)
+    return ChosenShare(cuts=cuts[taken:], starts=starts[taken:], trials=trials)
 
 
 def _different(cuts: Iterable[Cut]) -> tuple[Cut, ...]:
@@ -110,17 +107,10 @@ class _Compared:
     weight: np.ndarray
 
 
-def _compared(
-    data: FocusData,
-    evidence: WordEvidence,
-    themes: Themes | None,
-    settings: FocusSettings,
-    cuts: Sequence[Cut],
-) -> _Compared:
-    """How well the documents set aside are predicted by the starting topics of each cut."""
+def _compared(data: FocusData, starts: Sequence[Start]) -> _Compared:
+    """How well the documents set aside are predicted by the starting topics of each share."""
     losses, explained = [], []
-    for cut in cuts:
-        start = start_topics(data, evidence, cut, themes, settings, None)
+    for start in starts:
         watch = Watch(start.held_out, start.train, data.family, StoppingRule())
         loss, good = watch.look(start.first_state)
         losses.append(loss)
@@ -135,6 +125,7 @@ def _by_folds(
     themes: Themes | None,
     settings: FocusSettings,
     shares: Sequence[float],
+    penalties: Sequence[tuple[float, ...]],
     folds: Folds,
 ) -> list[_Compared]:
     """The same for each fold; none where a fold has no word to keep.
@@ -149,7 +140,13 @@ def _by_folds(
             cuts = [cut_vocabulary(part, own, settings, share) for share in shares]
         except ValueError:  # there is no word in this fold that says anything
             return None
-        return _compared(part, own, themes, settings, cuts)
+        return _compared(
+            part,
+            [
+                start_topics(part, own, cut, themes, settings, None, chosen)
+                for cut, chosen in zip(cuts, penalties, strict=True)
+            ],
+        )
 
     in_memory = sparse.issparse(data.train.corpus.counts)
     found = list(map_in_order(compared, folds(), data.train.n_jobs if in_memory else 1))

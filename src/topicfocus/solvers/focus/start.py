@@ -98,15 +98,20 @@ def start_topics(
     themes: Themes | None,
     settings: FocusSettings,
     earlier: Candidate | None,
+    penalties: tuple[float, ...] | None = None,
 ) -> Start:
-    """What shaping begins with; from the topics of an `earlier` pass where η is graded."""
+    """What shaping begins with; from the topics of an `earlier` pass where η is graded.
+
+    `penalties` of the regressions on the kept words, where others have chosen them: an earlier pass
+    has.
+    """
     plan, kept = settings.plan, cut.kept
     choices = None if earlier is None else earlier.choices
     n_topics = possible_topics(settings, len(kept)) if earlier is None else earlier.state.n_topics
     ridges = ridge_fits(
         evidence.signals_of(data, kept),
         evidence.held_signals_of(data, kept),
-        None if choices is None else choices.penalties,
+        penalties if choices is None else choices.penalties,
     )
     mean_squares = tuple(r.mean_square for r in ridges)
     if choices is not None:
