@@ -4,7 +4,8 @@
     TOPICFOCUS_DATA=... python benchmarks/topics.py
     PYTHONPATH=OTHER/src python benchmarks/topics.py --skip tomotopy   # another version, to compare
 
-Counts to fitted model, compiled kernels, two threads. tomotopy: SLDA with as many topics, 200
+Counts to fitted model, compiled kernels, two threads; the share of words is chosen (`--share 0.15`:
+given, as tomotopy has nothing to choose). tomotopy: SLDA with as many topics, 200
 sweeps, 2 workers, documents already added. Rounds of both are interleaved and the best of each is
 taken, on the clock and in processor time (all threads): a busy machine disturbs the second less.
 """
@@ -50,14 +51,16 @@ def prepared_slda(counts, target, n_topics):
     return model
 
 
-def many_topics(topics: list[int], rounds: int, with_peer: bool) -> None:
+def many_topics(topics: list[int], rounds: int, with_peer: bool, share: float | str) -> None:
     counts, target, description = yelp()
     print(f"{description}: {counts.shape[0]} documents, {counts.shape[1]} words")
     FocusedTopicRegressor(2, random_state=0, n_jobs=2).fit(counts[:500], target[:500])  # compile
     for n_topics in topics:
         mine, theirs = [], []
         for _ in range(rounds):
-            model = FocusedTopicRegressor(n_topics, random_state=0, n_jobs=2)
+            model = FocusedTopicRegressor(
+                n_topics, random_state=0, n_jobs=2, inclusion_prior=share
+            )
             mine.append(seconds(lambda m=model: m.fit(counts, target)))
             if with_peer:
                 peer = prepared_slda(counts, target, n_topics)
@@ -86,11 +89,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--topics", type=int, nargs="*", default=[5, 10, 20, 50])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--share", type=float, help="of words, given; chosen if it is not")
     parser.add_argument("--documents", type=int, default=4000, help="of newsgroups")
     choices = ["tomotopy", "newsgroups"]
     parser.add_argument("--skip", nargs="*", default=[], choices=choices)
     args = parser.parse_args()
-    many_topics(args.topics, args.rounds, "tomotopy" not in args.skip)
+    many_topics(args.topics, args.rounds, "tomotopy" not in args.skip, args.share or "auto")
     if "newsgroups" not in args.skip:
         many_classes(args.rounds, args.documents)
 
