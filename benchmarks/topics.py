@@ -58,9 +58,7 @@ def many_topics(topics: list[int], rounds: int, with_peer: bool, share: float | 
     for n_topics in topics:
         mine, theirs = [], []
         for _ in range(rounds):
-            model = FocusedTopicRegressor(
-                n_topics, random_state=0, n_jobs=2, inclusion_prior=share
-            )
+            model = FocusedTopicRegressor(n_topics, random_state=0, n_jobs=2, inclusion_prior=share)
             mine.append(seconds(lambda m=model: m.fit(counts, target)))
             if with_peer:
                 peer = prepared_slda(counts, target, n_topics)
