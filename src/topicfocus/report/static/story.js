@@ -27,12 +27,12 @@ function plainName(label) {
   return label.replace(/^\w{1,6}: /, "").replace(/(.) \(.*$/, "$1");
 }
 
-/** A topic, how far it goes, and what it is about: “bland, dry” −0.55 (with rice, chicken). */
+/** How far a topic goes, its name, and what it is about: −0.55 “bland, dry” (with rice, chicken). */
 function driver(model, k, l, decimals, unit) {
   const { data } = model, about = data.topics.context ? data.topics.context[k].slice(0, 3).map((v) => plainName(wordName(model, v))) : [];
   while (about.join(", ").length > 40 && about.length > 1) about.pop();
-  return [namedTopic(model, k, l), " ", el("strong", { class: "amount" }, `${changeShort(model, reach(model, k, l).change, l, decimals)}${unit ? ` ${unit}` : ""}`),
-    about.length ? el("span", { class: "muted" }, ` (with ${about.join(", ")})`) : ""];
+  return [el("strong", { class: "amount" }, `${changeShort(model, reach(model, k, l).change, l, decimals)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
+    about.length ? el("span", { class: "muted with" }, ` (with ${about.join(", ")})`) : ""];
 }
 
 /** Topics that surely move a prediction, the strongest first: [those that raise, those that lower]. */
@@ -53,21 +53,27 @@ function storyCard(model, l) {
 /** Which topics raise it and which lower it, and how far; the strongest first. */
 function numberStory(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target];
-  const [up, down] = movers(model, l).map((list) => list.slice(0, MOST_NAMED));
+  const all = movers(model, l), [up, down] = all.map((list) => list.slice(0, MOST_NAMED));
   if (!up.length && !down.length) return [el("p", {}, `No topic surely moves ${thing(model, l)}.`)];
   // As many decimals in all of them, and what they are said once.
   const sizes = [...up, ...down].map((k) => Math.abs(reach(model, k, l).change));
   const decimals = Math.max(changeDecimals(Math.max(...sizes)), Math.min(6, Math.ceil(-Math.log10(Math.min(...sizes)))));
   const unit = unitOfChange(model, l);
-  const line = (list, ...head) => (list.length ? el("p", {}, head, " ", listedParts(list.map((k, i) => driver(model, k, l, decimals, i === 0 ? unit : ""))), ".") : null);
+  // One a line, the amount first: a sentence of them is a wall of text on a phone.
+  const lines = (list, n, ...head) => (list.length ? el("div", {}, el("p", {}, head), driverList(list.map((k, i) => driver(model, k, l, decimals, i === 0 ? unit : "")), n - list.length)) : null);
   const other = target.kind === "bernoulli" ? `, so that “${target.labels[0]}” is likelier` : "";
   return [
     data.effects ? el("p", { class: "note" }, `Changes of ${thing(model, l)}${isClass(target) ? ", in percentage points" : ""}, from documents with little of a topic to documents with much of it. In a typical document: ${levelText(model, data.effects.typical[l], l)}${scaleText(model, l)}.`) : null,
-    line(up, "What ", el("strong", { class: "up" }, "raises"), " ", el("strong", {}, thing(model, l)), ":"),
-    line(down, "What ", el("strong", { class: "down" }, "lowers"), " ", up.length ? `it${other}:` : [el("strong", {}, thing(model, l)), `${other}:`]),
+    el("div", { class: "sides" }, lines(up, all[0].length, "What ", el("strong", { class: "up" }, "raises"), " ", el("strong", {}, thing(model, l)), ":"),
+      lines(down, all[1].length, "What ", el("strong", { class: "down" }, "lowers"), " ", up.length ? `it${other}:` : [el("strong", {}, thing(model, l)), `${other}:`])),
     covariateStory(model, l),
-    el("p", { class: "note" }, data.topics.context ? "In brackets: other words of such documents, which are not in the topic. " : "", "What goes together in the documents, not what causes what."),
+    el("p", { class: "note" }, data.topics.context ? el("span", { class: "with" }, "In brackets: other words of such documents, which are not in the topic. ") : "", "What goes together in the documents, not what causes what."),
   ];
+}
+
+/** Lines of what drives the target, and how many more there are. */
+function driverList(rows, more) {
+  return el("ul", { class: "plain drivers" }, rows.map((row) => el("li", {}, row)), more > 0 ? el("li", { class: "muted" }, `and ${more} more`) : null);
 }
 
 /** What a change is measured in: points of a probability, or the target, where its name is not a sentence. */
@@ -107,10 +113,11 @@ function classStory(model, target) {
     const k = Array.from({ length: model.K }, (_, j) => j).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change)[0];
     return { label, k, l, change: reach(model, k, l).change };
   }).sort((a, b) => b.change - a.change).slice(0, MOST_CLASSES);
+  const more = target.labels.length - best.length;
   const far = ({ k, l }) => (reach(model, k, l).shares ? ` (${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)})` : "");
   return [
-    el("p", {}, `${model.K} topics tell ${target.labels.length} classes of ${target.name} apart${best.length < target.labels.length ? `; the ${best.length} clearest` : ""}${data.effects ? ", with the probability of the class in documents with little and with much of the topic" : ""}: `,
-      listedParts(best.map((one) => [namedTopic(model, one.k, one.l), " speaks for ", el("strong", {}, one.label), el("span", { class: "muted" }, far(one))])), ". "),
+    el("p", {}, `${model.K} topics tell ${target.labels.length} classes of ${target.name} apart${more ? `; the ${best.length} clearest` : ""}${data.effects ? ", with the probability of the class in documents with little and with much of the topic" : ""}:`),
+    driverList(best.map((one) => [namedTopic(model, one.k, one.l), " speaks for ", el("strong", {}, one.label), el("span", { class: "muted" }, far(one))]), more),
     el("p", { class: "note" }, confusedText(model, target))];
 }
 
