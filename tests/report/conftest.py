@@ -52,7 +52,7 @@ def open_page(browser, tmp_path):
             lambda r: None if r.url.startswith(("file:", "blob:")) else troubles.append(r.url),
         )
         page.goto(f"file://{path}{address}")
-        page.wait_for_selector("html[data-ready]", timeout=60_000)
+        page.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
         return page
 
     show.troubles = troubles
