@@ -2,6 +2,7 @@
 
     python benchmarks/scale.py growth --documents 100000 1000000 --memory 2GB   # on disk
     python benchmarks/scale.py growth --documents 100000 --both --rounds 3      # and in memory
+    python benchmarks/scale.py growth --documents 300000 1000000 --tokens 12 --memory 600MB
     python benchmarks/scale.py files --documents 200000                         # from a CSV file
     python benchmarks/scale.py workers --documents 100000 --workers 1 2 4       # Dask, local
     python benchmarks/scale.py peers --documents 1000000 --topics 10 --passes 5 # LDA of others
@@ -9,8 +10,10 @@
 Synthetic documents of about 100 tokens: 8 topics over 20,000 words, whose frequencies fall as in a
 language, and a target that the topics move. They are drawn block by block into a store on disk,
 never all in memory, and kept there for the next run. Every figure is measured in a process of its
-own: seconds by phase, seconds of processor, peak memory, bytes on disk a document. Peers (scikit-
-learn's partial_fit, gensim's LdaMulticore, Spark's online LDA) read the same store.
+own: seconds by phase, seconds of processor, peak memory, bytes on disk a document. Memory is VmHWM,
+pages of files included ("peak MB"), and that of the process alone, RssAnon, looked at every 10 ms
+("own MB"). Peers (scikit-learn's partial_fit, gensim's LdaMulticore, Spark's online LDA) read the
+same store.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +38,7 @@ from scipy import sparse
 WORDS, TOPICS, BLOCK = 20_000, 8, 20_000
 
 
-def blocks(n_docs: int) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
+def blocks(n_docs: int, tokens: int = 100) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
     """Counts and targets, block by block; the same for every run."""
     rng = np.random.default_rng(1)
     frequency = 1 / (np.arange(WORDS) + 10.0)
@@ -45,7 +49,7 @@ def blocks(n_docs: int) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
     effect = np.linspace(-2, 2, TOPICS)
     for first in range(0, n_docs, BLOCK):
         n = min(BLOCK, n_docs - first)
-        mixes, lengths = rng.dirichlet(np.full(TOPICS, 0.3), n), rng.poisson(100, n) + 1
+        mixes, lengths = rng.dirichlet(np.full(TOPICS, 0.3), n), rng.poisson(tokens, n) + 1
         doc = np.repeat(np.arange(n), lengths)
         topic = (mixes.cumsum(axis=1)[doc] < rng.random(len(doc))[:, None]).sum(axis=1)
         word = np.searchsorted(line, rng.random(len(doc)) + np.minimum(topic, TOPICS - 1)) % WORDS
@@ -55,20 +59,21 @@ def blocks(n_docs: int) -> Iterator[tuple[sparse.csr_array, np.ndarray]]:
         yield counts, mixes @ effect + rng.normal(0, 0.5, n)
 
 
-def prepared(n_docs: int, folder: Path) -> tuple[Path, Path]:
+def prepared(n_docs: int, folder: Path, tokens: int = 100) -> tuple[Path, Path]:
     """The store and the targets of so many documents, drawn if they are not there."""
     from topicfocus import CountStore
 
-    place, target = folder / f"counts-{n_docs}", folder / f"target-{n_docs}.npy"
+    name = f"{n_docs}" if tokens == 100 else f"{n_docs}-{tokens}"
+    place, target = folder / f"counts-{name}", folder / f"target-{name}.npy"
     if not place.exists() or not target.exists():
         began, y = time.perf_counter(), []
 
         def drawn() -> Iterator[Any]:
-            for counts, values in blocks(n_docs):
+            for counts, values in blocks(n_docs, tokens):
                 y.append(values)
                 yield counts
 
-        store = CountStore.write(place, drawn())
+        store = CountStore.write(place, drawn(), memory="8GB")
         np.save(target, np.concatenate(y))
         seconds = time.perf_counter() - began
         each = store.nbytes / n_docs
@@ -120,6 +125,31 @@ def peak_megabytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 // 10**6
 
 
+def own_megabytes() -> int:
+    """What this process has of its own now, without pages of files; 0 where nobody knows."""
+    status = Path("/proc/self/status")
+    found = re.search(r"RssAnon:\s*(\d+) kB", status.read_text()) if status.exists() else None
+    return 0 if found is None else int(found[1]) * 1024 // 10**6
+
+
+class Watched:
+    """The most that `own_megabytes` was in a block."""
+
+    def __enter__(self) -> Watched:
+        self.most, self._done = 0, threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.01):
+            self.most = max(self.most, own_megabytes())
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+
 # ---- one measurement, in a process of its own ----------------------------------------------------
 
 
@@ -134,7 +164,7 @@ def one_fit(args: argparse.Namespace) -> dict[str, Any]:
     small = in_memory(store.rows(np.arange(300)))
     FocusedTopicRegressor(args.topics, random_state=0).fit(small, y[:300])  # kernels are loaded
     clock, began = Clock(), time.perf_counter()
-    with checkpointing(clock):
+    with checkpointing(clock), Watched() as memory:
         if args.how == "disk":
             model.fit(store, y)
         elif args.how == "memory":
@@ -149,7 +179,7 @@ def one_fit(args: argparse.Namespace) -> dict[str, Any]:
     seconds = round(time.perf_counter() - began, 2)
     state = model.fitted_.state
     mark = hashlib.sha256(state.topic_word.tobytes() + state.coef.tobytes()).hexdigest()[:8]
-    return {"seconds": seconds, **clock.phases, **used(), "mark": mark}
+    return {"seconds": seconds, **clock.phases, **used(), "own MB": memory.most, "mark": mark}
 
 
 def one_lda(args: argparse.Namespace) -> dict[str, Any]:
@@ -244,15 +274,15 @@ def one_file(args: argparse.Namespace) -> dict[str, Any]:
     memory = None if args.how == "memory" else args.memory
     began = time.perf_counter()
     out = Path(args.store).with_suffix(f".{args.how}.topics")
-    fit_file(
-        args.store, text="text", target="y", memory=memory, out=out, overwrite=True, remarks=say
-    )
+    how: dict[str, Any] = {"memory": memory, "out": out, "overwrite": True, "remarks": say}
+    with Watched() as mine:
+        fit_file(args.store, text="text", target="y", **how)
     end = time.perf_counter()
     times = [*(t for _, t in stamps), time.process_time()]
     phases: dict[str, float] = {}
     for (name, start), stop in zip(stamps, times[1:], strict=True):
         phases[name] = round(phases.get(name, 0.0) + stop - start, 1)
-    return {"seconds": round(end - began, 1), **phases, **used()}
+    return {"seconds": round(end - began, 1), **phases, **used(), "own MB": mine.most}
 
 
 # ---- runs ----------------------------------------------------------------------------------------
@@ -298,6 +328,7 @@ def main() -> None:
     parser.add_argument("--memory", default="2GB")
     parser.add_argument("--topics", type=int, default=5)
     parser.add_argument("--passes", type=int, default=5)
+    parser.add_argument("--tokens", type=int, default=100, help="of a document, about")
     parser.add_argument("--rounds", type=int, default=1, help="how often each way is measured")
     parser.add_argument("--both", action="store_true", help="growth: in memory, too")
     parser.add_argument("--peers", nargs="+", default=["scikit-learn", "gensim", "spark"])
@@ -318,7 +349,7 @@ def main() -> None:
             for how in ("memory", "disk", "disk"):  # the second time counts are there
                 measured("file", how, path, path, args)
             continue
-        store, target = prepared(n_docs, args.folder)
+        store, target = prepared(n_docs, args.folder, args.tokens)
         if args.what == "peers":
             for _ in range(args.rounds):
                 for how in ("topicfocus", *args.peers):

@@ -78,8 +78,8 @@ effects = effects.sort_values("change").reset_index(drop=True)
 effects[["low", "high", "change", "lower", "upper", "words"]].round(2)
 
 # %%
-# The same as a picture: the probability that a review is positive, with little and with much of
-# each topic.
+# The same as a picture: the probability that a review is positive, from little (dot) to much
+# (arrow) of each topic.
 import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
@@ -94,7 +94,7 @@ for place, row in effects.iterrows():
     ax.plot(row["low"], place, "o", color=colour, markersize=4)
 ax.set_yticks(range(len(effects)), effects["words"])
 ax.set_xlim(0, 1)
-ax.set_xlabel("probability of a positive review, from little to much of the topic")
+ax.set_xlabel("probability of a positive review")
 ax.spines[["top", "right", "left"]].set_visible(False)
 ax.tick_params(left=False)
 plt.show()
@@ -135,6 +135,7 @@ explorer = Explorer(
     texts=texts[n_train:],
     target=verdict[n_train:],
     target_name="verdict",
+    title="What people write of films they like and dislike",
     held_out=True,
     max_documents=200,
 )

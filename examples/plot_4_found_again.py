@@ -72,9 +72,10 @@ plt.show()
 # Effects, with intervals that know about selection
 # -------------------------------------------------
 #
-# The interval of ``topic_effects`` takes the topics as given. This one contains the choice of
-# words and the shaping of topics, since every half did all of it anew; so it is wider. Amounts
-# are log odds of an iPhone, from little to much of the topic.
+# The interval of ``topic_effects`` takes the topics as given. This one knows that words were chosen
+# and topics shaped by the same posts: topics of one half are judged by the other half, which had no
+# part in finding them. What that takes off is the distance of the dot from the middle. Amounts are
+# log odds of an iPhone, from little to much of the topic.
 effects = found.effects
 order = effects.centre[:, 0].argsort()
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
@@ -82,7 +83,7 @@ labels = [names[k] for k in order]
 ax.hlines(labels, effects.low[order, 0], effects.high[order, 0], color="#3a6ea5", linewidth=3)
 ax.plot(effects.estimate[order, 0], labels, "o", color="black", markersize=4)
 ax.axvline(0, color="grey", linewidth=0.8)
-ax.set_xlabel(f"change of the log odds; {effects.level:.0%} interval, and the model's own (dot)")
+ax.set_xlabel(f"log odds: {effects.level:.0%} interval, the model's own (dot)")
 ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 

@@ -1,13 +1,14 @@
 """Do the intervals of `stability` cover as often as they say? Synthetic documents, the truth known.
 
-    python experiments/effect_intervals.py [CASE ...] [--samples 100] [--seed 1] [--quick]
+    python experiments/effect_intervals.py [CASE ...] [--samples 10] [--seeds 210 220 ...] [--quick]
     python experiments/effect_intervals.py --table                  # only write COVERAGE.md
 
-A large corpus is drawn; disjoint samples of it are what users would have. Each is given to
-`stability` (10 pairs of halves, level 0.9). The interval is about "this topic": what the very topic
-that was found, its words as they are, moves in the corpus, the target being regressed on the mixes
-that the sample's model gives to documents of the corpus. Beside it, what else one may want to know,
-which the interval does *not* promise to contain, since other documents give other topics:
+For each seed a large corpus is drawn; disjoint samples of it are what users would have. Each is
+given to `stability` (10 pairs of halves, level 0.9). The interval is about "this topic": what the
+very topic that was found, its words as they are, moves in the corpus, the target being regressed on
+the mixes that the sample's model gives to documents of the corpus. Beside it, what else one may
+want to know, which the interval does *not* promise to contain, since other documents give other
+topics:
 
 - "this size": the mean of the effects that fits to all the samples come to, with the same share.
 - "all, share held": the effect in a fit to the whole corpus, 50 times as many documents, with the
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -163,12 +165,13 @@ def other_truths(case: Case, whole: Whole, mine: Any, counts: Any, target: Any) 
 # ---- runs and the page ---------------------------------------------------------------------------
 
 
-def finished(seed: int) -> dict[str, list[dict[str, Any]]]:
+def finished(seeds: Sequence[int]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each case, of all these corpora."""
     out: dict[str, list[dict[str, Any]]] = {}
     if RESULTS.exists():
         for line in RESULTS.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            if row["seed"] == seed:
+            if row["seed"] in seeds:
                 out.setdefault(row["case"], []).append(row)
     return out
 
@@ -176,7 +179,7 @@ def finished(seed: int) -> dict[str, list[dict[str, Any]]]:
 def run(names: list[str], samples: int, seed: int, quick: bool) -> None:
     RESULTS.parent.mkdir(exist_ok=True)
     for name in names:
-        done = {row["sample"] for row in finished(seed).get(name, [])}
+        done = {row["sample"] for row in finished([seed]).get(name, [])}
         left = [s for s in range(samples) if s not in done]
         if not left:
             continue
@@ -191,14 +194,19 @@ def run(names: list[str], samples: int, seed: int, quick: bool) -> None:
 
 
 def with_size(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with the mean over all samples of fits with the row's share."""
+    """Rows with the mean over all samples of the same corpus, fits with the row's share."""
+    for seed in sorted({row["seed"] for row in rows}):
+        _add_size([row for row in rows if row["seed"] == seed])
+    return rows
+
+
+def _add_size(rows: list[dict[str, Any]]) -> None:
     places = sorted(rows[0]["fits"])
     means = {p: np.mean([row["fits"][p] for row in rows], axis=0) for p in places}
     for row in rows:
         # Topic i of the whole corpus's is topic match[i] of the sample's.
         back = np.argsort(row["held_match"])
         row["size"] = means[str(row["place"])][back].tolist()
-    return rows
 
 
 def cover(rows: list[dict[str, Any]], truth: str, centre: str = "centre") -> tuple[float, float]:
@@ -220,7 +228,7 @@ def spread(rows: list[dict[str, Any]]) -> float:
     return float(np.sqrt(np.mean(np.square(away))))
 
 
-def page(seed: int) -> str:
+def page(seeds: Sequence[int]) -> str:
     lines = [
         "# Coverage of the intervals of effects",
         "",
@@ -230,11 +238,12 @@ def page(seed: int) -> str:
         "",
         "The interval is about the first column. Spread: root mean square of (centre - truth) in",
         "standard errors, for the first column, over topics and samples; it should be 1.",
+        f"Corpora of the seeds {', '.join(map(str, seeds))}; empty: not measured.",
         "",
         "| documents | samples | " + " | ".join([*NAMES[:1], "spread", *NAMES[1:]]) + " |",
         "|---" * 7 + "|",
     ]
-    total = finished(seed)
+    total = finished(seeds)
     for name in (n for n in CASES if n in total):
         rows, size = total[name], CASES_SIZE[name]
         cells = ["{:.2f} ({:.2f})".format(*cover(rows, "topic")), f"{spread(rows):.2f}"]
@@ -252,19 +261,15 @@ CASES_SIZE = {name: 600 if "classes" in name else 400 for name in CASES}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("case", nargs="*", default=list(CASES))
-    parser.add_argument("--samples", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--samples", type=int, default=10, help="of each corpus")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[210, 220, 230, 240])
     parser.add_argument("--quick", action="store_true", help='"this topic" only')
     parser.add_argument("--table", action="store_true", help="only write the page")
     args = parser.parse_args()
-    if not args.table:
-        run(
-            [n for n in CASES if any(c in n for c in args.case)],
-            args.samples,
-            args.seed,
-            args.quick,
-        )
-    (HERE / "COVERAGE.md").write_text(page(args.seed), encoding="utf-8")
+    names = [n for n in CASES if any(c in n for c in args.case)]
+    for seed in () if args.table else args.seeds:
+        run(names, args.samples, seed, args.quick)
+    (HERE / "COVERAGE.md").write_text(page(args.seeds), encoding="utf-8")
 
 
 if __name__ == "__main__":

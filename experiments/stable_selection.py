@@ -4,13 +4,14 @@
 
 The documents that are not test documents are halved, and a model of 5 topics is fitted to each half
 and to both together. Ways of choosing words, none tuned on a test part (the third was found on the
-validation part of split 0, where other penalties and powers of the two scores were compared):
+training and validation parts of splits 0 and 1, where other penalties and powers of its two factors
+were compared; docs/choosing.md):
 
 - predictive: as the model does by default, evidence E beyond its cost per token, (E - c)/n, the
   share of tokens chosen by the model;
 - predictive, half: the same with half of the tokens, to tell the share from the rule;
-- stable: the option ``selection="stable"``: half of the tokens, and E is shared by words that stand
-  for each other (`shared_evidence`);
+- stable: the option ``selection="stable"``: half of the tokens, and E is what is expected of a
+  word's evidence in another sample (`lasting_evidence`);
 - frequent: half of the tokens, frequency in the description length: (E - c)/(n + 50);
 - often: half of the tokens, the words kept most often by 10 random halves of the documents at hand
   (selection frequencies, stability selection).

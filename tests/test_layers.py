@@ -28,7 +28,7 @@ LAYERS = (
 )
 
 #: Modules beside the folders that know no layer, so that every layer may know them.
-BELOW = ("folders", "interrupts")
+BELOW = ("folders", "interrupts", "shown")
 
 
 def imported(path):
@@ -119,6 +119,7 @@ ALLOWED = {
     "_processes": "workers of a ProcessPoolExecutor, to end them with their parent",
     "_SubParsersAction": "the type that argparse gives to add_subparsers",
     "_getvalue": "the value of numba's struct proxies, as its guide to extensions reads it",
+    "_ARRAY_API": "NumPy's table of functions for C, where import_array() finds it",
 }
 
 

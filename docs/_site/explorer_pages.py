@@ -1,4 +1,4 @@
-"""Explorer pages of gallery examples: saved as files of the site and shown in a frame.
+"""Explorer pages and figures of gallery examples: the former are files, shown in a frame.
 
 In a notebook an `Explorer` shows itself with the whole page inside the frame's attribute; here the
 frame leads to a file, which can also be opened by itself.
@@ -6,12 +6,15 @@ frame leads to a file, which can also be opened by itself.
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 #: In the source folder, where pictures of examples are made, too; copied into the site.
 MADE = "docs/gallery/explorers"
+
+_PICTURE = re.compile(r'<img [^>]*class = "sphx-glr-single-img"/>')
 
 _FRAME = """
 .. raw:: html
@@ -47,7 +50,14 @@ def copy_pages(app: Any, error: Exception | None) -> None:
         shutil.copytree(made, Path(app.outdir) / MADE, dirs_exist_ok=True)
 
 
+def frame_pictures(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Figures of examples in a frame of their own, in which they can be moved on a phone."""
+    if "body" in context:
+        context["body"] = _PICTURE.sub(r'<div class="picture">\g<0></div>', context["body"])
+
+
 def setup(app: Any) -> dict[str, bool]:
-    """Copy when the pages are written."""
+    """Frame figures when a page is made, copy explorers when all are written."""
+    app.connect("html-page-context", frame_pictures)
     app.connect("build-finished", copy_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,8 +12,13 @@ from docutils.utils.math import latex2mathml
 
 #: What stands over a letter: hats, bars and tildes, in the characters that docutils takes for them.
 _ACCENTS = set("^ˆ¯ˉ‾~˜̂̄̃")
-#: A logarithm of a letter: TeX leaves a space, MathML none.
-_LOG = re.compile(r"\\log\s*(?=[a-zA-Z]|\\(?:beta|theta|hat|pi|text))")
+#: A function of what follows without a bracket, and what stands before it: TeX leaves spaces there,
+#: MathML none.
+_FUNCTION = r"\\(?:log|exp|cosh|min|max|operatorname\{(?:logit|var|sd|mean|Var|E)\})"
+_AFTER = re.compile(rf"({_FUNCTION})\s*(?=[a-zA-Z0-9]|\\(?!left|,|[|])[a-z])")
+_BEFORE = re.compile(rf"(?<=[a-zA-Z0-9}}])\s*(?={_FUNCTION})")
+#: Halves in TeX's short form, which docutils does not know.
+_SHORT = re.compile(r"\\[td]?frac\s*(\d)\s*(\d)")
 #: Names of characters that HTML knows and XML does not.
 _ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|apos);)\w+;")
 _SPACE = "{http://www.w3.org/1998/Math/MathML}"
@@ -36,11 +41,21 @@ def _index_beside(element: ElementTree.Element) -> None:
         element.extend([letter, index])
 
 
+def _primes(element: ElementTree.Element) -> None:
+    """A prime is no apostrophe."""
+    for operator in element.iter(f"{_SPACE}mo"):
+        if operator.text == "'":
+            operator.text = "′"
+
+
 def mathml(tex: str, block: bool) -> str:
     """TeX as MathML."""
-    text = latex2mathml.tex2mathml(_LOG.sub(r"\\log\\,", tex.strip()), as_block=block)
+    plain = _SHORT.sub(r"\\frac{\1}{\2}", tex.strip())
+    spaced = _BEFORE.sub(r"\\,", _AFTER.sub(r"\1\\,", plain))
+    text = latex2mathml.tex2mathml(spaced, as_block=block)
     root = ElementTree.fromstring(_ENTITY.sub(lambda found: unescape(found[0]), text))
     _index_beside(root)
+    _primes(root)
     return ElementTree.tostring(root, encoding="unicode")
 
 

@@ -90,7 +90,9 @@ def test_bottomless_nesting(ending, value, tmp_path):
     """Also in the first line, which is looked at before the others."""
     path = tmp_path / f"a{ending}"
     path.write_text('{"text": ' + value + ', "stars": 1}\n')
-    with pytest.raises(ReadError, match=r"nested too deeply|not JSON|no column|objects"):
+    # Python 3.13 reads 9,000 levels, and then the text is none.
+    known = r"nested too deeply|not JSON|no column|objects|is a list, not a text"
+    with pytest.raises(ReadError, match=known):
         list(read_table(path, "text", "stars"))
 
 

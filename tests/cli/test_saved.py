@@ -188,6 +188,8 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
     assert "300 of 400 reviews of IMDB" in done.stderr
     assert "logistic regression on all words" in done.stdout
     assert (tmp_path / "o" / "model.topicfocus").is_file()
+    page = (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
+    assert "<title>What people write of films" in page
 
 
 def test_datasets(tmp_path, monkeypatch):

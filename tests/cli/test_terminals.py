@@ -1,12 +1,14 @@
 """Terminals that lack characters, or columns, or streams; and text that would command them."""
 
 import json
+import os
 import re
 import subprocess
 
 import pytest
 from command_line import COMMAND, environment, in_terminal, read_terminal, topicfocus, write_reviews
 
+from topicfocus.cli.console import folded
 from topicfocus.cli.encodings import DEGRADE
 from topicfocus.workflow.printable import printable, printable_values
 
@@ -22,6 +24,19 @@ def test_control_characters_are_shown_and_places_stay():
     assert printable("a\nb\tc é 漢 😀") == "a\nb\tc é 漢 😀"
     found = printable_values({"\x1b": ["\x9b", {"a": "\x07"}], "n": 3})
     assert not COMMANDS.search("".join(found)) and found["n"] == 3
+
+
+def test_remarks_are_folded_between_words_in_a_terminal_only(monkeypatch):
+    path = "a/long-path/" * 5
+    remark = f"Wrote words of several lines, one after another, to {path} and nowhere else."
+    assert folded(remark) == remark  # of a pipe
+    for columns, expected in ((0, 1), (40, 4), (200, 1)):
+        size = os.terminal_size((columns, 24))
+        monkeypatch.setattr("topicfocus.cli.console.os.get_terminal_size", lambda _, s=size: s)
+        lines = folded(remark).split("\n")
+        assert len(lines) == expected
+        assert " ".join(line.strip() for line in lines) == remark
+        assert all(len(line) <= columns or path in line for line in lines[: expected - 1])
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_fit_chooses_the_number_of_topics(few, tmp_path):
     assert len(result["topics"]) == result["tuning"]["chosen"]["n_topics"]
 
 
-def test_the_page_shows_shares_of_the_chosen_number_of_topics():
+def test_the_page_shows_every_setting_that_did_not_fail():
     from topicfocus.report.stability import for_page
     from topicfocus.workflow.tune import frontier_rows
 
@@ -77,7 +77,8 @@ def test_the_page_shows_shares_of_the_chosen_number_of_topics():
         for k, p, error in ((2, 0.1, None), (2, 0.2, "no"), (3, 0.1, None), (2, 0.3, None))
     ]
     shown = frontier_rows({"chosen": {"n_topics": 2}, "rows": rows})
-    assert [r["inclusion_prior"] for r in shown] == [0.1, 0.3] and "score_se" not in shown[0]
+    settings = [(r["n_topics"], r["inclusion_prior"]) for r in shown]
+    assert settings == [(2, 0.1), (3, 0.1), (2, 0.3)] and "score_se" not in shown[0]
     topic = {"cosine": 0.9, "same": True, "low": 1.0, "high": 2.0, "words": []}
     whole = dict.fromkeys(
         (

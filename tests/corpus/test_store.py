@@ -24,6 +24,7 @@ from topicfocus.corpus.scratch import SMALLEST, Scratch, let_go, parse_memory
 from topicfocus.corpus.store_files import StoreWriter, is_store
 from topicfocus.datasets import make_reviews
 from topicfocus.inference.passes import dot, row_sums, transposed_dot
+from topicfocus.kernels.paged import can_page
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +33,16 @@ def reviews():
 
 
 def stored(counts, folder, *, room, piece=500):
-    """A store that is read in small pieces; without room, what is chosen from it is on disk too."""
+    """A store that is read in small pieces.
+
+    Without room what is chosen from it is on disk too, and so are numbers of documents.
+    """
     blocks = (counts[i : i + 170] for i in range(0, counts.shape[0], 170))
     store = CountStore.write(folder / "counts", blocks)
     store.piece = store.scratch.piece = piece
     if not room:
-        store.scratch._room = 0
+        store.scratch._room = store.scratch.for_arrays = 0
+        store.scratch.large = 4000
     return store
 
 
@@ -151,6 +156,7 @@ def test_a_fit_to_a_store_is_that_to_a_matrix(tmp_path, monkeypatch, reviews, na
     for part in ("topic_word", "coef", "inclusion", "doc_topic_prior"):
         assert np.array_equal(getattr(a, part), getattr(b, part)), part
     assert np.array_equal(mine.transform(store), theirs.transform(reviews.counts))
+    assert (store.scratch.paging.most_in_files > 0) == (chunks == "many") or not can_page()
     if name != "lda":
         assert np.array_equal(mine.predict(store), theirs.predict(reviews.counts))
 

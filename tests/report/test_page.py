@@ -458,6 +458,25 @@ def test_numbers_are_for_people(open_page):
     assert figures[-1].endswith("%") and "." in figures[0]
 
 
+def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
+    own = case("regression").model[-1].n_topics
+    rows = [
+        {"n_topics": k, "inclusion_prior": p, "score": k * p, "words": 100 * p}
+        for k in (own, own + 4)
+        for p in (0.1, 0.2, 0.3)
+    ]
+    page = open_page(explorer("regression", frontier=rows).html, "#view=fit")
+    card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
+    assert f"In grey: {own + 4} topics." in card.inner_text()
+    assert card.locator("path.line").count() == 2 and card.locator("path.line.faint").count() == 1
+    assert card.locator("circle.point").count() == card.locator("circle.faint").count() == 3
+    assert f"{own + 4} topics, " in card.locator("circle.faint").first.get_attribute("data-tip")
+    assert card.locator("tbody tr").count() == 6  # every setting, also for who sees no picture
+    page = open_page(explorer("regression", frontier=rows[2:4]).html, "#view=fit")
+    card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
+    assert "with more topics" in card.inner_text() and card.locator("path.line").count() == 1
+
+
 def test_paper_shows_all_views_on_white(open_page, tmp_path):
     page = open_page(explorer("regression").html, color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 28)"

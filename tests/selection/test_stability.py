@@ -201,13 +201,12 @@ def test_intervals_by_hand_and_their_coverage_of_a_mean():
     inside = 0
     for _ in range(400):
         x = rng.normal(3.0, 1.0, 80)
-        pairs = []
-        for _ in range(20):
-            order = rng.permutation(80)
-            pairs.append([[x[order[:40]].mean()], [x[order[40:]].mean()]])
-        halves = np.array(pairs)
+        quarters = np.array([rng.permutation(80) for _ in range(20)]).reshape(20, 2, 2, 20)
+        means = x[quarters].mean(axis=-1)
+        halves = means.mean(axis=-1)[..., None]
+        noise = (np.diff(means, axis=-1) ** 2 / 4)[:, ::-1]
         # What the other half says of the same thing is its own mean.
-        found = half_sample_intervals(np.array([x.mean()]), halves, halves[:, ::-1], 0.9)
+        found = half_sample_intervals(np.array([x.mean()]), halves, halves[:, ::-1], noise, 0.9)
         assert found.centre[0] == pytest.approx(x.mean())
         inside += found.low[0] <= 3.0 <= found.high[0]
     assert 0.85 <= inside / 400 <= 0.95
@@ -244,7 +243,8 @@ def test_intervals_take_optimism_off():
             other = parts[::-1]
             elsewhere.append([[covariance(f, p, X, y)] for f, p in zip(fits, other, strict=True)])
         own = np.array([covariance(b, everyone, X, y)])
-        found = half_sample_intervals(own, np.array(pairs), np.array(elsewhere), 0.9)
+        noise = np.zeros((10, 2, 1))
+        found = half_sample_intervals(own, np.array(pairs), np.array(elsewhere), noise, 0.9)
         truth.append(b @ coef)
         plain.append(own[0])
         corrected.append(found.centre[0])
@@ -253,15 +253,29 @@ def test_intervals_take_optimism_off():
     assert abs(left) < 0.3 * bias
 
 
+def test_intervals_know_that_finding_varies_more_than_judging():
+    """a = τ + u + 2v, a′ = τ + u′, u, u′ and v of unit variance: σ² is half of 5, not of 3."""
+    rng = np.random.default_rng(0)
+    halves = np.sqrt(5) * rng.normal(size=(2000, 2, 3))
+    elsewhere, noise = rng.normal(size=(2, 2000, 2, 3))
+    found = half_sample_intervals(np.zeros(3), halves, elsewhere, noise**2, 0.9)
+    np.testing.assert_allclose(found.error**2, 2.5, rtol=0.1)
+    # Noise that is more than can be: as if both varied alike; none: all of the difference.
+    low = half_sample_intervals(np.zeros(3), halves, elsewhere, 9 * noise**2, 0.9)
+    high = half_sample_intervals(np.zeros(3), halves, elsewhere, 0 * noise, 0.9)
+    np.testing.assert_allclose(low.error**2, 1.5, rtol=0.1)
+    np.testing.assert_allclose(high.error**2, 3.0, rtol=0.1)
+
+
 def test_effects_elsewhere_are_of_the_same_topics_and_other_documents(corpus, model):
-    """η from others: by hand, a least squares regression on their mixes."""
+    """η and reach from others: by hand, a least squares regression on their mixes."""
     rows = np.arange(400)
     mine = FocusedTopicRegressor(2, inclusion_prior=0.25, **QUICK)
     mine.fit(corpus.counts[:200], corpus.target[:200])
     others = Data(X=corpus.counts[200:], y=corpus.target[200:])
-    found, zeta = effects_elsewhere(mine, corpus.counts, others)
-    mixes = mine.transform(corpus.counts)
-    design = np.column_stack([np.ones(200), mixes[200:, 0]])
+    found, zeta = effects_elsewhere(mine, others)
+    mixes = mine.transform(corpus.counts[200:])
+    design = np.column_stack([np.ones(200), mixes[:, 0]])
     slope = np.linalg.lstsq(design, corpus.target[200:], rcond=None)[0][1]
     reach = np.diff(np.quantile(mixes, [0.1, 0.9], axis=0), axis=0)[0]
     np.testing.assert_allclose(found[:, 0], reach * [slope, -slope], rtol=0.02)
@@ -277,7 +291,7 @@ def test_effects_elsewhere_are_of_the_same_topics_and_other_documents(corpus, mo
         data = Data(
             X=corpus.counts[index], y=target[index], beside={"covariates": z[index], **more}
         )
-        return effects_elsewhere(both, corpus.counts, data)
+        return effects_elsewhere(both, data)
 
     whole = of(rows[200:], sample_weight=weight[200:])
     for a, b in zip(whole, of(rows[200:][weight[200:] > 0]), strict=True):

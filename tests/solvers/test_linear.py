@@ -180,6 +180,22 @@ def test_a_predictor_too_sure_of_itself_is_shrunken(family):
     assert timid == 1.0  # never stretched
 
 
+@pytest.mark.parametrize("absent", [False, True])
+def test_classes_are_shrunken_to_the_optimum(absent):
+    """No other factor and constants explain more; a class that nobody has changes nothing."""
+    rng = np.random.default_rng(11)
+    f = 3 * rng.normal(size=(N, 4))
+    y = (0.5 * f + rng.gumbel(size=f.shape)).argmax(axis=1).astype(float)
+    y[(y == 3) & absent] = 0.0
+    column = column_of(y, Categorical(4), weight=rng.integers(1, 4, N).astype(float))
+    shift, factor = shrink(column, f)
+    p = softmax(shift + factor * f, axis=1)
+    seen = np.eye(4)[y.astype(int)]
+    assert 0.1 < factor < 1
+    assert abs(column.weight @ np.sum((seen - p) * f, axis=1)) < 1e-2 * absent + 1e-6
+    np.testing.assert_allclose(column.weight @ p, column.weight @ seen, atol=1e-2)
+
+
 def test_explained_share_is_the_deviance_against_a_constant():
     rng = np.random.default_rng(2)
     f = rng.normal(size=(N, 1))

@@ -74,8 +74,6 @@ def test_evidence_again_with_its_own_penalties_is_the_same(data, evidence):
     # Along the path each ridge starts from the one before: a few digits, as documented.
     np.testing.assert_allclose(again.evidence.marginal, evidence.evidence.marginal)
     np.testing.assert_allclose(again.slopes, evidence.slopes)
-    assert again.potential == pytest.approx(evidence.potential, abs=0.05)
-    assert 0 < evidence.potential < 1
 
 
 # ---- cut ----------------------------------------------------------------------------------------
@@ -230,7 +228,8 @@ def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
     cut, start = chosen.candidate(0)
     index = [t.share for t in chosen.trials].index(cut.share)
     best = max(chosen.trials, key=lambda t: t.explained)
-    assert chosen.trials[index].explained >= best.explained - best.error
+    assert chosen.trials[index].explained >= best.explained - chosen.trials[index].error
+    assert best.error == 0 and all(t.error > 0 for t in chosen.trials if t is not best)
     assert [cut.share for cut in chosen.cuts] == [t.share for t in chosen.trials[index:]]
     np.testing.assert_array_equal(
         cut.kept, cut_vocabulary(data, evidence, SETTINGS, cut.share).kept
@@ -258,12 +257,14 @@ def test_few_documents_set_aside_are_no_judges_of_shares(data, evidence, problem
             chosen_by = start_topics(data, evidence, whole, themes, SETTINGS, None).penalties
             starts.append(start_topics(own, fold, part, themes, SETTINGS, None, chosen_by))
         each.append(share_module._compared(own, starts))
+    losses = np.concatenate([part.losses for part in each], axis=1)
+    best = int(np.argmax([trial.explained for trial in chosen]))
     for i, trial in enumerate(chosen):
         assert trial.explained == pytest.approx(np.mean([part.explained[i] for part in each]))
-        losses = np.concatenate([part.losses[i] for part in each])
-        assert trial.error == pytest.approx(losses.std(ddof=1) / np.sqrt(len(losses)))
+        more = losses[i] - losses[best]
+        assert trial.error == pytest.approx(more.std(ddof=1) / np.sqrt(len(more)))
     # 200 documents instead of 50: the error is about half.
-    assert max(t.error for t in chosen) < min(t.error for t in aside)
+    assert max(t.error for t in chosen) < max(t.error for t in aside)
     # Enough set aside, no folds, or a fold in which no word says anything: those set aside.
     assert choose_share(data, evidence, themes, SETTINGS, lambda: ()).trials == aside
     monkeypatch.setattr(share_module, "ENOUGH_ASIDE", data.held_out.size)

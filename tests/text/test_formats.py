@@ -114,6 +114,12 @@ def test_an_encrypted_archive(tmp_path):
     assert "is encrypted. Unpack it first" in error(tmp_path / "r.zip")
 
 
+@pytest.mark.parametrize("kind", [packed._Xz, packed._Member])
+def test_what_could_not_be_opened_is_closed_without_a_word(kind):
+    """By Python, whose version 3.13 says what goes wrong then."""
+    kind.__new__(kind).close()
+
+
 def test_xz_that_asks_for_much_memory(tmp_path):
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]
     data = lzma.compress(csv_bytes([("a", 1)]), filters=filters)

@@ -18,6 +18,8 @@ def read(content):
     return read_matrix_market(io.BytesIO(content), "m.mtx")
 
 
+# SciPy 1.18 warns of the kind of matrix that it will return.
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")
 @pytest.mark.parametrize("form", ["integer", "real", "pattern", "array", "empty"])
 def test_equal_to_scipy(form):
     rng = np.random.default_rng(0)

@@ -16,6 +16,7 @@ nan = np.nan
         (["1", "0", "1"], "binary", [1, 0, 1], ("0", "1"), "1 (positive) and 0"),
         (["no", "yes", ""], "binary", [0, 1, nan], ("no", "yes"), "1 missing"),
         (["fresh", "rotten"], "binary", [1, 0], ("rotten", "fresh"), "fresh (positive)"),
+        (["positive", "negative"], "binary", [1, 0], ("negative", "positive"), "positive and"),
         ([True, False, None], "binary", [1, 0, nan], ("false", "true"), "true (positive)"),
         (["1", "1.0", "2"], "binary", [0, 0, 1], ("1", "2"), "two different values"),
         (["-1", "1"], "binary", [0, 1], ("-1", "1"), "1 (positive) and -1"),

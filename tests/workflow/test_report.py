@@ -4,6 +4,7 @@ import csv
 import json
 import re
 
+import numpy as np
 import pytest
 from command_line import write_reviews
 
@@ -34,6 +35,19 @@ def summary_of(page):
     html = page.read_text(encoding="utf-8")
     found = re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', html, re.DOTALL)
     return json.loads(found.group(1))
+
+
+def test_the_page_has_the_effects_that_are_printed(fitted):
+    """Those of held-out documents, in topics.csv as on the page, which are two views of one fit."""
+    folder, _ = fitted
+    with open(folder / "topics.csv", newline="", encoding="utf-8") as file:
+        written = list(csv.DictReader(file))
+    effects = summary_of(folder / "explorer.html")["effects"]
+    for name in ("low", "high", "change", "lower", "upper"):
+        shown = [effects[name][int(row["topic"])][0] for row in written]
+        np.testing.assert_allclose([float(row[name]) for row in written], shown, rtol=1e-5)
+    shares = [effects["share_high"][int(row["topic"])] for row in written]
+    np.testing.assert_allclose([float(row["share_high"]) for row in written], shares, rtol=1e-5)
 
 
 def test_documents_are_chosen_at_random(fitted, tmp_path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,11 +27,27 @@ class Remarks:
 
     def say(self, message: str) -> None:
         if not self.quiet:
-            print(printable(message), file=sys.stderr, flush=True)
+            print(folded(printable(message)), file=sys.stderr, flush=True)
 
     def warn(self, message: str) -> None:
         """Said with --quiet, too: the result is not what was asked for."""
-        print(f"topicfocus: warning: {printable(message)}", file=sys.stderr, flush=True)
+        text = folded(f"topicfocus: warning: {printable(message)}")
+        print(text, file=sys.stderr, flush=True)
+
+
+def folded(text: str) -> str:
+    """A remark in lines that a terminal does not cut inside a word; one line elsewhere."""
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):  # no terminal
+        return text
+    if width < 20:  # 0 where a terminal does not know
+        return text
+    fold = textwrap.TextWrapper(
+        width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    lines = text.split("\n")
+    return "\n".join(line if len(line) <= width else fold.fill(line) for line in lines)
 
 
 def result_console() -> Any:

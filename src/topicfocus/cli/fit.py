@@ -9,6 +9,7 @@ from typing import Any
 from topicfocus.cli import options
 from topicfocus.cli.console import Remarks, one_line_warnings, print_json
 from topicfocus.workflow import CountOptions, SettingError, fit_file, read_stop_words
+from topicfocus.workflow.manifest import EXPLORER_FILE
 from topicfocus.workflow.write import default_folder
 
 
@@ -87,4 +88,5 @@ def show_result(result: dict[str, Any], as_json: bool) -> None:
 
 def say_written(outcome: Any, remarks: Remarks) -> None:
     """Where it is, after the result itself."""
-    remarks.say(f"Wrote {outcome.folder}/: {', '.join(outcome.written)}.")
+    names = [f"{n} (for a browser)" if n == EXPLORER_FILE else n for n in outcome.written]
+    remarks.say(f"Wrote {outcome.folder}/: {', '.join(names)}.")

@@ -186,7 +186,7 @@ def _topics_title(result: dict[str, Any]) -> str:
     low, high = result.get("effects", {}).get("percentiles", (10, 90))
     return (
         f"Topics, by {what} in a typical document{more}, as the topic's part of it goes from the "
-        f"{low:g}th to the {high:g}th percentile of the documents"
+        f"{low:g}th to the {high:g}th percentile of the held-out documents"
     )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import mmap
 import os
 import re
 import shutil
+import sys
 import tempfile
 import threading
 import weakref
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +21,10 @@ from numpy.typing import NDArray
 
 #: What Python, NumPy, SciPy, Numba and scikit-learn take before any document is read.
 INTERPRETER = 400 << 20
-#: Bytes of the numbers that a fit has of each document besides its counts and its topic mix:
-#: targets, weights, where it begins, residuals and predictors of the regressions.
-A_DOCUMENT = 500
+#: Bytes of each document that are in memory whatever the limit: its target, where it begins, and
+#: what sorting needs (measured: 20). All else that a fit computes of documents is in files where
+#: memory is short (`kernels/paged.py`); on Windows, which cannot do that, it is in memory.
+A_DOCUMENT = 40 if os.name == "posix" else 500
 #: Bytes that pieces, sums of threads and words need at least.
 _WORKING = 96 << 20
 #: The least that anything can be fitted with.
@@ -29,6 +33,10 @@ SMALLEST = 512 << 20
 _BYTES_A_NONZERO = 48
 #: Nonzeros of a piece, at least and at most.
 _PIECE = (1 << 12, 1 << 21)
+#: Bytes from which on an array may be in a file.
+LARGE_ARRAY = 1 << 19
+#: By this name NumPy knows who made the memory of an array (`kernels/paged.py`).
+NAME_OF_BLOCKS = b"topicfocus"
 #: Advice where a disk is full.
 MAKE_ROOM = "Make room, or choose another place with $XDG_CACHE_HOME"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -68,10 +76,26 @@ def check_room(limit: int, n_docs: int) -> None:
     least = least_memory(n_docs)
     if limit < least:
         raise ValueError(
-            f"{limit / 1e6:,.0f} MB of memory are too little for {n_docs:,} documents: targets, "
-            f"weights and other numbers of each ({A_DOCUMENT} bytes a document) are kept in "
-            f"memory. Give {-(-least // 10**7) / 100:.2f} GB or more."
+            f"{limit / 1e6:,.0f} MB of memory are too little for {n_docs:,} documents: the target "
+            f"of each, and where it begins ({A_DOCUMENT} bytes a document), are kept in memory. "
+            f"Give {-(-least // 10**7) / 100:.2f} GB or more."
         )
+
+
+def memory_here() -> float | None:
+    """Bytes that this process may use: those of the machine, or of its container."""
+    found = []
+    try:
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):  # Windows
+        return None
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(limit, encoding="ascii") as stream:
+                found.append(int(stream.read()))
+        except (OSError, ValueError):
+            continue
+    return float(min(found))
 
 
 class Scratch:
@@ -89,13 +113,16 @@ class Scratch:
 
     def __init__(self, folder: Path, limit: int, n_docs: int = 0) -> None:
         check_room(limit, n_docs)
-        self._parent, self.limit = folder, limit
+        self.folder, self.limit = folder, limit
         self._folder: Path | None = None
         self._lock = threading.Lock()
         left = limit - INTERPRETER - n_docs * A_DOCUMENT
         #: A quarter of what is left is for counts and tables that fit; the rest is for pieces and
         #: sums of threads.
         self._room = left // 4
+        #: An eighth is for arrays of a fit (`kernels/paged.py`), whose books are kept here.
+        self.for_arrays, self.large = left // 8, LARGE_ARRAY
+        self.paging: Any = None
         from_limit = left // 8 // _BYTES_A_NONZERO // max(1, os.cpu_count() or 1)
         self.piece = int(np.clip(from_limit, *_PIECE))
 
@@ -118,9 +145,9 @@ class Scratch:
         """An empty folder that goes with the process, if nobody removes it before."""
         with self._lock:
             if self._folder is None or not self._folder.exists():
-                self._parent.mkdir(parents=True, exist_ok=True)
+                self.folder.mkdir(parents=True, exist_ok=True)
                 prefix = f"scratch-{os.getpid()}-"
-                self._folder = Path(tempfile.mkdtemp(prefix=prefix, dir=self._parent))
+                self._folder = Path(tempfile.mkdtemp(prefix=prefix, dir=self.folder))
                 atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         return Path(tempfile.mkdtemp(dir=self._folder))
 
@@ -157,25 +184,80 @@ def _reserve(stream: Any, size: int, folder: Path) -> None:
             os.posix_fallocate(stream.fileno(), 0, size)
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise OSError(
-            error.errno,
-            f"{size / 1e6:,.0f} MB for numbers of documents cannot be written to {folder.parent}: "
-            f"{error.strerror or error}. {MAKE_ROOM}",
-        ) from error
+        raise not_reserved(error, size, folder.parent) from error
+
+
+def not_reserved(error: OSError, size: int, folder: Path) -> OSError:
+    """There is no room on disk for so many bytes."""
+    return OSError(
+        error.errno,
+        f"{size / 1e6:,.0f} MB for numbers of documents cannot be written to {folder}: "
+        f"{error.strerror or error}. {MAKE_ROOM}",
+    )
+
+
+def give_back() -> None:
+    """Memory that is free, but still the process's own, goes back to the system.
+
+    The C library keeps what was freed in small pieces, and Arrow what it has read files into.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def let_go(array: NDArray[Any]) -> None:
-    """Pages of a mapped table (`Scratch.table`) leave memory; they come back when they are needed.
+    """Pages of an array in a file leave memory; they come back when they are needed.
 
     Arrays in memory stay as they are. What was written to the pages is in the file.
     """
+    if not hasattr(mmap, "MADV_DONTNEED") or not array.size or not array.flags.c_contiguous:
+        return
+    if _of_table(array) or mapped_block(array):
+        begin = -(-array.ctypes.data // mmap.PAGESIZE) * mmap.PAGESIZE
+        end = (array.ctypes.data + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
+        if end > begin:
+            _madvise()(begin, end - begin, mmap.MADV_DONTNEED)
+
+
+@cache
+def _madvise() -> Any:
+    function = ctypes.CDLL(None).madvise
+    function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    return function
+
+
+def _root(array: NDArray[Any]) -> Any:
+    """What an array is a view of, in the end."""
     root: Any = array
     while isinstance(root, np.ndarray) and root.base is not None:
         root = root.base
-    pages = root.obj if isinstance(root, memoryview) else root
-    if not isinstance(pages, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED") or not array.size:
-        return
-    begin = array.ctypes.data - np.frombuffer(pages, np.uint8).ctypes.data
-    first, last = -(-begin // mmap.PAGESIZE), (begin + array.nbytes) // mmap.PAGESIZE
-    if last > first:
-        pages.madvise(mmap.MADV_DONTNEED, first * mmap.PAGESIZE, (last - first) * mmap.PAGESIZE)
+    return root
+
+
+def _of_table(array: NDArray[Any]) -> bool:
+    root = _root(array)
+    return isinstance(root.obj if isinstance(root, memoryview) else root, mmap.mmap)
+
+
+def mapped_block(array: NDArray[Any]) -> bool:
+    """Whether an array is in a file of `kernels/paged.py`."""
+    root = _root(array)
+    if not isinstance(root, np.ndarray) or not root.flags.owndata:
+        return False
+    if _handler_name()(root) != NAME_OF_BLOCKS.decode():
+        return False
+    # The second number of the block's head is its kind, 2 if it is mapped (`kernels/blocks.py`).
+    return ctypes.c_int64.from_address(root.ctypes.data - 56).value == 2
+
+
+@cache
+def _handler_name() -> Any:
+    try:
+        from numpy._core import multiarray
+    except ImportError:  # NumPy 1
+        from numpy.core import multiarray  # type: ignore[no-redef]
+    return multiarray.get_handler_name

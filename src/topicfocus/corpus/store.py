@@ -44,8 +44,8 @@ class CountStore(PartedCounts):
     folder : path-like
     memory : int or str, default="2GB"
         How much memory a fit may use, as bytes or such as "800MB". What does not fit is kept in
-        files that are removed when nobody needs them any more. Numbers of documents (targets,
-        weights) have to fit: 500 bytes a document.
+        files that are removed when nobody needs them any more. Targets, and where documents
+        begin, have to fit: 40 bytes a document.
     scratch : path-like, optional
         Where such files are; by default beside the store.
     check : bool, default=False

@@ -55,7 +55,9 @@ def download(name: str, *, force: bool = False, progress: bool | None = None) ->
     Examples
     --------
     >>> from topicfocus.datasets import download
-    >>> folder = download("pang_lee")  # doctest: +SKIP
+    >>> folder = download("pang_lee")
+    >>> (folder / "pang_lee.csv.gz").is_file()
+    True
     """
     if name not in SOURCES:
         raise ValueError(f"no data set is called {name!r}; there are {', '.join(SOURCES)}")

@@ -148,7 +148,9 @@ def find_data(
     Examples
     --------
     >>> from topicfocus.datasets import find_data
-    >>> folder = find_data("pang_lee", "where/it/is")  # doctest: +SKIP
+    >>> folder = find_data("pang_lee")
+    >>> [path.name for path in folder.iterdir()]
+    ['pang_lee.csv.gz']
     """
     if name not in SOURCES:
         raise ValueError(f"no data set is called {name!r}; there are {', '.join(SOURCES)}")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+from topicfocus import folders
+from topicfocus.corpus.scratch import SMALLEST, Scratch, memory_here
 
 #: Seconds in which a scheduler must answer.
 ANSWER = 20.0
@@ -40,9 +47,27 @@ def default_client() -> Any:
         ) from None
 
 
+@cache
+def client_scratch() -> Scratch:
+    """Where numbers of documents are that stay with the client: a quarter of memory, then files."""
+    most = memory_here() or 2e9
+    place = folders.cache_folder() / "counts"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        usable = os.access(place, os.W_OK)
+    except (OSError, RuntimeError):
+        usable = False
+    room = Scratch(place if usable else Path(tempfile.gettempdir()), max(int(most), SMALLEST))
+    room.for_arrays = int(most / 4)
+    return room
+
+
 @contextmanager
 def connected(address: str, workers: int | None = None) -> Iterator[Any]:
     """A client of the cluster at an address, or of processes of this machine ("local").
+
+    These processes import the program that starts them: in a script call this below
+    ``if __name__ == "__main__":``.
 
     Parameters
     ----------
@@ -63,23 +88,32 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
 
     Examples
     --------
+    With ``address``, that of a running scheduler, or "local" for processes of this machine:
+
     >>> from topicfocus.distributed import connected
-    >>> with connected("local", workers=2) as client:  # doctest: +SKIP
-    ...     model.fit(DaskCounts(store, client=client), y)
+    >>> with connected(address) as client:
+    ...     client.submit(sum, [1, 2]).result()
+    3
     """
     package = dask()
     cluster = None
     try:
         if address == "local":
+            from dask.config import set as setting
+
             from topicfocus.kernels.threads import n_threads
 
-            cluster = package.LocalCluster(
-                n_workers=workers or n_threads(None),
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                silence_logs=50,
-            )
+            # There is no dashboard to see what Dask's profiler finds, a hundred times a second.
+            with setting({"distributed.worker.profile.enabled": False}):
+                cluster = package.LocalCluster(
+                    n_workers=workers or n_threads(None),
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    # Dask serves its state without one, too: here only, at a free port.
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+                    silence_logs=50,
+                )
         client = package.Client(cluster or address, timeout=ANSWER)
     except (OSError, ValueError, TimeoutError) as error:
         if cluster is not None:

@@ -11,9 +11,10 @@ and travel with the calls; words never do.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, pairwise
+from itertools import count, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ from topicfocus.inference.passes import Task, add_to, word_totals
 #: Nonzeros of a part that workers load from a store, about.
 PART = 1 << 21
 _NUMBERS = count()
+#: Chunks of a pass that are under way at a time, at least.
+_UNDER_WAY = 32
 
 
 @dataclass(frozen=True)
@@ -78,10 +81,18 @@ class DaskCounts(PartedCounts):
 
     Examples
     --------
+    With ``client``, a `distributed.Client` (or that of `connected`):
+
     >>> from topicfocus import CountStore, FocusedTopicRegressor
+    >>> from topicfocus.datasets import make_reviews
     >>> from topicfocus.distributed import DaskCounts
-    >>> store = CountStore("counts")  # doctest: +SKIP
-    >>> FocusedTopicRegressor(5).fit(DaskCounts(store, client=client), y)  # doctest: +SKIP
+    >>> reviews = make_reviews(100, random_state=0)
+    >>> store = CountStore.write("counts", [reviews.counts[:50], reviews.counts[50:]])
+    >>> model = FocusedTopicRegressor(2, inclusion_prior=0.2, max_epochs=2, random_state=0)
+    >>> there = model.fit(DaskCounts(store, client=client), reviews.target).components_
+    >>> here = model.fit(reviews.counts, reviews.target).components_
+    >>> bool((there == here).all())
+    True
     """
 
     def __init__(self, counts: Any, client: Any = None, partitions: int | None = None) -> None:
@@ -99,6 +110,7 @@ class DaskCounts(PartedCounts):
 
     def _from_store(self, store: CountStore, partitions: int | None) -> None:
         self.shape, self.indptr, self.vocabulary = store.shape, store.indptr, store.vocabulary
+        self.scratch = store.scratch  # its limit is that of the numbers that stay here
         where = str(store.folder.resolve()), store.seal
         self._parts = [
             Part(a, b, self._submit(load_part, *where, a, b)) for a, b in self._spans(partitions)
@@ -271,7 +283,11 @@ class DaskCounts(PartedCounts):
 
         Examples
         --------
-        >>> twice = counts.joined_with(counts)  # doctest: +SKIP
+        >>> from scipy import sparse
+        >>> from topicfocus.distributed import DaskCounts
+        >>> counts = DaskCounts(sparse.csr_array([[2, 0], [0, 1]]), client=client)
+        >>> counts.joined_with(counts).shape
+        (4, 2)
         """
         if not isinstance(other, DaskCounts):
             other = DaskCounts(other, self.client)
@@ -309,19 +325,30 @@ class DaskCounts(PartedCounts):
 
         Examples
         --------
-        >>> sums = counts.run_task(task, bounds)  # doctest: +SKIP
+        The counts of each word, with a task that adds them up:
+
+        >>> import numpy as np
+        >>> from scipy import sparse
+        >>> from topicfocus.distributed import DaskCounts
+        >>> from topicfocus.inference.passes import word_totals
+        >>> counts = DaskCounts(sparse.csr_array([[2, 0], [3, 1]]), client=client)
+        >>> (sums,) = counts.run_task(word_totals(counts.shape), np.array([0, 1, 2]))
+        >>> sums[:, 0].tolist()
+        [5.0, 1.0]
         """
         # What all documents need travels once, and from worker to worker.
         plain = self._submit(same, replace(task, given=(), changed=()))
         spans = [(int(a), int(b)) for a, b in pairwise(bounds)]
-        futures = [
-            self._chunk(plain, task, a, b, found)
-            for (a, b), found in zip(spans, self._chunks(bounds, spans), strict=True)
-        ]
+        chunks = zip(spans, self._chunks(bounds, spans), strict=True)
         total = None
-        for (first, last), future in zip(spans, futures, strict=True):
+        # Not all at once: numbers of documents are copied into the calls that are under way.
+        calls = ((a, b, self._chunk(plain, task, a, b, found)) for (a, b), found in chunks)
+        under_way = deque(islice(calls, self._most_under_way()))
+        while under_way:
+            first, last, future = under_way.popleft()
             stats, changed = result_of(self.client, future)
             future.release()
+            under_way.extend(islice(calls, 1))
             for mine, theirs in zip(task.changed, changed, strict=True):
                 mine[first:last] = theirs
             if total is None:
@@ -329,6 +356,14 @@ class DaskCounts(PartedCounts):
             else:
                 add_to(total, stats)
         return total
+
+    def _most_under_way(self) -> int:
+        """Chunks that workers have or wait for at a time: enough to keep all threads busy."""
+        try:
+            threads = sum(self.client.nthreads().values())
+        except (OSError, RuntimeError):  # it is gone, which whoever waits for a chunk will tell
+            threads = 0
+        return max(_UNDER_WAY, 2 * threads)
 
     def _chunks(
         self, bounds: NDArray[np.int64], spans: list[tuple[int, int]]

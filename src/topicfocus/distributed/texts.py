@@ -52,11 +52,20 @@ class DaskTexts:
 
     Examples
     --------
+    With ``client``, a `distributed.Client` (or that of `connected`):
+
+    >>> import dask.bag
     >>> from sklearn.pipeline import make_pipeline
     >>> from topicfocus import FocusedTopicRegressor, TokenCounter
+    >>> from topicfocus.datasets import make_reviews
     >>> from topicfocus.distributed import DaskTexts
-    >>> model = make_pipeline(TokenCounter(min_df=5), FocusedTopicRegressor(10))
-    >>> model.fit(DaskTexts(frame["text"]), frame["stars"].compute())  # doctest: +SKIP
+    >>> reviews = make_reviews(100, random_state=0)
+    >>> bag = dask.bag.from_sequence(reviews.texts, npartitions=2)
+    >>> focused = FocusedTopicRegressor(2, inclusion_prior=0.2, max_epochs=2, random_state=0)
+    >>> model = make_pipeline(TokenCounter(min_df=5), focused)
+    >>> model = model.fit(DaskTexts(bag, client), reviews.target)
+    >>> model.predict(["a superb masterpiece"]).shape
+    (1,)
     """
 
     def __init__(self, texts: Any, client: Any = None) -> None:
@@ -90,7 +99,13 @@ class DaskTexts:
 
         Examples
         --------
-        >>> counts = texts.fit_counter(TokenCounter(min_df=5))  # doctest: +SKIP
+        >>> import dask.bag
+        >>> from topicfocus import TokenCounter
+        >>> from topicfocus.distributed import DaskTexts
+        >>> bag = dask.bag.from_sequence(["good film", "bad film"], npartitions=2)
+        >>> counts = DaskTexts(bag, client).fit_counter(TokenCounter(min_df=1))
+        >>> counts.shape, counts.vocabulary
+        ((2, 3), ('bad', 'film', 'good'))
         """
         alone = _single(counter)
         if counter.vocabulary is not None:
@@ -127,7 +142,13 @@ class DaskTexts:
 
         Examples
         --------
-        >>> counts = texts.count_known(counter)  # doctest: +SKIP
+        >>> import dask.bag
+        >>> from topicfocus import TokenCounter
+        >>> from topicfocus.distributed import DaskTexts
+        >>> counter = TokenCounter(min_df=1).fit(["good film"])
+        >>> bag = dask.bag.from_sequence(["a good bad film", "a film"], npartitions=2)
+        >>> DaskTexts(bag, client).count_known(counter).word_sums().tolist()
+        [2.0, 1.0]
         """
         alone = _single(counter)
         known = self._on_shares(count_known, alone, room)
@@ -148,13 +169,23 @@ class DaskTexts:
         Returns
         -------
         list of str
+            Of files that workers have read; a collection's texts are not asked for again.
 
         Examples
         --------
-        >>> texts.first_texts(1000)  # doctest: +SKIP
+        >>> from topicfocus import TokenCounter
+        >>> from topicfocus.distributed import DaskTexts
+        >>> from topicfocus.text import read_table
+        >>> from topicfocus.text.shares import shares_of
+        >>> with open("films.csv", "w") as stream:
+        ...     _ = stream.write("text\\ngood film\\nbad film\\n")
+        >>> texts = DaskTexts(shares_of(read_table("films.csv", "text")), client)
+        >>> counts = texts.fit_counter(TokenCounter(min_df=1), room=1000)
+        >>> texts.first_texts(1000)
+        ['good film', 'bad film']
         """
         out: list[str] = []
-        for seen, future in zip(self.seen, self._texts, strict=True):
+        for seen, future in zip(self.seen, self._texts, strict=False):
             found = result_of(self.client, future)
             out += found
             room -= sum(map(len, found))

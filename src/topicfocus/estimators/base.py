@@ -24,6 +24,7 @@ from topicfocus.estimators import effect_methods, mix_methods, word_methods
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.html import topics_html
+from topicfocus.estimators.memory import within_memory
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer, in_data_units
 from topicfocus.estimators.usefulness import warn_if_useless, warn_of_empty
@@ -140,6 +141,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
     # ---- topics ----------------------------------------------------------------------------------
 
+    @within_memory
     def transform(self, X: Any) -> np.ndarray:
         """Topic mixes θ̂ of documents, from their words alone.
 

@@ -43,8 +43,8 @@ from topicfocus.inference.words import mix_weights
 QUANTILES = (0.1, 0.9)
 #: Documents that words are added to, at most, and at least where each of them costs much.
 SAMPLE, _FEWEST = 100, 5
-#: Multiplications that words may cost, some seconds.
-_AFFORDED = 2e10
+#: Multiplications that words may cost, a second or two.
+_AFFORDED = 1e10
 #: Numbers held at a time while words are added to documents.
 _BLOCK = 4_000_000
 #: A step of a linear predictor to find the slope of the response by.

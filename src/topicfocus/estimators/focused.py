@@ -81,8 +81,9 @@ class FocusedTopicRegressor(TopicRegressor):
         paired standard errors) and by over a tenth of the best (a twentieth without themes).
     selection : {"predictive", "stable"}, default="predictive"
         What words are kept for. "stable" keeps words that another sample of documents would rather
-        keep, too: words that stand for each other share their evidence, and without a share given
-        up to half of the tokens are kept. docs/choosing.md has what that gains and costs.
+        keep, too: evidence is what is expected of it elsewhere, which is little for a rare word,
+        and without a share given up to half of the tokens are kept. docs/choosing.md has what that
+        gains and costs.
     themes : bool, default=True
         Whether topics are themes with directions. Without, topics of one target are places on the
         line from low to high, and all kept words count alike (docs/focused.md).
@@ -111,7 +112,8 @@ class FocusedTopicRegressor(TopicRegressor):
         Share of the held-out target's deviance that the model explains.
     inclusion_path_ : tuple of (share, explained, error)
         The shares that "auto" tried, what each explains before topics are shaped of documents not
-        trained on, and the standard error of that. A share that adds no word is left out.
+        trained on, and the standard error of the difference from the best of them (0 for that
+        one). A share that adds no word is left out.
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists

@@ -25,7 +25,6 @@ def expected_target(
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     predictor : array (documents, predictors)
         f, the family's own predictors.
     labels : array or None
@@ -53,7 +52,6 @@ def label_probabilities(family: NamedTuple, predictor: np.ndarray) -> np.ndarray
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     predictor : array (documents, predictors)
         f, the family's own predictors.
 
@@ -87,7 +85,6 @@ def conditional_variance(family: NamedTuple, predictor: np.ndarray) -> np.ndarra
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     predictor : array (documents,)
         f.
 
@@ -112,7 +109,6 @@ def mean_slope(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     predictor : array (documents,)
         f.
 
@@ -142,7 +138,6 @@ def target_variance(
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     predictor, spread : array (documents,)
         f and Var f.
     labels : array or None
@@ -170,7 +165,6 @@ def target_limits(family: NamedTuple, labels: np.ndarray | None) -> tuple[float,
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     labels : array or None
         The values behind the codes 0, 1, ... of levels; None if targets are numbers.
 
@@ -197,7 +191,6 @@ def information(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     predictor : array (documents, predictors)
         f, the family's own predictors.
 
@@ -225,7 +218,6 @@ def overdispersion(family: NamedTuple, predictor: np.ndarray, target: np.ndarray
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     predictor, target : array (documents,)
         f and y.
 

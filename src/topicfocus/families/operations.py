@@ -139,7 +139,6 @@ def row_log_likelihood(
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     target, weight : array (targets,)
         Values, and how much each counts; 0 where it is not known.
     predictor : array (predictors,)

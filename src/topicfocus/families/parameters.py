@@ -21,7 +21,6 @@ def n_predictors(family: NamedTuple) -> int:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -44,7 +43,6 @@ def split(family: NamedTuple) -> list[tuple[NamedTuple, slice]]:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -67,7 +65,6 @@ def rejoined(family: NamedTuple, parts: Sequence[NamedTuple]) -> NamedTuple:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     parts : sequence of NamedTuple
         The families of its targets, perhaps with other parameters.
 
@@ -92,7 +89,6 @@ def coef_shape(family: NamedTuple, n_topics: int) -> tuple[int, ...]:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     n_topics : int
         How many topics there are.
 
@@ -118,7 +114,6 @@ def mean_response(family: NamedTuple, predictor: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     predictor : array
         f.
 
@@ -151,7 +146,6 @@ def initial_coef(
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     target, weight : array (documents,)
         The known targets, and how much each counts.
     n_topics : int
@@ -190,7 +184,6 @@ def update_dispersion(
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     target, weight : array (documents,)
         The targets, and how much each counts.
     mean, variance : array (documents,)
@@ -255,7 +248,6 @@ def free_parameters(family: NamedTuple) -> np.ndarray:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -278,7 +270,6 @@ def with_free_parameters(family: NamedTuple, free: np.ndarray) -> NamedTuple:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     free : array
         As of `free_parameters`.
 

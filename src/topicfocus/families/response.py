@@ -82,7 +82,6 @@ def family_name(family: NamedTuple) -> str:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -105,7 +104,6 @@ def target_kind(family: NamedTuple) -> Kind:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -128,7 +126,6 @@ def scale_name(family: NamedTuple) -> str:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -154,7 +151,6 @@ def label_kind(family: NamedTuple) -> Literal["classes", "levels"] | None:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -177,7 +173,6 @@ def admissible(family: NamedTuple, target: np.ndarray) -> tuple[np.ndarray, str]
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     target : array (documents,)
         Targets, as given.
 
@@ -205,7 +200,6 @@ def takes_exposure(family: NamedTuple) -> bool:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -230,7 +224,6 @@ def initial_family(
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     target, weight : array (documents,)
         The known targets, and how much each counts.
     n_labels : int
@@ -258,7 +251,6 @@ def check_parameters(family: NamedTuple) -> None:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Raises
     ------

@@ -111,7 +111,6 @@ def common(family: Any) -> Any:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------

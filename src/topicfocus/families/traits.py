@@ -18,7 +18,6 @@ def noise_variance(family: NamedTuple) -> float | None:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -41,7 +40,6 @@ def with_noise_variance(family: NamedTuple, value: float) -> NamedTuple:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     value : float
         δ.
 
@@ -66,7 +64,6 @@ def is_quadratic(family: NamedTuple) -> bool:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -89,7 +86,6 @@ def is_ranking(family: NamedTuple) -> bool:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -112,7 +108,6 @@ def carries_intercept(family: NamedTuple) -> bool:
     Parameters
     ----------
     family : NamedTuple
-        Any family.
 
     Returns
     -------
@@ -139,7 +134,6 @@ def predictor_spread(family: NamedTuple, target: np.ndarray, weight: np.ndarray)
     Parameters
     ----------
     family : NamedTuple
-        Any family.
     target, weight : array (documents,)
         The targets, and how much each counts.
 

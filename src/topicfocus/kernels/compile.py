@@ -30,6 +30,7 @@ import numba
 from numba import njit
 from numba.core import sigutils, types
 from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
 
 from topicfocus.families.operations import (
     derivatives,
@@ -223,3 +224,12 @@ def exact_kernel(function: Callable) -> Callable:
 
 def _compiled(function: Callable, options: dict) -> Callable:
     return function if config.DISABLE_JIT else Kernel(function, options)
+
+
+def c_function(signature: Any, function: Callable) -> Any:
+    """Compile a module-level function for C to call, cached like a kernel; `address` is where."""
+    compiled: Any = CFunc(function, sigutils.normalize_signature(signature), {}, {})
+    if _CACHE is not None:
+        compiled._cache = _KernelCache(function, _CACHE)
+    compiled.compile()
+    return compiled

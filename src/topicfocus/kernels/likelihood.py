@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -87,3 +89,38 @@ def class_rows(target, predictor):
         for c in range(n_classes):
             row[c] /= total
     return value, p
+
+
+# ---- of very many documents ----------------------------------------------------------------------
+
+#: Documents of a block: compiled code makes its arrays in memory, whatever the limit of it.
+_BLOCK = 1 << 16
+
+
+def _spans(n: int) -> Iterator[slice]:
+    return (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
+
+
+def likelihoods(family: Any, target: np.ndarray, predictor: np.ndarray) -> np.ndarray:
+    """`likelihood_table`, block by block."""
+    if len(target) <= _BLOCK:
+        return likelihood_table(family, target, predictor)
+    out = np.empty((4, len(target)))
+    for here in _spans(len(target)):
+        out[:, here] = likelihood_table(family, target[here], predictor[here])
+    return out
+
+
+def in_blocks(rows: Callable[..., Any], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """`rows` (such as `class_rows`) of arrays of documents, block by block."""
+    n = len(arrays[0])
+    if n <= _BLOCK:
+        return rows(*arrays)
+    out: list[np.ndarray] = []
+    for here in _spans(n):
+        found = rows(*(array[here] for array in arrays))
+        if not out:
+            out = [np.empty((n, *part.shape[1:])) for part in found]
+        for whole, part in zip(out, found, strict=True):
+            whole[here] = part
+    return tuple(out)

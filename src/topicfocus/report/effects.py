@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.effects import affordable_documents, topic_effects, word_effects
-from topicfocus.inference.words import mix_weights
+from topicfocus.estimators.effects import topic_effects, word_effects
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack
 
 #: Numbers of words x predictors beyond which word effects are stored in steps, not as floats.
 _MANY = 4_000
-#: Multiplications that words may cost while a page is made: a second or two.
-_AFFORDED = 1e10
 #: Significant digits of the effects of topics.
 _DIGITS = 8
 
@@ -33,9 +30,7 @@ def reachable_effects(
     topics = topic_effects(fitted, documents, mixes=mixes, n_jobs=n_jobs)
     named = ("share_low", "share_high", "low", "high", "change", "lower", "upper", "typical")
     out = {name: _short(getattr(topics, name)) for name in named}
-    n_words = int((mix_weights(fitted.state).table.multiplicity > 0).sum())
-    n_documents = affordable_documents(fitted, documents, n_words, _AFFORDED)
-    found = word_effects(fitted, documents, n_documents=n_documents, mixes=mixes, n_jobs=n_jobs)
+    found = word_effects(fitted, documents, mixes=mixes, n_jobs=n_jobs)
     words = found.change
     kind, step = "f4", None
     if words.size > _MANY:

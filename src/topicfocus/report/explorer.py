@@ -43,8 +43,9 @@ class Explorer:
         Whether the documents are ones the model was not trained on; the page says which.
     baselines : dict of str to predictions for the same documents, optional
         Their figures stand beside the model's. Probabilities for classes.
-    frontier : rows of a path over inclusion priors, optional
-        A list of dicts or a dataframe with `inclusion_prior` and figures.
+    frontier : rows of a path over inclusion priors or numbers of topics, optional
+        `frontier_` of a `TopicSearchCV`, or a list of dicts or a dataframe with `inclusion_prior`
+        or `n_topics`, and figures.
     by, time : one value a document, a pandas series, or a dict of name to values, optional
         Groups, and numbers or dates: which topics the documents of each are made of.
     stability : Stability or dict, optional

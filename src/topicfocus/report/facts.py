@@ -20,6 +20,8 @@ _FOUND = {
     "noise_variance_": "noise variance",
     "thresholds_": "thresholds between levels",
 }
+#: What a row of a frontier is about; all else in it are figures.
+SEARCHED = ("n_topics", "inclusion_prior")
 #: Settings of a run and a machine, not of the model.
 _ASIDE = ("n_jobs", "verbose")
 
@@ -67,7 +69,10 @@ def _shown(value: Any) -> str:
 
 
 def read_frontier(given: Any) -> list[dict[str, Any]] | None:
-    """Rows of numbers by inclusion prior, from a list of dicts, a dataframe, or what has one."""
+    """Rows of numbers by topics and inclusion prior, from a list of dicts or a dataframe.
+
+    A number that is not known is left out; so is a setting that has no figure, as one that failed.
+    """
     if given is None:
         return None
     if hasattr(given, "to_dict"):
@@ -77,9 +82,18 @@ def read_frontier(given: Any) -> list[dict[str, Any]] | None:
         numbers = {
             str(k): float(v)
             for k, v in dict(row).items()
-            if isinstance(v, (int, float, np.number)) and not isinstance(v, bool)
+            if isinstance(v, (int, float, np.number)) and not isinstance(v, bool) and np.isfinite(v)
         }
-        if "inclusion_prior" not in numbers:
-            raise ValueError("every row of frontier needs inclusion_prior and figures beside it.")
-        rows.append(numbers)
-    return sorted(rows, key=lambda r: r["inclusion_prior"])
+        if not set(SEARCHED) & set(numbers):
+            raise ValueError(
+                "every row of frontier needs inclusion_prior or n_topics, and figures beside it."
+            )
+        if not dict(row).get("error") or "score" in numbers:
+            rows.append(numbers)
+    return sorted(rows, key=lambda r: tuple(r.get(name, 0.0) for name in SEARCHED))
+
+
+def frontier_axis(rows: list[dict[str, Any]]) -> str:
+    """What rows go along: the share, or the topics if several were tried, each with one share."""
+    tried = {row.get("n_topics") for row in rows}
+    return "n_topics" if 1 < len(tried) == len(rows) else "inclusion_prior"

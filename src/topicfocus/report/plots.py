@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.report.axes import axes_for
-from topicfocus.report.facts import read_frontier
+from topicfocus.report.facts import SEARCHED, frontier_axis, read_frontier
 from topicfocus.report.labels import brief
 from topicfocus.report.packing import unpack, unpack_texts
 
@@ -256,7 +256,9 @@ def _name_points(
 
 
 def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any:
-    """A figure of merit over inclusion priors.
+    """A figure of merit over inclusion priors, one line a number of topics.
+
+    Over the numbers of topics, where several were tried, each with one inclusion prior.
 
     Parameters
     ----------
@@ -287,13 +289,26 @@ def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any
     rows = source.summary["fit"]["frontier"] if explorer else read_frontier(source)
     if not rows:
         raise ValueError("There is no frontier: run a path over inclusion priors first.")
-    names = [n for n in rows[0] if n != "inclusion_prior"]
+    names = list(dict.fromkeys(n for row in rows for n in row if n not in SEARCHED))
     figure = names[0] if figure is None else figure
     if figure not in names:
         raise ValueError(f"figure must be one of {', '.join(names)}; got {figure!r}.")
     ax = axes_for(ax, (5.0, 3.4))
-    ax.plot([r["inclusion_prior"] for r in rows], [r[figure] for r in rows], "o-", color=DOWN)
-    ax.set_xlabel("inclusion prior")
+    by = frontier_axis(rows)
+    rows = [row for row in rows if by in row and figure in row]
+    lines = {row.get("n_topics") if by != "n_topics" else None: None for row in rows}
+    for i, topics in enumerate(lines):
+        own = [row for row in rows if by == "n_topics" or row.get("n_topics") == topics]
+        ax.plot(
+            [row[by] for row in own],
+            [row[figure] for row in own],
+            "o-",
+            color=DOWN if len(lines) == 1 else f"C{i}",
+            label=None if topics is None else f"{topics:g} topics",
+        )
+    if len(lines) > 1:
+        ax.legend(frameon=False, fontsize=8)
+    ax.set_xlabel("topics" if by == "n_topics" else "inclusion prior")
     ax.set_ylabel(_plain(figure))
     _tidy(ax)
     return ax

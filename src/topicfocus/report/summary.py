@@ -61,7 +61,7 @@ class Extras:
     held_out : bool
         Whether the documents are ones the model was not trained on.
     baselines : dict of name to predictions for the same documents
-    frontier : rows with `inclusion_prior` and figures: a list of dicts, or a dataframe
+    frontier : rows with `inclusion_prior` or `n_topics`, and figures: dicts, or a dataframe
     stability : what was found out about it, a dict or a Stability (`read_stability`)
     by, time : one value a document, or a dict of name to values (`group_summary`)
     """

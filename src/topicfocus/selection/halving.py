@@ -38,7 +38,7 @@ from topicfocus.selection.stable import Stability
 from topicfocus.selection.substitutes import find_substitutes
 
 #: Of what a record of a pair holds; those of another number cannot be gone on with.
-RECORDS = 2
+RECORDS = 3
 
 
 @shown_by(">>> found.topic_cosine.shape, found.effects.low.shape", "((2,), (2, 1))")
@@ -215,10 +215,8 @@ def _summary(
         topic_between=np.mean([r["between"] for r in good], axis=0),
         returning=_returning(top, good),
         top=top,
-        effects=_intervals(topic_effects(model, counts), good, "effects", "elsewhere", level),
-        covariates=_intervals(
-            covariate_effects(model), good, "covariates", "covariates_elsewhere", level
-        ),
+        effects=_intervals(topic_effects(model, counts), good, "", level),
+        covariates=_intervals(covariate_effects(model), good, "covariates", level),
         correlation=float(np.mean(correlations)) if correlations else math.nan,
         stand_ins=find_substitutes(
             kept_words(model), halves, model.fitted_.corpus(counts).counts.sqrt()
@@ -229,10 +227,12 @@ def _summary(
 
 
 def _intervals(
-    estimate: np.ndarray, records: list[dict[str, Any]], halves: str, elsewhere: str, level: float
+    estimate: np.ndarray, records: list[dict[str, Any]], kind: str, level: float
 ) -> Intervals:
-    mine, theirs = (np.array([record[name] for record in records]) for name in (halves, elsewhere))
-    return half_sample_intervals(estimate, mine, theirs, level)
+    """Of topics, or of the `kind` "covariates"."""
+    names = (kind or "effects", *(f"{kind}_{name}".strip("_") for name in ("elsewhere", "noise")))
+    mine, theirs, noise = (np.array([record[name] for record in records]) for name in names)
+    return half_sample_intervals(estimate, mine, theirs, noise, level)
 
 
 def _returning(top: Sequence[np.ndarray], records: list[dict[str, Any]]) -> np.ndarray:

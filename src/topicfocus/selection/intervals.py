@@ -5,18 +5,21 @@ A topic that was found is a function of the documents, and so is what it moves: 
 regression of the target on their mixes. The model's e is too sure of it, because the same documents
 chose words, shaped topics and gave η. Halves tell by how much. Let a be an effect in a half's model
 and a′ the effect of the *same* topics with η estimated from the other half, which had no part in
-finding them. Given these topics a′ is unbiased for τ, so
+finding them. Given these topics a′ is unbiased for τ and independent of a, so
 
     E[a - a′] = E[a - τ] = optimism of n/2 documents,
-    Var(a - a′) = Var(a - τ) + Var(a′ - τ) = 2·(2σ²),
+    Var(a - a′) = Var(a - τ) + Var(a′ - τ).
 
-σ² being Var(e - τ) of n documents: variances and optimism are twice as large from n/2 documents as
-from n, and both terms are taken to be alike. With means and deviations over all halves
+What is wanted is the first term, from n/2 documents twice σ² = Var(e - τ) of n, as optimism is
+twice that of n. The second is known from the halves of the other half: each has twice its variance,
+so it is E[(a′₁ - a′₂)²]/4 =: V. Having found the topics as well, a varies no less than a′, so that
+V is at most half of D = Var(a - a′):
 
-    centre = e - ½ mean(a - a′),   standard error = ½ sd(a - a′).
+    centre = e - ½ mean(a - a′),   σ² = ½ (D - V) = ½ D (1 - V/D),   ¼ D ≤ σ² ≤ ½ D.
 
-The two differences of a pair go against each other, so B pairs know the standard error as well as B
-numbers know theirs, and the ends are those of Student's t with B - 1 degrees of freedom.
+D is that of each effect; V/D, the median over effects, since single ones are noisy. The two
+differences of a pair go against each other, so B pairs know D as well as B numbers know their
+variance, and the ends are those of Student's t with B - 1 degrees of freedom.
 
 Measured on synthetic documents, also for other truths one may ask for: experiments/COVERAGE.md.
 """
@@ -55,11 +58,16 @@ class Intervals:
 
 
 def half_sample_intervals(
-    estimate: np.ndarray, halves: np.ndarray, elsewhere: np.ndarray, level: float
+    estimate: np.ndarray,
+    halves: np.ndarray,
+    elsewhere: np.ndarray,
+    noise: np.ndarray,
+    level: float,
 ) -> Intervals:
-    """Intervals of effects; `halves` and `elsewhere` are pairs x 2 x the shape of `estimate`.
+    """Intervals of effects; the three after `estimate` are pairs x 2 x its shape.
 
-    `elsewhere` has the effects of each half's topics estimated from the other half.
+    `elsewhere` has the effects of each half's topics estimated from the other half, `noise` what
+    tells V.
     """
     if estimate.size == 0:
         return Intervals(
@@ -72,7 +80,9 @@ def half_sample_intervals(
         )
     optimism = (halves - elsewhere).reshape(-1, *estimate.shape)
     centre = estimate - optimism.mean(axis=0) / 2
-    error = optimism.std(axis=0, ddof=1) / 2
+    spread = optimism.var(axis=0, ddof=1)
+    ratio = noise.reshape(-1, *estimate.shape).mean(axis=0) / np.maximum(spread, 1e-300)
+    error = np.sqrt(spread * (1 - np.clip(np.median(ratio, axis=0), 0.0, 0.5)) / 2)
     reach = float(student.ppf(0.5 + level / 2, len(halves) - 1)) * error
     return Intervals(
         estimate=estimate,

@@ -18,6 +18,10 @@ from topicfocus.selection.parallel import refusing_interrupts
 from topicfocus.solvers.focus.held import holding_share
 from topicfocus.solvers.linear import fit_linear, target_columns
 
+#: Ridge of the regression on documents that had no part in a model: what it says is to be without
+#: bias, also of topics whose parts hardly vary, and yet finite where classes are parted exactly.
+_SMALL = 1e-4
+
 
 def topic_effects(model: Any, counts: Any) -> np.ndarray:
     """What a topic moves within its reach, on the scale of the linear predictor.
@@ -49,26 +53,50 @@ def covariate_effects(model: Any) -> np.ndarray:
     return np.zeros((0, 0)) if coef is None else np.atleast_2d(coef).T
 
 
-def effects_elsewhere(model: Any, counts: Any, others: Data) -> tuple[np.ndarray, np.ndarray]:
-    """Effects of a model's topics and of covariates, η and ζ estimated from `others`.
+def effects_elsewhere(model: Any, others: Data) -> tuple[np.ndarray, np.ndarray]:
+    """Effects of a model's topics and of covariates, as `others` have them: η, ζ and the reach.
 
     These are documents that took no part in choosing words and shaping topics: what they say of
-    the very same topics is honest. Topics' reach is that of all documents, `counts`.
+    the very same topics is honest. That goes for the topics' reach as well: the parts of topics in
+    documents that they were shaped on are too far apart.
     """
     fitted = model.fitted_
     if fitted.targets is None:
-        return topic_effects(model, counts), covariate_effects(model)
+        return topic_effects(model, counted(others)), covariate_effects(model)
     beside = {k: v for k, v in others.beside.items() if k in ("covariates", "exposure")}
     documents = fitted.documents(others.X, others.y, **beside)
     weight = read_weight(others.beside.get("sample_weight"), documents.corpus.n_docs)
     problem = replace(documents, weight=weight).problem(1.0, model.n_jobs)
     design = problem.beside(fitted.mixes(documents.corpus, model.n_jobs))
     columns = target_columns(problem, fitted.state.family)
-    coef = np.hstack([fit_linear(column, column.of(design)).coef for column in columns])
+    coef = np.hstack([fit_linear(column, column.of(design), _SMALL).coef for column in columns])
     n_topics = fitted.state.n_topics
-    mixes = fitted.mixes(fitted.corpus(counts), model.n_jobs)
+    mixes = fitted.mixes(fitted.corpus(counted(others)), model.n_jobs)
     zeta = coef[n_topics:] if problem.covariates is not None else np.zeros((0, 0))
     return _within_reach(mixes, coef[:n_topics]), zeta
+
+
+def noise_elsewhere(
+    model: Any, others: Data, classes: bool, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Var(a′) of `effects_elsewhere` given the topics: (a′₁ - a′₂)²/4 of the halves of `others`.
+
+    Each of the two has twice the variance of a′, and their difference four times. Zero, which makes
+    intervals wider, where `others` cannot be halved.
+    """
+    parts = halves(others, classes, rng)
+    try:
+        first, second = (effects_elsewhere(model, others.rows(part)) for part in parts)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError):  # a part lacks a class, or all
+        first = second = effects_elsewhere(model, others)
+    topics, covariates = ((a - b) ** 2 / 4 for a, b in zip(first, second, strict=True))
+    return topics, covariates
+
+
+def counted(data: Data) -> Any:
+    """The documents that are there: those whose weight is not zero."""
+    weight = data.beside.get("sample_weight")
+    return data.X if weight is None else data.rows(np.flatnonzero(np.asarray(weight) > 0)).X
 
 
 def chosen_share(model: Any) -> float | None:
@@ -89,17 +117,18 @@ def fit_pair(
 ) -> dict[str, Any]:
     """The record of a pair: of each half what it kept, and its topics beside the model's.
 
-    `reference` has the model's topics; effects are within the reach of all documents. An automatic
-    share is `share` in both halves, or, if that is None, chosen by each.
+    `reference` has the model's topics; effects are within the reach of the half's documents, and
+    "elsewhere" of the other half's. An automatic share is `share` in both halves, or, if that is
+    None, chosen by each.
     """
-    parts = halves(data, classes, np.random.default_rng([seed, int(name.rpartition("-")[2])]))
+    rng = np.random.default_rng([seed, int(name.rpartition("-")[2])])
+    parts = halves(data, classes, rng)
     try:
         with holding_share(share):
             pair = [_fit(model, data.rows(part)) for part in parts]
-        honest = [
-            effects_elsewhere(half, data.X, data.rows(part))
-            for half, part in zip(pair, parts[::-1], strict=True)
-        ]
+        crossed = [(h, data.rows(part)) for h, part in zip(pair, parts[::-1], strict=True)]
+        honest = [effects_elsewhere(half, others) for half, others in crossed]
+        noise = [noise_elsewhere(half, others, classes, rng) for half, others in crossed]
     except OSError:  # a full disk, a cluster that is gone: not this pair's doing
         raise
     except Exception as error:
@@ -115,15 +144,19 @@ def fit_pair(
         "between": _cosines(*topics).tolist(),
         "top": [[words.tolist() for words in top_words(t, TOP)] for t in topics],
         "effects": [
-            topic_effects(half, data.X)[match].tolist()
-            for half, (match, _) in zip(pair, matches, strict=True)
+            topic_effects(half, counted(data.rows(part)))[match].tolist()
+            for half, part, (match, _) in zip(pair, parts, matches, strict=True)
         ],
         "elsewhere": [
             effects[match].tolist()
             for (effects, _), (match, _) in zip(honest, matches, strict=True)
         ],
+        "noise": [
+            effects[match].tolist() for (effects, _), (match, _) in zip(noise, matches, strict=True)
+        ],
         "covariates": [covariate_effects(half).tolist() for half in pair],
         "covariates_elsewhere": [zeta.tolist() for _, zeta in honest],
+        "covariates_noise": [zeta.tolist() for _, zeta in noise],
         "correlation": _correlation(pair, data),
     }
     return found

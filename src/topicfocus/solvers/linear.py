@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from topicfocus.families import (
     with_noise_variance,
 )
 from topicfocus.inference.state import Problem
-from topicfocus.kernels.likelihood import class_rows, likelihood_rows, likelihood_table
+from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihood_rows, likelihoods
 
 #: Newton's steps of families without a quadratic likelihood are cut to this length.
 _LONGEST_STEP = 5.0
@@ -102,19 +103,24 @@ class Linear:
 
 
 def fit_linear(
-    column: Column, design: np.ndarray, penalty: float = 1e-2, start: Linear | None = None
+    column: Column,
+    design: np.ndarray,
+    penalty: float = 1e-2,
+    start: Linear | None = None,
+    tolerance: float = 1e-9,
 ) -> Linear:
     """The GLM of a target on `design` (known documents x columns), with a small ridge.
 
     Columns are centred, since topic mixes sum to one and share their sum with the intercept. Many
-    classes begin from `start`, a fit to a similar design.
+    classes begin from `start`, a fit to a similar design, and end with a relative step below
+    `tolerance` (Newton's: the error is about its square).
     """
     centre = _mean(design, column.weight)
     if column.width > 1:
         begin = None
         if start is not None:
             begin = np.vstack([start.coef, start.intercept + centre @ start.coef])
-        coef, intercept, family = _fit_classes(column, design - centre, penalty, begin)
+        coef, intercept, family = _fit_classes(column, design - centre, penalty, begin, tolerance)
     elif carries_intercept(column.family):
         coef, intercept, family = _fit_levels(column, design - centre, penalty)
     else:
@@ -190,7 +196,7 @@ def _fit_scalar(column: Column, design: _Centred, penalty: float) -> tuple:
         gradient, curvature = np.zeros(size), np.zeros((size, size))
         for here, block in design.blocks():
             y, w, offset = column.target[here], column.weight[here], column.offset[here, 0]
-            _, slope, bend, _ = likelihood_table(family, y, offset + block @ x)
+            _, slope, bend, _ = likelihoods(family, y, offset + block @ x)
             gradient += block.T @ (w * slope)
             curvature += block.T @ (block * (w * -bend)[:, None])
         gradient -= ridge * np.append(x[:-1], 0.0)
@@ -219,7 +225,7 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
     def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
         family = with_free_parameters(column.family, x[size:])
         f = column.offset[:, 0] + design @ x[:size]
-        value, slope, _, _ = likelihood_table(family, y, f)
+        value, slope, _, _ = likelihoods(family, y, f)
         own = free_gradient(family, y, f, np.zeros(len(f)), w)
         gradient = np.concatenate([design.T @ (w * slope) - penalty * x[:size], own])
         return -(w @ value) + 0.5 * penalty * np.sum(x[:size] ** 2), -gradient
@@ -230,7 +236,7 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
 
 
 def _fit_classes(
-    column: Column, design: np.ndarray, penalty: float, begin: np.ndarray | None
+    column: Column, design: np.ndarray, penalty: float, begin: np.ndarray | None, tolerance: float
 ) -> tuple:
     """Softmax regression; the penalty makes coefficients sum to zero over the classes."""
     design = np.column_stack([design, np.ones(len(design))])
@@ -240,7 +246,7 @@ def _fit_classes(
     if x.size > _MOST_FOR_NEWTON:
         x = _classes_by_lbfgs(column, design, ridge, x)
     else:
-        x = _classes_by_newton(column, design, ridge, x)
+        x = _classes_by_newton(column, design, ridge, x, tolerance)
     # Zero on average over the classes, as at the optimum; along this direction only the penalty
     # decides, and rounding would show.
     by_class = x - x.mean(axis=1, keepdims=True)
@@ -252,7 +258,7 @@ def _class_loss(
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Minus the penalised log-likelihood, its gradient, and the probabilities of the classes."""
     w = column.weight
-    value, p = class_rows(column.target, column.offset + design @ x)
+    value, p = in_blocks(class_rows, column.target, column.offset + design @ x)
     slope = -w[:, None] * p
     slope[np.arange(len(w)), column.target.astype(int)] += w
     loss = -float(w @ value) + 0.5 * float(np.sum(ridge[:, None] * x * x))
@@ -260,7 +266,7 @@ def _class_loss(
 
 
 def _classes_by_newton(
-    column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray
+    column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray, tolerance: float
 ) -> np.ndarray:
     """Some four steps from a fit nearby, nine from nothing; 300 of L-BFGS were still 1e-6 short."""
     loss, gradient, p = _class_loss(column, design, ridge, x)
@@ -276,7 +282,7 @@ def _classes_by_newton(
                 break
             rate *= 0.5
         x = x + rate * step
-        if np.abs(rate * step).max() < 1e-9 * (1 + np.abs(x).max()):
+        if np.abs(rate * step).max() < tolerance * (1 + np.abs(x).max()):
             break
     return x
 
@@ -325,7 +331,7 @@ def level(column: Column) -> np.ndarray:
     x = 0.0
     quadratic = is_quadratic(column.family)
     for _ in range(100):
-        _, slope, bend, _ = likelihood_table(column.family, column.target, column.offset[:, 0] + x)
+        _, slope, bend, _ = likelihoods(column.family, column.target, column.offset[:, 0] + x)
         step = (column.weight @ slope) / max(-(column.weight @ bend), 1e-12)
         x += float(step) if quadratic else float(np.clip(step, -_LONGEST_STEP, _LONGEST_STEP))
         if abs(step) < 1e-10 * (1 + abs(x)):
@@ -351,21 +357,32 @@ def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _class_factor(column: Column, predictor: np.ndarray) -> float:
-    """t of f = t·predictor + constants, by a few Newton steps in t alone, constants refitted."""
-    own = predictor[np.arange(len(predictor)), column.target.astype(int)]
-    t = 1.0
-    shift = np.zeros(column.width)
+    """t of f = t·predictor + constants, by Newton's steps in t and the constants together.
+
+    Constants, of which one is free, have a ridge of 1e-9 beside a mean over documents; that of a
+    class nobody has sinks.
+    """
+    w = column.weight / column.weight.sum()
+    seen = np.bincount(column.target.astype(int), w, column.width)
+    own = w @ predictor[np.arange(len(predictor)), column.target.astype(int)]
+    x = np.zeros(1 + column.width)
+    x[0] = 1.0
+    curvature = np.empty((len(x), len(x)))
     for _ in range(30):
-        f = column.offset + t * predictor + shift
-        _, p = class_rows(column.target, f)
-        mean = np.sum(p * predictor, axis=1)
-        bend = column.weight @ (np.sum(p * predictor**2, axis=1) - mean**2)
-        step = float(column.weight @ (own - mean) / max(bend, 1e-12))
-        t = float(np.clip(t + np.clip(step, -0.5, 0.5), 0.0, 2.0))
-        shift = _class_shift(replace(column, offset=column.offset + t * predictor), shift)
-        if abs(step) < 1e-10:
+        f = column.offset + x[0] * predictor + x[1:]
+        p = in_blocks(class_rows, column.target, f)[1]
+        mean, expected = np.sum(p * predictor, axis=1), w @ p
+        gradient = np.append(own - w @ mean, seen - expected - 1e-9 * x[1:])
+        curvature[0, 0] = w @ (np.sum(p * predictor**2, axis=1) - mean**2)
+        curvature[0, 1:] = curvature[1:, 0] = w @ (p * (predictor - mean[:, None]))
+        curvature[1:, 1:] = np.diag(expected + 1e-9) - (w[:, None] * p).T @ p
+        step = _solved(curvature + 1e-12 * np.eye(len(x)), gradient)
+        step /= max(1.0, abs(step[0]) / 0.5, np.abs(step[1:]).max() / 3.0)
+        x += step
+        x[0] = np.clip(x[0], 0.0, 2.0)
+        if np.abs(step[np.append(True, seen > 0)]).max() < 1e-10:
             break
-    return t
+    return float(x[0])
 
 
 def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
@@ -373,7 +390,8 @@ def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
     shift = np.zeros(column.width) if start is None else start
     seen = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
     for _ in range(300):
-        expected = column.weight @ class_rows(column.target, column.offset + shift)[1] + 1e-3
+        p = in_blocks(class_rows, column.target, column.offset + shift)[1]
+        expected = column.weight @ p + 1e-3
         step = np.log(seen / expected)
         shift = shift + step
         if np.abs(step).max() < 1e-12:
@@ -386,8 +404,7 @@ def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
     if is_quadratic(column.family):
         return (column.target - predictor[:, 0]) ** 2
     limited = np.clip(predictor, -20.0, 20.0)
-    one = np.ones((len(column.target), 1))
-    return -likelihood_rows(common(column.family), column.target[:, None], one, limited)[0]
+    return -_likelihood_rows(column, limited)[0]
 
 
 def null_deviance(column: Column) -> float:
@@ -407,5 +424,11 @@ def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
 
     y - f for a Gaussian target, y - p for two classes, one column a class for more.
     """
+    return _likelihood_rows(column, predictor)[1]
+
+
+def _likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
+    """log p(y | f) of known documents and its gradient in f."""
     one = np.ones((len(column.target), 1))
-    return likelihood_rows(common(column.family), column.target[:, None], one, predictor)[1]
+    rows = partial(likelihood_rows, common(column.family))
+    return in_blocks(rows, column.target[:, None], one, predictor)

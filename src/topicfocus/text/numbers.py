@@ -48,20 +48,19 @@ def has_decimal_comma(text: str) -> bool:
     return bool(_DECIMAL_COMMA.match(text))
 
 
-def with_point(texts: list[str], numbers: list[str]) -> dict[str, float]:
+def with_point(texts: list[str]) -> dict[str, float]:
     """Numbers with a decimal comma as numbers, if that is beyond doubt in a column; else nothing.
 
-    Doubtful: another number of the column has a point, or all commas may stand between thousands.
+    Doubtful: all commas may stand between thousands; or another number of the column has a point,
+    which is for the caller to know.
 
     Parameters
     ----------
     texts : list of str
         Values of the column that are no numbers.
-    numbers : list of str
-        Values that are.
     """
     commas = [text for text in texts if has_decimal_comma(text)]
-    if any("." in text for text in numbers) or all(_EITHER.match(text) for text in commas):
+    if all(_EITHER.match(text) for text in commas):
         return {}
     found = {text: parse_number(text.replace(",", ".")) for text in commas}
     return {text: number for text, number in found.items() if number is not None}

@@ -122,7 +122,7 @@ class _Xz(io.RawIOBase):
             raise
 
     def close(self) -> None:
-        self._file.close()
+        _close(self, "_file")
         super().close()
 
 
@@ -154,10 +154,16 @@ class _Member(io.RawIOBase):
         return len(data)
 
     def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-            self._archive.close()
+        _close(self, "_stream", "_archive")
         super().close()
+
+
+def _close(owner: object, *names: str) -> None:
+    """Closes what was opened: where opening failed, Python closes the owner without it."""
+    for name in names:
+        opened = getattr(owner, name, None)
+        if opened is not None:
+            opened.close()
 
 
 def _only_member(archive: zipfile.ZipFile, path: str) -> zipfile.ZipInfo:

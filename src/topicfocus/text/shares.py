@@ -22,6 +22,7 @@ from topicfocus.text.folders import Folder
 from topicfocus.text.parquet import Parquet
 from topicfocus.text.records import Request
 from topicfocus.text.tables import Table, _source_of
+from topicfocus.text.values import Values
 
 #: Bytes of a share, about, where a file can be cut.
 SHARE_BYTES = 1 << 26
@@ -72,8 +73,8 @@ class Seen(NamedTuple):
 
     rows: NDArray[np.int64]
     numbers: NDArray[np.float64]
-    target: list[str | None] | None
-    group: list[str | None] | None
+    target: Values | None
+    group: Values | None
     path: str
     n_bad: int
     messages: list[str]
@@ -149,11 +150,11 @@ def take_seen(table: Table, parts: list[Seen]) -> None:
     bad = table._source.request.bad
     bad.n, bad.messages = 0, []
     for part in parts:
-        table._rows.append(part.rows)
+        table._add_rows(part.rows)
         table._numbers.append(part.numbers)
         table._paths.append((part.path, len(part.rows)))
         if table.target is not None:
-            table.target += map(table._once, part.target or ())
+            table.target += part.target or ()
         if table.group is not None:
             table.group += part.group or ()
         bad.n += part.n_bad

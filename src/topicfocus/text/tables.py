@@ -22,6 +22,7 @@ from topicfocus.text.packed import packing, unpacked_name
 from topicfocus.text.parquet import Parquet
 from topicfocus.text.records import Block, Request
 from topicfocus.text.several import Several, spread
+from topicfocus.text.values import Values
 
 if TYPE_CHECKING:
     from topicfocus.text.matrices import CountTable
@@ -40,8 +41,6 @@ _FORMATS = {
     ".npz": "counts",
     ".mtx": "counts",
 }
-#: Different values of a target that are kept once each, at most.
-_MOST_VALUES = 10_000
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 
@@ -56,7 +55,7 @@ class Table:
     Attributes
     ----------
     path, format : str
-    target : list of str or None, or None
+    target : sequence of str or None, or None
         Of the rows read so far; None if the table has no target.
     rows : array of int
         Their numbers in the file.
@@ -64,7 +63,7 @@ class Table:
         Of the columns asked for as numbers.
     n_skipped : int
         Rows left out as unreadable so far, and in `skipped` what was wrong with the first ten.
-    group : list of str or None, or None
+    group : sequence of str or None, or None
         Values of the column asked for as groups.
     names : list of str, or None
         Of a folder of texts: the files.
@@ -95,22 +94,42 @@ class Table:
         self._forget()
 
     def _forget(self) -> None:
-        self._rows: list[NDArray[np.int64]] = []
+        self._rows: list[range | NDArray[np.int64]] = []
         self._numbers: list[NDArray[np.float64]] = []
         self._paths: list[tuple[str, int]] = []
         request = self._source.request
-        self.target: list[str | None] | None = None if request.target is None else []
-        self._values: dict[str | None, str | None] = {}
-        self.group: list[str | None] | None = None if request.group is None else []
-
-    def _once(self, value: str | None) -> str | None:
-        if len(self._values) < _MOST_VALUES:
-            return self._values.setdefault(value, value)
-        return self._values.get(value, value)
+        self.target: Values | None = None if request.target is None else Values()
+        self.group: Values | None = None if request.group is None else Values()
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        return np.concatenate([np.empty(0, dtype=np.int64), *self._rows])
+        return np.concatenate([np.empty(0, dtype=np.int64), *map(np.asarray, self._rows)])
+
+    def _add_rows(self, rows: NDArray[np.int64]) -> None:
+        """Numbers of rows; those in a row, as most are, by the first and the last."""
+        if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and np.all(np.diff(rows) == 1):
+            self._rows.append(range(int(rows[0]), int(rows[-1]) + 1))
+        else:
+            self._rows.append(rows)
+
+    def forget(self) -> None:
+        """Targets, rows and numbers that were read are needed no more.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topicfocus.text import read_table
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "reviews.csv")
+        ...     _ = path.write_text("text,stars\\ngood film,5\\n")
+        ...     table = read_table(path, text="text", target="stars")
+        ...     _ = table.read()
+        >>> table.forget()
+        >>> table.target
+        []
+        """
+        self._forget()
 
     @property
     def numbers(self) -> NDArray[np.float64]:
@@ -168,12 +187,11 @@ class Table:
         self._forget()
         with readable(self.path):
             for block in self._source.blocks():
-                self._rows.append(block.rows)
+                self._add_rows(block.rows)
                 self._numbers.append(block.numbers.reshape(len(block), -1))
                 self._paths.append((block.path, len(block)))
                 if self.target is not None:
-                    # Classes and ratings are few strings, each kept once.
-                    self.target += map(self._once, block.target)
+                    self.target += block.target
                 if self.group is not None:
                     self.group += block.group
                 yield block
@@ -208,7 +226,8 @@ class Table:
         ['good film', 'bad film']
         """
         texts = [text for block in self for text in block.strings]
-        return Block(texts, self.target, self.rows, self.numbers, group=self.group)
+        target, group = (None if v is None else list(v) for v in (self.target, self.group))
+        return Block(texts, target, self.rows, self.numbers, group=group)
 
 
 def read_table(

@@ -198,15 +198,13 @@ def detect_target(
     more = _missing(column.n_missing - len(bad)) + (f"; {len(bad)} left out" if bad else "")
     if chosen in ("binary", "classes"):
         return _labelled(chosen, column, why, more, bad)
-    numbers = column.numbers
-    floats = np.array([math.nan if t is None else numbers[t] for t in column.texts], np.float64)
     _check_numbers(chosen, column)
     sentence = f"{chosen}: {why}{more}."
-    return Target(chosen, floats, None, sentence, column.n_missing, bad)  # type: ignore[arg-type]
+    return Target(chosen, column.numbers, None, sentence, column.n_missing, bad)  # type: ignore[arg-type]
 
 
 def _choose(column: Column) -> tuple[str, str]:
-    name, odd = column.name, column.odd
+    name, odd = column.name, list(column.odd)
     n_distinct, n_values = len(column.distinct) + len(odd), column.n_values
     if n_distinct == 2:
         return "binary", "two different values"
@@ -225,10 +223,10 @@ def _choose(column: Column) -> tuple[str, str]:
     )
 
 
-def _numbers_sentence(distinct: list[float]) -> str:
-    low, high = distinct[0], distinct[-1]
+def _numbers_sentence(distinct: NDArray[np.float64]) -> str:
+    low, high = float(distinct[0]), float(distinct[-1])
     n = len(distinct)
-    if any(value != int(value) for value in distinct):
+    if np.any(distinct != np.rint(distinct)):
         return f"numbers from {low:g} to {high:g}"
     in_a_row = high - low + 1 == n
     span = f"whole numbers from {low:g} to {high:g}"
@@ -242,21 +240,22 @@ def _numbers_sentence(distinct: list[float]) -> str:
 
 
 def _check_numbers(kind: str, column: Column) -> None:
-    numbers = ((text, number) for text, number in column.numbers.items() if number is not None)
+    numbers = column.numbers
+    fraction = ~np.isnan(numbers) & (numbers != np.rint(numbers))
     if kind == "count":
-        wrong = next((t for t, n in numbers if n < 0 or n != int(n)), None)
-        if wrong is not None:
+        wrong = fraction | (numbers < 0)
+        if wrong.any():
+            text, place = column.first(wrong)
             raise ReadError(
-                f"{column.name} cannot be counts: {wrong} ({column.place(wrong)}) is not a whole "
+                f"{column.name} cannot be counts: {text} ({place}) is not a whole "
                 "number from 0. Use kind 'real'."
             )
-    if kind == "ordinal":
-        wrong = next((t for t, n in numbers if n != int(n)), None)
-        if wrong is not None:
-            raise ReadError(
-                f"{column.name} cannot be ordinal: {wrong} ({column.place(wrong)}) is not a whole "
-                "number. Use kind 'real', or number the levels."
-            )
+    if kind == "ordinal" and fraction.any():
+        text, place = column.first(fraction)
+        raise ReadError(
+            f"{column.name} cannot be ordinal: {text} ({place}) is not a whole "
+            "number. Use kind 'real', or number the levels."
+        )
 
 
 def _labelled(
@@ -264,7 +263,7 @@ def _labelled(
 ) -> Target:
     """Classes: the numbers in order, then the other labels in order."""
     # "1" and "1.0" are one class, named as the number is written shortest.
-    keys: list[float | str] = [*column.distinct, *sorted(column.odd)]
+    keys: list[float | str] = [*column.distinct.tolist(), *sorted(column.odd)]
     labels = [key if isinstance(key, str) else f"{key:.15g}" for key in keys]
     if kind == "binary" and len(keys) != 2:
         raise ReadError(
@@ -277,16 +276,13 @@ def _labelled(
     ) in _NEGATIVE_POSITIVE:  # fresh, rotten -> rotten, fresh
         keys, labels = keys[::-1], labels[::-1]
     place: dict[Any, float] = {key: float(i) for i, key in enumerate(keys)}
-
-    def code(text: str | None) -> float:
-        if text is None:
-            return math.nan
-        number = column.numbers[text]
-        return place[text if number is None else number]
-
-    codes = np.array([code(text) for text in column.texts], dtype=np.float64)
+    codes = np.full(len(column.texts), math.nan)
+    for i, (text, number) in enumerate(zip(column.texts, column.numbers, strict=True)):
+        if text is not None:
+            codes[i] = place[text if math.isnan(number) else number]
     if kind == "binary":
-        both = f"{labels[1]} (positive) and {labels[0]}"
+        mark = "" if str(labels[1]).lower() == "positive" else " (positive)"
+        both = f"{labels[1]}{mark} and {labels[0]}"
         sentence = f"binary: {why}, {both}{_single(column)}{more}."
     else:
         names = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
@@ -296,7 +292,7 @@ def _labelled(
 
 def _single(column: Column) -> str:
     """Labels that occur once among many are perhaps mistyped."""
-    once = [text for text in column.odd if column.known[text] == 1]
+    once = [text for text in column.odd if column.odd[text] == 1]
     if not once or column.n_values < 20 * len(once):
         return ""
     return f"; only once: {', '.join(map(shown, once[:3]))}" + (", ..." if len(once) > 3 else "")

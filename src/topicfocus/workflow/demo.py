@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Enough for clear topics, and fitted within a minute on two cores.
 REVIEWS = 10_000
+#: Of the page: the column of the file is called "label", which says nothing to a reader.
+TITLE = "What people write of films they like and dislike"
 _SOURCE = "imdb"
 
 
@@ -61,7 +64,8 @@ def fit_reviews(
             outcome = fit_source(
                 source, options, counting, remarks, columns=columns, progress=progress
             )
-        return write(outcome, folder, remarks)
+        shown = outcome.shown | {"title": TITLE, "target_name": "verdict"}
+        return write(replace(outcome, shown=shown), folder, remarks)
 
 
 def _read_reviews(

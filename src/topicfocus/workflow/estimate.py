@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from topicfocus.corpus.scratch import least_memory
+from topicfocus.corpus.scratch import least_memory, memory_here
 from topicfocus.estimators.progress import duration
 from topicfocus.text import ReadError
 from topicfocus.workflow.options import ModelOptions
@@ -47,22 +47,6 @@ def estimate(
     )
     a_step = nnz * n_topics * (n_classes if n_classes > 2 else 1)
     return Estimate(8.0 * numbers, a_step * _STEPS * _NANOSECONDS * 1e-9 / threads)
-
-
-def memory_here() -> float | None:
-    """Bytes that this process may use: those of the machine, or of its container."""
-    found = []
-    try:
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, OSError, ValueError):  # Windows
-        return None
-    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            with open(limit, encoding="ascii") as stream:
-                found.append(int(stream.read()))
-        except (OSError, ValueError):
-            continue
-    return float(min(found))
 
 
 def check_size(

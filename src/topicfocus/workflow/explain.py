@@ -67,9 +67,14 @@ def explain_text(
 
     Examples
     --------
+    With the folder that the example of `fit_file` has written:
+
     >>> from topicfocus.workflow import explain_text
-    >>> explain_text("reviews-topics", "a superb film")["words"]  # doctest: +SKIP
-    {'superb': 0.61}
+    >>> found = explain_text("reviews-topics", "a superb film")
+    >>> {word: round(amount, 1) for word, amount in found["words"].items()}
+    {'superb': 0.5}
+    >>> f"{found['before']:.1f} stars without words, {found['after']:.1f} with them"
+    '5.2 stars without words, 5.7 with them'
     """
     if not text.strip():
         raise SettingError(f'there is no text to explain: {setting("text")} "...".')

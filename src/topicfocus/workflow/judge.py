@@ -97,7 +97,7 @@ def judge(
         everyone = predict(model, counted.counts, more)
         mine = everyone.of(test)
     known = train[np.isfinite(source.target.values[train])]
-    labelled, truth = (np.array(y[part].tolist()) for part in (known, test))
+    labelled, truth = (_plain(y[part]) for part in (known, test))
     counts = None if stored else counted.counts
     of_known, of_test = (_inputs(counts, source, part, factor) for part in (known, test))
     compared = baseline and not stored
@@ -115,6 +115,11 @@ def judge(
     }
     believed = reliability(model, truth, mine, more.of(test).weight)
     return Judged(everyone, others, held_out, believed, words, test if stored else None)
+
+
+def _plain(y: np.ndarray) -> np.ndarray:
+    """Labels with a type of their own; numbers have one."""
+    return np.array(y.tolist()) if y.dtype == object else y
 
 
 def reliability(

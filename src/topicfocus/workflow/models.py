@@ -119,9 +119,14 @@ def load_model(
 
     Examples
     --------
+    With the folder that the example of `fit_file` has written:
+
     >>> from topicfocus.workflow import load_model
-    >>> saved = load_model("reviews-topics")  # doctest: +SKIP
-    >>> saved.estimator.top_words(5, saved.counter.get_feature_names_out())  # doctest: +SKIP
+    >>> saved = load_model("reviews-topics")
+    >>> saved.estimator.top_words(3, saved.counter.get_feature_names_out())
+    [['masterpiece', 'enjoyable', 'brilliant'], ['awful', 'worst', 'terrible']]
+    >>> saved.whole.predict(["a superb masterpiece"]).shape
+    (1,)
     """
     import topicfocus
 

@@ -146,7 +146,10 @@ def _result(
     train, test = parts
     target, counts = source.target, take_rows(counted.counts, train)
     positive = _positive(model, target)
-    found = summary.effects(model, counts, source.columns.of(train), options.jobs)
+    # Of the documents that the page shows: the same model must not have other effects there.
+    shown = test[_on_page(source, test)]
+    some = take_rows(counted.counts, shown)
+    found = summary.effects(model, some, source.columns.of(shown), options.jobs)
     model.n_jobs = None
     result = {
         "model": type(model).__name__,
@@ -201,6 +204,12 @@ def _as_written(y: np.ndarray) -> list[Any]:
     return [int(v) if isinstance(v, float) and v.is_integer() else v for v in y.tolist()]
 
 
+def _on_page(source: Source, test: np.ndarray) -> np.ndarray:
+    """Which held-out documents the page shows: those whose texts are at hand, else all."""
+    with_text = test < len(source.texts)
+    return with_text if with_text.any() else np.ones(len(test), dtype=bool)
+
+
 def _shown(
     source: Source,
     counted: Counted,
@@ -209,17 +218,17 @@ def _shown(
     y: np.ndarray,
     target_name: str | None,
 ) -> dict[str, Any]:
-    with_text = test < len(source.texts)
-    given: dict[str, Any] = {"texts": [source.texts[i] for i in test[with_text]]}
-    if not with_text.any():
-        with_text = np.ones(len(test), dtype=bool)
-        some = in_memory(take_rows(counted.counts, test))
+    on_page = _on_page(source, test)
+    documents, words = test[on_page], judged.words
+    if documents[0] < len(source.texts):
+        given: dict[str, Any] = {"texts": [source.texts[i] for i in documents]}
+    else:
+        some = in_memory(take_rows(counted.counts, documents))
         given = {"counts": some, "vocabulary": counted.words.tolist()}
-    documents, words = test[with_text], judged.words
     baselines = {}
     if words is not None:
         other = words.values if words.probabilities is None else words.probabilities
-        baselines[words.name] = other[with_text]
+        baselines[words.name] = other[on_page]
     shown = {
         **given,
         "target": y[documents],

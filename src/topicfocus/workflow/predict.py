@@ -135,9 +135,12 @@ def predict_blocks(
 
     Examples
     --------
+    With the folder that the example of `fit_file` has written:
+
     >>> from topicfocus.workflow import predict_blocks
-    >>> for block in predict_blocks("reviews-topics", "new.csv"):  # doctest: +SKIP
-    ...     print(block["prediction"].mean())
+    >>> for block in predict_blocks("reviews-topics", "reviews.csv"):
+    ...     print(len(block["prediction"]), "predictions")
+    120 predictions
     """
     saved = as_saved(model, jobs)
     names, table = open_new(
@@ -222,8 +225,14 @@ def predict_file(
 
     Examples
     --------
+    With the folder that the example of `fit_file` has written:
+
     >>> from topicfocus.workflow import predict_file
-    >>> predict_file("reviews-topics", "new.csv")["prediction"]  # doctest: +SKIP
+    >>> table = predict_file("reviews-topics", "reviews.csv")
+    >>> list(table)
+    ['row', 'prediction', 'std', 'low', 'high', 'relevant_words']
+    >>> table["prediction"][:3].round(1).tolist()
+    [4.7, 8.7, 9.3]
     """
     blocks = predict_blocks(
         model,

@@ -176,6 +176,12 @@ def read_source(
         from topicfocus.workflow.stored import read_stored
 
         source = read_stored(table, roles, reading, counting, remarks, memory, count)
+    if hasattr(table, "forget"):
+        table.forget()
+    if memory is not None:
+        from topicfocus.corpus.scratch import give_back
+
+        give_back()
     _say_groups(source, remarks)
     return _without_bad(source, remarks)
 

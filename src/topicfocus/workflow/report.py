@@ -80,9 +80,11 @@ def report_file(
 
     Examples
     --------
+    With the folder that the example of `fit_file` has written:
+
     >>> from topicfocus.workflow import report_file
-    >>> report_file("reviews-topics", "reviews.csv", docs=500)  # doctest: +SKIP
-    {'page': 'explorer.html', 'documents': 500}
+    >>> report_file("reviews-topics", "reviews.csv", docs=100)
+    {'page': 'explorer.html', 'documents': 100}
     """
     page = Path(out)
     given = [path] if isinstance(path, (str, os.PathLike)) else path
@@ -141,8 +143,9 @@ def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
 
 def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> Any:
     """Of the documents that are shown, as the model takes them."""
+    values = list(table.target)
     found = detect_target(
-        [table.target[i] for i in chosen],
+        [values[i] for i in chosen],
         saved.settings.get("kind"),
         where=lambda i: table.where(int(chosen[i])),
         skip_bad=skip_bad,

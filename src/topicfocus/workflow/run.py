@@ -200,19 +200,17 @@ def fit_file(
 
     Examples
     --------
-    >>> import csv, tempfile
-    >>> from pathlib import Path
+    >>> import csv
     >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.workflow import explain_text, fit_file, predict_file
+    >>> from topicfocus.workflow import fit_file
     >>> reviews = make_reviews(120, random_state=0)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = Path(folder.name) / "reviews.csv"
-    >>> with path.open("w", newline="") as stream:
+    >>> with open("reviews.csv", "w", newline="") as stream:
     ...     writer = csv.writer(stream)
     ...     _ = writer.writerow(["text", "stars"])
     ...     writer.writerows(zip(reviews.texts, reviews.target))
-    >>> out = Path(folder.name) / "reviews-topics"
-    >>> outcome = fit_file(path, text="text", target="stars", topics=2, out=out)
+    >>> outcome = fit_file(
+    ...     "reviews.csv", text="text", target="stars", topics=2, out="reviews-topics"
+    ... )
     >>> outcome.result["documents"]["test"]
     24
     >>> list(outcome.result["held_out"])
@@ -222,11 +220,8 @@ def fit_file(
     True
     >>> outcome.written[:3]
     ('config.toml', 'explorer.html', 'manifest.json')
-    >>> len(predict_file(out, path)["prediction"])
-    120
-    >>> explain_text(out, "an awful mess")["explained"]
-    'target'
-    >>> folder.cleanup()
+
+    The folder is what `predict_file`, `explain_text`, `report_file` and `load_model` take.
     """
     options = ModelOptions(
         model=model,
@@ -306,6 +301,23 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         else:
             check_free(folder, job.overwrite, job.paths)
     table = _open(job, remarks)  # before anything heavy is imported
+    with _keeping_to(job.memory):
+        return _kept(job, table, remarks, partial, finished)
+
+
+def _keeping_to(memory: int | None) -> AbstractContextManager[None]:
+    """A limit of memory, where one is asked for."""
+    if memory is None:
+        return nullcontext()
+    from topicfocus.workflow.stored import keeping_to
+
+    return keeping_to(memory)
+
+
+def _kept(
+    job: _Job, table: Any, remarks: Remarks, partial: Path | None, finished: Path | None
+) -> Outcome:
+    """The outcome, written where there is a folder; until then checkpoints are in `partial`."""
     if partial is None:
         return _fitted(job, table, remarks, None)
     from topicfocus.workflow.checkpoints import FolderStore
@@ -315,7 +327,7 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
     keeping = Keeping(store, job.resume, finished, job.fingerprint)
     with keeping_finished(store):  # until the result is there, whatever comes between
         outcome = _fitted(job, table, remarks, keeping)
-        return outcome if outcome.folder else write(outcome, folder, remarks, store)
+        return outcome if outcome.folder else write(outcome, job.folder, remarks, store)
 
 
 def _fitted(job: _Job, table: Any, remarks: Remarks, keeping: Any) -> Outcome:

@@ -21,7 +21,7 @@ from typing import Any
 
 from topicfocus import folders
 from topicfocus.corpus import CountStore, StoreError
-from topicfocus.corpus.scratch import check_room, least_memory, parse_memory
+from topicfocus.corpus.scratch import Scratch, check_room, least_memory, parse_memory
 from topicfocus.corpus.store_files import (
     VERSION,
     check_ours,
@@ -53,6 +53,16 @@ def check_memory(memory: int | str | None) -> int | None:
         return parse_memory(memory)
     except ValueError as error:
         raise SettingError(f"{setting('memory')}: {error}") from None
+
+
+@contextmanager
+def keeping_to(memory: int) -> Iterator[None]:
+    """In this block arrays are in files beside the stores where a limit of memory asks for it."""
+    from topicfocus.kernels.paged import paged_arrays
+
+    _check_place(counts_folder())
+    with paged_arrays(Scratch(counts_folder(), memory)):
+        yield
 
 
 def read_stored(

@@ -180,12 +180,14 @@ def with_choice(
 
 
 def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
-    """Rows of the chosen number of topics, one a share, numbers only: what the page draws."""
-    topics = tuning["chosen"]["n_topics"]
-    rows = [r for r in tuning["rows"] if r["n_topics"] == topics and not r["error"]]
-    shown = ("inclusion_prior", "score", "score_se", "words", "npmi", "diversity", "jaccard")
-    rows = [{name: row[name] for name in shown if row[name] is not None} for row in rows]
-    return [row for row in rows if "inclusion_prior" in row and len(row) > 1]
+    """Every setting that did not fail, its numbers only: what the page draws."""
+    searched, figures = ("n_topics", "inclusion_prior"), ("score", "score_se", "words", "npmi")
+    shown = (*searched, *figures, "agreement", "diversity", "jaccard")
+    return [
+        {name: row[name] for name in shown if row.get(name) is not None}
+        for row in tuning["rows"]
+        if not row["error"]
+    ]
 
 
 def write_picture(path: Path, tuning: dict[str, Any]) -> bool:
@@ -232,9 +234,14 @@ def tune_file(
 
     Examples
     --------
+    With the file that the example of `fit_file` has written:
+
     >>> from topicfocus.workflow import TuneOptions, tune_file
-    >>> tune_file("reviews.csv", text="text", target="stars",  # doctest: +SKIP
-    ...           tuning=TuneOptions(topics=(3, 5), shares=(0.1, 0.2)), out="reviews-topics")
+    >>> tried = TuneOptions(topics=(2, 3), shares=(0.1, 0.2), folds=2)
+    >>> outcome = tune_file("reviews.csv", text="text", target="stars", tuning=tried)
+    >>> tuning = outcome.result["tuning"]
+    >>> len(tuning["rows"]), sorted(tuning["chosen"])
+    (4, ['inclusion_prior', 'n_topics'])
     """
     from topicfocus.workflow.run import fit_file
 

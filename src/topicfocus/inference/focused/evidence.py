@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import chi2, rankdata
+from scipy.special import erfc
+from scipy.stats import rankdata
 
-from topicfocus.corpus.parts import Counts, Rows, sum_bounds, take_rows
+from topicfocus.corpus.parts import Counts, Rows, sum_bounds
 from topicfocus.inference.passes import (
     Arrays,
     Task,
@@ -36,9 +37,9 @@ from topicfocus.kernels.threads import map_in_order, n_threads
 
 #: Penalties tried, from heavy to light, each fit starting from the one before.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
-#: Parts of the documents that are predicted from the others, and how much heavier the penalty is,
-#: for `shared_evidence`.
-FOLDS, SHARING = 5, 3.0
+#: For `lasting_evidence`: how much heavier the penalty is, and into how many classes words are put
+#: by their frequency, of at least so many words.
+HEAVIER, CLASSES, WORDS_A_CLASS = 30.0, 10, 100
 #: Of the words that are kept for saying more than noise, how many may say nothing.
 FALSE_SHARE = 0.1
 
@@ -321,45 +322,40 @@ def _scores(signals: Signals) -> tuple[np.ndarray, np.ndarray]:
     return covariance**2 / (total * variance[:, None] * spread), covariance
 
 
-def shared_evidence(signals: Signals, penalties: np.ndarray) -> np.ndarray:
-    """√(z²_v z̃²_v), words x signals: what a word says itself, and through others like it.
+def lasting_evidence(signals: Signals, penalties: np.ndarray, often: np.ndarray) -> np.ndarray:
+    """√(E[μ²_v | z_v] · Pratt_v), words x signals: what another sample would find again.
 
-    z̃² is the squared score of the word's covariance with what the *other* documents predict of the
-    signal: ridge regressions of three times the penalties, each on four fifths of the documents.
-    Words that stand for each other vary with the same predictions, so they share their evidence,
-    and the noise of the signal itself is gone from it: another sample keeps more of the same words.
-    Zero where the two disagree on the sign, and on the scale of z². Documents are divided by their
-    content, so their order does not matter. `penalties`: of the ridge regressions, one a signal.
+    A z² is large by strength or by luck, and with rare words more often by luck. Its expectation
+    elsewhere (`expected_square`) takes that off. Pratt's measure is that of a ridge regression with
+    a far heavier penalty, whose weights of words that say the same are alike, so that it does not
+    hang on the sample which of them has it; it is zero where the two disagree on the sign.
+    `penalties`: of the ridge regressions chosen by prediction, one a signal; `often`: n_v.
     """
-    predicted = np.zeros_like(signals.values)
-    fold, n_jobs = _folds_by_content(signals), signals.n_jobs
-    for k in range(FOLDS):
-        mine, theirs = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        if len(mine) == 0 or len(theirs) == 0:
-            continue
-        weight = None if signals.weight is None else signals.weight[mine]
-        matrix = Centred.of(take_rows(signals.words, mine), weight, n_jobs)
-        target = signals.values[mine] - np.average(signals.values[mine], axis=0, weights=weight)
-        right = target if matrix.root is None else matrix.root[:, None] * target
-        start = np.zeros((signals.words.shape[1], target.shape[1]))
-        weights = conjugate_gradients(
-            matrix, matrix.transposed_dot(right), SHARING * penalties, start
-        )
-        others = take_rows(signals.words, theirs)
-        predicted[theirs] = dot(others, weights, n_jobs) - matrix.mean @ weights
-    marginal, covariance = _scores(signals)
-    score, with_predicted = _scores(
-        Signals(signals.words, predicted, signals.weight, False, n_jobs)
-    )
-    score = score * marginal.sum(axis=0) / np.maximum(score.sum(axis=0), 1e-300)
-    return np.where(with_predicted * covariance > 0, np.sqrt(marginal * score), 0.0)
+    matrix = Centred.of(signals.words, signals.weight, signals.n_jobs)
+    target = signals.values - np.average(signals.values, axis=0, weights=signals.weight)
+    right = matrix.transposed_dot(target if matrix.root is None else matrix.root[:, None] * target)
+    weights = conjugate_gradients(matrix, right, HEAVIER * penalties, np.zeros_like(right))
+    found = word_evidence(signals, weights)
+    return np.sqrt(expected_square(found.marginal, often) * found.joint)
 
 
-def _folds_by_content(signals: Signals) -> np.ndarray:
-    """A number of each document from 0 to 4, as if at random; the same for copies."""
-    key = np.random.default_rng((0, 5)).standard_normal(signals.words.shape[1])
-    content = dot(signals.words, key, signals.n_jobs)
-    return np.minimum((FOLDS * np.modf(1e3 * np.abs(content))[0]).astype(int), FOLDS - 1)
+def expected_square(marginal: np.ndarray, often: np.ndarray) -> np.ndarray:
+    """E[μ²_v | z_v] = k² z² + k with z ~ N(μ, 1), μ ~ N(0, s), k = s/(1 + s); words x signals.
+
+    s is that of words of like frequency n_v, `often`: what the mean of their z² is above 1, the
+    mean of noise, but at least the standard error of such a mean, √(2/m) for m words.
+    """
+    seen = often > 0
+    n_classes = int(np.clip(seen.sum() // WORDS_A_CLASS, 1, CLASSES))
+    ends = np.quantile(often[seen], np.arange(1, n_classes) / n_classes) if seen.any() else []
+    place = np.where(seen, np.searchsorted(ends, often), -1)
+    expected = np.zeros_like(marginal)
+    for own in (np.flatnonzero(place == c) for c in range(n_classes)):
+        if len(own):
+            spread = np.maximum(marginal[own].mean(axis=0) - 1, np.sqrt(2 / len(own)))
+            kept = spread / (1 + spread)
+            expected[own] = kept**2 * marginal[own] + kept
+    return expected
 
 
 def target_slopes(signals: Signals) -> np.ndarray:
@@ -394,7 +390,8 @@ def least_discovery(evidence: np.ndarray) -> float:
     of the V values P(χ² > E_v), it is that of the last k with p_(k) ≤ 0.1 k/V (Benjamini & Hochberg
     1995); infinite if there is none. `evidence` of the words that occur.
     """
-    chance = np.sort(chi2.sf(evidence, 1))
+    # P(χ² > E) of one degree is erfc √(E/2); scipy.stats takes twenty times as long to say so.
+    chance = np.sort(erfc(np.sqrt(np.maximum(evidence, 0.0) / 2)))
     good = np.flatnonzero(chance <= FALSE_SHARE * np.arange(1, len(chance) + 1) / len(chance))
     return float(np.sort(evidence)[::-1][good[-1]]) if len(good) else math.inf
 

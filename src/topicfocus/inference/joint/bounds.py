@@ -9,6 +9,8 @@ Both bounds have all eight. In the tight one q(z | ξ=0, θ) = p(z | θ): the te
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
 
@@ -16,7 +18,7 @@ from topicfocus.corpus.parts import in_memory
 from topicfocus.families import common
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import possible_words, word_weights
-from topicfocus.kernels.likelihood import expectation_rows
+from topicfocus.kernels.likelihood import expectation_rows, in_blocks
 
 #: Terms that enter the bound with a minus sign.
 NEGATIVE = ("log_q_theta", "log_q_z", "log_q_xi")
@@ -64,8 +66,8 @@ def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
     mu = mean @ coef
     nu = np.maximum(mean @ coef**2 - mu**2, 0.0) / (total_gamma + 1)[:, None]
     mu += problem.offsets(state)
-    family = common(state.family)
-    return expectation_rows(family, problem.targets, problem.target_weights, mu, nu)[0]
+    rows = partial(expectation_rows, common(state.family))
+    return in_blocks(rows, problem.targets, problem.target_weights, mu, nu)[0]
 
 
 def _switch_terms(problem, state, hyper) -> dict[str, np.ndarray]:

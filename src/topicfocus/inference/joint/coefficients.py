@@ -10,6 +10,7 @@ Gaussian targets make Q quadratic, so that one Newton step is the closed form
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from topicfocus.families import (
     rows_update_dispersion,
 )
 from topicfocus.inference.state import ModelState, Problem
-from topicfocus.kernels.likelihood import expectation_rows
+from topicfocus.kernels.likelihood import expectation_rows, in_blocks
 
 _NEWTON_STEPS = 25
 _HALVINGS = 30
@@ -73,7 +74,8 @@ class TargetMoments:
         return mu, nu
 
     def _rows(self, family: Any, mu: np.ndarray, nu: np.ndarray) -> tuple:
-        return expectation_rows(common(family), self.target, self.weight, mu, nu)
+        rows = partial(expectation_rows, common(family))
+        return in_blocks(rows, self.target, self.weight, mu, nu)
 
     def value(self, family: Any, coef: np.ndarray) -> float:
         """Q."""

@@ -91,20 +91,24 @@ function dots(points, sx, sy) {
   return out;
 }
 
-/** `span`: the axis shows at least so much, lest noise fill the picture, or from `zero`; `at`: a dashed line. */
-function lineChart({ width, height, points, x, y, label, marks, span = 0, zero = false, at = null }) {
-  const known = points.filter((p) => p[1] !== null && Number.isFinite(p[1]));
-  let [low, high] = extent([...known.map((p) => p[1]), zero ? 0 : null]);
+/** `span`: the axis shows at least so much, lest noise fill the picture, or from `zero`; `at`: a dashed line; `others`: [name, points] of faint ones. */
+function lineChart({ width, height, points, x, y, label, marks, span = 0, zero = false, at = null, others = [] }) {
+  const finite = (some) => some.filter((p) => p[1] !== null && Number.isFinite(p[1]));
+  const known = finite(points), behind = others.map(([name, some]) => [name, finite(some)]);
+  const all = [known, ...behind.map((b) => b[1])].flat();
+  let [low, high] = extent([...all.map((p) => p[1]), zero ? 0 : null]);
   const more = Math.max(0, span - (high - low)) / 2;
   [low, high] = [low - more, high + more];
   const { root, sx, sy, box } = frame({
     width, height, label,
-    x: { domain: extent([...known.map((p) => p[0]), at]), label: x },
+    x: { domain: extent([...all.map((p) => p[0]), at]), label: x },
     y: { domain: zero ? [0, high * 1.05] : padded([low, high]), label: y },
   });
   if (at !== null) root.append(svg("line", { class: "base", x1: sx(at), x2: sx(at), y1: box.top, y2: box.bottom }));
+  const point = (name, kind) => (p) => svg("circle", { class: kind, cx: sx(p[0]), cy: sy(p[1]), r: 3.5, "data-tip": `${name}${x} ${format(p[0])}: ${y} ${format(p[1])}` });
+  for (const [name, some] of behind) root.append(svg("path", { class: "line faint", d: path(some, sx, sy) }), ...some.map(point(name, "faint")));
   root.append(svg("path", { class: "line", d: path(known, sx, sy) }));
-  if (marks || known.length < 40) root.append(...known.map((p) => svg("circle", { class: "point", cx: sx(p[0]), cy: sy(p[1]), r: 3.5, "data-tip": `${x} ${format(p[0])}: ${y} ${format(p[1])}` })));
+  if (marks || known.length < 40) root.append(...known.map(point("", "point")));
   return root;
 }
 

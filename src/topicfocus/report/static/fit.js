@@ -71,19 +71,29 @@ function historyCards(model, width) {
     });
 }
 
+/** What was tried, by share with a line for each number of topics; by topics where each has one share. */
 function frontierCard(model, width) {
   const rows = model.data.fit.frontier;
   if (!rows || !rows.length) return null;
-  const names = Object.keys(rows[0]).filter((name) => name !== "inclusion_prior");
+  const tried = [...new Set(rows.map((r) => r.n_topics))];
+  const by = tried.length > 1 && tried.length === rows.length ? "n_topics" : "inclusion_prior";
+  const called = { n_topics: "topics", inclusion_prior: "inclusion prior" };
+  const settings = Object.keys(called).filter((n) => n === by || (rows.some((r) => n in r) && (n !== "n_topics" || tried.length > 1)));
+  const names = [...new Set(rows.flatMap(Object.keys))].filter((name) => !(name in called));
   const chosen = names.includes(state.figure) ? state.figure : names[0];
-  const own = Number.parseFloat(model.data.fit.fitted["inclusion prior"]);
+  const own = by === "n_topics" ? model.K : Number.parseFloat(model.data.fit.fitted["inclusion prior"]);
+  const mine = by === "n_topics" || !tried.includes(model.K) ? tried : [model.K];
+  const points = (some) => rows.filter((r) => some.includes(r.n_topics)).map((r) => [r[by], r[chosen] ?? null]);
+  const others = tried.filter((k) => !mine.includes(k));
   const decimals = Object.fromEntries(names.map((n) => [n, decimalsOf(rows.map((r) => r[n]))]));
+  const head = [...settings.map((n) => called[n]), ...names];
   return card("Frontier",
-    el("p", {}, "What is gained and lost as more words are let in.", Number.isFinite(own) ? " The dashed line is this model." : ""),
+    el("p", {}, by === "n_topics" ? "What is gained and lost with more topics." : "What is gained and lost as more words are let in.",
+      Number.isFinite(own) ? " The dashed line is this model." : "", others.length ? ` In grey: ${others.join(", ")} topics.` : ""),
     select("Figure", chosen, names.map((n) => [n, n]), (figure) => update({ figure })),
     figure("Frontier", lineChart({
-      width, height: Math.round(width * 0.55), label: `${chosen} by inclusion prior`, x: "inclusion prior", y: chosen, marks: true, at: Number.isFinite(own) ? own : null,
-      points: rows.map((r) => [r.inclusion_prior, r[chosen] ?? null]),
-    }), () => ({ head: ["inclusion prior", ...names], rows: rows.map((r) => [r.inclusion_prior, ...names.map((n) => r[n])]) })),
-    table("Frontier", ["inclusion prior", ...names], rows.map((r) => [format(r.inclusion_prior), ...names.map((n) => fixed(r[n], decimals[n]))])));
+      width, height: Math.round(width * 0.55), label: `${chosen} by ${called[by]}`, x: called[by], y: chosen, marks: true, at: Number.isFinite(own) ? own : null,
+      points: points(mine), others: others.map((k) => [`${k} topics, `, points([k])]),
+    }), () => ({ head, rows: rows.map((r) => [...settings, ...names].map((n) => r[n])) })),
+    table("Frontier", head, rows.map((r) => [...settings.map((n) => format(r[n])), ...names.map((n) => fixed(r[n], decimals[n]))])));
 }

@@ -19,19 +19,17 @@ from topicfocus.inference.focused.evidence import (
     Evidence,
     RidgeFit,
     Signals,
+    lasting_evidence,
     ridge_path,
-    shared_evidence,
     target_slopes,
     word_evidence,
 )
 from topicfocus.inference.focused.moments import Past, SignalMoments
-from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.linear import (
     Column,
     Linear,
-    explained_share,
     fit_linear,
     residuals,
     target_columns,
@@ -101,24 +99,22 @@ def ridge_fits(
 class WordEvidence:
     """What is known of every word before any topic.
 
-    `potential` is the share of the held-out deviance that the regressions explain; `nulls` are the
-    models without words. `shared`, words x signals: for a selection that is to come back in other
-    samples (`shared_evidence`).
+    `nulls` are the models without words. `lasting`, words x signals: for a selection that is to
+    come back in other samples (`lasting_evidence`).
     """
 
     evidence: Evidence
     slopes: np.ndarray
-    potential: float
     penalties: tuple[float, ...]
     nulls: tuple[Linear, ...]
     residuals: tuple[Residuals, ...]
     held_residuals: tuple[Residuals, ...]
-    shared: np.ndarray | None = None
+    lasting: np.ndarray | None = None
 
     def amount(self, marginal_share: float) -> np.ndarray:
         """E_v, what words are kept by: of the signal that the word says most about."""
-        if self.shared is not None:
-            return self.shared.max(axis=1)
+        if self.lasting is not None:
+            return self.lasting.max(axis=1)
         return self.evidence.combined(marginal_share)
 
     def signals_of(self, data: FocusData, kept: np.ndarray) -> list[Signals]:
@@ -136,7 +132,7 @@ def gather_evidence(
     """The evidence of all words; `penalties` of the regressions as chosen before, or None.
 
     Documents of the past add to what each word says by itself; the regressions are on the
-    documents at hand alone, and so is what words share for a `stable` selection.
+    documents at hand alone, and so is what is to come back for a `stable` selection.
     """
     columns, held_columns = data.columns, data.held_columns
     nulls = tuple(null_fit(column, data.train) for column in columns)
@@ -148,19 +144,19 @@ def gather_evidence(
     weights = np.column_stack([r.weights for r in ridges])
     by_target = [weights[:, column.where] for column in columns]
     evidence, slopes = _views(signals, by_target, data.past)
-    heavy = [np.array([r.penalty for r in ridges[c.where]]) for c in columns]
-    shared = [shared_evidence(s, p) for s, p in zip(signals, heavy, strict=True)] if stable else []
+    chosen = [np.array([r.penalty for r in ridges[c.where]]) for c in columns]
+    often = data.train.word_counts
+    lasting = [
+        lasting_evidence(s, p, often) for s, p in zip(signals, chosen, strict=True) if stable
+    ]
     return WordEvidence(
         evidence=evidence,
         slopes=slopes,
-        potential=_potential(
-            held_columns, nulls, data.held_out, dot(data.held_words, weights, data.n_jobs)
-        ),
         penalties=tuple(r.penalty for r in ridges),
         nulls=nulls,
         residuals=tuple(mine),
         held_residuals=tuple(theirs),
-        shared=np.hstack(shared) if stable else None,
+        lasting=np.hstack(lasting) if stable else None,
     )
 
 
@@ -192,17 +188,3 @@ def past_of(problem: Problem, seen: Problem, family: Any) -> Past:
         else:  # nobody has this target
             moments.append(SignalMoments.zero(problem.corpus.n_words, column.width))
     return Past(tuple(moments), problem.word_counts, problem.size)
-
-
-def _potential(
-    columns: Sequence[Column], nulls: Sequence[Linear], problem: Problem, predicted: np.ndarray
-) -> float:
-    """The share of the held-out deviance that the regressions on all words explain."""
-    shares = []
-    for column, null in zip(columns, nulls, strict=True):
-        column = replace(column, family=null.family)
-        design = column.of(problem.beside(predicted[:, column.where]))
-        fit = fit_linear(column, design, 1e-6)
-        column = replace(column, family=fit.family)
-        shares.append(explained_share(column, fit.predictor(design, column.offset)))
-    return float(np.mean(shares))

@@ -50,7 +50,8 @@ class Choices:
 class ShareTrial:
     """An inclusion prior that was tried, and the share of the target it explains.
 
-    Of documents not trained on; `error` is the standard error over them.
+    Of documents not trained on; `error` is the standard error, over them, of the difference from
+    the trial that explains most (0 for that one).
     """
 
     share: float

@@ -7,16 +7,14 @@ topics and hardly what they predict, so what is compared here is what will be co
 for a small part of its cost.
 
 Taken is the smallest share whose loss is not above that of the best by more than one standard error
-of the latter: the rule of Breiman and others for trees. A share that is truly worse by about so
-much is taken, too, so the error should be small, and the documents compared on many. Where few are
-set aside, the training documents are split into `N_FOLDS` folds, each predicted from the others:
-then every document counts. Themes are those of all documents (they have seen no target), penalties
-those already chosen on the documents set aside.
+of that *difference*, over documents: the rule of Breiman and others for trees, in pairs, since a
+document that is hard for one share is hard for the other. So the documents compared on should be
+many. Where few are set aside, the training documents are split into `N_FOLDS` folds, each predicted
+from the others: then every document counts. Themes are those of all documents (they have seen no
+target), penalties those already chosen on the documents set aside.
 
-The standard error of the *difference*, in pairs of documents, is smaller still, and was tried; but
-then a fifth of the words kept in made reviews were noise, where this rule keeps none. The share
-must have words enough to tell the topics apart. If topics share their top words nevertheless in the
-end (`diversity`), the next larger share is tried.
+The share must have words enough to tell the topics apart. If topics share their top words
+nevertheless in the end (`diversity`), the next larger share is tried.
 """
 
 from __future__ import annotations
@@ -37,6 +35,7 @@ from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.start import Start, start_topics
 from topicfocus.solvers.focus.stopping import StoppingRule, Watch, mean_and_error
 from topicfocus.solvers.focus.themes import Themes
+from topicfocus.solvers.linear import Linear
 
 #: Words that a topic has to choose from, at least: its ten first words are then hardly another's.
 #: But an eighth of the vocabulary is enough in any case.
@@ -110,8 +109,9 @@ class _Compared:
 def _compared(data: FocusData, starts: Sequence[Start]) -> _Compared:
     """How well the documents set aside are predicted by the starting topics of each share."""
     losses, explained = [], []
+    fits: dict[int, Linear] = {}  # of many classes, the next begins from that of the share before
     for start in starts:
-        watch = Watch(start.held_out, start.train, data.family, StoppingRule())
+        watch = Watch(start.held_out, start.train, data.family, StoppingRule(), fits)
         loss, good = watch.look(start.first_state)
         losses.append(loss)
         explained.append(good)
@@ -155,24 +155,27 @@ def _by_folds(
 
 
 def _trials(shares: Sequence[float], parts: Sequence[_Compared]) -> tuple[ShareTrial, ...]:
-    """What each share explains of all parts, and the standard error over their documents."""
+    """What each share explains of all parts, and how well that is told from the best one's."""
     losses = np.concatenate([part.losses for part in parts], axis=1)
     weight = np.concatenate([part.weight for part in parts])
     size = [part.weight.sum() for part in parts]
     explained = np.average([part.explained for part in parts], axis=0, weights=size)
+    least = losses[int(np.argmax(explained))]
     return tuple(
-        ShareTrial(share=share, explained=float(good), error=mean_and_error(loss, weight)[1])
+        ShareTrial(
+            share=share, explained=float(good), error=mean_and_error(loss - least, weight)[1]
+        )
         for share, good, loss in zip(shares, explained, losses, strict=True)
     )
 
 
 def smallest_good(trials: Sequence[ShareTrial], enough: Sequence[bool]) -> int:
-    """The first that explains as much as the best less one standard error of that.
+    """The first that explains as much as the best less one standard error of the difference.
 
     Those that have not words `enough` are passed over, if there are others.
     """
     best = max(trials, key=lambda trial: trial.explained)
-    good = [i for i, t in enumerate(trials) if t.explained >= best.explained - best.error]
+    good = [i for i, t in enumerate(trials) if t.explained >= best.explained - t.error]
     return next((i for i in good if enough[i]), good[-1])
 
 

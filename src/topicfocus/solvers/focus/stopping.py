@@ -34,6 +34,8 @@ from topicfocus.solvers.linear import (
 
 #: Of the mixes that losses are compared by: Newton's last step squares it.
 _ROUGH = 1e-2
+#: Of the regressions of many classes on these mixes, which square it, too.
+_ROUGH_STEP = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +58,19 @@ class Watch:
     train : Problem
         What is trained on; η is refitted to it.
     rule : StoppingRule
+    fits : dict, optional
+        Regressions on topics like these, by place of the target, which new ones begin from; they
+        are put in their place.
     """
 
-    def __init__(self, held_out: Problem, train: Problem, family: Any, rule: StoppingRule) -> None:
+    def __init__(
+        self,
+        held_out: Problem,
+        train: Problem,
+        family: Any,
+        rule: StoppingRule,
+        fits: dict[int, Linear] | None = None,
+    ) -> None:
         self.rule = rule
         self._held_out, self._train = held_out, train
         self._columns = target_columns(train, family)
@@ -66,7 +78,7 @@ class Watch:
         self._scale = [null_deviance(column) for column in self._held_columns]
         self._weight = np.concatenate([column.weight for column in self._held_columns])
         self._theta: np.ndarray | None = None
-        self._fits: dict[int, Linear] = {}
+        self._fits = {} if fits is None else fits
         self._best: np.ndarray | None = None
         self._best_share = -math.inf
         self._worse = 0
@@ -89,7 +101,8 @@ class Watch:
         design, held_design = self._train.beside(mixes), self._held_out.beside(self._theta)
         losses, shares = [], []
         for mine, theirs, scale in zip(self._columns, self._held_columns, self._scale, strict=True):
-            fit = fit_linear(mine, mine.of(design), start=self._fits.get(mine.where.start))
+            before = self._fits.get(mine.where.start)
+            fit = fit_linear(mine, mine.of(design), start=before, tolerance=_ROUGH_STEP)
             self._fits[mine.where.start] = fit
             theirs = replace(theirs, family=fit.family)
             loss = deviance(theirs, shrunken(theirs, fit, held_design)[0]) / scale

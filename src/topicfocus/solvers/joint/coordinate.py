@@ -24,7 +24,7 @@ from topicfocus.inference.joint.updates import (
 )
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.solvers.protocol import StepInfo, small_change
+from topicfocus.solvers.protocol import Solver, StepInfo, shown, small_change
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,34 @@ class CoordinateState:
     objective: float = -np.inf
 
 
+@shown(
+    ">>> result = run(solver, problem, hyper, start, rng, max_epochs=500, tol=1e-3)",
+    ">>> result.converged",
+    "True",
+)
 @dataclass(frozen=True, kw_only=True)
-class CoordinateSolver:
-    """Settings of coordinate ascent.
+class CoordinateSolver(Solver):
+    """Coordinate ascent: every document in turn, then every global block in closed form.
+
+    The closed form has converged when two epochs in a row changed the bound by at most ``tol`` of
+    itself; sort-and-cut runs its schedule. An epoch's objective is the bound before its global
+    update.
 
     Parameters
     ----------
-    selection : {"closed_form", "sort_and_cut"}
-    local_steps : int
+    selection : {"closed_form", "sort_and_cut"}, default="closed_form"
+        How inclusion probabilities are updated; "sort_and_cut" belongs to the tight bound.
+    local_steps : int, default=8
         Local steps a document and epoch, at most; γ is kept between epochs.
+    local_tolerance : float, default=1e-5
+        Change of γ at which a document's steps end.
     burn_in, anneal, settle : int
-        Epochs of sort-and-cut before selecting, while cooling, and after the cut.
-    final_temperature : float
-    description_length : float
+        Epochs of sort-and-cut before selecting (60), while cooling (100), and after the cut (10).
+    final_temperature : float, default=5e-4
+        At the end of the cooling, which begins at 1.
+    description_length : float, default=1.0
         Factor on the description length of a kept word.
-    relaxation : float
+    relaxation : float, default=1.0
         Topics go this many times as far as the closed form asks, β ∝ β_old^(1-r) β_new^r, which
         takes fewer epochs (below 2; Salakhutdinov & Roweis 2003). After an epoch that lowered the
         bound the step is the closed form's own. One: the bound never falls.
@@ -82,7 +95,6 @@ class CoordinateSolver:
         return max_epochs
 
     def converged(self, history: list[StepInfo], tol: float) -> bool:
-        """Two epochs in a row changed the bound by at most tol of itself (closed form only)."""
         if self.selection == "sort_and_cut":
             return False  # the schedule decides
         return small_change(history, tol, patience=2)
@@ -98,12 +110,45 @@ class CoordinateSolver:
         gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
         return CoordinateState(problem, hyper, start, gamma, 0)
 
+    @shown(
+        ">>> state = solver.begin(problem, hyper, start, rng)",
+        ">>> len(solver.pack(state))",
+        "4",
+    )
     def pack(self, state: CoordinateState) -> tuple[ModelState, np.ndarray, int, float]:
-        """All that a later epoch depends on, besides the problem; γ is worked on in place."""
+        """All that a later epoch depends on, besides the problem: for a checkpoint.
+
+        Parameters
+        ----------
+        state : CoordinateState
+
+        Returns
+        -------
+        tuple
+            Parameters, a copy of γ (which is worked on in place), epoch, objective.
+        """
         return state.parameters, state.concentration.copy(), state.epoch, state.objective
 
+    @shown(
+        ">>> state, _ = solver.step(solver.begin(problem, hyper, start, rng))",
+        ">>> begun = solver.begin(problem, hyper, start, rng)",
+        ">>> solver.unpack(begun, solver.pack(state)).epoch",
+        "1",
+    )
     def unpack(self, state: CoordinateState, packed: tuple) -> CoordinateState:
-        """The state that was packed, of the problem of `state`."""
+        """The state that was packed.
+
+        Parameters
+        ----------
+        state : CoordinateState
+            Of `begin`, with the problem that it belongs to.
+        packed : tuple
+            Of `pack`.
+
+        Returns
+        -------
+        CoordinateState
+        """
         parameters, concentration, epoch, objective = packed
         return replace(
             state,
@@ -121,7 +166,6 @@ class CoordinateSolver:
         return parameters
 
     def step(self, state: CoordinateState) -> tuple[CoordinateState, StepInfo]:
-        """One epoch. The objective reported is the bound *before* the global update."""
         problem, hyper, old = state.problem, state.hyper, state.parameters
         stats = collect(
             problem,

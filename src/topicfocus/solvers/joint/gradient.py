@@ -58,7 +58,7 @@ from topicfocus.kernels.uncollapsed import (
     step_documents,
 )
 from topicfocus.solvers.joint.adam import BETA1, BETA2, Adam, adam_step
-from topicfocus.solvers.protocol import StepInfo, small_change
+from topicfocus.solvers.protocol import Solver, StepInfo, shown, small_change
 
 
 def unvisited_drift(last: np.ndarray, now: int) -> Visit:
@@ -95,12 +95,26 @@ class GradientState:
     epoch: int
 
 
+@shown(
+    ">>> from topicfocus.solvers import GradientSolver",
+    ">>> result = run(GradientSolver(), problem, hyper, start, rng, max_epochs=5, tol=0.0)",
+    ">>> len(result.history)",
+    "5",
+)
 @dataclass(frozen=True, kw_only=True)
-class GradientSolver:
-    """Settings of the paper's algorithm. Runs all epochs unless `tol` > 0.
+class GradientSolver(Solver):
+    """The paper's algorithm: Adam on every parameter at once, of the paper's bound.
 
-    A plateau of a hundred epochs at the start is normal, so no rule on the change of the objective
-    is applied by default.
+    Runs all epochs unless ``tol`` > 0: a plateau of a hundred epochs at the start is normal, so no
+    rule on the change of the objective is applied by default.
+
+    Parameters
+    ----------
+    batch_size : int, default=100
+        Documents a step.
+    learning_rate : float, default=0.025
+    patience : int, default=20
+        Epochs in a row that may change the objective by at most ``tol`` of itself.
     """
 
     batch_size: int = 100

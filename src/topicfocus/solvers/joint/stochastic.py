@@ -17,7 +17,7 @@ from topicfocus.inference.joint.unconstrained import (
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.solvers.joint.adam import Adam
-from topicfocus.solvers.protocol import StepInfo, small_change
+from topicfocus.solvers.protocol import Solver, StepInfo, shown, small_change
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,32 @@ class StochasticState:
     epoch: int
 
 
+@shown(
+    ">>> from topicfocus.solvers import StochasticSolver",
+    ">>> result = run(StochasticSolver(), problem, hyper, start, rng, max_epochs=5, tol=0.0)",
+    ">>> len(result.history)",
+    "5",
+)
 @dataclass(frozen=True, kw_only=True)
-class StochasticSolver:
-    """Settings of the stochastic solver.
+class StochasticSolver(Solver):
+    """Minibatches of the collapsed bound: Adam on unconstrained global parameters.
 
-    `batch_size` None is 100 documents, or more so that an epoch has at most 100 steps: a step costs
-    words x topics whatever its documents. The step size falls as 1/√(1 + epoch/5). Stops when three
-    epochs in a row changed the sum of the minibatches' bounds by at most tol of itself.
+    The step size falls as 1/√(1 + epoch/5). It has converged when three epochs in a row changed the
+    sum of the minibatches' bounds by at most ``tol`` of itself.
+
+    Parameters
+    ----------
+    batch_size : int, optional
+        Documents a step; by default 100, or more so that an epoch has at most 100 steps, since a
+        step costs words x topics whatever its documents.
+    learning_rate : float, default=0.1
+        Step size of the first epoch.
+    local_steps : int, default=10
+        Local steps a document and epoch, at most; γ is kept between epochs.
+    local_tolerance : float, default=1e-3
+        Change of γ at which a document's steps end.
+    single_precision : bool, default=True
+        Whether documents are worked on in single precision.
     """
 
     batch_size: int | None = None

@@ -1,0 +1,104 @@
+"""Evidence that lasts: what another sample would find, luck taken off."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from topicfocus.inference.focused.evidence import (
+    Signals,
+    expected_square,
+    lasting_evidence,
+    word_evidence,
+)
+
+PENALTY = np.array([10.0])
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """Words 0-3 say the same about y, words 4-5 the opposite; 30 more say nothing."""
+    rng = np.random.default_rng(0)
+    mood = rng.normal(size=1200)
+    rate = np.full((1200, 36), 0.4)
+    rate[:, :4] = 0.3 * np.exp(0.8 * mood)[:, None]
+    rate[:, 4:6] = 0.3 * np.exp(-0.8 * mood)[:, None]
+    counts = rng.poisson(rate)
+    y = mood + rng.normal(size=1200)
+    return sparse.csr_array(np.sqrt(counts.astype(float))), y[:, None] - y.mean()
+
+
+def evidence(words, y, weight=None):
+    w = np.ones(len(y)) if weight is None else weight
+    often = (words * words).T @ w
+    return lasting_evidence(Signals(words, y, weight, False), PENALTY, often)[:, 0]
+
+
+def test_words_that_matter_stand_out(documents):
+    lasting = evidence(*documents)
+    assert lasting[:6].min() > 10 * lasting[6:].max()
+
+
+def test_the_expected_square_is_right_on_average_where_z_is_not():
+    """μ of rare words small, of frequent ones large: of the words that look strongest, μ²."""
+    rng = np.random.default_rng(0)
+    often = np.repeat([5.0, 20.0, 100.0], 20_000)
+    spread = np.repeat([0.7, 1.0, 3.0], 20_000)
+    truth = spread * rng.normal(size=60_000)
+    z = truth + rng.normal(size=60_000)
+    expected = expected_square(z[:, None] ** 2, often)[:, 0]
+    for n in np.unique(often):
+        top = np.flatnonzero(often == n)[np.argsort(-np.abs(z[often == n]))[:2000]]
+        found = np.mean(truth[top] ** 2)
+        assert np.mean(expected[top]) == pytest.approx(found, rel=0.1)
+        assert np.mean(z[top] ** 2) > 1.1 * found
+
+
+def test_words_of_one_frequency_are_of_one_class_and_words_that_do_not_occur_have_nothing():
+    often = np.r_[np.zeros(50), np.full(700, 3.0), np.arange(4.0, 254.0)]
+    square = np.full((1000, 1), 4.0)
+    expected = expected_square(square, often)[:, 0]
+    assert np.all(expected[:50] == 0) and len(set(expected[50:750])) == 1
+    # No more than noise: the order of the words stays, and none is worth nothing.
+    noise = np.linspace(0.1, 0.9, 1000)[:, None]
+    found = expected_square(noise, np.full(1000, 3.0))[:, 0]
+    assert np.all(np.diff(found) > 0) and found.min() > 0
+
+
+def test_two_samples_share_more_words_of_lasting_evidence():
+    """80 of 300 words say a little, frequent ones as much a token as rare ones; disjoint halves."""
+    common = {"own": [], "lasting": []}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        mood = rng.normal(size=1600)
+        rate = np.tile(np.geomspace(0.01, 0.5, 300)[rng.permutation(300)], (1600, 1))
+        rate[:, :80] *= np.exp(0.3 * mood - 0.05)[:, None]
+        words = sparse.csr_array(np.sqrt(rng.poisson(rate).astype(float)))
+        y = (mood + 2 * rng.normal(size=1600))[:, None]
+        tops = {"own": [], "lasting": []}
+        for half in (slice(0, 800), slice(800, 1600)):
+            signals = Signals(words[half], y[half], None, False)
+            own = word_evidence(signals, np.zeros((300, 1))).marginal[:, 0]
+            tops["own"].append(set(np.argsort(-own)[:80]))
+            tops["lasting"].append(set(np.argsort(-evidence(words[half], y[half]))[:80]))
+        for name, (a, b) in tops.items():
+            common[name].append(len(a & b) / len(a | b))
+    assert np.mean(common["lasting"]) > 1.1 * np.mean(common["own"])
+
+
+def test_order_does_not_matter_and_a_weight_of_two_is_two_copies(documents):
+    words, y = documents
+    order = np.random.default_rng(1).permutation(len(y))
+    np.testing.assert_allclose(
+        evidence(words[order], y[order]), evidence(words, y), rtol=1e-6, atol=1e-9
+    )
+    weight = np.where(np.arange(len(y)) < 300, 2.0, 1.0)
+    twice = np.concatenate([np.arange(len(y)), np.arange(300)])
+    np.testing.assert_allclose(
+        evidence(words, y, weight), evidence(words[twice], y[twice]), rtol=1e-6, atol=1e-9
+    )
+
+
+def test_copies_of_one_document_have_no_lasting_evidence():
+    words = sparse.csr_array(np.ones((8, 3)))
+    y = np.arange(8.0)[:, None] - 3.5
+    assert np.all(np.isfinite(evidence(words, y)))
