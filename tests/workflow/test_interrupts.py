@@ -1,7 +1,10 @@
 """Ctrl-C at the moments that random ones seldom meet: between two steps, in a lock, twice."""
 
+import ctypes
 import signal
 import subprocess
+import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -84,6 +87,43 @@ def test_the_second_does_not_disturb_and_is_heard_if_the_first_was_lost():
         all_is_said()
         ctrl_c()
         ctrl_c()
+
+
+class Finaliser:
+    def __del__(self):
+        ctrl_c()
+
+
+@pytest.mark.parametrize("place", [ctypes.CFUNCTYPE(None)(ctrl_c), Finaliser])
+def test_one_that_python_drops_comes_again_and_prints_nothing(place, capfd):
+    """numba's compiler has callbacks: what is raised in one was printed, and the fit went on."""
+    hook = sys.unraisablehook
+    with pytest.raises(KeyboardInterrupt), cleaning_up():
+        place()
+        time.sleep(10)
+        raise AssertionError("it did not come again")
+    assert capfd.readouterr().err == ""
+    assert sys.unraisablehook is hook
+
+
+def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+
+    class Wrong:
+        def __del__(self):
+            raise ValueError("wrong")
+
+    with cleaning_up():
+        Wrong()
+        assert [str(t.exc_value) for t in told] == ["wrong"]
+
+
+def test_one_that_python_drops_does_not_outlive_the_command(monkeypatch):
+    monkeypatch.setattr(interrupts, "AGAIN", 0.2)
+    with cleaning_up():
+        Finaliser()
+    time.sleep(0.3)
 
 
 def test_a_lock_that_nobody_gives_back_does_not_keep_the_process(tmp_path):

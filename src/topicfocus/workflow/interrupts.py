@@ -6,6 +6,7 @@ must not go on with that as if it were finished, so the signal is noted, too.
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
@@ -20,6 +21,9 @@ from topicfocus.interrupts import is_interrupt
 
 #: Seconds that the end of an interrupted process may take.
 PATIENCE = 10.0
+
+#: Seconds after which a Ctrl-C that Python dropped comes again.
+AGAIN = 0.01
 
 
 @contextmanager
@@ -61,12 +65,12 @@ class _Command:
         self.waiting = 0  # blocks that must not be cut in two
         self.came = False  # in one of these
         self.undo: list[Callable[[], object]] = []
+        self.again: threading.Timer | None = None
 
     def handle(self, number: int, frame: Any) -> None:
         """The first Ctrl-C ends the command, the second does not disturb its cleaning up.
 
-        A second one raises again if the first was lost: Python drops what is raised in a finaliser
-        or a callback. A third one is for whoever cannot wait: the process ends as it stands.
+        A third one is for whoever cannot wait: the process ends as it stands.
         """
         self.times += 1
         if self.times > 2:
@@ -79,6 +83,21 @@ class _Command:
             self.came = True
             return
         raise KeyboardInterrupt
+
+    def dropped(self, unraisable: Any, otherwise: Callable[[Any], object]) -> None:
+        """What Python does with an error that nobody can catch; a Ctrl-C comes again.
+
+        Such are those of finalisers and of callbacks (numba's compiler has some): Python prints
+        their traceback and goes on. Nothing may be raised here either, so a thread asks once more.
+        """
+        error = unraisable.exc_value
+        if error is None or not is_interrupt(error):
+            otherwise(unraisable)
+        elif not self.over:
+            self.times -= 1
+            self.again = threading.Timer(AGAIN, _thread.interrupt_main)
+            self.again.daemon = True
+            self.again.start()
 
 
 _COMMAND = _Command()
@@ -98,16 +117,20 @@ def cleaning_up(*, ends: bool = False) -> Iterator[None]:
         yield
         return
     outer, _COMMAND = _COMMAND, _Command()
-    mine = _COMMAND
+    mine, hook = _COMMAND, sys.unraisablehook
+    sys.unraisablehook = lambda unraisable: mine.dropped(unraisable, hook)
     signal.signal(signal.SIGINT, mine.handle)
     try:
         yield
     finally:
         mine.over = True
+        if mine.again is not None:
+            mine.again.cancel()
         while mine.undo:
             mine.undo.pop()()
         if not ends:
             signal.signal(signal.SIGINT, before)
+            sys.unraisablehook = hook
             _COMMAND = outer
 
 
