@@ -328,6 +328,14 @@ def take_columns(
     return chosen_words(rows, counts.shape[1], kept, weight).matrix(len(kept))
 
 
+def weigh_columns(counts: Counts, weight: NDArray[np.float64]) -> Counts:
+    """All of the words, each multiplied by its weight; where they are is not copied."""
+    if isinstance(counts, PartedCounts):
+        return counts.columns(np.arange(counts.shape[1]), weight)
+    rows = Rows(counts.indptr, counts.indices, counts.data * weight[counts.indices])
+    return rows.matrix(counts.shape[1])
+
+
 def chosen_words(
     rows: Rows, n_words: int, kept: NDArray[np.intp], weight: NDArray[np.float64] | None
 ) -> Rows:

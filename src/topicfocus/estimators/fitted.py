@@ -241,9 +241,11 @@ class Fitted:
         """Documents as the topics see them."""
         return damp(corpus) if self.sees_roots else corpus
 
-    def mixes(self, corpus: Corpus, n_jobs: int | None = None) -> np.ndarray:
+    def mixes(
+        self, corpus: Corpus, n_jobs: int | None = None, tolerance: float = 1e-8
+    ) -> np.ndarray:
         """θ̂, documents x topics."""
-        return topic_mixes(self.seen(corpus), self.state, n_jobs=n_jobs)
+        return topic_mixes(self.seen(corpus), self.state, tolerance=tolerance, n_jobs=n_jobs)
 
     def tokens(
         self, corpus: Corpus, mixes: np.ndarray | None = None, n_jobs: int | None = None

@@ -112,7 +112,8 @@ def with_context(
     """
     if not fitted.selects and fitted.targets is None:
         return fitted
-    mixes = fitted.mixes(corpus, n_jobs)
+    # Counts of words beside topics, and shares that are shown: six digits, this squared, will do.
+    mixes = fitted.mixes(corpus, n_jobs, tolerance=1e-3)
     context = fitted.context_of(corpus, weight, mixes)
     if context is not None and before is not None and before.context is not None:
         assert fitted.selected_words is not None

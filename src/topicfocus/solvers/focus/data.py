@@ -11,6 +11,7 @@ import numpy as np
 from topicfocus.corpus import Corpus
 from topicfocus.corpus.parts import Counts
 from topicfocus.inference.focused.moments import Past
+from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem, joined
 from topicfocus.solvers.linear import Column, target_columns
 
@@ -18,6 +19,28 @@ from topicfocus.solvers.linear import Column, target_columns
 def damp(corpus: Corpus) -> Corpus:
     """√counts: a word's second occurrence in a document says less than its first."""
     return Corpus(corpus.counts.sqrt(), corpus.vocabulary)
+
+
+def drawn_by_content(problem: Problem, draw: int) -> np.ndarray:
+    """A number between 0 and 1 for each document, as if at random, by its words alone.
+
+    Every draw has its own seed, so a last column of zeros changes nothing.
+    """
+    key = np.random.default_rng((0, draw)).standard_normal(problem.corpus.n_words)
+    content = dot(problem.corpus.counts, key, problem.n_jobs)
+    return np.clip(np.modf(1e3 * np.abs(content))[0], 1e-12, 1.0)
+
+
+def sample_rows(problem: Problem, most: int) -> np.ndarray:
+    """Rows of about so many of the documents, or all. A smaller sample is part of a larger one."""
+    if problem.size <= most:
+        return np.arange(problem.n_docs)
+    return np.flatnonzero(drawn_by_content(problem, 0) < most / problem.size)
+
+
+def sampled(problem: Problem, most: int) -> Problem:
+    """About so many of the documents, or all."""
+    return problem if problem.size <= most else problem.rows(sample_rows(problem, most))
 
 
 @dataclass(frozen=True, kw_only=True)

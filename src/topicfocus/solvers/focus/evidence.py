@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import Counts, take_columns, take_rows
+from topicfocus.corpus.parts import Counts, take_rows
 from topicfocus.families import is_ranking
 from topicfocus.inference.focused.evidence import (
     PENALTIES,
@@ -117,13 +117,12 @@ class WordEvidence:
             return self.lasting.max(axis=1)
         return self.evidence.combined(marginal_share)
 
-    def signals_of(self, data: FocusData, kept: np.ndarray) -> list[Signals]:
-        chosen = take_columns(data.words, kept)
-        return [r.beside(chosen, data.n_jobs) for r in self.residuals]
+    def signals_of(self, words: Counts, n_jobs: int | None) -> list[Signals]:
+        """What is to be explained, beside some words of the documents trained on."""
+        return [r.beside(words, n_jobs) for r in self.residuals]
 
-    def held_signals_of(self, data: FocusData, kept: np.ndarray) -> list[Signals]:
-        chosen = take_columns(data.held_words, kept)
-        return [r.beside(chosen, data.n_jobs) for r in self.held_residuals]
+    def held_signals_of(self, words: Counts, n_jobs: int | None) -> list[Signals]:
+        return [r.beside(words, n_jobs) for r in self.held_residuals]
 
 
 def gather_evidence(

@@ -25,9 +25,10 @@ from topicfocus.inference.state import ModelState, Problem
 from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.focus.stopping import Watch
 
-#: Curvature of J in a word's logits, a token: what `ShapeSettings.scaled` divides out. A tenth of
-#: what complete data would give, since most of a token's topic is unknown; 0.1 and 0.5 do alike.
-_TOKEN_CURVATURE = 0.1
+#: Curvature of J in a word's logit of a topic, for each of its tokens that are of the topic: what
+#: `ShapeSettings.scaled` divides out. Half of what complete data would give, since much of a token's
+#: topic is unknown; 0.1, 0.3 and 1 are a step or two behind.
+_TOKEN_CURVATURE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +46,9 @@ class ShapeSettings:
     max_steps : int
         L-BFGS iterations.
     scaled : bool
-        Whether L-BFGS works in W_v·√(τ + n_v/10), in which frequent and rare words have about the
-        same curvature.
+        Whether L-BFGS works in W_vk·√(τ + n_vk/2), n_vk being the tokens of the word that the
+        topics to begin with give to topic k: frequent and rare words, and topics that have the
+        word or not, have about the same curvature in these units.
     """
 
     prior_precision: float
@@ -57,11 +59,15 @@ class ShapeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Shaped:
-    """Topics, the number of steps they took, and whether the user interrupted."""
+    """Topics, the number of steps they took, and whether the user interrupted.
+
+    `mixes`: θ̂ of the documents near there, under the prior of shaping; None without any step.
+    """
 
     state: ModelState
     steps: int
     interrupted: bool
+    mixes: np.ndarray | None = None
 
 
 def shape_topics(
@@ -100,7 +106,7 @@ def shape_topics(
             raise KeyboardInterrupt from error
         interrupted = True
     x, steps = path.reached() if interrupted else path.kept()
-    return Shaped(state=shaping.state(x), steps=steps, interrupted=interrupted)
+    return Shaped(state=shaping.state(x), steps=steps, interrupted=interrupted, mixes=shaping.theta)
 
 
 class ShapingProblem:
@@ -125,22 +131,24 @@ class ShapingProblem:
         self._rest = [start.coef, intercept, covariates]
         self._ends = logits.size + np.cumsum([0, *(part.size for part in self._rest)])
         self._documents = max(problem.size, 1e-300)
-        self.scale = self._scale()
+        self.scale = self._scale(logits)
         self._known: tuple[np.ndarray, tuple[float, np.ndarray]] | None = None
 
-    def _scale(self) -> np.ndarray:
+    def _scale(self, logits: np.ndarray) -> np.ndarray:
         """Roots of the curvature a document, where asked for; else one.
 
-        τ + n_v/10 of a word's logits, the weight of the targets of η, b and ζ. In such units the
-        curvature is about one, and a step down the gradient is about as long as it should be.
+        τ + n_vk/2 of a word's logits, n_vk = n_v β_vk/Σ_j β_vj; the weight of the targets of η, b
+        and ζ. In such units the curvature is about one, and a step down the gradient is about as
+        long as it should be.
         """
-        n_words, n_topics = self._shape
         n_rest = self._ends[-1] - self._ends[0]
         if not self.settings.scaled:
-            return np.ones(n_words * n_topics + n_rest)
-        words = self.settings.prior_precision + _TOKEN_CURVATURE * self.problem.word_counts
+            return np.ones(logits.size + n_rest)
+        topics = softmax(logits, axis=0)
+        tokens = self.problem.word_counts[:, None] * topics / topics.sum(axis=1, keepdims=True)
+        words = self.settings.prior_precision + _TOKEN_CURVATURE * tokens
         targets = max(float(self.problem.full_weights.sum()), 1e-300)
-        curvature = np.concatenate([np.repeat(words, n_topics), np.full(n_rest, targets)])
+        curvature = np.concatenate([words.ravel(), np.full(n_rest, targets)])
         return np.sqrt(curvature / self._documents)
 
     def settle(self, logits: np.ndarray) -> np.ndarray:

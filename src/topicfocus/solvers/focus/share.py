@@ -28,14 +28,13 @@ from scipy import sparse
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.solvers.focus.cut import Cut, cut_vocabulary, possible_shares
-from topicfocus.solvers.focus.data import FocusData
+from topicfocus.solvers.focus.data import FocusData, sample_rows
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.result import ShareTrial
 from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.start import Start, start_topics
-from topicfocus.solvers.focus.stopping import StoppingRule, Watch, mean_and_error
+from topicfocus.solvers.focus.stopping import Found, StoppingRule, Watch, mean_and_error
 from topicfocus.solvers.focus.themes import Themes
-from topicfocus.solvers.linear import Linear
 
 #: Words that a topic has to choose from, at least: its ten first words are then hardly another's.
 #: But an eighth of the vocabulary is enough in any case.
@@ -43,8 +42,10 @@ WORDS_A_TOPIC = 20
 #: Topics of an automatic share have at least this `diversity`, if any share of the path has it.
 LEAST_DIVERSITY = 0.8
 #: So many documents set aside are enough to compare shares on. Else folds of the others, so many,
-#: of so many documents at most.
-ENOUGH_ASIDE, N_FOLDS, MOST_COMPARED = 3_000, 5, 10_000
+#: of so many documents at most. Each is the work of a thread: two and four share them equally.
+ENOUGH_ASIDE, N_FOLDS, MOST_COMPARED = 3_000, 4, 10_000
+#: Documents that targets are regressed on the topic mixes of, at most: coefficients are few.
+MOST_REGRESSED = 3_000
 
 #: Documents to train on and to predict, one fold after the other; none if there are too few.
 Folds = Callable[[], Iterable[tuple[Problem, Problem]]]
@@ -73,7 +74,12 @@ def choose_share(
     """The words to keep and the topics to start from."""
     shares = possible_shares(data, settings) if settings.select else (1.0,)
     cuts = _different(cut_vocabulary(data, evidence, settings, share) for share in shares)
-    starts = tuple(start_topics(data, evidence, cut, themes, settings, None) for cut in cuts)
+    jobs = _threads(data)
+    starts = tuple(
+        map_in_order(
+            lambda cut: start_topics(data, evidence, cut, themes, settings, None), cuts, jobs
+        )
+    )
     if len(cuts) == 1:
         return ChosenShare(cuts=cuts, starts=starts)
     parts, shares = [], tuple(cut.share for cut in cuts)
@@ -109,9 +115,11 @@ class _Compared:
 def _compared(data: FocusData, starts: Sequence[Start]) -> _Compared:
     """How well the documents set aside are predicted by the starting topics of each share."""
     losses, explained = [], []
-    fits: dict[int, Linear] = {}  # of many classes, the next begins from that of the share before
+    some = sample_rows(data.train, MOST_REGRESSED)
+    before = Found()  # mixes and regressions of the share before are near those of the next
     for start in starts:
-        watch = Watch(start.held_out, start.train, data.family, StoppingRule(), fits)
+        train = start.train if len(some) == data.train.n_docs else start.train.rows(some)
+        watch = Watch(start.held_out, train, data.family, StoppingRule(), before)
         loss, good = watch.look(start.first_state)
         losses.append(loss)
         explained.append(good)
@@ -148,10 +156,14 @@ def _by_folds(
             ],
         )
 
-    in_memory = sparse.issparse(data.train.corpus.counts)
-    found = list(map_in_order(compared, folds(), data.train.n_jobs if in_memory else 1))
+    found = list(map_in_order(compared, folds(), _threads(data)))
     good = [part for part in found if part is not None]
     return good if len(good) == len(found) else []
+
+
+def _threads(data: FocusData) -> int | None:
+    """How many shares or folds to look at at once: one where their documents are not in memory."""
+    return data.train.n_jobs if sparse.issparse(data.train.corpus.counts) else 1
 
 
 def _trials(shares: Sequence[float], parts: Sequence[_Compared]) -> tuple[ShareTrial, ...]:

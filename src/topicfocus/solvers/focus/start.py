@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import softmax
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import Counts, take_columns
+from topicfocus.corpus.parts import take_columns, weigh_columns
 from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.inference.focused.evidence import RidgeFit
 from topicfocus.inference.state import ModelState, Problem
@@ -108,9 +108,10 @@ def start_topics(
     plan, kept = settings.plan, cut.kept
     choices = None if earlier is None else earlier.choices
     n_topics = possible_topics(settings, len(kept)) if earlier is None else earlier.state.n_topics
+    words, held_words = take_columns(data.words, kept), take_columns(data.held_words, kept)
     ridges = ridge_fits(
-        evidence.signals_of(data, kept),
-        evidence.held_signals_of(data, kept),
+        evidence.signals_of(words, data.n_jobs),
+        evidence.held_signals_of(held_words, data.n_jobs),
         penalties if choices is None else choices.penalties,
     )
     mean_squares = tuple(r.mean_square for r in ridges)
@@ -124,8 +125,8 @@ def start_topics(
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
     return Start(
-        train=data.train.with_corpus(_on_words(data.words, kept, weight)),
-        held_out=data.held_out.with_corpus(_on_words(data.held_words, kept, weight)),
+        train=data.train.with_corpus(Corpus(weigh_columns(words, weight))),
+        held_out=data.held_out.with_corpus(Corpus(weigh_columns(held_words, weight))),
         word_weight=weight,
         state=_starting_state(data, evidence, settings, place * size, relevant, mean_squares, kept),
         logits=logits,
@@ -199,11 +200,6 @@ def _starting_state(
         if data.train.covariates is None
         else np.column_stack([fit.coef for fit in nulls]),
     )
-
-
-def _on_words(words: Counts, kept: np.ndarray, weight: np.ndarray) -> Corpus:
-    """A corpus of some words, each counted by its weight."""
-    return Corpus(take_columns(words, kept, weight))
 
 
 # ---- words --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ after three to six steps, at topics that are hardly topics yet).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,18 @@ class StoppingRule:
     slack: float = 0.0
 
 
+@dataclass
+class Found:
+    """What was found for topics like these, and new ones are found from.
+
+    `mixes` and `held_mixes`: θ̂ of the documents. `fits`: regressions, by place of the target.
+    """
+
+    mixes: np.ndarray | None = None
+    held_mixes: np.ndarray | None = None
+    fits: dict[int, Linear] = field(default_factory=dict)
+
+
 class Watch:
     """The held-out documents while topics are shaped.
 
@@ -58,9 +70,8 @@ class Watch:
     train : Problem
         What is trained on; η is refitted to it.
     rule : StoppingRule
-    fits : dict, optional
-        Regressions on topics like these, by place of the target, which new ones begin from; they
-        are put in their place.
+    found : Found, optional
+        Of topics like these; what is found here takes its place.
     """
 
     def __init__(
@@ -69,7 +80,7 @@ class Watch:
         train: Problem,
         family: Any,
         rule: StoppingRule,
-        fits: dict[int, Linear] | None = None,
+        found: Found | None = None,
     ) -> None:
         self.rule = rule
         self._held_out, self._train = held_out, train
@@ -77,8 +88,7 @@ class Watch:
         self._held_columns = target_columns(held_out, family)
         self._scale = [null_deviance(column) for column in self._held_columns]
         self._weight = np.concatenate([column.weight for column in self._held_columns])
-        self._theta: np.ndarray | None = None
-        self._fits = {} if fits is None else fits
+        self._found = Found() if found is None else found
         self._best: np.ndarray | None = None
         self._best_share = -math.inf
         self._worse = 0
@@ -91,19 +101,14 @@ class Watch:
 
         η is refitted to the training `mixes` and shrunken to the held-out documents, as in the end.
         """
-        self._theta = topic_mixes(
-            self._held_out.corpus,
-            state,
-            tolerance=_ROUGH,
-            n_jobs=self._train.n_jobs,
-            start=self._theta,
-        )
-        design, held_design = self._train.beside(mixes), self._held_out.beside(self._theta)
+        held = self._mixes(self._held_out, state, self._found.held_mixes)
+        self._found.held_mixes = held
+        design, held_design = self._train.beside(mixes), self._held_out.beside(held)
         losses, shares = [], []
         for mine, theirs, scale in zip(self._columns, self._held_columns, self._scale, strict=True):
-            before = self._fits.get(mine.where.start)
+            before = self._found.fits.get(mine.where.start)
             fit = fit_linear(mine, mine.of(design), start=before, tolerance=_ROUGH_STEP)
-            self._fits[mine.where.start] = fit
+            self._found.fits[mine.where.start] = fit
             theirs = replace(theirs, family=fit.family)
             loss = deviance(theirs, shrunken(theirs, fit, held_design)[0]) / scale
             losses.append(loss)
@@ -112,8 +117,15 @@ class Watch:
 
     def look(self, state: ModelState) -> tuple[np.ndarray, float]:
         """`losses` of topics whose mixes are not at hand."""
-        corpus, n_jobs = self._train.corpus, self._train.n_jobs
-        return self.losses(state, topic_mixes(corpus, state, tolerance=_ROUGH, n_jobs=n_jobs))
+        self._found.mixes = self._mixes(self._train, state, self._found.mixes)
+        return self.losses(state, self._found.mixes)
+
+    def _mixes(self, documents: Problem, state: ModelState, start: np.ndarray | None) -> np.ndarray:
+        """θ̂, from one of as many topics if there is any."""
+        if start is not None and start.shape[1] != state.n_topics:
+            start = None
+        n_jobs = self._train.n_jobs
+        return topic_mixes(documents.corpus, state, tolerance=_ROUGH, n_jobs=n_jobs, start=start)
 
     def check(self, state: ModelState, mixes: np.ndarray) -> tuple[float, bool]:
         """The explained share of the held-out target, and whether the topics are worse by it."""
