@@ -112,8 +112,8 @@ def with_context(
     """
     if not fitted.selects and fitted.targets is None:
         return fitted
-    # Counts of words beside topics, and shares that are shown: six digits, this squared, will do.
-    mixes = fitted.mixes(corpus, n_jobs, tolerance=1e-3)
+    # Newton's last step squares it: ten digits will do for counts of words, and shares.
+    mixes = fitted.mixes(corpus, n_jobs, tolerance=1e-5)
     context = fitted.context_of(corpus, weight, mixes)
     if context is not None and before is not None and before.context is not None:
         assert fitted.selected_words is not None

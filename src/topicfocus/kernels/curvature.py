@@ -26,8 +26,8 @@ from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.word_sums import mixture
 
-#: Words, and topics, that loops over them take at a time: padding to 16 cost a tenth more with 10 and
-#: 50 topics (AVX-512), to 4 a little.
+#: Words, and topics, that loops over them take at a time: padding to 16 cost a tenth more with 10
+#: and 50 topics (AVX-512), to 4 a little.
 MIX_VECTOR = 8
 #: What `words_to_solve` says where the factor over topics is cheaper, or safer.
 OVER_TOPICS = -1

@@ -7,7 +7,8 @@ that carry the intercept (thresholds) by L-BFGS with these, any other by Newton'
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -186,27 +187,49 @@ def _fit_dispersed(column: Column, design: _Centred, penalty: float) -> tuple:
 
 
 def _fit_scalar(column: Column, design: _Centred, penalty: float) -> tuple:
+    """By Newton's steps, halved where the penalised likelihood would fall.
+
+    Between thresholds far apart a likelihood is nearly flat: whole steps from there went too far,
+    and back.
+    """
     family, size = column.family, design.n_columns
     ridge = np.full(size, penalty)
     ridge[-1] = 1e-9
     quadratic = is_quadratic(family)
     x = np.zeros(size)
     x[-1] = level(column)[0]
+    value, gradient, curvature = _scalar_likelihood(column, design, ridge, x)
     for _ in range(100):
-        gradient, curvature = np.zeros(size), np.zeros((size, size))
-        for here, block in design.blocks():
-            y, w, offset = column.target[here], column.weight[here], column.offset[here, 0]
-            _, slope, bend, _ = likelihoods(family, y, offset + block @ x)
-            gradient += block.T @ (w * slope)
-            curvature += block.T @ (block * (w * -bend)[:, None])
-        gradient -= ridge * np.append(x[:-1], 0.0)
         step = _solved(curvature + np.diag(ridge), gradient)
         if not quadratic:
             step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
+        before = value
+        while True:
+            value, gradient, curvature = _scalar_likelihood(column, design, ridge, x + step)
+            fallen = value < before - _ROUNDING * abs(before)  # not so where it is not a number
+            if quadratic or not fallen or np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
+                break
+            step = 0.5 * step
         x = x + step
         if np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
             break
     return x[:-1, None], x[-1:], family
+
+
+def _scalar_likelihood(
+    column: Column, design: _Centred, ridge: np.ndarray, x: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """log p(y) less the penalty, its gradient, and minus the second derivatives of log p(y)."""
+    slopes = np.append(x[:-1], 0.0)
+    value = -0.5 * float(ridge @ slopes**2)
+    gradient, curvature = -ridge * slopes, np.zeros((len(x), len(x)))
+    for here, block in design.blocks():
+        y, w, offset = column.target[here], column.weight[here], column.offset[here, 0]
+        log, slope, bend, _ = likelihoods(column.family, y, offset + block @ x)
+        value += float(w @ log)
+        gradient += block.T @ (w * slope)
+        curvature += block.T @ (block * (w * -bend)[:, None])
+    return value, gradient, curvature
 
 
 def _solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
@@ -218,21 +241,57 @@ def _solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
-    """Slopes and thresholds together; thresholds carry the intercept."""
+    """Slopes and thresholds together; thresholds carry the intercept.
+
+    L-BFGS works on uncorrelated columns of size one: topic mixes vary by a few hundredths, beside
+    thresholds of some units, and it gave up far from the optimum.
+    """
     y, w, size = column.target, column.weight, design.shape[1]
+    total = max(float(w.sum()), 1e-300)
+    back = _whitening(design, w / total, penalty / total)
+    white = design @ back
     start = np.concatenate([np.zeros(size), free_parameters(column.family)])
 
     def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
-        family = with_free_parameters(column.family, x[size:])
-        f = column.offset[:, 0] + design @ x[:size]
+        family, coef = with_free_parameters(column.family, x[size:]), back @ x[:size]
+        f = column.offset[:, 0] + white @ x[:size]
         value, slope, _, _ = likelihoods(family, y, f)
         own = free_gradient(family, y, f, np.zeros(len(f)), w)
-        gradient = np.concatenate([design.T @ (w * slope) - penalty * x[:size], own])
-        return -(w @ value) + 0.5 * penalty * np.sum(x[:size] ** 2), -gradient
+        slopes = white.T @ (w * slope) - penalty * (back.T @ coef)
+        loss = -(w @ value) + 0.5 * penalty * np.sum(coef**2)
+        return loss / total, -np.concatenate([slopes, own]) / total
 
-    found = minimize(negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
-    family = with_free_parameters(column.family, found.x[size:])
-    return found.x[:size, None], np.zeros(1), family
+    options = {"maxiter": 500, "ftol": 1e-16, "gtol": 1e-10}
+    found = minimize(negative, start, jac=True, method="L-BFGS-B", options=options)
+    x = _polished(negative, found)
+    return (back @ x[:size])[:, None], np.zeros(1), with_free_parameters(column.family, x[size:])
+
+
+def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found: Any) -> np.ndarray:
+    """The end of L-BFGS with more digits: by the gradient alone, while it falls.
+
+    Values of the likelihood tell places apart to the root of their own rounding only.
+    """
+    x, gradient = found.x, negative(found.x)[1]
+    for _ in range(30):
+        trial = x - found.hess_inv @ gradient
+        new = negative(trial)[1]
+        if not np.abs(new).max() < 0.9 * np.abs(gradient).max():
+            break
+        x, gradient = trial, new
+    return x
+
+
+def _whitening(design: np.ndarray, weight: np.ndarray, ridge: float) -> np.ndarray:
+    """T for which columns of `design` @ T, with a ridge, have a second moment of one, and no other.
+
+    Without the ridge a direction in which documents do not differ (mixes sum to one) would have
+    none. `weight` sums to one.
+    """
+    if not design.shape[1]:
+        return np.zeros((0, 0))
+    sizes, axes = np.linalg.eigh(design.T @ (weight[:, None] * design))
+    return axes / np.sqrt(np.maximum(sizes, 0.0) + ridge)
 
 
 def _fit_classes(
@@ -328,13 +387,16 @@ def level(column: Column) -> np.ndarray:
         share = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
         logs = np.log(share / share.sum())
         return logs - logs.mean()
-    x = 0.0
-    quadratic = is_quadratic(column.family)
+    x, limit = 0.0, math.inf if is_quadratic(column.family) else _LONGEST_STEP
+    before = 0.0
     for _ in range(100):
         _, slope, bend, _ = likelihoods(column.family, column.target, column.offset[:, 0] + x)
         step = (column.weight @ slope) / max(-(column.weight @ bend), 1e-12)
-        x += float(step) if quadratic else float(np.clip(step, -_LONGEST_STEP, _LONGEST_STEP))
-        if abs(step) < 1e-10 * (1 + abs(x)):
+        if step * before < 0:  # it went too far: not as far back
+            limit = min(limit, 0.5 * abs(before))
+        before = float(np.clip(step, -limit, limit))
+        x += before
+        if abs(before) < 1e-10 * (1 + abs(x)):
             break
     return np.array([x])
 

@@ -32,10 +32,14 @@ def drawn_by_content(problem: Problem, draw: int) -> np.ndarray:
 
 
 def sample_rows(problem: Problem, most: int) -> np.ndarray:
-    """Rows of about so many of the documents, or all. A smaller sample is part of a larger one."""
+    """Rows of about so many of the documents, or all. A smaller sample is part of a larger one.
+
+    A document of weight two is two. But a tenth of as many are drawn if all are of an enormous one.
+    """
     if problem.size <= most:
         return np.arange(problem.n_docs)
-    return np.flatnonzero(drawn_by_content(problem, 0) < most / problem.size)
+    rate = max(most / problem.size, 0.1 * most / problem.n_docs)
+    return np.flatnonzero(drawn_by_content(problem, 0) < rate)
 
 
 def sampled(problem: Problem, most: int) -> Problem:

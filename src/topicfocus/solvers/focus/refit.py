@@ -12,7 +12,6 @@ from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.start import Start
 from topicfocus.solvers.linear import Linear, fit_linear
 
-
 #: Of θ̂: Newton's last step squares it, so that ten digits are right.
 _FINE = 1e-5
 

@@ -26,8 +26,8 @@ from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.focus.stopping import Watch
 
 #: Curvature of J in a word's logit of a topic, for each of its tokens that are of the topic: what
-#: `ShapeSettings.scaled` divides out. Half of what complete data would give, since much of a token's
-#: topic is unknown; 0.1, 0.3 and 1 are a step or two behind.
+#: `ShapeSettings.scaled` divides out. Half of what complete data would give, since much of a
+#: token's topic is unknown; 0.1, 0.3 and 1 are a step or two behind.
 _TOKEN_CURVATURE = 0.5
 
 
@@ -137,18 +137,20 @@ class ShapingProblem:
     def _scale(self, logits: np.ndarray) -> np.ndarray:
         """Roots of the curvature a document, where asked for; else one.
 
-        τ + n_vk/2 of a word's logits, n_vk = n_v β_vk/Σ_j β_vj; the weight of the targets of η, b
-        and ζ. In such units the curvature is about one, and a step down the gradient is about as
-        long as it should be.
+        τ + n_vk/2 of a word's logits, n_vk = n_v β_vk/Σ_j β_vj; the weight of the targets of b and
+        ζ, and of η by how far mixes may differ. In such units the curvature is about one, and a
+        step down the gradient is about as long as it should be.
         """
-        n_rest = self._ends[-1] - self._ends[0]
+        n_rest, n_topics = self._ends[-1] - self._ends[0], logits.shape[1]
         if not self.settings.scaled:
             return np.ones(logits.size + n_rest)
         topics = softmax(logits, axis=0)
         tokens = self.problem.word_counts[:, None] * topics / topics.sum(axis=1, keepdims=True)
         words = self.settings.prior_precision + _TOKEN_CURVATURE * tokens
         targets = max(float(self.problem.full_weights.sum()), 1e-300)
-        curvature = np.concatenate([words.ravel(), np.full(n_rest, targets)])
+        rest = np.full(n_rest, targets)
+        rest[: self._rest[0].size] /= n_topics**2  # mixes differ by no more than about 1/K
+        curvature = np.concatenate([words.ravel(), rest])
         return np.sqrt(curvature / self._documents)
 
     def settle(self, logits: np.ndarray) -> np.ndarray:

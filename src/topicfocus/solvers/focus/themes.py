@@ -45,8 +45,8 @@ from topicfocus.solvers.protocol import run
 THEME_PRIOR = 0.1
 #: Documents that themes are found from, at most, passes over these, and documents clustered first.
 MOST_DOCUMENTS, MOST_EPOCHS, MOST_CLUSTERED = 10_000, 40, 3_000
-#: Relative change of the bound that ends the passes: with 2e-4 there are half as many again, and the
-#: words of themes occur together no more often.
+#: Relative change of the bound that ends the passes: with 2e-4 there are half as many again, and
+#: the words of themes occur together no more often.
 TOLERANCE = 5e-4
 #: Themes need no third digit: 1e-3 costs half as much again, and their words occur together no more
 #: often. Relaxed, 14 epochs have a higher bound than 60 that are not (Yelp, 25 themes, a token:
