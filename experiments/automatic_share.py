@@ -26,6 +26,7 @@ from themes import TOPICS, Data, load, score
 
 import topicfocus
 from topicfocus import metrics
+from topicfocus.solvers.focus.cut import RELEVANT_TOKENS
 from topicfocus.solvers.focus.settings import THEMED
 
 HERE = Path(__file__).parent
@@ -75,8 +76,9 @@ def one_split(name: str, split: int, part: str) -> dict[str, Any]:
     model, auto = fit(data, name, split, "auto", part)
     # Where half of the tokens are fewer than ten a document there is one share on the path.
     path = [tuple(t) for t in getattr(model, "inclusion_path_", ((auto["share"], 0.0, 0.0),))]
-    # All shares of the plan, also those at which no further word says more than noise.
-    shares = {min(path[0][0] * step, THEMED.largest_share) for step in THEMED.share_steps}
+    # Those of 10, 20 and 40 tokens a document, also where no further word says more than noise.
+    least = np.clip(RELEVANT_TOKENS * data.train[0].shape[0] / data.train[0].sum(), 0.05, 0.8)
+    shares = {min(float(least) * step, THEMED.largest_share) for step in (1.0, 2.0, 4.0)}
     rows = [fit(data, name, split, share, part)[1] for share in sorted(shares)]
     return {"data": name, "split": split, "part": part, "auto": auto, "path": path, "rows": rows}
 

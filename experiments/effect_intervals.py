@@ -37,7 +37,7 @@ from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.metrics.words import match_topics
 from topicfocus.selection.resampling import topic_effects
-from topicfocus.solvers.focus.held import holding_share
+from topicfocus.solvers.focus.held import HeldShare, holding_share
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "effect_intervals.jsonl"
@@ -93,12 +93,14 @@ class Whole:
         self.case = case
         self.chosen = clone(case.model).fit(case.counts, case.target)
         path = getattr(self.chosen, "inclusion_path_", ())
-        self.shares = [share for share, *_ in path] or [self.chosen.inclusion_prior_]
+        taken, alone = self.chosen.inclusion_prior_, self.chosen.fitted_.discoveries
+        self.shares = [HeldShare(s, alone and s == taken) for s, *_ in path]
+        self.shares = self.shares or [HeldShare(taken, alone)]
         self._held: dict[int, Any] = {}
 
     def place(self, share: float) -> int:
         """Which of the whole corpus's shares it is: they differ a little, as mean lengths do."""
-        return int(np.argmin(np.abs(np.log(np.array(self.shares) / share))))
+        return int(np.argmin(np.abs(np.log(np.array([s.share for s in self.shares]) / share))))
 
     def held(self, place: int) -> Any:
         if place not in self._held:

@@ -308,24 +308,45 @@ def test_halves_have_the_share_of_the_model_unless_they_are_to_choose(monkeypatc
     automatic = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, target)
     taken = automatic.inclusion_prior_
     assert len(automatic.inclusion_path_) > 1  # it had a choice
-    asked, possible = [], cut.possible_shares
+    asked, possible = [], cut.automatic_cuts
 
-    def noting(data, settings):
-        asked.append(possible(data, settings))
+    def noting(*of):
+        asked.append(possible(*of))
         return asked[-1]
 
-    monkeypatch.setattr("topicfocus.solvers.focus.share.possible_shares", noting)
+    monkeypatch.setattr(cut, "automatic_cuts", noting)
+    monkeypatch.setattr("topicfocus.solvers.focus.share.automatic_cuts", noting)
     stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1)
-    assert asked == [(taken,)] * 4
+    assert [[one.share for one in cuts] for cuts in asked] == [[taken]] * 4
     asked.clear()
     stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1, hold_share=False)
-    assert [len(shares) for shares in asked] == [3] * 4
-    # The same share held gives the same model, and after the block it is chosen again.
-    with resampling.holding_share(taken):
-        held = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, target)
-    np.testing.assert_array_equal(held.components_, automatic.components_)
+    assert all(len(cuts) > 1 for cuts in asked) and len(asked) == 4
     given = FocusedTopicRegressor(2, inclusion_prior=taken, **QUICK)
-    assert resampling.chosen_share(given) is None and resampling.chosen_share(automatic) == taken
+    assert resampling.chosen_share(given) is None
+    assert resampling.chosen_share(automatic) == (taken, automatic.fitted_.discoveries)
+
+
+@pytest.mark.parametrize("discoveries", [False, True])
+def test_a_share_that_is_held_gives_the_same_model(monkeypatch, discoveries):
+    """And after the block it is chosen again."""
+    from topicfocus.selection import resampling
+
+    rng = np.random.default_rng(0)  # 200 words, of which 10 matter: noise is there to be kept
+    counts = rng.multinomial(30, rng.dirichlet(np.ones(200)), size=300).astype(float)
+    often = np.argsort(-counts.sum(axis=0))[:10]
+    target = np.sqrt(counts[:, often]) @ rng.choice([-1.0, 1.0], 10) + rng.normal(size=300)
+
+    def take(trials, enough):
+        return 0 if discoveries else len(trials) - 1
+
+    monkeypatch.setattr("topicfocus.solvers.focus.share.smallest_good", take)
+    automatic = FocusedTopicRegressor(2, **QUICK).fit(counts, target)
+    assert automatic.fitted_.discoveries is discoveries
+    with resampling.holding_share(resampling.chosen_share(automatic)):
+        held = FocusedTopicRegressor(2, **QUICK).fit(counts, target)
+    np.testing.assert_array_equal(held.components_, automatic.components_)
+    assert held.inclusion_prior_ == automatic.inclusion_prior_
+    assert hasattr(automatic, "inclusion_path_") and not hasattr(held, "inclusion_path_")
 
 
 @pytest.mark.parametrize(

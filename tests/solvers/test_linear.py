@@ -235,3 +235,41 @@ def test_many_classes_reach_the_optimum(n_columns):
     np.testing.assert_allclose(fit.coef.sum(axis=1), 0.0, atol=1e-9)
     again = fit_linear(column, design, start=fit)
     np.testing.assert_allclose(again.coef, fit.coef, atol=1e-6 if n_columns == 10 else 0.05)
+
+
+def test_levels_on_columns_of_a_few_hundredths_reach_the_optimum():
+    """Topic mixes: small, correlated, of sum one. L-BFGS on them as they are gave up."""
+    rng = np.random.default_rng(5)
+    mixes = rng.dirichlet(np.full(6, 8.0), 700)
+    f = mixes @ np.array([30.0, 20.0, 5.0, -5.0, -20.0, -30.0])
+    y = np.digitize(f + rng.logistic(size=700), [-4.0, -1.0, 4.0]).astype(float)
+    column = column_of(y, Ordinal(np.array([-1.0, 0.0, 1.0])))
+    fit = fit_linear(column, column.of(mixes))
+
+    def loss(coef, family):
+        column_now = replace(column, family=family)
+        predictor = (mixes - mixes.mean(axis=0)) @ coef
+        return deviance(column_now, predictor).sum() + 0.5e-2 * np.sum(coef**2)
+
+    best = loss(fit.coef, fit.family)
+    for i in range(6):
+        for step in (-0.05, 0.05):
+            coef = fit.coef.copy()
+            coef[i] += step
+            assert loss(coef, fit.family) > best
+    for i in range(3):
+        for step in (-0.01, 0.01):
+            thresholds = np.array(fit.family.thresholds)
+            thresholds[i] += step
+            assert loss(fit.coef, Ordinal(thresholds)) > best
+
+
+def test_shrinking_between_thresholds_far_apart_is_no_worse_than_not():
+    """The likelihood is flat there, and whole steps of Newton went too far, and back."""
+    rng = np.random.default_rng(1)
+    f = 8.0 * rng.choice([-1.0, 1.0], 250) + rng.normal(size=250)
+    y = np.digitize(f + rng.logistic(size=250), [-6.0, 0.0, 6.0]).astype(float)
+    column = column_of(y, Ordinal(np.array([-6.0, 0.0, 6.0])))
+    predictor = f[:, None]
+    shift, factor = shrink(column, predictor)
+    assert deviance(column, shift + factor * predictor).mean() <= deviance(column, predictor).mean()

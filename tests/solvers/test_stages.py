@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Bernoulli, Categorical, Gaussian, Poisson, several, split
@@ -14,7 +15,14 @@ from topicfocus.inference.state import make_problem
 from topicfocus.solvers.focus import FocusSettings, fit_focused, refit_focused
 from topicfocus.solvers.focus import fit as fit_module
 from topicfocus.solvers.focus import share as share_module
-from topicfocus.solvers.focus.cut import automatic_inclusion, cut_vocabulary, possible_shares
+from topicfocus.solvers.focus.cut import (
+    automatic_cuts,
+    automatic_inclusion,
+    cut_again,
+    cut_discoveries,
+    cut_vocabulary,
+    possible_shares,
+)
 from topicfocus.solvers.focus.data import FocusData, damp
 from topicfocus.solvers.focus.evidence import gather_evidence
 from topicfocus.solvers.focus.judge import honest_noise, shrunken
@@ -38,6 +46,8 @@ from topicfocus.solvers.linear import Linear, target_columns
 
 SETTINGS = FocusSettings(n_topics=3)
 GRADED = replace(SETTINGS, themes=False)
+#: Made reviews have no words to add beyond 20 tokens a document, so these try smaller shares.
+CHOOSING = replace(SETTINGS, themed=replace(THEMED, share_steps=(0.5, 1.0, 2.0)))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +93,7 @@ def test_the_shares_are_the_users_or_the_plans(data):
     auto = automatic_inclusion(data.train)
     assert possible_shares(data, GRADED) == (auto,)
     shares = possible_shares(data, SETTINGS)
-    assert shares[0] == min(auto, 0.5) and list(shares) == sorted(set(shares))
+    assert shares[0] == min(2 * auto, 0.5) and list(shares) == sorted(set(shares))
     assert set(shares) <= {min(step * auto, THEMED.largest_share) for step in THEMED.share_steps}
     assert possible_shares(data, replace(SETTINGS, inclusion_prior=0.07)) == (0.07,)
 
@@ -114,6 +124,36 @@ def test_an_automatic_share_is_a_limit_and_a_share_that_is_given_is_reached(data
     assert set(auto) < set(stable)
 
 
+def test_discoveries_are_what_says_more_than_noise(data, evidence):
+    cut = cut_discoveries(data, evidence, SETTINGS)
+    amount = evidence.evidence.combined(THEMED.marginal_share)
+    seen = data.word_counts > 0
+    assert cut.word_cost == min(least_discovery(amount[seen]), 2 * np.log(seen.sum()))
+    np.testing.assert_array_equal(cut.kept, np.flatnonzero((amount >= cut.word_cost) & seen))
+    tokens = data.word_counts / data.word_counts.sum()
+    assert cut.discoveries and cut.share == pytest.approx(tokens[cut.kept].sum())
+    again = cut_again(data, evidence, SETTINGS, replace(cut, share=0.123))
+    np.testing.assert_array_equal(again.kept, cut.kept)
+    assert again.share == 0.123  # what they came to when they were chosen is their name
+    # Ten words at least, and those that the user wants.
+    wanted = int(np.argmin(np.where(seen, amount, np.inf)))
+    forced = cut_discoveries(data, evidence, replace(SETTINGS, keep=np.array([wanted])))
+    assert set(forced.kept) == {*cut.kept, wanted}
+
+
+def test_words_that_a_share_is_filled_up_with_are_noise_where_few_say_anything():
+    """Of 600 words 12 matter: the share is for the taking, and is not taken."""
+    rng = np.random.default_rng(0)
+    counts = rng.multinomial(40, rng.dirichlet(np.full(600, 0.4)), size=900).astype(float)
+    often = np.argsort(-counts.sum(axis=0))[:150]
+    matter, strength = rng.choice(often, 12, replace=False), rng.choice([-0.8, 0.8], 12)
+    target = np.sqrt(counts[:, matter]) @ strength + rng.normal(size=900)
+    model = FocusedTopicRegressor(4, random_state=0).fit(counts, target)
+    kept = np.flatnonzero(model.selected_words_)
+    assert model.fitted_.discoveries
+    assert len(kept) <= 16 and np.isin(kept, matter).sum() >= 10
+
+
 def test_a_larger_share_keeps_a_superset(data, evidence):
     shares = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8)
     kept = [set(cut_vocabulary(data, evidence, SETTINGS, share).kept) for share in shares]
@@ -135,13 +175,17 @@ def test_no_word_left_is_said(data, evidence):
 
 @pytest.mark.parametrize("refit", [False, True])
 def test_a_result_has_the_share_and_cost_of_its_last_cut(data, refit):
-    settings = replace(SETTINGS, refit=refit, max_steps=3)
+    settings = replace(CHOOSING, refit=refit, max_steps=3)
     result = fit_focused(data.train, data.held_out, data.family, settings)
     assert result.inclusion_prior in [trial.share for trial in result.shares]
     used = settings.plan.smallest_vocabulary
     share = result.inclusion_prior
-    most, least = (description_cost(result.evidence, s, used) for s in (0.0, share))
-    assert result.word_cost == min(most, max(least, least_discovery(result.evidence)))
+    if result.discoveries:
+        most = 2 * np.log(len(result.evidence))
+        assert result.word_cost == min(most, least_discovery(result.evidence))
+    else:
+        most, least = (description_cost(result.evidence, s, used) for s in (0.0, share))
+        assert result.word_cost == min(most, max(least, least_discovery(result.evidence)))
     kept = np.flatnonzero(result.state.inclusion)
     assert np.all(result.evidence[kept] >= result.word_cost)
 
@@ -184,13 +228,15 @@ def test_a_share_has_words_for_every_topic_if_there_is_such_a_share():
 def test_a_larger_share_where_topics_are_alike(data, monkeypatch):
     """Shaped topics that share their top words are no topics; the most diverse ones if all do."""
     settings = replace(SETTINGS, max_steps=2, refit=False)
-    shares = list(possible_shares(data, settings))
-    # As if every share had words to add.
-    plain = share_module.cut_vocabulary
+    shares = [0.05, 0.1, 0.2]
     monkeypatch.setattr(
         share_module,
-        "cut_vocabulary",
-        lambda d, e, s, share: plain(d, e, replace(s, inclusion_prior=share), share),
+        "automatic_cuts",
+        lambda *of: (
+            tuple(cut_vocabulary(*of, share) for share in shares)
+            if of[2].inclusion_prior is None
+            else automatic_cuts(*of)
+        ),
     )
     monkeypatch.setattr(share_module, "smallest_good", lambda *_: 0)
     seen = []
@@ -222,40 +268,38 @@ def test_diversity_is_that_of_the_metric(data):
 
 
 def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
-    chosen = choose_share(data, evidence, themes_of(data, SETTINGS), SETTINGS)
-    # The largest has no word to add to those of the second.
-    assert [t.share for t in chosen.trials] == list(possible_shares(data, SETTINGS))[:2]
+    chosen = choose_share(data, evidence, themes_of(data, CHOOSING), CHOOSING)
+    every = automatic_cuts(data, evidence, CHOOSING)
+    assert len(every) == 3
+    assert [t.share for t in chosen.trials] == [cut.share for cut in every]
     cut, start = chosen.candidate(0)
     index = [t.share for t in chosen.trials].index(cut.share)
     best = max(chosen.trials, key=lambda t: t.explained)
     assert chosen.trials[index].explained >= best.explained - chosen.trials[index].error
     assert best.error == 0 and all(t.error > 0 for t in chosen.trials if t is not best)
     assert [cut.share for cut in chosen.cuts] == [t.share for t in chosen.trials[index:]]
-    np.testing.assert_array_equal(
-        cut.kept, cut_vocabulary(data, evidence, SETTINGS, cut.share).kept
-    )
+    np.testing.assert_array_equal(cut.kept, cut_again(data, evidence, CHOOSING, cut).kept)
     assert len(start.logits) == len(cut.kept) and 0 < chosen.trials[index].explained < 1
-    given = choose_share(data, evidence, None, replace(SETTINGS, inclusion_prior=0.1))
+    given = choose_share(data, evidence, None, replace(CHOOSING, inclusion_prior=0.1))
     assert given.trials == () and [cut.share for cut in given.cuts] == [0.1]
 
 
 def test_few_documents_set_aside_are_no_judges_of_shares(data, evidence, problem, monkeypatch):
     """Folds then, each predicted from the others; the errors are those of all documents."""
-    themes, rows = themes_of(data, SETTINGS), np.arange(problem.n_docs)
+    themes, rows = themes_of(data, CHOOSING), np.arange(problem.n_docs)
     parts = [(problem.rows(rows[rows % 3 != i]), problem.rows(rows[rows % 3 == i])) for i in (0, 1)]
-    aside = choose_share(data, evidence, themes, SETTINGS).trials
-    chosen = choose_share(data, evidence, themes, SETTINGS, lambda: iter(parts)).trials
+    cuts = automatic_cuts(data, evidence, CHOOSING)
+    aside = choose_share(data, evidence, themes, CHOOSING).trials
+    chosen = choose_share(data, evidence, themes, CHOOSING, lambda: iter(parts)).trials
     each = []
     for train, held in parts:
         own = FocusData.of(train, held, data.family)
         fold = gather_evidence(own, evidence.penalties)
         starts = []
-        for trial in aside:
-            whole, part = (
-                cut_vocabulary(*of, SETTINGS, trial.share) for of in ((data, evidence), (own, fold))
-            )
-            chosen_by = start_topics(data, evidence, whole, themes, SETTINGS, None).penalties
-            starts.append(start_topics(own, fold, part, themes, SETTINGS, None, chosen_by))
+        for whole in cuts:
+            part = cut_again(own, fold, CHOOSING, whole)
+            chosen_by = start_topics(data, evidence, whole, themes, CHOOSING, None).penalties
+            starts.append(start_topics(own, fold, part, themes, CHOOSING, None, chosen_by))
         each.append(share_module._compared(own, starts))
     losses = np.concatenate([part.losses for part in each], axis=1)
     best = int(np.argmax([trial.explained for trial in chosen]))
@@ -266,13 +310,13 @@ def test_few_documents_set_aside_are_no_judges_of_shares(data, evidence, problem
     # 200 documents instead of 50: the error is about half.
     assert max(t.error for t in chosen) < max(t.error for t in aside)
     # Enough set aside, no folds, or a fold in which no word says anything: those set aside.
-    assert choose_share(data, evidence, themes, SETTINGS, lambda: ()).trials == aside
+    assert choose_share(data, evidence, themes, CHOOSING, lambda: ()).trials == aside
     monkeypatch.setattr(share_module, "ENOUGH_ASIDE", data.held_out.size)
-    assert choose_share(data, evidence, themes, SETTINGS, lambda: iter(parts)).trials == aside
+    assert choose_share(data, evidence, themes, CHOOSING, lambda: iter(parts)).trials == aside
     monkeypatch.undo()
     silent = replace(parts[1][0], target=np.ones(parts[1][0].n_docs))
     bad = [parts[0], (silent, parts[1][1])]
-    assert choose_share(data, evidence, themes, SETTINGS, lambda: iter(bad)).trials == aside
+    assert choose_share(data, evidence, themes, CHOOSING, lambda: iter(bad)).trials == aside
 
 
 # ---- start --------------------------------------------------------------------------------------

@@ -54,6 +54,8 @@ class Fitted:
         What each word says about the target (focused models).
     word_cost : float or None
         c, what a word's evidence had to exceed to be kept (focused models).
+    discoveries : bool
+        Whether words that say more than noise were kept, and no others (focused models).
     inclusion_prior : float or None
         The share of tokens that words were kept up to (focused models).
     supervision_weight : float or None
@@ -92,6 +94,7 @@ class Fitted:
     converged: bool | None = None
     evidence: np.ndarray | None = None
     word_cost: float | None = None
+    discoveries: bool = False
     inclusion_prior: float | None = None
     supervision_weight: float | None = None
     shaping: str | None = None

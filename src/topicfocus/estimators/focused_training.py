@@ -135,6 +135,7 @@ class FocusedTrainer:
             history=history,
             evidence=result.evidence,
             word_cost=result.word_cost,
+            discoveries=result.discoveries,
             inclusion_prior=result.inclusion_prior if selects else None,
             supervision_weight=result.supervision_weight,
             shaping=("themes" if self.settings.themes else "graded") if selects else None,

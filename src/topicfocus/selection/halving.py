@@ -36,6 +36,7 @@ from topicfocus.selection.resampling import (
 )
 from topicfocus.selection.stable import Stability
 from topicfocus.selection.substitutes import find_substitutes
+from topicfocus.solvers.focus.held import HeldShare
 
 #: Of what a record of a pair holds; those of another number cannot be gone on with.
 RECORDS = 3
@@ -140,7 +141,7 @@ def _pairs(
     model: Any,
     data: Data,
     n_resamples: int,
-    share: float | None,
+    share: HeldShare | None,
     n_jobs: int | None,
     checkpoint: Any,
     seed: int,

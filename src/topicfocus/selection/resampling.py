@@ -15,7 +15,7 @@ from topicfocus.selection.documents import Data
 from topicfocus.selection.figures import TOP, kept_words
 from topicfocus.selection.folds import halves
 from topicfocus.selection.parallel import refusing_interrupts
-from topicfocus.solvers.focus.held import holding_share
+from topicfocus.solvers.focus.held import HeldShare, holding_share
 from topicfocus.solvers.linear import fit_linear, target_columns
 
 #: Ridge of the regression on documents that had no part in a model: what it says is to be without
@@ -99,11 +99,11 @@ def counted(data: Data) -> Any:
     return data.X if weight is None else data.rows(np.flatnonzero(np.asarray(weight) > 0)).X
 
 
-def chosen_share(model: Any) -> float | None:
+def chosen_share(model: Any) -> HeldShare | None:
     """What an automatic share of words came to; None for models that choose none."""
     if getattr(model, "inclusion_prior", None) != "auto":
         return None
-    return float(model.inclusion_prior_)
+    return HeldShare(float(model.inclusion_prior_), model.fitted_.discoveries)
 
 
 def fit_pair(
@@ -113,7 +113,7 @@ def fit_pair(
     reference: np.ndarray,
     classes: bool,
     seed: int,
-    share: float | None = None,
+    share: HeldShare | None = None,
 ) -> dict[str, Any]:
     """The record of a pair: of each half what it kept, and its topics beside the model's.
 

@@ -406,6 +406,7 @@ def cut(
     drop: np.ndarray | None = None,
     smallest: int = 10,
     limit: bool = False,
+    discoveries: bool = False,
 ) -> np.ndarray:
     """Columns kept: the words with the most evidence per token, up to a share of all tokens.
 
@@ -414,8 +415,9 @@ def cut(
     `vocabulary` of the words to choose from. A `share` above that goes on with words of less
     evidence, as many of all words, after those. Sorted by score and cut where the kept tokens
     reach `share`, so that a larger share keeps a superset. Where it is a `limit` only, words of
-    less evidence must have that of a `least_discovery`. `keep` and `drop` are columns decided by
-    the user.
+    less evidence must have that of a `least_discovery`; `discoveries`: all words must, or exceed
+    2 log V. The `smallest` number of words is kept in any case. `keep` and `drop` are columns
+    decided by the user.
     """
     n_words = len(evidence)
     seen = word_count > 0
@@ -431,6 +433,10 @@ def cut(
     rank = evidence / often
     second = lowest * rank / max(float(rank.max()), 1e-300)
     score = np.where(less, np.maximum(second, 1e-300), first)
+    if discoveries:
+        least = min(least_discovery(evidence[seen]), 2 * math.log(max(int(seen.sum()), 2)))
+        best = np.sort(np.where(seen, evidence, -np.inf))[-min(smallest, n_words)]
+        score[evidence < min(least, best)] = -1.0
     forced = np.zeros(n_words, dtype=bool)
     if drop is not None:
         score[drop] = -1.0

@@ -6,6 +6,7 @@ If the evidence runs out before a share the user gave, words that follow the sam
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,17 +27,25 @@ RELEVANT_TOKENS = 10.0
 class Cut:
     """Columns kept, the share of tokens they were cut at, and c, what a word had to exceed.
 
-    Without selection the share is 1 and there is no cost.
+    Without selection the share is 1 and there is no cost. `discoveries`: kept are words that say
+    more than noise, and no others; the share is what their tokens come to.
     """
 
     kept: np.ndarray
     share: float
     word_cost: float | None
+    discoveries: bool = False
 
 
 def automatic_inclusion(problem: Problem) -> float:
     """About ten relevant tokens a document, but at least 5% and at most 80% of the tokens."""
     return float(np.clip(RELEVANT_TOKENS / max(problem.mean_length(), 1e-300), 0.05, 0.8))
+
+
+def is_chosen(settings: FocusSettings) -> bool:
+    """Whether the data choose how many words are kept: not the user, a plan or an earlier fit."""
+    given = settings.inclusion_prior is not None or held_share() is not None or settings.stable
+    return settings.select and not given and len(settings.plan.share_steps) > 1
 
 
 def possible_shares(data: FocusData, settings: FocusSettings) -> tuple[float, ...]:
@@ -48,11 +57,78 @@ def possible_shares(data: FocusData, settings: FocusSettings) -> tuple[float, ..
         return (float(settings.inclusion_prior),)
     held = held_share()
     if held is not None:
-        return (held,)
+        return (held.share,)
     if settings.stable:
         return (settings.plan.largest_share,)
     plan, least = settings.plan, automatic_inclusion(data.train)
     return tuple(sorted({min(least * step, plan.largest_share) for step in plan.share_steps}))
+
+
+def automatic_cuts(
+    data: FocusData, evidence: WordEvidence, settings: FocusSettings
+) -> tuple[Cut, ...]:
+    """The words of each possible share, and discoveries alone, fewest first.
+
+    A larger share that has no words to add is left out. Discoveries are tried where there is a
+    choice: where few words say anything, those that a share is filled up with are noise.
+    """
+    held = held_share()
+    if settings.select and settings.inclusion_prior is None and held and held.discoveries:
+        return (cut_discoveries(data, evidence, settings, held.share),)
+    shares = possible_shares(data, settings) if settings.select else (1.0,)
+    cuts = [cut_vocabulary(data, evidence, settings, share) for share in shares]
+    if is_chosen(settings):
+        cuts.append(cut_discoveries(data, evidence, settings))
+    found: list[Cut] = []
+    for one in sorted(cuts, key=lambda one: len(one.kept)):
+        if not found or len(one.kept) > len(found[-1].kept):
+            found.append(one)
+    return tuple(found)
+
+
+def cut_again(data: FocusData, evidence: WordEvidence, settings: FocusSettings, before: Cut) -> Cut:
+    """The words that other documents keep by the rule of an earlier cut."""
+    if before.discoveries:
+        return cut_discoveries(data, evidence, settings, before.share)
+    return cut_vocabulary(data, evidence, settings, before.share)
+
+
+def cut_discoveries(
+    data: FocusData,
+    evidence: WordEvidence,
+    settings: FocusSettings,
+    share: float | None = None,
+) -> Cut:
+    """The words that say more than noise, but for a tenth of them; up to the largest share.
+
+    `share`: what they came to when they were chosen, which goes on being their name.
+    """
+    plan, count = settings.plan, data.word_counts
+    amount = evidence.amount(plan.marginal_share)
+    kept = cut(
+        amount,
+        count,
+        plan.largest_share,
+        vocabulary=plan.smallest_vocabulary,
+        keep=settings.keep,
+        drop=settings.drop,
+        limit=True,
+        discoveries=True,
+    )
+    _check_some(kept)
+    if share is None:
+        share = float(count[kept].sum() / max(count.sum(), 1e-300))
+    cost = least_discovery(amount[count > 0])
+    most = 2 * math.log(max(int(np.sum(count > 0)), 2))
+    return Cut(kept=kept, share=share, word_cost=min(cost, most), discoveries=True)
+
+
+def _check_some(kept: np.ndarray) -> None:
+    if len(kept) == 0:
+        raise ValueError(
+            "No word says anything about the target beyond noise, so none is kept. Force some with "
+            "keep_words, or check that documents and targets belong together."
+        )
 
 
 def cut_vocabulary(
@@ -75,11 +151,7 @@ def cut_vocabulary(
         drop=settings.drop,
         limit=limit,
     )
-    if len(kept) == 0:
-        raise ValueError(
-            "No word says anything about the target beyond noise, so none is kept. Force some with "
-            "keep_words, or check that documents and targets belong together."
-        )
+    _check_some(kept)
     occurring = amount[data.word_counts > 0]
     cost = description_cost(occurring, share, plan.smallest_vocabulary)
     if limit:

@@ -15,7 +15,7 @@ from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.solvers.checkpoints import stage
-from topicfocus.solvers.focus.cut import Cut, cut_vocabulary
+from topicfocus.solvers.focus.cut import Cut, cut_again
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.draft import Drafts, drafts_for
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
@@ -82,7 +82,7 @@ def fit_focused(
         alike = diversity(chosen.state.topic_word)
         found.append((alike, chosen, first.explained))
         distinct = alike >= LEAST_DIVERSITY or chosen.interrupted or passes.drafts is not None
-        more = bool(trials) and first.cut.share < trials[-1].share
+        more = bool(trials) and first.cut.share != trials[-1].share
         larger += 1
     _, chosen, explained = found[-1] if distinct else max(found, key=lambda pair: pair[0])
     data, evidence = passes.data, passes.evidence
@@ -177,7 +177,7 @@ def _fit_again(
     Where η is graded topics start from those of the earlier one, and half of the steps is enough.
     Where η is free, stopping early is part of the fit: it starts anew.
     """
-    cut = cut_vocabulary(data, evidence, settings, earlier.cut.share)
+    cut = cut_again(data, evidence, settings, earlier.cut)
     start = start_topics(data, evidence, cut, themes, settings, earlier)
     if drafts is not None:
         start, most = drafts.begin(start, cut.kept)
@@ -301,6 +301,7 @@ def _result(
         state=expand(chosen, data.word_counts),
         inclusion_prior=chosen.cut.share,
         word_cost=chosen.cut.word_cost,
+        discoveries=chosen.cut.discoveries,
         supervision_weight=chosen.supervision_weight,
         evidence=evidence.amount(settings.plan.marginal_share),
         explained=explained,

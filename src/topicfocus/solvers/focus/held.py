@@ -3,7 +3,8 @@
 Whoever fits a model again to a part of its documents may want to see what other documents change,
 and not that fewer of them choose another share by themselves. In a block of `holding_share` an
 automatic share has one value. It stays a limit: unlike a share that a user gives, it is not filled
-up with words that have no evidence of their own (`cut`).
+up with words that have no evidence of their own (`cut`). If discoveries alone were kept, they are
+what is kept again.
 """
 
 from __future__ import annotations
@@ -11,12 +12,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
 
-_HELD: ContextVar[float | None] = ContextVar("topicfocus_held_share", default=None)
+
+class HeldShare(NamedTuple):
+    """A share of the tokens, and whether words are kept by it or discoveries alone."""
+
+    share: float
+    discoveries: bool = False
+
+
+_HELD: ContextVar[HeldShare | None] = ContextVar("topicfocus_held_share", default=None)
 
 
 @contextmanager
-def holding_share(share: float | None) -> Iterator[None]:
+def holding_share(share: HeldShare | None) -> Iterator[None]:
     """Automatic shares of fits in this block are this one, or, with None, chosen as always."""
     token = _HELD.set(share)
     try:
@@ -25,6 +35,6 @@ def holding_share(share: float | None) -> Iterator[None]:
         _HELD.reset(token)
 
 
-def held_share() -> float | None:
+def held_share() -> HeldShare | None:
     """The share of the block this is called in."""
     return _HELD.get()

@@ -87,6 +87,8 @@ class FocusResult:
         The share of tokens that the final cut used.
     word_cost : float or None
         c of that cut, what a word's evidence had to exceed; None where all words are kept.
+    discoveries : bool
+        Whether it kept discoveries alone (`cut`).
     supervision_weight : float
         λ.
     evidence : array (words,)
@@ -105,6 +107,7 @@ class FocusResult:
     state: ModelState
     inclusion_prior: float
     word_cost: float | None
+    discoveries: bool
     supervision_weight: float
     evidence: np.ndarray
     explained: float

@@ -75,7 +75,7 @@ class ShapingPlan:
 #: Topics that are about something, each with a direction, of words that count by their strength.
 THEMED = ShapingPlan(
     largest_share=0.5,
-    share_steps=(1.0, 2.0, 4.0),
+    share_steps=(2.0, 4.0),
     supervision_per_token=0.3,
     prior_precision=9.0,
     start_spread=3.0,

@@ -27,7 +27,7 @@ from scipy import sparse
 
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import map_in_order
-from topicfocus.solvers.focus.cut import Cut, cut_vocabulary, possible_shares
+from topicfocus.solvers.focus.cut import Cut, automatic_cuts, cut_again
 from topicfocus.solvers.focus.data import FocusData, sample_rows
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.result import ShareTrial
@@ -72,8 +72,7 @@ def choose_share(
     folds: Folds | None = None,
 ) -> ChosenShare:
     """The words to keep and the topics to start from."""
-    shares = possible_shares(data, settings) if settings.select else (1.0,)
-    cuts = _different(cut_vocabulary(data, evidence, settings, share) for share in shares)
+    cuts = automatic_cuts(data, evidence, settings)
     jobs = _threads(data)
     starts = tuple(
         map_in_order(
@@ -82,25 +81,16 @@ def choose_share(
     )
     if len(cuts) == 1:
         return ChosenShare(cuts=cuts, starts=starts)
-    parts, shares = [], tuple(cut.share for cut in cuts)
+    parts = []
     if folds is not None and data.held_out.size < ENOUGH_ASIDE:
         penalties = [start.penalties for start in starts]
-        parts = _by_folds(data, evidence, themes, settings, shares, penalties, folds)
+        parts = _by_folds(data, evidence, themes, settings, cuts, penalties, folds)
     if not parts:
         parts = [_compared(data, starts)]
-    trials = _trials(shares, parts)
+    trials = _trials([cut.share for cut in cuts], parts)
     n_words = min(WORDS_A_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
     taken = smallest_good(trials, [len(cut.kept) >= n_words for cut in cuts])
     return ChosenShare(cuts=cuts[taken:], starts=starts[taken:], trials=trials)
-
-
-def _different(cuts: Iterable[Cut]) -> tuple[Cut, ...]:
-    """Those that keep more words than the one before: a larger share may have none to add."""
-    found: list[Cut] = []
-    for cut in cuts:
-        if not found or len(cut.kept) > len(found[-1].kept):
-            found.append(cut)
-    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +122,7 @@ def _by_folds(
     evidence: WordEvidence,
     themes: Themes | None,
     settings: FocusSettings,
-    shares: Sequence[float],
+    whole: Sequence[Cut],
     penalties: Sequence[tuple[float, ...]],
     folds: Folds,
 ) -> list[_Compared]:
@@ -145,7 +135,7 @@ def _by_folds(
         part = FocusData.of(*fold, data.family, data.past)
         own = gather_evidence(part, evidence.penalties, settings.stable)
         try:
-            cuts = [cut_vocabulary(part, own, settings, share) for share in shares]
+            cuts = [cut_again(part, own, settings, cut) for cut in whole]
         except ValueError:  # there is no word in this fold that says anything
             return None
         return _compared(
