@@ -6,12 +6,16 @@ If the evidence runs out before a share the user gave, words that follow the sam
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from topicfocus.inference.focused.evidence import cut, description_cost, least_discovery
+from topicfocus.inference.focused.evidence import (
+    cut,
+    description_cost,
+    discovery_cost,
+    least_discovery,
+)
 from topicfocus.inference.focused.factors import complete_by_factors
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.focus.data import FocusData
@@ -114,13 +118,13 @@ def cut_discoveries(
         drop=settings.drop,
         limit=True,
         discoveries=True,
+        n_signals=evidence.n_signals,
     )
     _check_some(kept)
     if share is None:
         share = float(count[kept].sum() / max(count.sum(), 1e-300))
-    cost = least_discovery(amount[count > 0])
-    most = 2 * math.log(max(int(np.sum(count > 0)), 2))
-    return Cut(kept=kept, share=share, word_cost=min(cost, most), discoveries=True)
+    cost = discovery_cost(amount[count > 0], evidence.n_signals)
+    return Cut(kept=kept, share=share, word_cost=cost, discoveries=True)
 
 
 def _check_some(kept: np.ndarray) -> None:
@@ -150,13 +154,14 @@ def cut_vocabulary(
         keep=settings.keep,
         drop=settings.drop,
         limit=limit,
+        n_signals=evidence.n_signals,
     )
     _check_some(kept)
     occurring = amount[data.word_counts > 0]
     cost = description_cost(occurring, share, plan.smallest_vocabulary)
     if limit:
         most = description_cost(occurring, 0.0, plan.smallest_vocabulary)
-        cost = min(most, max(cost, least_discovery(occurring)))
+        cost = min(most, max(cost, least_discovery(occurring, evidence.n_signals)))
     evident = np.flatnonzero((amount > cost) & (data.word_counts > 0))
     if settings.drop is not None:
         evident = np.setdiff1d(evident, settings.drop)

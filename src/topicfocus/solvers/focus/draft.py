@@ -28,7 +28,7 @@ from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.start import Start, carry_over
 
 #: Steps of shaping for the first draft of a path, and for those that go on from another.
-FIRST_STEPS, LATER_STEPS = 8, 4
+FIRST_STEPS, LATER_STEPS = 6, 3
 
 
 @dataclass

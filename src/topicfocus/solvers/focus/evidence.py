@@ -111,6 +111,11 @@ class WordEvidence:
     held_residuals: tuple[Residuals, ...]
     lasting: np.ndarray | None = None
 
+    @property
+    def n_signals(self) -> int:
+        """How many a word may say something about: one, or a class or target each."""
+        return self.slopes.shape[1]
+
     def amount(self, marginal_share: float) -> np.ndarray:
         """E_v, what words are kept by: of the signal that the word says most about."""
         if self.lasting is not None:
