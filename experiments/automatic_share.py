@@ -163,7 +163,7 @@ def page() -> str:
         "for pang_lee and yelp, accuracy for newsgroups, AUC otherwise; the share of least loss is",
         "taken with hindsight, from the very documents scored. imdb has 10,000 training documents,",
         "diabetes 20,000. The rule is the default: not worse than the best share by more than one",
-        "standard error of the difference, on five folds of the training part; on the validation",
+        "standard error of the difference, on four folds of the training part; on the validation",
         "part for those two, which have enough documents there. Within one: the loss is above the",
         "least by no more than one standard error of the latter (not of the difference). Where the",
         "automatic share is a limit that is not reached, the same share given, which is, stands",
