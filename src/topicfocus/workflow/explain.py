@@ -74,7 +74,7 @@ def explain_text(
     >>> {word: round(amount, 1) for word, amount in found["words"].items()}
     {'superb': 0.5}
     >>> f"{found['before']:.1f} stars without words, {found['after']:.1f} with them"
-    '5.2 stars without words, 5.7 with them'
+    '5.5 stars without words, 6.0 with them'
     """
     if not text.strip():
         raise SettingError(f'there is no text to explain: {setting("text")} "...".')

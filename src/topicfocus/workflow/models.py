@@ -124,7 +124,7 @@ def load_model(
     >>> from topicfocus.workflow import load_model
     >>> saved = load_model("reviews-topics")
     >>> saved.estimator.top_words(3, saved.counter.get_feature_names_out())
-    [['masterpiece', 'enjoyable', 'brilliant'], ['awful', 'worst', 'terrible']]
+    [['masterpiece', 'brilliant', 'enjoyable'], ['awful', 'worst', 'terrible']]
     >>> saved.whole.predict(["a superb masterpiece"]).shape
     (1,)
     """
