@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -57,6 +58,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # xdist would begin with the file of most tests
     warm_kernels.warm(processes=min(2, os.cpu_count() or 1))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and all modules stay until the end: the collector need not look again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:

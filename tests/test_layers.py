@@ -1,6 +1,7 @@
 """The way of the data is the way of the imports: a layer knows only the layers before it."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,10 +32,15 @@ LAYERS = (
 BELOW = ("folders", "interrupts", "shown")
 
 
+@cache
+def nodes(path):
+    """All of a file's syntax tree: every test below looks at every file."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported(path):
     """Layers of topicfocus that a file imports anywhere, functions included."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in nodes(path):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -72,8 +78,7 @@ def test_nothing_below_the_estimators_knows_scikit_learn(layer):
     for path in (ROOT / layer).glob("**/*.py"):
         if path == ROOT / "text" / "counter.py":
             continue  # the vectoriser is an estimator; what it is made of is not
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
+        for node in nodes(path):
             module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else [module or ""]
             assert not any(name.startswith("sklearn") for name in names), path
@@ -81,7 +86,7 @@ def test_nothing_below_the_estimators_knows_scikit_learn(layer):
 
 def attributes(path):
     """Every `value._name` of a file whose value is not the object or class itself."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             itself = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
             if not (itself or node.attr.startswith("__")):
@@ -98,7 +103,7 @@ def test_no_folder_reads_private_names_of_another(layer):
     files = sorted((ROOT / layer).glob("**/*.py"))
     own = set()
     for path in files:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 own.add(node.name)
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -125,7 +130,7 @@ ALLOWED = {
 
 def private_imports(path, layer):
     """Names with an underscore that a file imports from another folder."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("topicfocus."):
             if node.module.split(".")[1] == layer:
                 continue
@@ -142,7 +147,7 @@ FAMILIES = {"Gaussian", "Bernoulli", "Poisson", "Ordinal", "Categorical", "Sever
 @pytest.mark.parametrize("layer", [name for name in LAYERS if name != "families"])
 def test_only_families_know_which_family_it_is(layer):
     for path in (ROOT / layer).glob("**/*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance":
                 asked = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
                 where = f"{path.relative_to(ROOT)}:{node.lineno}"

@@ -1,7 +1,7 @@
-"""One cluster of three processes for all files of this folder, which run in one worker of xdist.
+"""One cluster of two processes for all files of this folder, which run in one worker of xdist.
 
 Processes that import Numba take seconds to start. A test may kill one of them: another comes. They
-end after the last test of the folder: Dask's processes take an eighth of a core while they wait.
+end after the last test of the folder.
 """
 
 from contextlib import ExitStack
@@ -11,17 +11,37 @@ import pytest
 
 HERE = Path(__file__).parent
 CLUSTER = pytest.StashKey[ExitStack]()
+#: Dask looks at itself many times a second, which was a tenth of a core while nothing was done.
+QUIET = {
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "2s",
+}
 
 
 @pytest.fixture(scope="session")
 def client(request):
     pytest.importorskip("distributed")
+    import dask.config
+
     from topicfocus.distributed import connected
 
     opened = ExitStack()
     request.config.stash[CLUSTER] = opened
-    yield opened.enter_context(connected("local", workers=3))
+    opened.enter_context(dask.config.set(QUIET))  # workers get the settings of this process
+    yield opened.enter_context(connected("local", workers=2))
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def one_penalty():
+    """Evidence from one ridge regression: a path of six is half of the passes of a fit, all alike.
+
+    The whole path is in `test_the_model_is_that_of_one_machine` and the examples.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("topicfocus.solvers.focus.evidence.PENALTIES", (1000.0,))
+        yield
 
 
 @pytest.hookimpl(trylast=True)

@@ -14,7 +14,7 @@ from topicfocus.datasets import make_reviews
 from topicfocus.distributed import DaskCounts, DaskTexts
 from topicfocus.selection import TopicSearchCV, compare_models, stability
 
-pytestmark = [pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("one_penalty")]
 
 
 @pytest.fixture(scope="module")

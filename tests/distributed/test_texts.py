@@ -22,7 +22,7 @@ from topicfocus.text.shares import shares_of, take_seen
 from topicfocus.workflow import SettingError, fit_file
 from topicfocus.workflow.stored import stores
 
-pytestmark = [pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("one_penalty")]
 
 
 @pytest.fixture(scope="module")

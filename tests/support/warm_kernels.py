@@ -29,6 +29,7 @@ def joint_models() -> None:
     model.log_likelihood(counts, ratings)
     for solver in ("stochastic", "gradient"):
         topicfocus.SLDARegressor(solver=solver, **few).fit(counts, ratings)
+    topicfocus.LDA(**few).fit(counts)  # without targets: most fits of more than these documents
     model = topicfocus.SLDARegressor(**few)
     model.partial_fit(counts[:20], ratings[:20])
     np.testing.assert_array_equal(model.n_features_in_, counts.shape[1])
