@@ -95,9 +95,18 @@ class _Command:
             otherwise(unraisable)
         elif not self.over:
             self.times -= 1
-            self.again = threading.Timer(AGAIN, _thread.interrupt_main)
+            self.again = threading.Timer(AGAIN, _ask_again)
             self.again.daemon = True
             self.again.start()
+
+
+def _ask_again() -> None:
+    """Ctrl-C once more, by a signal where there are any: it also ends a wait of the main thread."""
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 _COMMAND = _Command()
