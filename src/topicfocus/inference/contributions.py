@@ -29,7 +29,8 @@ from topicfocus.corpus.parts import in_memory
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
 
-_BLOCK = 200_000  # nonzero counts held with their responsibilities at a time
+#: Nonzero counts held with their responsibilities at a time: those of 50 topics fit the cache.
+_BLOCK = 1 << 14
 
 
 @dataclass(frozen=True)
