@@ -179,6 +179,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
     composition = mix_methods.composition
     relevant_words = mix_methods.relevant_words
     top_words = word_methods.top_words
+    word_ranks = word_methods.word_ranks
     context_words = available_if(_drops_words)(word_methods.context_words)
     explain = available_if(_is_supervised)(effect_methods.explain)
     topic_effects = available_if(_is_supervised)(effect_methods.topic_effects)

@@ -16,6 +16,7 @@ from topicfocus.estimators.effect_tables import (
 from topicfocus.estimators.explanation import Explanation
 from topicfocus.estimators.parameters import check_count
 from topicfocus.estimators.word_methods import column_names
+from topicfocus.estimators.word_order import naming_order
 
 if TYPE_CHECKING:
     from topicfocus.estimators.base import TopicModel
@@ -66,7 +67,8 @@ def explain(
     """
     documents = self._new_documents(X, exposure=exposure, covariates=covariates)
     names = column_names(self, vocabulary)
-    about = tuple(", ".join(words) for words in self.top_words(3, names, order="relevance"))
+    order = naming_order(self.fitted_)
+    about = tuple(", ".join(words) for words in self.top_words(3, names, order=order))
     return explanation.explain(self.fitted_, documents, names, self.n_jobs, about)
 
 

@@ -68,9 +68,11 @@ class Fitted:
         Inclusion priors that were tried, the share of the held-out deviance that each explains, and
         the standard error of that (focused models).
     context : array (words, topics) or None
-        How often each dropped word occurs beside the tokens of each topic, zero for kept words
-        (models that select words; None in older files). After `partial_fit`, of the documents
-        that were at hand.
+        How often each word occurs beside the tokens of each topic, its own left out (models that
+        select words; None in older files, or zero for kept words). After `partial_fit`, of the
+        documents that were at hand.
+    leaning : array (words, predictors) or None
+        Slope of each word against the targets, by itself (focused models; None in older files).
     openness : tuple of float or None
         ρ of each target: how much of what the words leave open of its predictor, by the Laplace
         approximation, held-out documents bear out (focused models); None stands for 1.
@@ -104,6 +106,7 @@ class Fitted:
     openness: tuple[float, ...] | None = None
     typical_shares: np.ndarray | None = None
     excess: tuple[float, ...] | None = None
+    leaning: np.ndarray | None = None
 
     # ---- as a user sees it -----------------------------------------------------------------------
 
@@ -274,8 +277,8 @@ class Fitted:
         """
         if self.selected_words is None:
             return None
-        beside = context_counts(self.seen(corpus), self.tokens(corpus, mixes), weight)
-        beside[self.selected_words] = 0.0
+        tokens = self.tokens(corpus, mixes)
+        beside = context_counts(corpus, self.state, mixes, tokens, weight, self.sees_roots)
         return beside.astype(np.float32)
 
     def predictor_variance(

@@ -134,6 +134,7 @@ class FocusedTrainer:
             n_iter=n_iter,
             history=history,
             evidence=result.evidence,
+            leaning=result.slopes if selects else None,
             word_cost=result.word_cost,
             discoveries=result.discoveries,
             inclusion_prior=result.inclusion_prior if selects else None,

@@ -106,7 +106,7 @@ def with_context(
     n_jobs: int | None,
     before: Fitted | None = None,
 ) -> Fitted:
-    """With what these documents show of the topics: dropped words beside them, typical shares.
+    """With what these documents show of the topics: words beside them, typical shares.
 
     Words are added to what was counted `before`, for topics that go on from those.
     """
@@ -116,8 +116,7 @@ def with_context(
     mixes = fitted.mixes(corpus, n_jobs, tolerance=1e-5)
     context = fitted.context_of(corpus, weight, mixes)
     if context is not None and before is not None and before.context is not None:
-        assert fitted.selected_words is not None
-        context = context + np.where(fitted.selected_words[:, None], 0, before.context)
+        context = context + before.context
     shares = None
     if fitted.targets is not None and weight.sum() > 0:
         shares = found_shares(mixes, weight, default_quantiles(fitted))

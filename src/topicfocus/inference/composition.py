@@ -16,9 +16,10 @@ from scipy import sparse
 from topicfocus.corpus import Corpus
 from topicfocus.corpus.parts import Rows, sum_bounds
 from topicfocus.inference.contributions import document_blocks
-from topicfocus.inference.passes import Arrays, Task, run_pass, transposed_dot, zeros
+from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
+from topicfocus.kernels.products import add_beside
 
 
 def topic_tokens(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> np.ndarray:
@@ -53,12 +54,32 @@ def composition(tokens: np.ndarray, prior: np.ndarray) -> np.ndarray:
     return np.where(some, tokens / np.where(some, total, 1.0), prior / prior.sum())
 
 
-def context_counts(corpus: Corpus, tokens: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """C_vk = Σ_d w_d c_dv r_dk, words x topics: occurrences of v beside the tokens of topic k.
+def context_counts(
+    corpus: Corpus,
+    state: ModelState,
+    mixes: np.ndarray,
+    tokens: np.ndarray,
+    weight: np.ndarray,
+    roots: bool,
+) -> np.ndarray:
+    """C_vk = Σ_d w_d c_dv s_dvk, words x topics: occurrences of v beside the tokens of topic k.
 
-    r_d is the composition of document d. Documents without relevant words have none, and say
-    nothing here.
+    s_dv is the composition of document d without word v itself: for a word that topics contain,
+    whether it goes with the *other* words of a topic is the question. Documents without other
+    relevant words say nothing here. With `roots` √c_dv is counted. `tokens` are those of
+    `topic_tokens`.
     """
-    total = tokens.sum(axis=1)
-    shares = tokens * (weight / np.where(total > 0, total, 1.0))[:, None]
-    return transposed_dot(corpus.counts, shares)
+    words = mix_weights(state).table
+    task = Task(
+        kernel=_beside,
+        make=zeros((corpus.n_words, state.n_topics)),
+        shared=(tuple(words), roots),
+        given=(mixes, tokens, np.ascontiguousarray(weight, dtype=np.float64)),
+    )
+    (out,) = run_pass(corpus.counts, task, sum_bounds(corpus.counts.indptr), None)
+    return out
+
+
+def _beside(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
+    weights, roots = shared
+    add_beside(*rows, weights, *given, roots, total[0])

@@ -1,4 +1,4 @@
-"""Products of documents x words counts with tall matrices, row after row.
+"""Products of documents x words counts with tall matrices, row after row, and sums like them.
 
 SciPy has them, but not to go on with a sum that was begun: a chunk of documents that is read in
 pieces has to give the same last bit as one that is read at once, and as SciPy.
@@ -6,7 +6,12 @@ pieces has to give the same last bit as one that is read at once, and as SciPy.
 
 from __future__ import annotations
 
-from topicfocus.kernels.compile import exact_kernel
+import numpy as np
+
+from topicfocus.kernels.compile import exact_kernel, kernel
+
+#: Of a document's relevant tokens: less than this share of them is rounding.
+_NOTHING = 1e-9
 
 
 @exact_kernel
@@ -46,3 +51,45 @@ def add_words(indptr, indices, data, r, out):
             value, sums = data[j], out[indices[j]]
             for l in range(n_columns):
                 sums[l] += value * row[l]
+
+
+@kernel
+def add_beside(indptr, indices, data, weights, mixes, tokens, doc_weight, roots, out):
+    """out_vk += Σ_d w_d c_dv s_dvk: words beside the tokens of each topic, their own left out.
+
+    s_dvk is topic k's share of what the document has of all topics without word v,
+
+        n_dk - c_dv m_v r_dvk,   r_dvk = β_vk θ_dk / Σ_j β_vj θ_dj,
+
+    and of n_dk itself for a word that no topic counts (m_v = 0). `weights` are β and m. Where
+    nothing is left, the word is beside none. With `roots` √c_dv is added up instead of c_dv.
+    """
+    table, multiplicity = weights
+    n_topics = out.shape[1]
+    rest = np.empty(n_topics)
+    for d in range(indptr.shape[0] - 1):
+        mine, theta = tokens[d], mixes[d]
+        total = 0.0
+        for k in range(n_topics):
+            total += mine[k]
+        if not total > 0.0:
+            continue
+        for j in range(indptr[d], indptr[d + 1]):
+            v = indices[j]
+            beta, own, left = table[v], data[j] * multiplicity[v], total
+            if own > 0.0:
+                left = total - own
+                if left <= _NOTHING * total:
+                    continue
+                mixed = 0.0
+                for k in range(n_topics):
+                    mixed += beta[k] * theta[k]
+                for k in range(n_topics):
+                    rest[k] = max(mine[k] - own * beta[k] * theta[k] / mixed, 0.0)
+            else:
+                for k in range(n_topics):
+                    rest[k] = mine[k]
+            value = np.sqrt(data[j]) if roots else data[j]
+            value, sums = doc_weight[d] * value / left, out[v]
+            for k in range(n_topics):
+                sums[k] += value * rest[k]

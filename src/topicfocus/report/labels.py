@@ -11,7 +11,7 @@ import numpy as np
 
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.estimators.word_order import first_words, word_scores
+from topicfocus.estimators.word_order import first_words, naming_order, topic_scores
 from topicfocus.families import FAMILIES, family_name, scale_name, target_kind
 from topicfocus.report.codes import spoken
 from topicfocus.report.curves import link_curve
@@ -170,7 +170,7 @@ def describe_predictors(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def topic_names(inputs: Inputs, given: Any) -> list[str]:
-    """The user's names, else the most relevant words."""
+    """The user's names, else the words that tell a topic from the others."""
     n_topics = inputs.fitted.state.n_topics
     if given is not None and not isinstance(given, Mapping):
         names = listed("names", given, n_topics)
@@ -180,9 +180,8 @@ def topic_names(inputs: Inputs, given: Any) -> list[str]:
     unknown = [k for k in own if not (isinstance(k, (int, np.integer)) and 0 <= k < n_topics)]
     if unknown:
         raise ValueError(f"names has {unknown[0]!r}, but topics are numbered 0 to {n_topics - 1}.")
-    # Names are to tell topics apart, whatever the order that their words are shown in.
-    share = inputs.fitted.word_share
-    scores = word_scores(inputs.model.components_, share, "relevance", _NAME_RELEVANCE)
+    order = naming_order(inputs.fitted)
+    scores = topic_scores(inputs.fitted, order, _NAME_RELEVANCE)
     words = first_words(scores, 4 * _NAME_WORDS, inputs.vocabulary, lambda s: s > -np.inf)
     said = [", ".join(_named(word) for word in _telling(chosen)[:_NAME_WORDS]) for chosen in words]
     return [str(own.get(k, said[k])) for k in range(n_topics)]

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
-from topicfocus.estimators.word_order import DEFAULT_ORDER, RELEVANCE
+from topicfocus.estimators.word_order import (
+    RELEVANCE,
+    first_words,
+    has_telling,
+    topic_scores,
+    usual_order,
+)
 from topicfocus.report.covariates import describe_covariates
 from topicfocus.report.documents import (
     document_summary,
@@ -47,8 +53,9 @@ VERSION = 2
 #: Bytes of a page, its own code and all data.
 PAGE_BUDGET = 1_490_000
 SMALLEST_TEXTS = 34_000
-#: Dropped words that each topic is shown with.
+#: Dropped words that each topic is shown with, and words of its own (as in topics.js).
 CONTEXT_WORDS = 12
+SHOWN_WORDS = 20
 
 
 @dataclass(frozen=True)
@@ -202,12 +209,22 @@ def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
         "error": errors,
         "prevalence": found.composition.mean(axis=0) if inputs.n_docs else prior / prior.sum(),
         "prior": prior,
-        "order": DEFAULT_ORDER,
+        "order": usual_order(fitted),
         "relevance": RELEVANCE,
+        "telling": _telling(inputs),
         "context": _context(inputs),
         "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
         "map": topic_map(fitted.components, state.coef_rows[0]),
     }
+
+
+def _telling(inputs: Inputs) -> list[list[int]] | None:
+    """Columns of the telling words of each topic, which the page cannot compute by itself."""
+    if not has_telling(inputs.fitted):
+        return None
+    scores, columns = topic_scores(inputs.fitted, "telling"), np.arange(len(inputs.vocabulary))
+    found = first_words(scores, SHOWN_WORDS, columns, lambda s: s > -np.inf)
+    return [[int(v) for v in words] for words in found]
 
 
 def _context(inputs: Inputs) -> list[list[int]] | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from topicfocus.corpus.parts import in_memory, take_rows
 from topicfocus.estimators.usefulness import no_words_kept
-from topicfocus.estimators.word_order import DEFAULT_ORDER
+from topicfocus.estimators.word_order import usual_order
 from topicfocus.workflow import summary
 from topicfocus.workflow.columns import remember_columns
 from topicfocus.workflow.count import Counted
@@ -179,7 +179,7 @@ def _result(
         "steps": model.n_iter_,
         "topics": summary.topics(model, counted.words, found, positive),
         "effects": summary.scale(model, found),
-        "word_order": DEFAULT_ORDER,
+        "word_order": usual_order(model.fitted_),
         "covariates": summary.covariates(model, source.columns.names.covariates),
         "words": summary.selection(model, counted.words, counts, found.words, positive),
         "held_out": judged.held_out,

@@ -12,7 +12,9 @@ const state = {
 const listeners = [];
 
 /** Orders of a topic's words; the first two are λ = 1 and another λ of the same formula. */
-const WORD_ORDERS = { probability: "probability", relevance: "relevance", frex: "frequency and exclusivity (FREX)" };
+const WORD_ORDERS = { telling: "what they tell", probability: "probability", relevance: "relevance", frex: "frequency and exclusivity (FREX)" };
+/** Orders that this model's words can be shown in: telling words are not known of every model. */
+const wordOrders = (data) => Object.entries(WORD_ORDERS).filter(([by]) => by !== "telling" || data.topics.telling);
 
 /** What the page begins with: the order of words that Python's `top_words` has, too. */
 const usual = { by: null, relevance: null };
@@ -76,7 +78,7 @@ function readAddress(model) {
   const relevance = given.get("relevance") === null ? NaN : Number(given.get("relevance"));
   const valid = relevance >= 0 && relevance <= 1;
   state.relevance = valid ? relevance : usual.relevance;
-  state.by = given.get("by") in WORD_ORDERS ? given.get("by") : valid ? "relevance" : usual.by;
+  state.by = wordOrders(data).some(([by]) => by === given.get("by")) ? given.get("by") : valid ? "relevance" : usual.by;
   state.x = given.get("x");
   state.y = given.get("y");
   state.query = given.get("query") || "";

@@ -304,6 +304,7 @@ def _result(
         discoveries=chosen.cut.discoveries,
         supervision_weight=chosen.supervision_weight,
         evidence=evidence.amount(settings.plan.marginal_share),
+        slopes=evidence.slopes,
         explained=explained,
         shares=trials,
         themes=themes,

@@ -92,6 +92,8 @@ class FocusResult:
     supervision_weight : float
         λ.
     evidence : array (words,)
+    slopes : array (words, predictors)
+        What each word says about each target by itself.
     explained : float
         Share of the held-out target that the first pass explains.
     shares : tuple of ShareTrial
@@ -110,6 +112,7 @@ class FocusResult:
     discoveries: bool
     supervision_weight: float
     evidence: np.ndarray
+    slopes: np.ndarray
     explained: float
     shares: tuple[ShareTrial, ...]
     themes: Themes | None
