@@ -19,16 +19,8 @@ from topicfocus.families import (
     several,
 )
 from topicfocus.inference.state import make_problem
-from topicfocus.solvers.linear import (
-    deviance,
-    explained_share,
-    fit_linear,
-    level,
-    null_deviance,
-    residuals,
-    shrink,
-    target_columns,
-)
+from topicfocus.solvers.deviance import deviance, explained_share, null_deviance, residuals, shrink
+from topicfocus.solvers.linear import fit_linear, level, target_columns
 
 N = 400
 X = np.random.default_rng(0).normal(size=(N, 3)) + 1.0

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from topicfocus.solvers.focus.stopping import StoppingRule, Watch, significantly_more
+from topicfocus.solvers.deviance import significantly_more
+from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 
 
 class Scripted(Watch):

@@ -34,7 +34,6 @@ from topicfocus.estimators.training import (
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
-from topicfocus.solvers.focus.draft import drafts_for
 from topicfocus.solvers.focus.share import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.solvers.stream import focus_stream
 from topicfocus.solvers.stream.reservoir import Reservoir
@@ -81,8 +80,7 @@ class FocusedTrainer:
             result = fit_focused(mine, theirs, family, self.settings, report, folds=folds)
         n_iter, history = len(result.history), _history(result)
         fitted = self._fitted(result, targets, n_iter, history, counted(seen))
-        if drafts_for(self.settings) is None:  # nobody asks a draft for words beside its topics
-            fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs)
+        fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs)
         self._say_what_is_missing(result)
         return Training(fitted, result.interrupted)
 

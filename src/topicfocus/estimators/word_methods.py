@@ -155,13 +155,13 @@ def context_words(self: TopicModel, n: int = 10, vocabulary: Any = None) -> list
     check_is_fitted(self)
     n = check_count("n", n)
     names = column_names(self, vocabulary)
-    if self.fitted_.context is None:
+    context, kept = self.fitted_.context, self.fitted_.selected_words
+    if context is None or kept is None:
         raise ValueError(
             "This model does not know which dropped words its topics go with: it was saved by "
             "a version that did not count them. Fit it again."
         )
-    scores = context_scores(self.fitted_.context, ~self.fitted_.selected_words)
-    return first_words(scores, n, names, lambda s: s > 0)
+    return first_words(context_scores(context, ~kept), n, names, lambda s: s > 0)
 
 
 def column_names(model: TopicModel, vocabulary: Any) -> Any:

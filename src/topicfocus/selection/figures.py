@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.word_order import reciprocal_ranks, topic_scores
 from topicfocus.metrics import coherence, target_agreement, topic_diversity
 from topicfocus.selection.documents import Data
 
@@ -18,18 +19,18 @@ FIGURES = ("npmi", "log_ratio", "agreement", "diversity", "words", "token_share"
 def figures_of(model: Any, train: Data, test: Data) -> dict[str, float]:
     """Coherence and diversity on training documents, agreement on the others; NaN where undefined.
 
-    Of models that are no topic models everything is NaN.
+    Of the words that topics are shown by. Of models that are no topic models everything is NaN.
     """
     fitted = getattr(model, "fitted_", None)
     if fitted is None:
         return dict.fromkeys(FIGURES, math.nan)
-    topics, counts = fitted.components, train.X
+    topics, counts = reciprocal_ranks(topic_scores(fitted)), train.X
     kept = kept_words(model)
     tokens = fitted.corpus(counts).word_counts
     return {
         "npmi": _figure(lambda: coherence(topics, counts, "npmi", TOP)),
         "log_ratio": _figure(lambda: coherence(topics, counts, "log_ratio", TOP)),
-        "agreement": _figure(lambda: agreement(fitted, test)),
+        "agreement": _figure(lambda: agreement(fitted, topics, test)),
         "diversity": _figure(lambda: topic_diversity(topics, TOP)),
         "words": float(kept.sum()),
         "token_share": float(tokens[kept].sum() / max(tokens.sum(), 1.0)),
@@ -42,7 +43,7 @@ def kept_words(model: Any) -> np.ndarray:
     return np.ones(model.fitted_.state.n_words, dtype=bool) if chosen is None else chosen
 
 
-def agreement(fitted: Any, test: Data) -> float:
+def agreement(fitted: Any, topics: np.ndarray, test: Data) -> float:
     """`target_agreement`, the mean over linear predictors (of classes and of several targets)."""
     if fitted.targets is None or test.y is None:
         return math.nan
@@ -56,7 +57,7 @@ def agreement(fitted: Any, test: Data) -> float:
         for l, row in enumerate(rows):
             target = codes[known, t] if len(rows) == 1 else codes[known, t] == l
             target = np.asarray(target, dtype=float)
-            found.append(target_agreement(fitted.components, coef[row], counts, target))
+            found.append(target_agreement(topics, coef[row], counts, target))
     return float(np.mean(found))
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from scipy.optimize import minimize
 
 from topicfocus.families import (
     carries_intercept,
-    common,
     free_gradient,
     free_parameters,
     is_quadratic,
@@ -29,7 +27,7 @@ from topicfocus.families import (
     with_noise_variance,
 )
 from topicfocus.inference.state import Problem
-from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihood_rows, likelihoods
+from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihoods
 
 #: Newton's steps of families without a quadratic likelihood are cut to this length.
 _LONGEST_STEP = 5.0
@@ -200,7 +198,7 @@ def _fit_scalar(column: Column, design: _Centred, penalty: float) -> tuple:
     x[-1] = level(column)[0]
     value, gradient, curvature = _scalar_likelihood(column, design, ridge, x)
     for _ in range(100):
-        step = _solved(curvature + np.diag(ridge), gradient)
+        step = solved(curvature + np.diag(ridge), gradient)
         if not quadratic:
             step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
         before = value
@@ -214,6 +212,11 @@ def _fit_scalar(column: Column, design: _Centred, penalty: float) -> tuple:
         if np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
             break
     return x[:-1, None], x[-1:], family
+
+
+def fit_slope(column: Column, predictor: np.ndarray, centre: np.ndarray) -> float:
+    """t of f = b + t·(predictor - centre), of a target with one predictor; all but no ridge."""
+    return float(_fit_scalar(column, _Centred(predictor, centre), 1e-6)[0][0, 0])
 
 
 def _scalar_likelihood(
@@ -232,7 +235,7 @@ def _scalar_likelihood(
     return value, gradient, curvature
 
 
-def _solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+def solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """Newton's step; the shortest one where weights are so large that a ridge is lost in them."""
     try:
         return np.linalg.solve(curvature, gradient)
@@ -331,7 +334,7 @@ def _classes_by_newton(
     loss, gradient, p = _class_loss(column, design, ridge, x)
     for _ in range(50):
         curvature = _class_curvature(design, p, column.weight, ridge)
-        step = -_solved(curvature, gradient.ravel()).reshape(x.shape)
+        step = -solved(curvature, gradient.ravel()).reshape(x.shape)
         # Moving all classes alike moves no probability: what is left of it is rounding.
         step -= step.mean(axis=1, keepdims=True)
         rate, before = 1.0, loss
@@ -399,98 +402,3 @@ def level(column: Column) -> np.ndarray:
         if abs(before) < 1e-10 * (1 + abs(x)):
             break
     return np.array([x])
-
-
-def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
-    """(s, t): predictor ← s + t·predictor on documents not trained on, t in [0.1, 1].
-
-    η is fitted to the documents that shaped the topics, and so is too sure of itself; only ever
-    shrunken, never stretched. `predictor` comes without the offset.
-    """
-    if column.width > 1:
-        factor = _class_factor(column, predictor)
-    else:
-        # Thresholds stay as they are: the predictor is moved, not the levels.
-        centre = np.average(predictor, axis=0, weights=column.weight)
-        factor = float(_fit_scalar(column, _Centred(predictor, centre), 1e-6)[0][0, 0])
-    factor = float(np.clip(factor, 0.1, 1.0))
-    moved = replace(column, offset=column.offset + factor * predictor)
-    return (level(moved) if column.width == 1 else _class_shift(moved)), factor
-
-
-def _class_factor(column: Column, predictor: np.ndarray) -> float:
-    """t of f = t·predictor + constants, by Newton's steps in t and the constants together.
-
-    Constants, of which one is free, have a ridge of 1e-9 beside a mean over documents; that of a
-    class nobody has sinks.
-    """
-    w = column.weight / column.weight.sum()
-    seen = np.bincount(column.target.astype(int), w, column.width)
-    own = w @ predictor[np.arange(len(predictor)), column.target.astype(int)]
-    x = np.zeros(1 + column.width)
-    x[0] = 1.0
-    curvature = np.empty((len(x), len(x)))
-    for _ in range(30):
-        f = column.offset + x[0] * predictor + x[1:]
-        p = in_blocks(class_rows, column.target, f)[1]
-        mean, expected = np.sum(p * predictor, axis=1), w @ p
-        gradient = np.append(own - w @ mean, seen - expected - 1e-9 * x[1:])
-        curvature[0, 0] = w @ (np.sum(p * predictor**2, axis=1) - mean**2)
-        curvature[0, 1:] = curvature[1:, 0] = w @ (p * (predictor - mean[:, None]))
-        curvature[1:, 1:] = np.diag(expected + 1e-9) - (w[:, None] * p).T @ p
-        step = _solved(curvature + 1e-12 * np.eye(len(x)), gradient)
-        step /= max(1.0, abs(step[0]) / 0.5, np.abs(step[1:]).max() / 3.0)
-        x += step
-        x[0] = np.clip(x[0], 0.0, 2.0)
-        if np.abs(step[np.append(True, seen > 0)]).max() < 1e-10:
-            break
-    return float(x[0])
-
-
-def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
-    """Constants that make the mean probabilities those observed (iterative scaling)."""
-    shift = np.zeros(column.width) if start is None else start
-    seen = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
-    for _ in range(300):
-        p = in_blocks(class_rows, column.target, column.offset + shift)[1]
-        expected = column.weight @ p + 1e-3
-        step = np.log(seen / expected)
-        shift = shift + step
-        if np.abs(step).max() < 1e-12:
-            break
-    return shift - shift.mean()
-
-
-def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
-    """(y - f)² where log p is quadratic, else -log p(y) with |f| up to 20; the offset is in f."""
-    if is_quadratic(column.family):
-        return (column.target - predictor[:, 0]) ** 2
-    limited = np.clip(predictor, -20.0, 20.0)
-    return -_likelihood_rows(column, limited)[0]
-
-
-def null_deviance(column: Column) -> float:
-    """Weighted mean deviance of the best constant; a saturated level still counts for something."""
-    worst = np.average(deviance(column, column.offset + level(column)), weights=column.weight)
-    return max(float(worst), 1e-12)
-
-
-def explained_share(column: Column, predictor: np.ndarray) -> float:
-    """1 - deviance/null deviance: R² for a Gaussian target, McFadden's otherwise."""
-    mine = np.average(deviance(column, predictor), weights=column.weight)
-    return 1.0 - float(mine) / null_deviance(column)
-
-
-def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
-    """∂ log p(y | f)/∂f, known documents x predictors: what the predictor leaves to explain.
-
-    y - f for a Gaussian target, y - p for two classes, one column a class for more.
-    """
-    return _likelihood_rows(column, predictor)[1]
-
-
-def _likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
-    """log p(y | f) of known documents and its gradient in f."""
-    one = np.ones((len(column.target), 1))
-    rows = partial(likelihood_rows, common(column.family))
-    return in_blocks(rows, column.target[:, None], one, predictor)

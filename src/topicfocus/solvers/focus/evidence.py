@@ -26,14 +26,9 @@ from topicfocus.inference.focused.evidence import (
 )
 from topicfocus.inference.focused.moments import Past, SignalMoments
 from topicfocus.inference.state import Problem
+from topicfocus.solvers.deviance import residuals
 from topicfocus.solvers.focus.data import FocusData
-from topicfocus.solvers.linear import (
-    Column,
-    Linear,
-    fit_linear,
-    residuals,
-    target_columns,
-)
+from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -208,7 +208,8 @@ def _fit_words(
     watch = _watch(data, start, settings) if choices is None else None
     shaped = _shape(start, settings, steps, most, watch, len(cut.kept))
     state = replace(shaped.state, doc_topic_prior=start.state.doc_topic_prior)
-    refit = refit_targets(data, start, state, shaped.mixes)
+    drawn = None if choices is None else choices.drawn
+    refit = refit_targets(data, start, state, shaped.mixes, drawn)
     verdict = judge(data, start, state, refit, choices)
     if choices is None:
         choices = Choices(
@@ -219,6 +220,7 @@ def _fit_words(
             openness=verdict.openness,
             excess=verdict.excess,
             steps=shaped.steps,
+            drawn=refit.drawn,
         )
     return Candidate(
         explained=verdict.explained,

@@ -16,11 +16,12 @@ import numpy as np
 from topicfocus.families import excess_spread, noise_variance
 from topicfocus.inference.mixes import predictor_variance
 from topicfocus.inference.state import ModelState
+from topicfocus.solvers.deviance import deviance, explained_share, shrink
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.refit import Refit
 from topicfocus.solvers.focus.result import Choices
 from topicfocus.solvers.focus.start import Start
-from topicfocus.solvers.linear import Column, Linear, deviance, explained_share, shrink
+from topicfocus.solvers.linear import Column, Linear
 
 Shrinkage = tuple[np.ndarray, float]
 

@@ -35,6 +35,8 @@ class Choices:
         τ, what a predictor varies by besides, one a target.
     steps : int
         L-BFGS iterations after which the topics were kept.
+    drawn : tuple of float
+        ρ of the regressions on topic mixes, one a target (`refit`).
     """
 
     penalties: tuple[float, ...]
@@ -44,6 +46,7 @@ class Choices:
     openness: tuple[float, ...]
     excess: tuple[float, ...]
     steps: int
+    drawn: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,13 +27,14 @@ from scipy import sparse
 
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import map_in_order
+from topicfocus.solvers.deviance import mean_and_error
 from topicfocus.solvers.focus.cut import Cut, automatic_cuts, cut_again
 from topicfocus.solvers.focus.data import FocusData, sample_rows
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.result import ShareTrial
 from topicfocus.solvers.focus.settings import FocusSettings
 from topicfocus.solvers.focus.start import Start, start_topics
-from topicfocus.solvers.focus.stopping import Found, StoppingRule, Watch, mean_and_error
+from topicfocus.solvers.focus.stopping import Found, StoppingRule, Watch
 from topicfocus.solvers.focus.themes import Themes
 
 #: Words that a topic has to choose from, at least: its ten first words are then hardly another's.

@@ -23,14 +23,9 @@ import numpy as np
 
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
+from topicfocus.solvers.deviance import deviance, null_deviance, significantly_more
 from topicfocus.solvers.focus.judge import shrunken
-from topicfocus.solvers.linear import (
-    Linear,
-    deviance,
-    fit_linear,
-    null_deviance,
-    target_columns,
-)
+from topicfocus.solvers.linear import Linear, fit_linear, target_columns
 
 #: Of the mixes that losses are compared by: Newton's last step squares it.
 _ROUGH = 1e-2
@@ -144,25 +139,3 @@ class Watch:
     @property
     def stop(self) -> bool:
         return self._worse >= self.rule.patience
-
-
-def significantly_more(
-    loss: np.ndarray, other: np.ndarray, weight: np.ndarray, tolerance: float
-) -> bool:
-    """Whether `loss` is above `other` by more than `tolerance` paired standard errors."""
-    more, error = mean_and_error(loss - other, weight)
-    return more > tolerance * error
-
-
-def mean_and_error(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """The mean of some documents' values, and its standard error.
-
-    A document of weight 2 is two copies, so n is the sum of the weights. The error of a single
-    document is not known, and called zero.
-    """
-    size = float(weight.sum())
-    mean = float(weight @ values) / size
-    if size < 2:
-        return mean, 0.0
-    variance = float(weight @ (values - mean) ** 2) / (size - 1)
-    return mean, math.sqrt(variance / size)

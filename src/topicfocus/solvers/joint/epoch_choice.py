@@ -11,7 +11,8 @@ import numpy as np
 from topicfocus.families import split, with_noise_variance
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
-from topicfocus.solvers.linear import explained_share, target_columns
+from topicfocus.solvers.deviance import explained_share
+from topicfocus.solvers.linear import target_columns
 
 
 class EpochChoice:

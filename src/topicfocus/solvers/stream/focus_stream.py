@@ -30,6 +30,7 @@ from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.solvers.deviance import deviance
 from topicfocus.solvers.focus import (
     FocusResult,
     FocusSettings,
@@ -39,7 +40,7 @@ from topicfocus.solvers.focus import (
 )
 from topicfocus.solvers.focus.evidence import past_of
 from topicfocus.solvers.focus.share import Folds
-from topicfocus.solvers.linear import Column, Linear, deviance, fit_linear, target_columns
+from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 from topicfocus.solvers.stream.reservoir import Reservoir, add
 
 #: Growth of the number of documents after which topics are shaped, and choices made, again.
