@@ -9,8 +9,9 @@
 commit f571341) in a process of its own. Every model is fitted to the training part, with choices on
 the validation part, and scored on the test part; with `--part valid` the test part is not looked
 at: models make their choices on a tenth of the training part and are scored on the validation
-part. npmi, log ratio and diversity of the ten top words on training documents, agreement on the
-documents scored. A line of experiments/results/themes.jsonl for each finished fit, so that an
+part. npmi, log ratio and diversity are of the ten words that a model shows first, on training
+documents, agreement of twenty, on the documents scored (`by_probability` in the file: of the most
+probable words). A line of experiments/results/themes.jsonl for each finished fit, so that an
 interrupted experiment goes on where it stopped.
 """
 
@@ -169,7 +170,10 @@ def fit(data: Data, name: str, split: int, n_topics: int, part: str, **settings:
     model.fit(*data.train, **extra)
     row: dict[str, Any] = {"seconds": time.perf_counter() - began}
     row["score"] = score(scored[1], _predict(model, scored[0], data.task), data.task)
-    row |= _topic_figures(model.components_, data)
+    # The words that a reader sees; versions before 0.3 show the most probable ones.
+    shown = model.word_ranks() if hasattr(model, "word_ranks") else model.components_
+    row |= _topic_figures(shown, data)
+    row["by_probability"] = _topic_figures(model.components_, data)
     row["kept"] = float(np.mean(model.selected_words_))
     row["share"] = float(model.inclusion_prior_)
     mixes = model.transform(scored[0])
@@ -178,7 +182,9 @@ def fit(data: Data, name: str, split: int, n_topics: int, part: str, **settings:
     row["topics"] = [["", " ".join(w)] for w in words]
     if data.task != "multiclass":
         coef = model.coef_
-        row["agreement"] = metrics.target_agreement(model.components_, coef, *scored)
+        row["agreement"] = metrics.target_agreement(shown, coef, *scored)
+        probable = metrics.target_agreement(model.components_, coef, *scored)
+        row["by_probability"]["agreement"] = probable
         order = np.argsort(-coef)
         row["topics"] = [[float(coef[k] + model.intercept_), " ".join(words[k])] for k in order]
     return row
@@ -265,7 +271,7 @@ def table() -> str:
                 lines.append("| " + " | ".join(_cells(model, mine)) + " |")
         first = next((r for r in rows if r["model"] == "themes" and r["split"] == 0), None)
         if first:
-            lines += ["", "Topics of split 0, by probability:", ""]
+            lines += ["", "Topics of split 0:", ""]
             for coef, words in first["topics"]:
                 lines.append(f"    {coef:7.2f}  {words}" if coef != "" else f"    {words}")
     return "\n".join(lines) + "\n"

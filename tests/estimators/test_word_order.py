@@ -17,7 +17,15 @@ from topicfocus import (
     SLDARegressor,
 )
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.word_order import ORDERS, context_scores, word_scores
+from topicfocus.estimators.word_order import (
+    ORDERS,
+    context_scores,
+    leanings_toward,
+    telling_scores,
+    usual_order,
+    word_scores,
+)
+from topicfocus.metrics import coherence, target_agreement, topic_diversity
 
 REVIEWS = make_reviews(600, random_state=0)
 BETA = np.array([[0.5, 0.3, 0.15, 0.05, 0.0], [0.5, 0.1, 0.0, 0.1, 0.3]])
@@ -42,11 +50,15 @@ def test_orders_of_a_small_model():
 
 def test_one_topic_has_one_order():
     model = LDA(1, max_epochs=2, random_state=0).fit(REVIEWS.counts)
-    by_probability, _, by_frex = (model.top_words(8, order=name) for name in ORDERS)
+    names = [name for name in ORDERS if name != "telling"]
+    by_probability, _, by_frex = (model.top_words(8, order=name) for name in names)
     assert by_frex == by_probability
+    model = FocusedTopicRegressor(1, max_epochs=2, random_state=0)
+    model.fit(REVIEWS.counts, REVIEWS.target)  # nothing to be told from
+    assert model.top_words(8) == model.top_words(8, order="probability")
 
 
-@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("name", [name for name in ORDERS if name != "telling"])
 def test_every_estimator_lists_words_of_its_topics(name):
     for model in (
         SLDARegressor(3, max_epochs=4, random_state=0),
@@ -62,8 +74,79 @@ def test_every_estimator_lists_words_of_its_topics(name):
 
 def test_an_unknown_order_is_an_error():
     model = LDA(2, max_epochs=2, random_state=0).fit(REVIEWS.counts)
-    with pytest.raises(ValueError, match="'probability', 'relevance', 'frex'; got 'lift'"):
+    listed = "'telling', 'probability', 'relevance', 'frex'; got 'lift'"
+    with pytest.raises(ValueError, match=listed):
         model.top_words(order="lift")
+    for ask in (model.top_words, model.word_ranks):
+        with pytest.raises(ValueError, match="take another order"):
+            ask(order="telling")
+
+
+def test_telling_words_of_a_small_model():
+    model = FocusedTopicRegressor(2, max_epochs=2, inclusion_prior=0.3, random_state=0)
+    fitted = model.fit(REVIEWS.counts, REVIEWS.target).fitted_
+    n = fitted.state.n_words
+    topics = np.zeros((n, 2))
+    topics[:4] = [[0.5, 0.0], [0.3, 0.3], [0.2, 0.1], [0.0, 0.6]]
+    context = np.full((n, 2), 7.0, dtype=np.float32)  # of dropped words it is nobody's business
+    context[:4] = [[30, 10], [20, 20], [30, 20], [5, 45]]
+    leaning = np.zeros((n, 1))
+    leaning[:4, 0] = [2.0, 1.0, -1.0, -2.0]
+    state = replace(fitted.state, topic_word=topics, coef=np.array([3.0, -1.0]))
+    fitted = replace(fitted, state=state, context=context, leaning=leaning)
+    found = telling_scores(fitted)
+    # C_·k are 85 and 95 of 180; u and e have a root mean square of one.
+    u = np.array([2, 1, -1, -2]) / np.sqrt(2.5)
+    wanted = (30 - 40 * 85 / 180) * np.sqrt(1.0 * u[0])
+    np.testing.assert_allclose(found[0, 0], wanted)
+    np.testing.assert_allclose(found[1, 3], (45 - 50 * 95 / 180) * np.sqrt(1.0 * -u[3]))
+    # Half of word 1 is each topic's: it leans as the first does, and is beside it a little more.
+    np.testing.assert_allclose(found[0, 1], (20 - 40 * 85 / 180) * np.sqrt(0.5 * u[1]))
+    assert found[1, 1] == 0.3 - 1  # beside the other less than expected: by probability, later
+    assert found[0, 2] == 0.2 - 1  # leans the other way
+    assert found[1, 2] == found[0, 3] == -np.inf  # more another's
+    assert np.all(found[:, 4:] == -np.inf)
+
+
+def test_a_topic_without_a_direction_asks_none_of_its_words():
+    toward = leanings_toward(np.array([[1.0], [-2.0]]), np.array([[5.0, 0.0, -5.0]]))
+    np.testing.assert_array_equal(toward[1], 1)
+    assert toward[0, 0] > 0 and toward[0, 1] == 0 and toward[2, 1] == 2 * toward[0, 0]
+    # Of two targets each counts in units of its own.
+    one, two = np.array([[1.0, 5.0], [-2.0, 1.0]]), np.array([[2.0, -1.0, 0.5], [0.0, 4.0, 1.0]])
+    wanted = leanings_toward(one, two)
+    size = np.array([1000.0, 0.01])
+    np.testing.assert_allclose(leanings_toward(one * size, two * size[:, None]), wanted)
+
+
+def test_telling_words_belong_together_and_say_what_the_topic_does():
+    reviews = make_reviews(1500, n_themes=3, random_state=3)
+    model = FocusedTopicRegressor(6, random_state=0).fit(reviews.counts, reviews.target)
+    assert usual_order(model.fitted_) == "telling"
+    figures = []
+    for order in ("telling", "probability"):
+        ranks = model.word_ranks(order)
+        assert [[str(v) for v in np.argsort(-row)[:5]] for row in ranks] == model.top_words(
+            5, order=order
+        )
+        figures.append(
+            [
+                coherence(ranks, reviews.counts, "log_ratio", 8),
+                topic_diversity(ranks, 8),
+                target_agreement(ranks, model.coef_, reviews.counts, reviews.target, 8),
+            ]
+        )
+    assert np.all(np.array(figures[0]) >= np.array(figures[1]) - 0.02), figures
+
+
+def test_models_without_themes_show_probable_words():
+    graded = FocusedTopicRegressor(3, themes=False, max_epochs=3, random_state=0)
+    graded.fit(REVIEWS.counts, REVIEWS.target)
+    assert graded.top_words(5) == graded.top_words(5, order="probability")
+    assert all(map(len, graded.top_words(5, order="telling")))
+    old = copy.copy(FocusedTopicRegressor(3, max_epochs=3).fit(REVIEWS.counts, REVIEWS.target))
+    old.fitted_ = replace(old.fitted_, leaning=None)  # a file of an older version
+    assert old.top_words(5) == old.top_words(5, order="probability")
 
 
 def test_relevance_without_frequencies_has_the_average_topic():
@@ -78,7 +161,7 @@ def test_context_words_are_dropped_and_go_with_the_topic(model):
     fitted = model(4, random_state=0, max_epochs=20).fit(REVIEWS.counts, REVIEWS.target)
     context = fitted.fitted_.context
     assert context.dtype == np.float32 and context.shape == fitted.components_.T.shape
-    assert np.all(context[fitted.selected_words_] == 0)
+    assert context[fitted.selected_words_].sum() > 0
     dropped = {
         w for w, kept in zip(REVIEWS.vocabulary, fitted.selected_words_, strict=True) if not kept
     }
@@ -108,8 +191,9 @@ def test_context_words_are_of_the_documents_of_a_topic():
 
 
 def test_rare_and_indifferent_words_do_not_come_first():
-    counts = np.array([[400.0, 100], [2, 0], [5000, 5000], [30, 40], [0, 0]])
-    scores = context_scores(counts)
+    counts = np.array([[400.0, 100], [2, 0], [5000, 5000], [30, 40], [0, 0], [9e5, 1e4]])
+    scores = context_scores(counts, np.array([True] * 5 + [False]))
+    assert np.all(scores[:, 5] == 0)  # a kept word
     assert scores[0].argmax() == 0
     assert scores[0, 0] > 10 * scores[0, 1] and scores[0, 4] == 0 and scores[1, 2] > 0
 
@@ -141,7 +225,7 @@ def test_batches_have_a_context_too(model):
     for batch in (slice(0, 300), slice(300, 320), slice(320, 600)):
         learning.partial_fit(REVIEWS.counts[batch], REVIEWS.target[batch])
         context, kept = learning.fitted_.context, learning.selected_words_
-        assert np.all(context[kept] == 0) and context[~kept].sum() > 0
+        assert context[kept].sum() > 0 and context[~kept].sum() > 0
         assert max(map(len, learning.context_words(5))) == 5
 
 

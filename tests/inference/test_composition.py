@@ -8,7 +8,8 @@ from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.inference import contributions
-from topicfocus.inference.composition import composition, context_counts, topic_tokens
+from topicfocus.inference.composition import context_counts, topic_tokens
+from topicfocus.kernels.reference import words_beside
 
 REVIEWS = make_reviews(120, random_state=1)
 COUNTS = sparse.vstack([REVIEWS.counts[:60], REVIEWS.counts[:2] * 0]).tocsr()
@@ -67,15 +68,25 @@ def test_documents_differ_more_than_in_their_mixes(model):
     assert np.all(model.composition(COUNTS).std(axis=0) > model.transform(COUNTS).std(axis=0))
 
 
-def test_context_counts_equal_a_loop():
+@pytest.mark.parametrize("roots", [True, False])
+@pytest.mark.parametrize("cls", [FocusedTopicRegressor, PFSLDARegressor])
+def test_words_beside_topics_equal_a_loop(cls, roots):
+    model = fitted(cls(3, max_epochs=5, random_state=0))
+    state, counts = model.fitted_.state, REVIEWS.counts[:40]
+    corpus, mixes, doc_weight = make_corpus(counts), model.transform(counts), np.arange(40.0)
+    tokens = topic_tokens(corpus, state, mixes)
+    found = context_counts(corpus, state, mixes, tokens, doc_weight, roots)
+    weight = np.where(state.topic_word.max(axis=1) > 0, state.inclusion, 0.0)
+    topics = np.where(weight[:, None] > 0, state.topic_word, 1.0)
+    wanted = words_beside(counts.toarray(), topics, weight, mixes, doc_weight, roots)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+    assert found[weight > 0].sum() > 0
+
+
+def test_a_word_alone_is_beside_nothing():
     model = fitted(FocusedTopicRegressor(3, max_epochs=5, random_state=0))
-    corpus = make_corpus(REVIEWS.counts[:40])
-    tokens = topic_tokens(corpus, model.fitted_.state, model.transform(REVIEWS.counts[:40]))
-    tokens[3] = 0.0  # says nothing
-    weight = np.arange(40.0)
-    wanted = np.zeros((corpus.n_words, 3))
-    shares = composition(tokens, np.ones(3))
-    for d in range(40):
-        if tokens[d].sum() > 0:
-            wanted += weight[d] * np.outer(REVIEWS.counts[[d]].toarray()[0], shares[d])
-    np.testing.assert_allclose(context_counts(corpus, tokens, weight), wanted)
+    state, v = model.fitted_.state, int(np.argmax(model.selected_words_))
+    counts = sparse.csr_array(([3.0, 2.0], ([0, 1], [v, v])), shape=(2, state.n_words))
+    corpus, mixes = make_corpus(counts), np.full((2, 3), 1 / 3)
+    tokens = topic_tokens(corpus, state, mixes)
+    assert np.all(context_counts(corpus, state, mixes, tokens, np.ones(2), True) == 0)

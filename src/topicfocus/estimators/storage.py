@@ -160,12 +160,6 @@ def _check_found(fitted: Fitted, n_words: int) -> None:
         ),
         f"context must be an array of small floats, at least 0, of shape {shape}",
     )
-    shape, leaning = (n_words, fitted.state.n_predictors), fitted.leaning
-    _require(
-        leaning is None
-        or (_is_floats(leaning, 2) and leaning.shape == shape and np.all(np.isfinite(leaning))),
-        f"leaning must be an array of finite floats of shape {shape}",
-    )
     _require(isinstance(fitted.history, dict), "history must be lists by name")
     for name in ("n_samples_seen", "word_cost", "inclusion_prior", "supervision_weight"):
         value = getattr(fitted, name)
@@ -180,7 +174,13 @@ def _check_found(fitted: Fitted, n_words: int) -> None:
 
 
 def _check_shares(fitted: Fitted) -> None:
-    """What only tables and intervals are made from."""
+    """What only tables, intervals and the order of words are made from."""
+    size, leaning = (fitted.state.n_words, fitted.state.n_predictors), fitted.leaning
+    _require(
+        leaning is None
+        or (_is_floats(leaning, 2) and leaning.shape == size and np.all(np.isfinite(leaning))),
+        f"leaning must be an array of finite floats of shape {size}",
+    )
     shares, shape = fitted.typical_shares, (3, fitted.state.n_topics)
     _require(
         shares is None

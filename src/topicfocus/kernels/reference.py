@@ -193,6 +193,24 @@ def adam(value, gradients, rate=0.025, epsilon=1e-8) -> np.ndarray:
     return value
 
 
+def words_beside(counts, topics, weight, mixes, doc_weight, roots: bool) -> np.ndarray:
+    """How often each word stands beside the tokens of each topic, the sums of `add_beside`.
+
+    `counts` is documents x words and dense, `topics` words x topics, `weight` m of the words.
+    """
+    out = np.zeros(topics.shape)
+    for d, row in enumerate(counts):
+        present = np.flatnonzero(row)
+        joint = topics[present] * mixes[d]
+        explained = (row * weight)[present, None] * joint / joint.sum(axis=1, keepdims=True)
+        for i, v in enumerate(present):
+            rest = np.delete(explained, i, axis=0).sum(axis=0)
+            if rest.sum() > 0:
+                often = np.sqrt(row[v]) if roots else row[v]
+                out[v] += doc_weight[d] * often * rest / rest.sum()
+    return out
+
+
 def count_terms(
     text: str,
     lowercase: bool = True,

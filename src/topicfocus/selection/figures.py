@@ -24,7 +24,7 @@ def figures_of(model: Any, train: Data, test: Data) -> dict[str, float]:
     fitted = getattr(model, "fitted_", None)
     if fitted is None:
         return dict.fromkeys(FIGURES, math.nan)
-    topics, counts = reciprocal_ranks(topic_scores(fitted)), train.X
+    topics, counts = shown_topics(model), train.X
     kept = kept_words(model)
     tokens = fitted.corpus(counts).word_counts
     return {
@@ -35,6 +35,11 @@ def figures_of(model: Any, train: Data, test: Data) -> dict[str, float]:
         "words": float(kept.sum()),
         "token_share": float(tokens[kept].sum() / max(tokens.sum(), 1.0)),
     }
+
+
+def shown_topics(model: Any) -> np.ndarray:
+    """Topics x words, larger for words that are shown first."""
+    return reciprocal_ranks(topic_scores(model.fitted_))
 
 
 def kept_words(model: Any) -> np.ndarray:

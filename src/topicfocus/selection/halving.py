@@ -23,7 +23,7 @@ from topicfocus.kernels.threads import n_threads
 from topicfocus.metrics.topics import top_words
 from topicfocus.selection.documents import Data, read_data, take_apart, words_of
 from topicfocus.selection.examples import shown_by
-from topicfocus.selection.figures import TOP, kept_words
+from topicfocus.selection.figures import TOP, kept_words, shown_topics
 from topicfocus.selection.finished import Finished, fingerprint
 from topicfocus.selection.indices import jaccard, nogueira_index
 from topicfocus.selection.intervals import Intervals, half_sample_intervals
@@ -202,7 +202,7 @@ def _summary(
         for h, columns in enumerate(record["kept"]):
             kept[i, h, columns] = True
     halves = kept.reshape(-1, n_words)
-    top = tuple(top_words(model.fitted_.components, TOP))
+    top = tuple(top_words(shown_topics(model), TOP))
     correlations = [r["correlation"] for r in good if r["correlation"] is not None]
     return Stability(
         n_resamples=len(good),

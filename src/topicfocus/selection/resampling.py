@@ -12,7 +12,7 @@ from topicfocus.estimators.documents import read_weight
 from topicfocus.metrics.topics import top_words
 from topicfocus.metrics.words import match_topics
 from topicfocus.selection.documents import Data
-from topicfocus.selection.figures import TOP, kept_words
+from topicfocus.selection.figures import TOP, kept_words, shown_topics
 from topicfocus.selection.folds import halves
 from topicfocus.selection.parallel import refusing_interrupts
 from topicfocus.solvers.focus.held import HeldShare, holding_share
@@ -142,7 +142,10 @@ def fit_pair(
         "kept": [np.flatnonzero(kept_words(half)).tolist() for half in pair],
         "cosine": [cosine.tolist() for _, cosine in matches],
         "between": _cosines(*topics).tolist(),
-        "top": [[words.tolist() for words in top_words(t, TOP)] for t in topics],
+        "top": [
+            [words.tolist() for words in top_words(shown_topics(half)[match], TOP)]
+            for half, (match, _) in zip(pair, matches, strict=True)
+        ],
         "effects": [
             topic_effects(half, counted(data.rows(part)))[match].tolist()
             for half, part, (match, _) in zip(pair, parts, matches, strict=True)

@@ -1,0 +1,87 @@
+"""Coefficients on topic mixes that are drawn to the directions topics were shaped with."""
+
+import numpy as np
+import pytest
+
+from topicfocus.families import Bernoulli, Gaussian, Poisson
+from topicfocus.solvers.focus.refit import DRAWN, fit_drawn
+from topicfocus.solvers.linear import Column, fit_linear
+
+TOWARD = np.array([[1.0], [0.9], [-1.0], [-0.8]])
+
+
+def documents(family, n=600, seed=0, spread=0.0):
+    """Mixes of four topics, a covariate, and targets whose coefficients differ by `spread`."""
+    rng = np.random.default_rng(seed)
+    mixes = rng.dirichlet(np.full(4, 5.0), n)
+    design = np.column_stack([mixes, rng.standard_normal(n)])
+    coef = np.append(4 * TOWARD[:, 0] + spread * np.array([1, -1, 1, -1]), 0.5)
+    f = design @ coef
+    if isinstance(family, Gaussian):
+        target = f + rng.standard_normal(n)
+    elif isinstance(family, Bernoulli):
+        target = (rng.random(n) < 1 / (1 + np.exp(-f))).astype(float)
+    else:
+        target = rng.poisson(np.exp(0.3 * f)).astype(float)
+    every = np.ones(n)
+    return Column(family, every > 0, target, every, np.zeros((n, 1)), slice(0, 1)), design
+
+
+FAMILIES = [Gaussian(1.0), Bernoulli(), Poisson()]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: type(f).__name__)
+def test_drawn_not_at_all_and_with_all_force(family):
+    column, design = documents(family)
+    plain = fit_linear(column, design)
+    free = fit_drawn(column, design, TOWARD, 0.0)
+    np.testing.assert_array_equal(free.coef, plain.coef)
+    held = fit_drawn(column, design, TOWARD, 1e6)
+    # One size for all topics, but for a constant: mixes sum to one.
+    slope = np.polyfit(TOWARD[:, 0], held.coef[:4, 0], 1)
+    np.testing.assert_allclose(held.coef[:4, 0], np.polyval(slope, TOWARD[:, 0]), atol=2e-3)
+    assert slope[0] > 0 and abs(held.coef[4, 0] - plain.coef[4, 0]) < 0.05
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: type(f).__name__)
+def test_the_optimum_in_every_direction(family):
+    """η = c·η⁰ + Δ with a penalty of ½P|Δ|²: no other η, with its best c, is better."""
+    from topicfocus.kernels.likelihood import likelihoods
+
+    column, design = documents(family, n=300)
+    rho = 0.3
+    fit = fit_drawn(column, design, TOWARD, rho)
+    mixes = design[:, :4]
+    penalty = rho * len(design) * np.var(mixes, axis=0).mean()
+
+    def objective(coef, intercept):
+        f = intercept + design @ coef
+        value = likelihoods(column.family, column.target, f)[0].sum()
+        away = TOWARD[:, 0]
+        c = away @ coef[:4] / (away @ away)  # the c that leaves the least |Δ|²
+        rest = coef[:4] - c * away
+        small = 1e-2 * (coef[4] ** 2 + (c * np.abs(away).max()) ** 2)
+        return value - 0.5 * penalty * rest @ rest - 0.5 * small
+
+    best = objective(fit.coef[:, 0], fit.intercept[0])
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        step = 1e-2 * rng.standard_normal(5)
+        for sign in (1, -1):
+            assert objective(fit.coef[:, 0] + sign * step, fit.intercept[0]) < best + 1e-6
+
+
+@pytest.mark.parametrize(("spread", "least", "most"), [(0.0, 1.0, 10.0), (3.0, 0.0, 0.1)])
+def test_documents_set_aside_say_how_far(spread, least, most):
+    from topicfocus.solvers.focus.refit import _most_drawn
+
+    column, design = documents(Gaussian(1.0), 2000, 1, spread)
+    held, held_design = documents(Gaussian(1.0), 500, 2, spread)
+    chosen = _most_drawn(column, design, held, held_design, TOWARD)
+    assert chosen in DRAWN and least <= chosen <= most
+
+
+def test_drawing_does_not_mind_the_size_of_the_directions():
+    column, design = documents(Bernoulli())
+    one, other = (fit_drawn(column, design, s * TOWARD, 1.0) for s in (1.0, 1e-6))
+    np.testing.assert_allclose(one.coef, other.coef, rtol=1e-8)
