@@ -95,13 +95,12 @@ def test_telling_words_of_a_small_model():
     state = replace(fitted.state, topic_word=topics, coef=np.array([3.0, -1.0]))
     fitted = replace(fitted, state=state, context=context, leaning=leaning)
     found = telling_scores(fitted)
-    # C_·k are 85 and 95 of 180; u and e have a root mean square of one.
-    u = np.array([2, 1, -1, -2]) / np.sqrt(2.5)
-    wanted = (30 - 40 * 85 / 180) * np.sqrt(1.0 * u[0])
-    np.testing.assert_allclose(found[0, 0], wanted)
-    np.testing.assert_allclose(found[1, 3], (45 - 50 * 95 / 180) * np.sqrt(1.0 * -u[3]))
+    # C_·k are 85 and 95 of 180; u has a root mean square of one.
+    far, near = (l / np.sqrt(2.5) / (1 + l / np.sqrt(2.5)) for l in (2, 1))
+    np.testing.assert_allclose(found[0, 0], (30 - 40 * 85 / 180) * far)
+    np.testing.assert_allclose(found[1, 3], (45 - 50 * 95 / 180) * far)
     # Half of word 1 is each topic's: it leans as the first does, and is beside it a little more.
-    np.testing.assert_allclose(found[0, 1], (20 - 40 * 85 / 180) * np.sqrt(0.5 * u[1]))
+    np.testing.assert_allclose(found[0, 1], (20 - 40 * 85 / 180) * np.sqrt(0.5) * near)
     assert found[1, 1] == 0.3 - 1  # beside the other less than expected: by probability, later
     assert found[0, 2] == 0.2 - 1  # leans the other way
     assert found[1, 2] == found[0, 3] == -np.inf  # more another's
@@ -111,7 +110,8 @@ def test_telling_words_of_a_small_model():
 def test_a_topic_without_a_direction_asks_none_of_its_words():
     toward = leanings_toward(np.array([[1.0], [-2.0]]), np.array([[5.0, 0.0, -5.0]]))
     np.testing.assert_array_equal(toward[1], 1)
-    assert toward[0, 0] > 0 and toward[0, 1] == 0 and toward[2, 1] == 2 * toward[0, 0]
+    lean = np.array([1, 2]) / np.sqrt(2.5)
+    np.testing.assert_allclose(toward[[0, 2]], np.diag(lean / (1 + lean)))
     # Of two targets each counts in units of its own.
     one, two = np.array([[1.0, 5.0], [-2.0, 1.0]]), np.array([[2.0, -1.0, 0.5], [0.0, 4.0, 1.0]])
     wanted = leanings_toward(one, two)

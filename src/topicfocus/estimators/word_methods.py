@@ -36,7 +36,7 @@ def top_words(
     order : {"telling", "probability", "relevance", "frex"}, optional
         By default "telling" for focused models with themes, else "probability". Telling words
         occur beside the *other* words of the topic more often than by chance, are its own, and
-        lean the way it does: (C_vk - E_vk) √(r_vk t_vk), see docs/reading-topics.md.
+        lean the way it does: (C_vk - E_vk) √r_vk t_vk, see docs/reading-topics.md.
         "probability" is by β_vk; "relevance" by λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4
         and p_v the frequency of the word in training among the words of all topics (Sievert and
         Shirley, 2014); "frex" by the harmonic mean of the ranks of β_vk and of β_vk / Σ_j β_vj

@@ -60,14 +60,15 @@ def topic_scores(
 def telling_scores(fitted: Fitted) -> np.ndarray:
     """Topics x words: what a reader learns of a topic by a word.
 
-        (C_vk - E_vk)₊ · √(r_vk · t_vk),    r_vk = β_vk / Σ_j β_vj,   t_vk = (u_v·e_k)₊
+        (C_vk - E_vk)₊ · √r_vk · t_vk,   r_vk = β_vk / Σ_j β_vj,   t_vk = l/(1 + l), l = (u_v·e_k)₊
 
     C_vk is how often word v occurs beside the *other* words of topic k, E_vk = C_v· C_·k / C_·· how
-    often it would if it did not mind the topics, r how much it is the topic's own, and t how far
-    it leans the topic's way: u are the words' slopes against the targets, e_k the topic's
-    coefficients less those of an average topic, both of size one for each predictor. After the
-    words of which all of this is true come those of which a topic has more than its part
-    (r_vk ≥ 1/K), by their probability.
+    often it would if it did not mind the topics, r how much it is the topic's own, and l how far
+    it leans the topic's way: u are the words' slopes against the targets, of size one for each
+    predictor, and e_k is the direction of the topic's coefficients, less those of an average topic.
+    So a word that leans no way counts little, and beyond an average word's leaning more of it
+    hardly counts. After the words of which all of this is true come those of which a topic has more
+    than its part (r_vk ≥ 1/K), by their probability.
     """
     assert fitted.context is not None and fitted.leaning is not None
     beta = fitted.components
@@ -79,7 +80,7 @@ def telling_scores(fitted: Fitted) -> np.ndarray:
     excess = beside - expected
     excess[excess <= _ROUNDING * often] = 0.0
     toward = leanings_toward(fitted.leaning[kept], fitted.state.coef_rows)
-    telling = excess * np.sqrt(own * toward)
+    telling = excess * np.sqrt(own) * toward
     out = np.full(beta.shape, -np.inf)
     others = np.where(own >= (1 - _ROUNDING) / len(beta), beta[:, kept] - 1.0, -np.inf)
     out[:, kept] = np.where(telling > 0, telling, others)
@@ -87,7 +88,7 @@ def telling_scores(fitted: Fitted) -> np.ndarray:
 
 
 def leanings_toward(leaning: np.ndarray, coef: np.ndarray) -> np.ndarray:
-    """t, topics x words: how far words lean the way that a topic goes.
+    """t, topics x words: whether words lean the way that a topic goes, from 0 to 1.
 
     Parameters
     ----------
@@ -96,10 +97,11 @@ def leanings_toward(leaning: np.ndarray, coef: np.ndarray) -> np.ndarray:
     """
     away = coef - coef.mean(axis=1, keepdims=True)
     away = away / _size(away, axis=1)
+    size = np.linalg.norm(away, axis=0)
     lean = leaning / _size(leaning, axis=0)
-    toward = np.maximum(lean @ away, 0.0).T
-    size = np.sqrt(np.mean(away**2, axis=0))
-    toward[size <= _NO_DIRECTION] = 1.0
+    along = np.maximum(lean @ (away / np.maximum(size, 1e-300)), 0.0).T
+    toward = along / (1 + along)
+    toward[size <= _NO_DIRECTION * _size(size, axis=0)] = 1.0
     return toward
 
 
