@@ -465,7 +465,7 @@ def test_noise_is_the_error_less_what_prediction_adds():
 
 
 def test_settings_say_how_many_steps_there_may_be():
-    assert SETTINGS.total_steps == 12 + 12
+    assert SETTINGS.total_steps == 10 + 10
     assert GRADED.total_steps == 21 + 21
     assert replace(SETTINGS, max_steps=5, refit=False).total_steps == 5
     assert replace(SETTINGS, select=False).plan == UNFOCUSED

@@ -104,14 +104,15 @@ class Linear:
 def fit_linear(
     column: Column,
     design: np.ndarray,
-    penalty: float = 1e-2,
+    penalty: float | np.ndarray = 1e-2,
     start: Linear | None = None,
     tolerance: float = 1e-9,
 ) -> Linear:
     """The GLM of a target on `design` (known documents x columns), with a small ridge.
 
-    Columns are centred, since topic mixes sum to one and share their sum with the intercept. Many
-    classes begin from `start`, a fit to a similar design, and end with a relative step below
+    `penalty` is that of a ridge, or of one predictor a matrix A in ½ coefᵀ A coef. Columns are
+    centred, since topic mixes sum to one and share their sum with the intercept. Many classes
+    begin from `start`, a fit to a similar design, and end with a relative step below
     `tolerance` (Newton's: the error is about its square).
     """
     centre = _mean(design, column.weight)
@@ -119,7 +120,8 @@ def fit_linear(
         begin = None
         if start is not None:
             begin = np.vstack([start.coef, start.intercept + centre @ start.coef])
-        coef, intercept, family = _fit_classes(column, design - centre, penalty, begin, tolerance)
+        ridge = float(penalty)
+        coef, intercept, family = _fit_classes(column, design - centre, ridge, begin, tolerance)
     elif carries_intercept(column.family):
         coef, intercept, family = _fit_levels(column, design - centre, penalty)
     else:
@@ -168,7 +170,7 @@ class _Centred:
         return np.concatenate(parts)
 
 
-def _fit_dispersed(column: Column, design: _Centred, penalty: float) -> tuple:
+def _fit_dispersed(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
     """Slopes and the family's own parameters in turn; δ plays no part in the slopes and stays."""
     coef, intercept, family = _fit_scalar(column, design, penalty)
     if noise_variance(family) is not None or len(free_parameters(family)) == 0:
@@ -184,21 +186,22 @@ def _fit_dispersed(column: Column, design: _Centred, penalty: float) -> tuple:
     return coef, intercept, family
 
 
-def _fit_scalar(column: Column, design: _Centred, penalty: float) -> tuple:
+def _fit_scalar(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
     """By Newton's steps, halved where the penalised likelihood would fall.
 
     Between thresholds far apart a likelihood is nearly flat: whole steps from there went too far,
     and back.
     """
     family, size = column.family, design.n_columns
-    ridge = np.full(size, penalty)
-    ridge[-1] = 1e-9
+    ridge = np.zeros((size, size))
+    ridge[:-1, :-1] = _matrix(penalty, size - 1)
+    ridge[-1, -1] = 1e-9
     quadratic = is_quadratic(family)
     x = np.zeros(size)
     x[-1] = level(column)[0]
     value, gradient, curvature = _scalar_likelihood(column, design, ridge, x)
     for _ in range(100):
-        step = solved(curvature + np.diag(ridge), gradient)
+        step = solved(curvature + ridge, gradient)
         if not quadratic:
             step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
         before = value
@@ -224,8 +227,9 @@ def _scalar_likelihood(
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """log p(y) less the penalty, its gradient, and minus the second derivatives of log p(y)."""
     slopes = np.append(x[:-1], 0.0)
-    value = -0.5 * float(ridge @ slopes**2)
-    gradient, curvature = -ridge * slopes, np.zeros((len(x), len(x)))
+    pull = ridge @ slopes
+    value = -0.5 * float(slopes @ pull)
+    gradient, curvature = -pull, np.zeros((len(x), len(x)))
     for here, block in design.blocks():
         y, w, offset = column.target[here], column.weight[here], column.offset[here, 0]
         log, slope, bend, _ = likelihoods(column.family, y, offset + block @ x)
@@ -243,15 +247,23 @@ def solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         return np.linalg.lstsq(curvature, gradient, rcond=None)[0]
 
 
-def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
+def _matrix(penalty: float | np.ndarray, size: int) -> np.ndarray:
+    """A of a penalty ½ coefᵀ A coef."""
+    return penalty * np.eye(size) if np.ndim(penalty) == 0 else np.asarray(penalty)
+
+
+def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray) -> tuple:
     """Slopes and thresholds together; thresholds carry the intercept.
 
-    L-BFGS works on uncorrelated columns of size one: topic mixes vary by a few hundredths, beside
-    thresholds of some units, and it gave up far from the optimum.
+    L-BFGS works on uncorrelated columns of curvature one: topic mixes vary by a few hundredths,
+    beside thresholds of some units, and it gave up far from the optimum.
     """
     y, w, size = column.target, column.weight, design.shape[1]
     total = max(float(w.sum()), 1e-300)
-    back = _whitening(design, w / total, penalty / total)
+    ridge = _matrix(penalty, size)
+    bend = likelihoods(column.family, y, column.offset[:, 0])[2]
+    often = max(float(-(w @ bend)) / total, 1e-2)  # the curvature that a document adds
+    back = _whitening(design, often * w / total, ridge / total)
     white = design @ back
     start = np.concatenate([np.zeros(size), free_parameters(column.family)])
 
@@ -260,8 +272,9 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float) -> tuple:
         f = column.offset[:, 0] + white @ x[:size]
         value, slope, _, _ = likelihoods(family, y, f)
         own = free_gradient(family, y, f, np.zeros(len(f)), w)
-        slopes = white.T @ (w * slope) - penalty * (back.T @ coef)
-        loss = -(w @ value) + 0.5 * penalty * np.sum(coef**2)
+        pull = ridge @ coef
+        slopes = white.T @ (w * slope) - back.T @ pull
+        loss = -(w @ value) + 0.5 * coef @ pull
         return loss / total, -np.concatenate([slopes, own]) / total
 
     options = {"maxiter": 500, "ftol": 1e-16, "gtol": 1e-10}
@@ -285,16 +298,16 @@ def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found:
     return x
 
 
-def _whitening(design: np.ndarray, weight: np.ndarray, ridge: float) -> np.ndarray:
+def _whitening(design: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> np.ndarray:
     """T for which columns of `design` @ T, with a ridge, have a second moment of one, and no other.
 
     Without the ridge a direction in which documents do not differ (mixes sum to one) would have
-    none. `weight` sums to one.
+    none.
     """
     if not design.shape[1]:
         return np.zeros((0, 0))
-    sizes, axes = np.linalg.eigh(design.T @ (weight[:, None] * design))
-    return axes / np.sqrt(np.maximum(sizes, 0.0) + ridge)
+    sizes, axes = np.linalg.eigh(design.T @ (weight[:, None] * design) + ridge)
+    return axes / np.sqrt(np.maximum(sizes, 1e-300))
 
 
 def _fit_classes(

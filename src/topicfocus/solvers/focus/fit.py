@@ -209,6 +209,8 @@ def _fit_words(
     shaped = _shape(start, settings, steps, most, watch, len(cut.kept))
     state = replace(shaped.state, doc_topic_prior=start.state.doc_topic_prior)
     drawn = None if choices is None else choices.drawn
+    if not settings.plan.graded:  # η was free while topics were shaped: there is no direction
+        drawn = (0.0,) * len(data.columns)
     refit = refit_targets(data, start, state, shaped.mixes, drawn)
     verdict = judge(data, start, state, refit, choices)
     if choices is None:

@@ -14,6 +14,7 @@ is regressed as it is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,9 +22,9 @@ import numpy as np
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState
 from topicfocus.solvers.deviance import deviance, mean_and_error, shrink
-from topicfocus.solvers.focus.data import FocusData
+from topicfocus.solvers.focus.data import FocusData, sample_rows
 from topicfocus.solvers.focus.start import Start
-from topicfocus.solvers.linear import Column, Linear, fit_linear
+from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 
 #: Of θ̂: Newton's last step squares it, so that ten digits are right.
 _FINE = 1e-5
@@ -31,6 +32,8 @@ _FINE = 1e-5
 DRAWN = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: The ridge of a regression as it is, and of what is not drawn.
 _SMALL = 1e-2
+#: Documents that ρ is chosen on regressions of, at most.
+MOST_COMPARED = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,37 +59,45 @@ def refit_targets(
     n_jobs = data.train.n_jobs
     mixes = topic_mixes(start.train.corpus, state, tolerance=_FINE, n_jobs=n_jobs, start=near)
     held_mixes = topic_mixes(start.held_out.corpus, state, tolerance=_FINE, n_jobs=n_jobs)
-    design, held_design = start.train.beside(mixes), start.held_out.beside(held_mixes)
-    fits, chosen = [], []
-    for t, (column, theirs) in enumerate(zip(data.columns, data.held_columns, strict=True)):
-        toward = start.state.coef_rows[column.where].T
-        mine = column.of(design)
-        if drawn is not None:
-            rho = drawn[t]
-        else:
-            rho = _most_drawn(column, mine, theirs, theirs.of(held_design), toward)
-        fits.append(fit_drawn(column, mine, toward, rho))
-        chosen.append(rho)
-    return Refit(fits=tuple(fits), drawn=tuple(chosen), held_mixes=held_mixes)
+    design = start.train.beside(mixes)
+    toward = [start.state.coef_rows[column.where].T for column in data.columns]
+    if drawn is None:
+        drawn = _choose_drawn(data, design, start.held_out.beside(held_mixes), toward)
+    fits = tuple(
+        fit_drawn(column, column.of(design), there, rho)
+        for column, there, rho in zip(data.columns, toward, drawn, strict=True)
+    )
+    return Refit(fits=fits, drawn=drawn, held_mixes=held_mixes)
+
+
+def _choose_drawn(
+    data: FocusData, design: np.ndarray, held_design: np.ndarray, toward: Sequence[np.ndarray]
+) -> tuple[float, ...]:
+    """ρ of each target, by regressions on so many documents at most."""
+    columns, some = data.columns, sample_rows(data.train, MOST_COMPARED)
+    if len(some) < data.train.n_docs:
+        columns, design = target_columns(data.train.rows(some), data.family), design[some]
+    return tuple(
+        _most_drawn(mine, mine.of(design), theirs, theirs.of(held_design), there)
+        for mine, theirs, there in zip(columns, data.held_columns, toward, strict=True)
+    )
 
 
 def fit_drawn(column: Column, design: np.ndarray, toward: np.ndarray, rho: float) -> Linear:
     """The regression on `design`, its first coefficients drawn `toward` those of the shaping.
 
-    By columns of other sizes: a ridge of P on a column is one of P/s² on s times the column.
+    The best c for any η makes the penalty ½ P ηᵀ(1 - eeᵀ)η, e being the direction of η⁰.
     """
     if rho == 0.0:
         return fit_linear(column, design, _SMALL)
-    k = len(toward)
-    spread = np.average((design[:, :k] - design[:, :k].mean(axis=0)) ** 2, axis=0)
-    penalty = max(rho * float(column.weight.sum() * spread.mean()), _SMALL)
-    size = np.sqrt(penalty / _SMALL)
-    direction = toward / max(float(np.abs(toward).max()), 1e-300)
-    along = design[:, :k] @ direction
-    wide = np.column_stack([design[:, :k], size * along, size * design[:, k:]])
-    found = fit_linear(column, wide, penalty)
-    free, scale, rest = found.coef[:k], size * found.coef[k], size * found.coef[k + 1 :]
-    return replace(found, coef=np.vstack([free + direction * scale, rest]))
+    k, weight = len(toward), column.weight
+    mixes, total = design[:, :k], weight.sum()
+    centre = weight @ mixes / total
+    spread = np.einsum("n,nk,nk->k", weight, mixes, mixes) - total * centre**2
+    e = toward[:, 0] / max(float(np.linalg.norm(toward)), 1e-300)
+    penalty = _SMALL * np.eye(design.shape[1])
+    penalty[:k, :k] += rho * max(float(spread.mean()), 0.0) * (np.eye(k) - np.outer(e, e))
+    return fit_linear(column, design, penalty)
 
 
 def _most_drawn(
