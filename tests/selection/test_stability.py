@@ -16,7 +16,7 @@ from topicfocus.selection import halving
 from topicfocus.selection.documents import Data
 from topicfocus.selection.folds import halves
 from topicfocus.selection.intervals import half_sample_intervals
-from topicfocus.selection.resampling import effects_elsewhere, topic_effects
+from topicfocus.selection.resampling import regressed_effects, topic_effects
 from topicfocus.selection.substitutes import Substitutes, find_substitutes
 
 QUICK = {"max_epochs": 6, "random_state": 0, "n_jobs": 1}
@@ -58,7 +58,8 @@ def test_topics_are_matched_and_their_words_followed(corpus, model, found):
     np.testing.assert_array_equal(found.kept, whole.selected_words_)
     # Effects have opposite signs; intervals are around the halves and of some width.
     assert found.effects.estimate[0, 0] * found.effects.estimate[1, 0] < 0
-    np.testing.assert_array_equal(found.effects.estimate, topic_effects(whole, corpus.counts))
+    data = Data(X=corpus.counts, y=corpus.target, groups=None, beside={})
+    np.testing.assert_array_equal(found.effects.estimate, regressed_effects(whole, data)[0])
     assert np.all(found.effects.low < found.effects.centre)
     assert np.all(found.effects.centre < found.effects.high)
 
@@ -267,13 +268,13 @@ def test_intervals_know_that_finding_varies_more_than_judging():
     np.testing.assert_allclose(high.error**2, 3.0, rtol=0.1)
 
 
-def test_effects_elsewhere_are_of_the_same_topics_and_other_documents(corpus, model):
+def test_regressed_effects_are_of_the_same_topics_and_other_documents(corpus, model):
     """η and reach from others: by hand, a least squares regression on their mixes."""
     rows = np.arange(400)
     mine = FocusedTopicRegressor(2, inclusion_prior=0.25, **QUICK)
     mine.fit(corpus.counts[:200], corpus.target[:200])
     others = Data(X=corpus.counts[200:], y=corpus.target[200:])
-    found, zeta = effects_elsewhere(mine, others)
+    found, zeta = regressed_effects(mine, others)
     mixes = mine.transform(corpus.counts[200:])
     design = np.column_stack([np.ones(200), mixes[:, 0]])
     slope = np.linalg.lstsq(design, corpus.target[200:], rcond=None)[0][1]
@@ -291,7 +292,7 @@ def test_effects_elsewhere_are_of_the_same_topics_and_other_documents(corpus, mo
         data = Data(
             X=corpus.counts[index], y=target[index], beside={"covariates": z[index], **more}
         )
-        return effects_elsewhere(both, data)
+        return regressed_effects(both, data)
 
     whole = of(rows[200:], sample_weight=weight[200:])
     for a, b in zip(whole, of(rows[200:][weight[200:] > 0]), strict=True):

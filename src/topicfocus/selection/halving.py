@@ -30,16 +30,15 @@ from topicfocus.selection.intervals import Intervals, half_sample_intervals
 from topicfocus.selection.parallel import jobs_for, progress_of, run_all
 from topicfocus.selection.resampling import (
     chosen_share,
-    covariate_effects,
     fit_pair,
-    topic_effects,
+    regressed_effects,
 )
 from topicfocus.selection.stable import Stability
 from topicfocus.selection.substitutes import find_substitutes
 from topicfocus.solvers.focus.held import HeldShare
 
 #: Of what a record of a pair holds; those of another number cannot be gone on with.
-RECORDS = 3
+RECORDS = 4
 
 
 @shown_by(">>> found.topic_cosine.shape, found.effects.low.shape", "((2,), (2, 1))")
@@ -110,7 +109,7 @@ def stability(
     share = chosen_share(whole) if check_flag("hold_share", hold_share) else None
     how = (share, n_jobs, checkpoint, random_state, verbose)
     records = _pairs(whole, counted, n_resamples, *how)
-    return _summary(whole, counts, records, level, words)
+    return _summary(whole, counted, records, level, words)
 
 
 def _whole_model(front: Any, model: Any, data: Data) -> tuple[Any, Any, np.ndarray | None]:
@@ -187,7 +186,7 @@ def _pairs(
 
 def _summary(
     model: Any,
-    counts: Any,
+    data: Data,
     records: list[dict[str, Any]],
     level: float,
     words: np.ndarray | None,
@@ -204,6 +203,7 @@ def _summary(
     halves = kept.reshape(-1, n_words)
     top = tuple(top_words(shown_topics(model), TOP))
     correlations = [r["correlation"] for r in good if r["correlation"] is not None]
+    effects, covariates = regressed_effects(model, data)
     return Stability(
         n_resamples=len(good),
         frequency=halves.mean(axis=0),
@@ -216,11 +216,11 @@ def _summary(
         topic_between=np.mean([r["between"] for r in good], axis=0),
         returning=_returning(top, good),
         top=top,
-        effects=_intervals(topic_effects(model, counts), good, "", level),
-        covariates=_intervals(covariate_effects(model), good, "covariates", level),
+        effects=_intervals(effects, good, "", level),
+        covariates=_intervals(covariates, good, "covariates", level),
         correlation=float(np.mean(correlations)) if correlations else math.nan,
         stand_ins=find_substitutes(
-            kept_words(model), halves, model.fitted_.corpus(counts).counts.sqrt()
+            kept_words(model), halves, model.fitted_.corpus(data.X).counts.sqrt()
         ),
         vocabulary=words,
         failed=errors,

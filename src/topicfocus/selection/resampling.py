@@ -53,25 +53,27 @@ def covariate_effects(model: Any) -> np.ndarray:
     return np.zeros((0, 0)) if coef is None else np.atleast_2d(coef).T
 
 
-def effects_elsewhere(model: Any, others: Data) -> tuple[np.ndarray, np.ndarray]:
-    """Effects of a model's topics and of covariates, as `others` have them: η, ζ and the reach.
+def regressed_effects(model: Any, data: Data) -> tuple[np.ndarray, np.ndarray]:
+    """Effects of a model's topics and of covariates, as `data` have them: η, ζ and the reach.
 
-    These are documents that took no part in choosing words and shaping topics: what they say of
-    the very same topics is honest. That goes for the topics' reach as well: the parts of topics in
-    documents that they were shaped on are too far apart.
+    By a regression of these documents' targets on the mixes that the model gives them. Of documents
+    that took no part in choosing words and shaping topics, what they say of the very same topics is
+    honest. That goes for the topics' reach as well: the parts of topics in documents that they were
+    shaped on are too far apart. The model's own coefficients are drawn to the directions of the
+    topics and shrunken, which predicts better and is a bias here.
     """
     fitted = model.fitted_
     if fitted.targets is None:
-        return topic_effects(model, counted(others)), covariate_effects(model)
-    beside = {k: v for k, v in others.beside.items() if k in ("covariates", "exposure")}
-    documents = fitted.documents(others.X, others.y, **beside)
-    weight = read_weight(others.beside.get("sample_weight"), documents.corpus.n_docs)
+        return topic_effects(model, counted(data)), covariate_effects(model)
+    beside = {k: v for k, v in data.beside.items() if k in ("covariates", "exposure")}
+    documents = fitted.documents(data.X, data.y, **beside)
+    weight = read_weight(data.beside.get("sample_weight"), documents.corpus.n_docs)
     problem = replace(documents, weight=weight).problem(1.0, model.n_jobs)
     design = problem.beside(fitted.mixes(documents.corpus, model.n_jobs))
     columns = target_columns(problem, fitted.state.family)
     coef = np.hstack([fit_linear(column, column.of(design), _SMALL).coef for column in columns])
     n_topics = fitted.state.n_topics
-    mixes = fitted.mixes(fitted.corpus(counted(others)), model.n_jobs)
+    mixes = fitted.mixes(fitted.corpus(counted(data)), model.n_jobs)
     zeta = coef[n_topics:] if problem.covariates is not None else np.zeros((0, 0))
     return _within_reach(mixes, coef[:n_topics]), zeta
 
@@ -79,16 +81,16 @@ def effects_elsewhere(model: Any, others: Data) -> tuple[np.ndarray, np.ndarray]
 def noise_elsewhere(
     model: Any, others: Data, classes: bool, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Var(a′) of `effects_elsewhere` given the topics: (a′₁ - a′₂)²/4 of the halves of `others`.
+    """Var(a′) of `regressed_effects` given the topics: (a′₁ - a′₂)²/4 of the halves of `others`.
 
     Each of the two has twice the variance of a′, and their difference four times. Zero, which makes
     intervals wider, where `others` cannot be halved.
     """
     parts = halves(others, classes, rng)
     try:
-        first, second = (effects_elsewhere(model, others.rows(part)) for part in parts)
+        first, second = (regressed_effects(model, others.rows(part)) for part in parts)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError):  # a part lacks a class, or all
-        first = second = effects_elsewhere(model, others)
+        first = second = regressed_effects(model, others)
     topics, covariates = ((a - b) ** 2 / 4 for a, b in zip(first, second, strict=True))
     return topics, covariates
 
@@ -126,8 +128,9 @@ def fit_pair(
     try:
         with holding_share(share):
             pair = [_fit(model, data.rows(part)) for part in parts]
+        own = [regressed_effects(h, data.rows(part)) for h, part in zip(pair, parts, strict=True)]
         crossed = [(h, data.rows(part)) for h, part in zip(pair, parts[::-1], strict=True)]
-        honest = [effects_elsewhere(half, others) for half, others in crossed]
+        honest = [regressed_effects(half, others) for half, others in crossed]
         noise = [noise_elsewhere(half, others, classes, rng) for half, others in crossed]
     except OSError:  # a full disk, a cluster that is gone: not this pair's doing
         raise
@@ -147,8 +150,7 @@ def fit_pair(
             for half, (match, _) in zip(pair, matches, strict=True)
         ],
         "effects": [
-            topic_effects(half, counted(data.rows(part)))[match].tolist()
-            for half, part, (match, _) in zip(pair, parts, matches, strict=True)
+            effects[match].tolist() for (effects, _), (match, _) in zip(own, matches, strict=True)
         ],
         "elsewhere": [
             effects[match].tolist()
@@ -157,7 +159,7 @@ def fit_pair(
         "noise": [
             effects[match].tolist() for (effects, _), (match, _) in zip(noise, matches, strict=True)
         ],
-        "covariates": [covariate_effects(half).tolist() for half in pair],
+        "covariates": [zeta.tolist() for _, zeta in own],
         "covariates_elsewhere": [zeta.tolist() for _, zeta in honest],
         "covariates_noise": [zeta.tolist() for _, zeta in noise],
         "correlation": _correlation(pair, data),
