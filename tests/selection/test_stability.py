@@ -16,7 +16,7 @@ from topicfocus.selection import halving
 from topicfocus.selection.documents import Data
 from topicfocus.selection.folds import halves
 from topicfocus.selection.intervals import half_sample_intervals
-from topicfocus.selection.resampling import regressed_effects, topic_effects
+from topicfocus.selection.resampling import OWN_PENALTY, regressed_effects, topic_effects
 from topicfocus.selection.substitutes import Substitutes, find_substitutes
 
 QUICK = {"max_epochs": 6, "random_state": 0, "n_jobs": 1}
@@ -59,7 +59,9 @@ def test_topics_are_matched_and_their_words_followed(corpus, model, found):
     # Effects have opposite signs; intervals are around the halves and of some width.
     assert found.effects.estimate[0, 0] * found.effects.estimate[1, 0] < 0
     data = Data(X=corpus.counts, y=corpus.target, groups=None, beside={})
-    np.testing.assert_array_equal(found.effects.estimate, regressed_effects(whole, data)[0])
+    np.testing.assert_array_equal(
+        found.effects.estimate, regressed_effects(whole, data, OWN_PENALTY)[0]
+    )
     assert np.all(found.effects.low < found.effects.centre)
     assert np.all(found.effects.centre < found.effects.high)
 

@@ -29,6 +29,7 @@ from topicfocus.selection.indices import jaccard, nogueira_index
 from topicfocus.selection.intervals import Intervals, half_sample_intervals
 from topicfocus.selection.parallel import jobs_for, progress_of, run_all
 from topicfocus.selection.resampling import (
+    OWN_PENALTY,
     chosen_share,
     fit_pair,
     regressed_effects,
@@ -203,7 +204,7 @@ def _summary(
     halves = kept.reshape(-1, n_words)
     top = tuple(top_words(shown_topics(model), TOP))
     correlations = [r["correlation"] for r in good if r["correlation"] is not None]
-    effects, covariates = regressed_effects(model, data)
+    effects, covariates = regressed_effects(model, data, OWN_PENALTY)
     return Stability(
         n_resamples=len(good),
         frequency=halves.mean(axis=0),

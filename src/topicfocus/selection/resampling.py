@@ -21,6 +21,10 @@ from topicfocus.solvers.linear import fit_linear, target_columns
 #: Ridge of the regression on documents that had no part in a model: what it says is to be without
 #: bias, also of topics whose parts hardly vary, and yet finite where classes are parted exactly.
 _SMALL = 1e-4
+#: And on the model's own documents, where it is a weak prior: without one, coefficients of classes
+#: vary far more in half of the documents than twice as much, and intervals are too wide (two
+#: classes: 100% of 90% intervals hold the truth with 0.01, 61 to 75% with 1).
+OWN_PENALTY = 0.1
 
 
 def topic_effects(model: Any, counts: Any) -> np.ndarray:
@@ -53,7 +57,9 @@ def covariate_effects(model: Any) -> np.ndarray:
     return np.zeros((0, 0)) if coef is None else np.atleast_2d(coef).T
 
 
-def regressed_effects(model: Any, data: Data) -> tuple[np.ndarray, np.ndarray]:
+def regressed_effects(
+    model: Any, data: Data, penalty: float = _SMALL
+) -> tuple[np.ndarray, np.ndarray]:
     """Effects of a model's topics and of covariates, as `data` have them: η, ζ and the reach.
 
     By a regression of these documents' targets on the mixes that the model gives them. Of documents
@@ -71,7 +77,7 @@ def regressed_effects(model: Any, data: Data) -> tuple[np.ndarray, np.ndarray]:
     problem = replace(documents, weight=weight).problem(1.0, model.n_jobs)
     design = problem.beside(fitted.mixes(documents.corpus, model.n_jobs))
     columns = target_columns(problem, fitted.state.family)
-    coef = np.hstack([fit_linear(column, column.of(design), _SMALL).coef for column in columns])
+    coef = np.hstack([fit_linear(column, column.of(design), penalty).coef for column in columns])
     n_topics = fitted.state.n_topics
     mixes = fitted.mixes(fitted.corpus(counted(data)), model.n_jobs)
     zeta = coef[n_topics:] if problem.covariates is not None else np.zeros((0, 0))
@@ -128,7 +134,10 @@ def fit_pair(
     try:
         with holding_share(share):
             pair = [_fit(model, data.rows(part)) for part in parts]
-        own = [regressed_effects(h, data.rows(part)) for h, part in zip(pair, parts, strict=True)]
+        own = [
+            regressed_effects(h, data.rows(part), OWN_PENALTY)
+            for h, part in zip(pair, parts, strict=True)
+        ]
         crossed = [(h, data.rows(part)) for h, part in zip(pair, parts[::-1], strict=True)]
         honest = [regressed_effects(half, others) for half, others in crossed]
         noise = [noise_elsewhere(half, others, classes, rng) for half, others in crossed]
