@@ -1,6 +1,7 @@
 """Running, resuming, the page and the command."""
 
 import csv
+import os
 import signal
 import subprocess
 import time
@@ -322,15 +323,31 @@ def test_missing_data_are_told_before_anything_runs(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
+#: In every process, whichever of them writes: a file takes so long that Ctrl-C comes meanwhile.
+SLOW_DISK = """
+import os, time
+quick = os.fsync
+os.fsync = lambda handle: (time.sleep(1.0), quick(handle))
+"""
+
+
 def test_an_interrupted_reproduction_goes_on(tmp_path):
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    (slow / "sitecustomize.py").write_text(SLOW_DISK, encoding="utf-8")
     command = [*COMMAND, "reproduce", "synthetic", "--quick", "--out", str(tmp_path), "--jobs", "2"]
+    env = environment(paths=[str(slow)])
     process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True
+        command, stderr=subprocess.PIPE, text=True, env=env, start_new_session=True
     )
     runs = tmp_path / "quick" / "runs"
+
+    def writes_the_third():
+        return len(list(runs.glob("*.npz"))) >= 2 and any(runs.glob("*.tmp"))
+
     end = time.time() + 200
-    while time.time() < end and len(list(runs.glob("*.npz")) if runs.exists() else []) < 2:
-        time.sleep(0.05)
+    while time.time() < end and process.poll() is None and not writes_the_third():
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
@@ -338,9 +355,13 @@ def test_an_interrupted_reproduction_goes_on(tmp_path):
     kept = {path.name for path in runs.glob("*.npz")}
     assert 2 <= len(kept) < len(EXPERIMENTS["synthetic"].tasks(Plan(quick=True)))
     assert not list(runs.glob("*.tmp"))
+    killed = runs / ".topicfocus-0123456789abcdef.tmp"  # as a process that was killed leaves it
+    killed.write_bytes(b"half")
+    os.utime(killed, (time.time() - 3600,) * 2)
     found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path, "--jobs", "1")
     assert found.returncode == 0, found.stderr
     assert f"{len(kept)} already finished" in found.stderr
+    assert not killed.exists() and f"Removed {killed}" in found.stderr.replace("\n", " ")
     assert "synthetic" in found.stdout
     page = (tmp_path / "quick" / "RESULTS.md").read_text(encoding="utf-8")
     assert RunStore(runs).calls()[0].runs == len(kept)
