@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,21 @@ SLOW_FILES = (
     "estimators",
     "solvers",
 )
+#: Files that share what takes a worker seconds to start: a cluster, a browser, or the server of
+#: forked processes (support/forked.py). All of a group go to one worker, one after another.
+GROUPS = {
+    "cluster": ("distributed/",),
+    "browser": ("report/",),
+    "forked": (
+        "cli/",
+        "adversity/test_faults.py",
+        "reproduce/test_runs.py",
+        "workflow/test_config.py",
+        "workflow/test_interrupts.py",
+    ),
+}
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -51,13 +68,28 @@ def no_lines_of_progress() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before workers start, compile what the package uses, each half in a process of its own."""
+    """Before workers start, compile what all of them use: kernels, and tests for Python."""
     workers = getattr(config.option, "numprocesses", None)
     if hasattr(config, "workerinput") or not workers or config.option.collectonly:
         return
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # xdist would begin with the file of most tests
+    collecting = collect_once(config)
     warm_kernels.warm(processes=min(2, os.cpu_count() or 1))
+    if collecting is not None:
+        collecting.wait()
+
+
+def collect_once(config: pytest.Config) -> subprocess.Popen | None:
+    """Collect in a process whose bytecode is for all workers, if there is none of these tests.
+
+    They collect at the same time, and each would compile the tests and what these import: 8 s.
+    """
+    if sys.dont_write_bytecode or any(HERE.rglob("__pycache__/test_*-pytest-*.pyc")):
+        return None
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *config.args]
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=config.rootpath, stdout=nowhere, stderr=nowhere)
 
 
 def pytest_collection_finish() -> None:
@@ -67,22 +99,23 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """`--dist loadfile`, but files that share a cluster go to one worker, one after another."""
+    """`--dist loadfile`, but the files of a group count as one."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return "tests/distributed" if "tests/distributed/" in file else file
+            for group, names in GROUPS.items():
+                if any(f"tests/{name}" in file for name in names):
+                    return group
+            return file
 
     return Scheduling(config, log) if config.option.dist == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-
     def rank(item: pytest.Item) -> int:
-        name = item.path.relative_to(here).as_posix()
+        name = item.path.relative_to(HERE).as_posix()
         found = [
             i for i, slow in enumerate(SLOW_FILES) if name == slow or name.startswith(slow + "/")
         ]

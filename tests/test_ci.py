@@ -31,12 +31,12 @@ PARTS = {
     "ruff check": "style",
     "ruff format": "style",
     "mypy": "types",
-    "install --quiet -e .[site]": "site",
+    "site/bin/python install --quiet -r": "site",
     "docs/build.py": "site",
     "docs/look.py": "site",
     "pytest -n": "tests",
     "pip install -e .[dev]": None,  # nothing else is begun
-    "pip install --quiet -e .": None,
+    "pip install --quiet -r": None,
 }
 
 

@@ -136,7 +136,9 @@ SCHEDULER = """
 import sys
 from distributed import LocalCluster
 if __name__ == "__main__":
-    cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    # Its worker in the same process: it dies with it, and imports nothing once more.
+    one = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
+    cluster = LocalCluster(**one, dashboard_address=None)
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()
 """

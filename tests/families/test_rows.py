@@ -131,7 +131,10 @@ def test_expectation_beside_monte_carlo(family, seed):
             assert value == pytest.approx(exact, rel=1e-10)
             continue
         samples = likelihood_rows(
-            own, np.tile(here[0], (len(f), 1)), np.tile(here[1], (len(f), 1)), f[:, where]
+            own,
+            np.tile(here[0], (len(f), 1)),
+            np.tile(here[1], (len(f), 1)),
+            np.ascontiguousarray(f[:, where]),
         )[0]
         error = 5 * samples.std() / math.sqrt(len(samples)) + 1e-12
         assert value <= samples.mean() + error

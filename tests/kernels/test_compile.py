@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fresh_imports import fresh_imports
 from kernel_cases import SOURCE_ROOT, run_script
 from numba import config
 from scipy.special import digamma
@@ -80,25 +81,24 @@ def stages(tmp_path_factory):
     """The same script in new processes: cold, warm, after an edit of a helper, edit undone."""
     root = tmp_path_factory.mktemp("package")
     source = root / "src"
-    shutil.copytree(
-        SOURCE_ROOT / "topicfocus",
-        source / "topicfocus",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    # With its bytecode, but for files that another worker has begun and will rename.
+    begun = shutil.ignore_patterns("*.pyc.*")
+    shutil.copytree(SOURCE_ROOT / "topicfocus", source / "topicfocus", ignore=begun)
     helper = source / "topicfocus" / "kernels" / "special.py"
     original = helper.read_text(encoding="utf-8")
     times = helper.stat()
 
-    def run(what="little"):
-        cache = str(root / "cache")
-        return json.loads(run_script(INFER, what, source=source, NUMBA_CACHE_DIR=cache))
+    with fresh_imports(NUMBA_CACHE_DIR=str(root / "cache")) as process:
 
-    found = {"cold": run("all"), "warm": run("all")}
-    helper.write_text(original + DOUBLED, encoding="utf-8")
-    found["edited"] = run()
-    helper.write_text(original, encoding="utf-8")
-    os.utime(helper, ns=(times.st_atime_ns, times.st_mtime_ns))
-    found["undone"] = run()
+        def run(what="little"):
+            return json.loads(process(INFER, what, paths=[str(source)]))
+
+        found = {"cold": run("all"), "warm": run("all")}
+        helper.write_text(original + DOUBLED, encoding="utf-8")
+        found["edited"] = run()
+        helper.write_text(original, encoding="utf-8")
+        os.utime(helper, ns=(times.st_atime_ns, times.st_mtime_ns))
+        found["undone"] = run()
     return found
 
 
@@ -181,27 +181,23 @@ def outside(tmp_path_factory):
     module = root / "outside_laplace.py"
     module.write_text(OUTSIDE, encoding="utf-8")
 
-    def run(which):
-        printed = run_script(
-            USE,
-            which,
-            str(module),
-            NUMBA_CACHE_DIR=str(root / "cache"),
-            PYTHONPATH=os.pathsep.join([str(SOURCE_ROOT), str(root)]),
-        )
-        return json.loads(printed)
-
     def files():
         return {p for p in (root / "cache").rglob("*") if p.is_file()}
 
-    found = {"first": run("outside"), "second": run("outside")}
-    module.write_text(OUTSIDE.replace("SHIFT = 0.0", "SHIFT = 9.0"), encoding="utf-8")
-    found["edited"] = run("outside")
-    before = files()
-    found["main"] = run("main")
-    found["files left by main"] = files() - before
-    module.unlink()
-    found["gone"] = run("gaussian")
+    with fresh_imports(NUMBA_CACHE_DIR=str(root / "cache")) as process:
+
+        def run(which):
+            paths = [str(SOURCE_ROOT), str(root)]
+            return json.loads(process(USE, which, str(module), paths=paths))
+
+        found = {"first": run("outside"), "second": run("outside")}
+        module.write_text(OUTSIDE.replace("SHIFT = 0.0", "SHIFT = 9.0"), encoding="utf-8")
+        found["edited"] = run("outside")
+        before = files()
+        found["main"] = run("main")
+        found["files left by main"] = files() - before
+        module.unlink()
+        found["gone"] = run("gaussian")
     return found
 
 

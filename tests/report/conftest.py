@@ -3,6 +3,10 @@
 import shutil
 
 import pytest
+from report_cases import large
+
+from topicfocus import FocusedTopicRegressor
+from topicfocus.report import Explorer
 
 FLAGS = (
     "--headless",
@@ -28,6 +32,13 @@ def browser():
         running = driver.chromium.launch(executable_path=found, args=list(FLAGS))
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def largest():
+    """A page of 50 topics and 10,000 words, and its texts (benchmarks/explorer.py has figures)."""
+    model, given = large(50, 10_000, 0.1, FocusedTopicRegressor)
+    return Explorer(model, **given), given["texts"]
 
 
 @pytest.fixture

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from report_cases import case, large
+from report_cases import case
 
-from topicfocus import FocusedTopicRegressor
 from topicfocus.report import Explorer
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -278,15 +277,8 @@ def test_paper_has_every_topic(open_page):
     assert page.locator("#panel-topics .word-bar").count() == 20
 
 
-@pytest.fixture(scope="module")
-def largest():
-    """A page of 50 topics and 10,000 words, and a text (benchmarks/explorer.py has figures)."""
-    model, given = large(50, 10_000, 0.1, FocusedTopicRegressor)
-    return Explorer(model, **given).html, given["texts"][0]
-
-
 def test_the_largest_page_opens_soon(open_page, largest):
-    html, _ = largest
+    html = largest[0].html
     assert len(html.encode()) < 1_500_000
     ready = "performance.getEntriesByName('topicfocus-ready')[0].startTime"
     times = [open_page(html).evaluate(ready) for _ in range(3)]
@@ -296,7 +288,7 @@ def test_the_largest_page_opens_soon(open_page, largest):
 
 def test_typing_is_followed_at_once(open_page, largest):
     """What a key costs."""
-    html, text = largest
+    html, text = largest[0].html, largest[1][0]
     page = open_page(html, "#view=try")
     took = page.evaluate(
         """text => {

@@ -1,15 +1,16 @@
 """Running, resuming, the page and the command."""
 
 import csv
+import os
 import signal
-import subprocess
 import time
 from dataclasses import replace
 from functools import cache, lru_cache
 
 import numpy as np
 import pytest
-from command_line import COMMAND, environment, topicfocus
+from command_line import SLOW_DISK, environment, run_on_a_slow_disk, topicfocus
+from forked import Forked
 from small_data import small_dataset
 
 from topicfocus.reproduce import MODELS, compare, tasks
@@ -53,45 +54,45 @@ def test_needed_runs_come_first_and_by_products_need_their_fit():
 
 @pytest.fixture(scope="module")
 def two_runs(tmp_path_factory):
-    """A store that two processes have put a run into each."""
+    """A store with runs of two processes, what failed beside them, and a second call's lines."""
     store = RunStore(tmp_path_factory.mktemp("two") / "runs")
     wanted = [synthetic_task(0), synthetic_task(1)]
-    assert run_tasks(wanted, store, jobs=2) == []
-    return store, wanted
+    bad = synthetic_task(0, no_such_setting=1)
+    child = Task(DataKey("pang_lee", 0), "sLDA", words=Words("inclusion", bad))
+    failures = run_tasks([bad, child, *wanted], store, jobs=2, quiet=True)
+    return store, wanted, (bad, child), failures
 
 
 def test_runs_are_kept_and_not_done_twice(two_runs, capsys):
-    store, wanted = two_runs
+    """That others are added to them is in `test_an_interrupted_reproduction_goes_on`."""
+    store, wanted, *_ = two_runs
     assert all(task in store for task in wanted)
     assert 0 <= store[wanted[0]].figures["precision"] <= 1
     assert store[wanted[0]].about["task"] == wanted[0].describe()
-    before = {path: path.stat().st_mtime_ns for path in store.folder.glob("*.npz")}
+    before = times_of(store)
     assert len(before) == 2
-    capsys.readouterr()
-    assert run_tasks([*wanted, synthetic_task(2)], store, jobs=1) == []
-    assert "1 runs to do, 2 already finished" in capsys.readouterr().err
-    for path, time_ns in before.items():
-        assert path.stat().st_mtime_ns == time_ns
     assert run_tasks(wanted, store, jobs=1) == []  # nothing to do is no call
+    assert capsys.readouterr().err == "" and times_of(store) == before
     calls = RunStore(store.folder).calls()
-    assert [(call.runs, call.jobs) for call in calls] == [(2, 2), (1, 1)]
+    assert [(call.runs, call.jobs) for call in calls] == [(2, 2)]
     assert all(0 < call.seconds < 600 for call in calls)
 
 
+def times_of(store):
+    return {path: path.stat().st_mtime_ns for path in store.folder.glob("*.npz")}
+
+
 def test_a_run_is_the_same_in_a_process_and_here(two_runs):
-    store, (task, _) = two_runs
+    store, (task, _), *_ = two_runs
     here = execute(task, store)[task]
     np.testing.assert_array_equal(store[task].inclusion, here.inclusion)
 
 
-def test_a_failure_does_not_stop_the_others(tmp_path):
-    store = RunStore(tmp_path)
-    bad = synthetic_task(0, no_such_setting=1)
-    child = Task(DataKey("pang_lee", 0), "sLDA", words=Words("inclusion", bad))
-    failures = run_tasks([bad, child, synthetic_task(1)], store, jobs=1, quiet=True)
+def test_a_failure_does_not_stop_the_others(two_runs):
+    store, wanted, (bad, child), failures = two_runs
     assert [failure.task for failure in failures] == [bad, child]
     assert "no_such_setting" in failures[0].reason and "which failed" in failures[1].reason
-    assert synthetic_task(1) in store
+    assert all(task in store for task in wanted)
 
 
 def test_words_kept_by_a_run_are_what_another_is_fitted_on(tmp_path, monkeypatch):
@@ -323,14 +324,19 @@ def test_missing_data_are_told_before_anything_runs(tmp_path, monkeypatch):
 
 
 def test_an_interrupted_reproduction_goes_on(tmp_path):
-    command = [*COMMAND, "reproduce", "synthetic", "--quick", "--out", str(tmp_path), "--jobs", "2"]
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True
-    )
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    (slow / "sitecustomize.py").write_text(SLOW_DISK, encoding="utf-8")
+    command = ["reproduce", "synthetic", "--quick", "--out", str(tmp_path), "--jobs", "2"]
+    process = Forked(run_on_a_slow_disk, command, env=environment(paths=[str(slow)]))
     runs = tmp_path / "quick" / "runs"
+
+    def writes_the_third():
+        return len(list(runs.glob("*.npz"))) >= 2 and any(runs.glob("*.tmp"))
+
     end = time.time() + 200
-    while time.time() < end and len(list(runs.glob("*.npz")) if runs.exists() else []) < 2:
-        time.sleep(0.05)
+    while time.time() < end and process.poll() is None and not writes_the_third():
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
@@ -338,11 +344,20 @@ def test_an_interrupted_reproduction_goes_on(tmp_path):
     kept = {path.name for path in runs.glob("*.npz")}
     assert 2 <= len(kept) < len(EXPERIMENTS["synthetic"].tasks(Plan(quick=True)))
     assert not list(runs.glob("*.tmp"))
+    before = times_of(RunStore(runs))
+    killed = runs / ".topicfocus-0123456789abcdef.tmp"  # as a process that was killed leaves it
+    killed.write_bytes(b"half")
+    os.utime(killed, (time.time() - 3600,) * 2)
     found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path, "--jobs", "1")
     assert found.returncode == 0, found.stderr
-    assert f"{len(kept)} already finished" in found.stderr
+    every = len(EXPERIMENTS["synthetic"].tasks(Plan(quick=True)))
+    assert f"{every - len(kept)} runs to do, {len(kept)} already finished" in found.stderr
+    assert before.items() <= times_of(RunStore(runs)).items()
+    assert not killed.exists() and f"Removed {killed}" in found.stderr.replace("\n", " ")
     assert "synthetic" in found.stdout
     page = (tmp_path / "quick" / "RESULTS.md").read_text(encoding="utf-8")
-    assert RunStore(runs).calls()[0].runs == len(kept)
+    calls = RunStore(runs).calls()
+    assert [(call.runs, call.jobs) for call in calls] == [(len(kept), 2), (every - len(kept), 1)]
+    assert all(0 < call.seconds < 600 for call in calls)
     assert "QUICK LOOK" in page and "| 0.25 | the paper |" in page
     assert (tmp_path / "quick" / "figures" / "synthetic.png").stat().st_size > 5000

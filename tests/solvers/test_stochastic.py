@@ -61,14 +61,14 @@ def make(family, bound, selects=True, learn_prior=False):
 def test_it_ends_near_coordinate_ascent(family, bound, selects, learn_prior):
     problem, hyper, start = make(family, bound, selects, learn_prior)
     rng = np.random.default_rng(0)
-    exact = run(CoordinateSolver(), problem, hyper, start, rng, max_epochs=150, tol=1e-6)
+    exact = run(CoordinateSolver(), problem, hyper, start, rng, max_epochs=80, tol=1e-6)
     solver = StochasticSolver(batch_size=50, learning_rate=0.1)
-    result = run(solver, problem, hyper, start, rng, max_epochs=80, tol=0.0)
+    result = run(solver, problem, hyper, start, rng, max_epochs=40, tol=0.0)
     before, best, reached = (
         bound_per_token(problem, model, hyper) for model in (start, exact.model, result.model)
     )
     assert before < best
-    assert reached >= best - 0.1 * (best - before)
+    assert reached >= best - 0.05 * (best - before)
     assert np.any(result.model.doc_topic_prior != 1) == learn_prior
 
 

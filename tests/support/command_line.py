@@ -20,6 +20,13 @@ import topicfocus as package
 
 COMMAND = [sys.executable, "-m", "topicfocus"]
 
+#: Each file takes a second, so that Ctrl-C comes while one is written, whichever process does that.
+SLOW_DISK = """
+import os, time
+quick = os.fsync
+os.fsync = lambda handle: (time.sleep(1.0), quick(handle))
+"""
+
 
 def environment(**more):
     """Ours, with the package where these tests have it, whatever folder the command runs in."""
@@ -77,6 +84,12 @@ def run_with_jumping_clock(arguments):
     """The command with a clock that is set back and forth by days all the time."""
     real, rng = time.time, random.Random(0)
     time.time = lambda: real() + rng.choice((-1e6, 0, 1e6))
+    return run_command(arguments)
+
+
+def run_on_a_slow_disk(arguments):
+    """The command with `SLOW_DISK`; processes that it starts have it as their sitecustomize."""
+    exec(SLOW_DISK, {})
     return run_command(arguments)
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from topicfocus.cli.console import Remarks, print_json, result_console
 from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.interrupts import noting_interrupts
+from topicfocus.workflow.leftovers import clear_files
 from topicfocus.workflow.printable import printable
 
 
 def run(args: argparse.Namespace) -> int:
     """Run experiments, or list them."""
     from topicfocus.reproduce.experiments import EXPERIMENTS
-    from topicfocus.reproduce.run import reproduce
+    from topicfocus.reproduce.run import folders, reproduce
 
     chosen = args.experiment
     if chosen != "all" and chosen is not None and chosen not in EXPERIMENTS:
@@ -24,6 +25,9 @@ def run(args: argparse.Namespace) -> int:
     if chosen is None:
         return _list(args)
     remarks = Remarks(args.quiet)
+    # Ctrl-C leaves nothing; a process that is killed cannot help what it had begun.
+    for folder in folders(Path(args.out), args.quick):
+        clear_files(folder, remarks)
     try:
         with noting_interrupts():
             outcome = reproduce(

@@ -2,6 +2,9 @@
 
 Fits are independent, so each is one process with one thread: the result of a fit does not depend on
 the number of processes, and two fits at once are faster than one fit with two threads.
+
+The processes compute and write nothing; this one keeps what they hand back. So Ctrl-C may end them
+wherever they are, and a file that is being written is undone where it is begun.
 """
 
 from __future__ import annotations
@@ -23,8 +26,11 @@ from typing import Any
 
 from topicfocus.reproduce.execute import execute
 from topicfocus.reproduce.models import MODELS
-from topicfocus.reproduce.store import RunStore
+from topicfocus.reproduce.store import Run, RunStore
 from topicfocus.reproduce.tasks import Task
+
+#: Seconds that the end of a process may take that was told to end.
+_PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,8 @@ def _run(
             pool.shutdown(wait=False, cancel_futures=True)
             for process in processes:
                 process.terminate()
+            for process in processes:
+                process.join(_PATIENCE)
             raise
         pool.shutdown()
 
@@ -146,7 +154,10 @@ def _drain(
         for future in done:
             task = running.pop(future)
             try:
-                report(task, future.result())
+                seconds, runs = future.result()
+                for finished, run in runs.items():
+                    store.put(finished, run)
+                report(task, seconds)
             except BrokenProcessPool as error:
                 raise RuntimeError(
                     f"a process died during {task.title}: perhaps the memory was full. Run the "
@@ -174,15 +185,13 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _work(task: Task, folder: Path) -> float:
-    """One task in a process of its own; returns its seconds."""
+def _work(task: Task, folder: Path) -> tuple[float, dict[Task, Run]]:
+    """One task in a process of its own, which only reads the store: its seconds and its runs."""
     began = time.perf_counter()
-    store = RunStore(folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for finished, run in execute(task, store).items():
-            store.put(finished, run)
-    return time.perf_counter() - began
+        runs = execute(task, RunStore(folder))
+    return time.perf_counter() - began, runs
 
 
 @contextmanager
