@@ -36,7 +36,7 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import load_pang_lee, load_yelp
 from topicfocus.families import Gaussian
-from topicfocus.inference.focused.evidence import cut, description_cost
+from topicfocus.inference.focused.cutting import cut, description_cost
 from topicfocus.inference.state import make_problem
 from topicfocus.metrics import rmse
 from topicfocus.selection import nogueira_index

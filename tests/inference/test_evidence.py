@@ -7,12 +7,11 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 
 from topicfocus.datasets import make_reviews
+from topicfocus.inference.focused.cutting import cut, least_discovery
 from topicfocus.inference.focused.evidence import (
     Evidence,
     Signals,
     area_under_curve,
-    cut,
-    least_discovery,
     ridge_path,
     target_slopes,
     word_evidence,

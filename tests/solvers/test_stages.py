@@ -10,7 +10,7 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Bernoulli, Categorical, Gaussian, Poisson, several, split
-from topicfocus.inference.focused.evidence import description_cost, least_discovery
+from topicfocus.inference.focused.cutting import description_cost, least_discovery
 from topicfocus.inference.state import make_problem
 from topicfocus.solvers.focus import FocusSettings, fit_focused, refit_focused
 from topicfocus.solvers.focus import fit as fit_module

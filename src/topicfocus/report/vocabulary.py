@@ -150,7 +150,7 @@ def _why(
 
     As words: how much better the topic mixes tell where the word occurs than its frequency does;
     the price of its K-1 numbers is (K-1) log(documents). As prediction: the evidence the model
-    used, or z² for models without; its price is that of `evidence.cut`, or 2 log V.
+    used, or z² for models without; its price is that of `cutting.cut`, or 2 log V.
     """
     model, fitted, counts = inputs.model, inputs.fitted, inputs.counts
     n_topics, n_words = fitted.state.n_topics, fitted.state.n_words

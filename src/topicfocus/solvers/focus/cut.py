@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicfocus.inference.focused.evidence import (
+from topicfocus.inference.focused.cutting import (
     cut,
     description_cost,
     discovery_cost,
