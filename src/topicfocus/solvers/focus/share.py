@@ -46,7 +46,7 @@ LEAST_DIVERSITY = 0.8
 #: of so many documents at most. Each is the work of a thread: two and four share them equally.
 ENOUGH_ASIDE, N_FOLDS, MOST_COMPARED = 3_000, 4, 10_000
 #: Documents that targets are regressed on the topic mixes of, at most: coefficients are few.
-MOST_REGRESSED = 3_000
+MOST_REGRESSED = 2_000
 
 #: Documents to train on and to predict, one fold after the other; none if there are too few.
 Folds = Callable[[], Iterable[tuple[Problem, Problem]]]
