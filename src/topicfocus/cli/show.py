@@ -296,7 +296,7 @@ def _words(console: Any, words: dict[str, Any]) -> None:
     table.add_column("")
     share = words["kept_token_share"]
     kept, dropped = (joined(words[f"{which}_examples"]) for which in ("kept", "dropped"))
-    table.add_row("kept", f"{words['kept']:,}", f"{share:.1%}", Text(f"most telling: {kept}"))
+    table.add_row("kept", f"{words['kept']:,}", f"{share:.1%}", Text(f"most evidence: {kept}"))
     table.add_row(
         "dropped", f"{words['dropped']:,}", f"{1 - share:.1%}", Text(f"most frequent: {dropped}")
     )
