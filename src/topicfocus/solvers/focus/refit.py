@@ -21,7 +21,7 @@ import numpy as np
 
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState
-from topicfocus.solvers.deviance import deviance, mean_and_error, shrink
+from topicfocus.solvers.deviance import deviance, mean_and_error, null_deviance, shrink
 from topicfocus.solvers.focus.data import FocusData, sample_rows
 from topicfocus.solvers.focus.start import Start
 from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
@@ -30,6 +30,8 @@ from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 _FINE = 1e-5
 #: ρ that are tried; none is a regression as it is.
 DRAWN = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+#: Share of the null deviance that being drawn may cost, at most.
+LARGEST_LOSS = 0.002
 #: The ridge of a regression as it is, and of what is not drawn.
 _SMALL = 1e-2
 #: Documents that ρ is chosen on regressions of, at most.
@@ -105,15 +107,17 @@ def _most_drawn(
 ) -> float:
     """The largest ρ with which held-out documents are predicted as well as with the best.
 
-    As well: not worse by more than one standard error of the difference, document by document.
+    As well: not worse by more than one standard error of the difference, document by document, nor
+    by more than a five-hundredth of what there is to explain: of few documents the error is large.
     """
     if column.width > 1 or np.ptp(toward) == 0 or not len(held.target):
         return 0.0
     losses = [_losses(fit_drawn(column, design, toward, rho), held, held_design) for rho in DRAWN]
     best = min(losses, key=lambda loss: mean_and_error(loss, held.weight)[0])
+    most = LARGEST_LOSS * null_deviance(held)
     for rho, loss in zip(reversed(DRAWN), reversed(losses), strict=True):
         worse, error = mean_and_error(loss - best, held.weight)
-        if worse <= error:
+        if worse <= min(error, most):
             return rho
     return 0.0
 
