@@ -34,19 +34,11 @@ def fitted(name: str, n_topics: int) -> tuple[Any, Any]:
     return cls(n_topics, random_state=0).fit(data.train.counts, data.train.target), data
 
 
-def by_order(model: Any, order: str, n: int = 10) -> np.ndarray:
-    """Topics whose first n words are those of the order, for measures that take components."""
-    out = np.zeros(model.components_.shape)
-    for k, row in enumerate(model.top_words(n, list(range(out.shape[1])), order=order)):
-        out[k, [int(v) for v in row]] = np.arange(n, 0, -1)
-    return out
-
-
 def orders(model: Any, counts: Any) -> str:
     """Diversity and npmi of the first ten words in each order."""
     cells = []
-    for order in ("probability", "relevance", "frex"):
-        chosen = by_order(model, order)
+    for order in ("telling", "probability", "relevance", "frex"):
+        chosen = model.word_ranks(order)
         npmi = coherence(chosen, counts, "npmi", top_n=10)
         cells.append(f"{topic_diversity(chosen, top_n=10):.2f}, {npmi:.3f}")
     return " | ".join(cells)
