@@ -209,7 +209,9 @@ def _fit_words(
     shaped = _shape(start, settings, steps, most, watch, len(cut.kept))
     state = replace(shaped.state, doc_topic_prior=start.state.doc_topic_prior)
     drawn = None if choices is None else choices.drawn
-    if not settings.plan.graded:  # η was free while topics were shaped: there is no direction
+    if not settings.plan.graded or drafts_for(settings) is not None:
+        # η was free while topics were shaped, or choices are made before they are (a draft): how
+        # far coefficients should be drawn is another question for the topics of the end.
         drawn = (0.0,) * len(data.columns)
     refit = refit_targets(data, start, state, shaped.mixes, drawn)
     verdict = judge(data, start, state, refit, choices)

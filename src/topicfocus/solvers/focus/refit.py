@@ -5,9 +5,8 @@ drawn to these, in a size that the data choose: with g = η⁰·θ̂
 
     f = b + c·g + Δ·(θ̂ - mean),   penalty ½ P Σ_k Δ_k²,   η = c·η⁰ + Δ,
 
-P being ρ times the documents' weight times the mean variance of the mixes. ρ is the largest with
-which documents set aside are predicted as well as with any, to one standard error. Mixes of topics
-are correlated, and coefficients that follow every document trained on differ more between topics of
+P being ρ times the documents' weight times the mean variance of the mixes. ρ is the one
+with which documents set aside are predicted best. Mixes of topics are correlated, and coefficients that follow every document trained on differ more between topics of
 one direction than their words do. A target with several predictors (classes) has no such scale, and
 is regressed as it is.
 """
@@ -21,7 +20,7 @@ import numpy as np
 
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState
-from topicfocus.solvers.deviance import deviance, mean_and_error, null_deviance, shrink
+from topicfocus.solvers.deviance import deviance, shrink
 from topicfocus.solvers.focus.data import FocusData, sample_rows
 from topicfocus.solvers.focus.start import Start
 from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
@@ -30,8 +29,6 @@ from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 _FINE = 1e-5
 #: ρ that are tried; none is a regression as it is.
 DRAWN = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-#: Share of the null deviance that being drawn may cost, at most.
-LARGEST_LOSS = 0.002
 #: The ridge of a regression as it is, and of what is not drawn.
 _SMALL = 1e-2
 #: Documents that ρ is chosen on regressions of, at most.
@@ -80,7 +77,7 @@ def _choose_drawn(
     if len(some) < data.train.n_docs:
         columns, design = target_columns(data.train.rows(some), data.family), design[some]
     return tuple(
-        _most_drawn(mine, mine.of(design), theirs, theirs.of(held_design), there)
+        best_drawn(mine, mine.of(design), theirs, theirs.of(held_design), there)
         for mine, theirs, there in zip(columns, data.held_columns, toward, strict=True)
     )
 
@@ -102,29 +99,25 @@ def fit_drawn(column: Column, design: np.ndarray, toward: np.ndarray, rho: float
     return fit_linear(column, design, penalty)
 
 
-def _most_drawn(
+def best_drawn(
     column: Column, design: np.ndarray, held: Column, held_design: np.ndarray, toward: np.ndarray
 ) -> float:
-    """The largest ρ with which held-out documents are predicted as well as with the best.
+    """The ρ with which held-out documents are predicted best.
 
-    As well: not worse by more than one standard error of the difference, document by document, nor
-    by more than a five-hundredth of what there is to explain: of few documents the error is large.
+    Not the largest that is as good to a standard error: of 300 documents that is large, and R² of
+    five topics of Pang & Lee fell by 0.016 in one of five folds, by 0.005 on average (0.003 now).
+    Nor by folds of the documents trained on, whose mixes make free coefficients look too good.
     """
     if column.width > 1 or np.ptp(toward) == 0 or not len(held.target):
         return 0.0
-    losses = [_losses(fit_drawn(column, design, toward, rho), held, held_design) for rho in DRAWN]
-    best = min(losses, key=lambda loss: mean_and_error(loss, held.weight)[0])
-    most = LARGEST_LOSS * null_deviance(held)
-    for rho, loss in zip(reversed(DRAWN), reversed(losses), strict=True):
-        worse, error = mean_and_error(loss - best, held.weight)
-        if worse <= min(error, most):
-            return rho
-    return 0.0
+    losses = [_loss(fit_drawn(column, design, toward, rho), held, held_design) for rho in DRAWN]
+    return DRAWN[int(np.argmin(losses))]
 
 
-def _losses(fit: Linear, held: Column, held_design: np.ndarray) -> np.ndarray:
-    """Deviances of the held-out documents, the predictor shrunken to them as in the end."""
+def _loss(fit: Linear, held: Column, held_design: np.ndarray) -> float:
+    """Mean deviance of the held-out documents, the predictor shrunken to them as in the end."""
     held = replace(held, family=fit.family)
     predictor = fit.predictor(held_design, np.zeros_like(held.offset))
     shift, factor = shrink(held, predictor)
-    return deviance(held, held.offset + shift + factor * predictor)
+    loss = deviance(held, held.offset + shift + factor * predictor)
+    return float(np.average(loss, weights=held.weight))
