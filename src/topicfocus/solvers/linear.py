@@ -40,6 +40,8 @@ _BLOCK = 2048
 _ROUNDING = 1e-13
 #: Documents of a block of a regression; fewer are one block.
 _MANY = 1 << 18
+#: Slopes and thresholds that curvature is found by differences for, at most, and their length.
+_FEW, _DIFFERENCE = 30, 1e-6
 #: Rounds of slopes and dispersion, at most.
 _MOST_ROUNDS = 20
 
@@ -286,13 +288,22 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray)
 def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found: Any) -> np.ndarray:
     """The end of L-BFGS with more digits: by the gradient alone, while it falls.
 
-    Values of the likelihood tell places apart to the root of their own rounding only.
+    Values of the likelihood tell places apart to the root of their own rounding only. Where
+    parameters are few, steps of Newton's method, by differences of the gradient, come last.
     """
     x, gradient = found.x, negative(found.x)[1]
     for _ in range(30):
         trial = x - found.hess_inv @ gradient
         new = negative(trial)[1]
         if not np.abs(new).max() < 0.9 * np.abs(gradient).max():
+            break
+        x, gradient = trial, new
+    for _ in range(2 if len(x) <= _FEW else 0):
+        steps = _DIFFERENCE * np.eye(len(x))
+        curvature = np.array([negative(x + step)[1] - gradient for step in steps]) / _DIFFERENCE
+        trial = x - solved(0.5 * (curvature + curvature.T), gradient)
+        new = negative(trial)[1]
+        if not np.abs(new).max() < np.abs(gradient).max():
             break
         x, gradient = trial, new
     return x

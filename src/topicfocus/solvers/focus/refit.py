@@ -5,10 +5,10 @@ drawn to these, in a size that the data choose: with g = η⁰·θ̂
 
     f = b + c·g + Δ·(θ̂ - mean),   penalty ½ P Σ_k Δ_k²,   η = c·η⁰ + Δ,
 
-P being ρ times the documents' weight times the mean variance of the mixes. ρ is the one
-with which documents set aside are predicted best. Mixes of topics are correlated, and coefficients that follow every document trained on differ more between topics of
-one direction than their words do. A target with several predictors (classes) has no such scale, and
-is regressed as it is.
+P being ρ times the documents' weight times the mean variance of the mixes. ρ is the one with which
+documents set aside are predicted best. Mixes of topics are correlated, and coefficients that follow
+every document trained on differ more between topics of one direction than their words do. A target
+with several predictors (classes) has no such scale, and is regressed as it is.
 """
 
 from __future__ import annotations
