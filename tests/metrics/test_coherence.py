@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from topicfocus.datasets import find_data, load_pang_lee
 from topicfocus.metrics import coherence
+from topicfocus.metrics.coherence import document_coherences
 
 
 @pytest.fixture
@@ -173,3 +174,13 @@ def test_the_papers_measure_rewards_random_rare_words_of_real_reviews():
         for topic in topics:
             topic[rng.choice(words, 50, replace=False)] = 1
         assert coherence(topics, train, "pmi", top_n=50) == pytest.approx(expected, abs=0.1)
+
+
+def test_several_measures_at_once_are_the_same():
+    rng = np.random.default_rng(0)
+    counts, topics = rng.poisson(0.3, (60, 25)), rng.dirichlet(np.full(25, 0.3), 3)
+    measures = ("npmi", "log_ratio", "umass", "pmi")
+    wanted = [coherence(topics, counts, measure, 6) for measure in measures]
+    np.testing.assert_allclose(document_coherences(topics, counts, measures, 6), wanted)
+    with pytest.raises(ValueError, match="fewer than two words"):
+        document_coherences(np.eye(25)[:2], counts, measures, 6)

@@ -135,6 +135,21 @@ def coherence(
     return values if per_topic else float(values.mean())
 
 
+def document_coherences(
+    components: ArrayLike, counts: Any, measures: Sequence[str], top_n: int
+) -> list[float]:
+    """`coherence` by several measures of documents: pairs of words are counted once for all."""
+    topics = read_topics(components)
+    tops = top_words(topics, top_n)
+    if min(map(len, tops)) < 2:
+        raise ValueError("a topic has fewer than two words: it has no pairs")
+    counted = list(_topic_documents(tops, counts, topics.shape[1]))
+    return [
+        float(np.mean([score(together, n, measure, 0.01, None) for together, n in counted]))
+        for measure in measures
+    ]
+
+
 def _topic_documents(
     tops: Sequence[NDArray[np.intp]], counts: Any, n_words: int
 ) -> Iterator[tuple[NDArray[np.float64], int]]:

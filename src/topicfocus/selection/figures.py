@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from topicfocus.estimators.word_order import reciprocal_ranks, topic_scores
-from topicfocus.metrics import coherence, target_agreement, topic_diversity
+from topicfocus.metrics import target_agreement, topic_diversity
+from topicfocus.metrics.coherence import document_coherences
 from topicfocus.selection.documents import Data
 
 #: Top words of a topic that figures are of.
@@ -27,9 +28,13 @@ def figures_of(model: Any, train: Data, test: Data) -> dict[str, float]:
     topics, counts = shown_topics(model), train.X
     kept = kept_words(model)
     tokens = fitted.corpus(counts).word_counts
+    try:
+        npmi, log_ratio = document_coherences(topics, counts, ("npmi", "log_ratio"), TOP)
+    except ValueError:  # topics of one word have no pairs of words
+        npmi = log_ratio = math.nan
     return {
-        "npmi": _figure(lambda: coherence(topics, counts, "npmi", TOP)),
-        "log_ratio": _figure(lambda: coherence(topics, counts, "log_ratio", TOP)),
+        "npmi": npmi,
+        "log_ratio": log_ratio,
         "agreement": _figure(lambda: agreement(fitted, topics, test)),
         "diversity": _figure(lambda: topic_diversity(topics, TOP)),
         "words": float(kept.sum()),
