@@ -11,7 +11,9 @@ from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Bernoulli, Categorical, Gaussian, Poisson, several, split
 from topicfocus.inference.focused.cutting import description_cost, least_discovery
+from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import make_problem
+from topicfocus.solvers.deviance import explained_share
 from topicfocus.solvers.focus import FocusSettings, fit_focused, refit_focused
 from topicfocus.solvers.focus import fit as fit_module
 from topicfocus.solvers.focus import share as share_module
@@ -26,6 +28,7 @@ from topicfocus.solvers.focus.cut import (
 from topicfocus.solvers.focus.data import FocusData, damp
 from topicfocus.solvers.focus.evidence import gather_evidence
 from topicfocus.solvers.focus.judge import honest_noise, shrunken
+from topicfocus.solvers.focus.refit import fit_drawn
 from topicfocus.solvers.focus.result import ShareTrial
 from topicfocus.solvers.focus.settings import THEMED, UNFOCUSED
 from topicfocus.solvers.focus.share import choose_share, diversity, smallest_good
@@ -282,6 +285,34 @@ def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
     assert len(start.logits) == len(cut.kept) and 0 < chosen.trials[index].explained < 1
     given = choose_share(data, evidence, None, replace(CHOOSING, inclusion_prior=0.1))
     assert given.trials == () and [cut.share for cut in given.cuts] == [0.1]
+
+
+def test_shares_are_compared_by_coefficients_that_are_drawn_as_in_the_end(
+    data, evidence, monkeypatch
+):
+    """By the best of a few ρ: a regression as it is loses more, the more words there are."""
+    starts = choose_share(data, evidence, themes_of(data, CHOOSING), CHOOSING).starts
+    together = share_module._compared(data, starts)
+    alone = []
+    for rho in share_module.DRAWN:
+        monkeypatch.setattr(share_module, "DRAWN", (rho,))
+        alone.append(share_module._compared(data, starts))
+    explained = np.array([part.explained for part in alone])
+    np.testing.assert_allclose(together.explained, explained.max(axis=0), rtol=1e-12)
+    assert np.all(np.ptp(explained, axis=0) > 1e-5)
+    best = int(np.argmax(explained[:, 0]))
+    np.testing.assert_allclose(together.losses[0], alone[best].losses[0], rtol=1e-12)
+    # As the refit itself does it.
+    start = starts[0]
+    some = start.first_state
+    mixes, held = (
+        topic_mixes(part.corpus, some, tolerance=1e-2, n_jobs=1)
+        for part in (start.train, start.held_out)
+    )
+    (mine,), (theirs,) = data.columns, data.held_columns
+    fit = fit_drawn(mine, mixes, start.state.coef_rows.T, share_module.DRAWN[-1])
+    predictor = shrunken(theirs, fit, held)[0]
+    assert explained[-1, 0] == pytest.approx(explained_share(theirs, predictor), rel=1e-6)
 
 
 def test_few_documents_set_aside_are_no_judges_of_shares(data, evidence, problem, monkeypatch):

@@ -25,7 +25,8 @@ from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.solvers.deviance import deviance, null_deviance, significantly_more
 from topicfocus.solvers.focus.judge import shrunken
-from topicfocus.solvers.linear import Linear, fit_linear, target_columns
+from topicfocus.solvers.focus.refit import fit_drawn
+from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 
 #: Of the mixes that losses are compared by: Newton's last step squares it.
 _ROUGH = 1e-2
@@ -67,6 +68,9 @@ class Watch:
     rule : StoppingRule
     found : Found, optional
         Of topics like these; what is found here takes its place.
+    drawn : tuple of float
+        ρ that coefficients are drawn to the topics' directions by (`refit`); of several, the one
+        that predicts best.
     """
 
     def __init__(
@@ -76,8 +80,9 @@ class Watch:
         family: Any,
         rule: StoppingRule,
         found: Found | None = None,
+        drawn: tuple[float, ...] = (0.0,),
     ) -> None:
-        self.rule = rule
+        self.rule, self._drawn = rule, drawn
         self._held_out, self._train = held_out, train
         self._columns = target_columns(train, family)
         self._held_columns = target_columns(held_out, family)
@@ -101,14 +106,29 @@ class Watch:
         design, held_design = self._train.beside(mixes), self._held_out.beside(held)
         losses, shares = [], []
         for mine, theirs, scale in zip(self._columns, self._held_columns, self._scale, strict=True):
-            before = self._found.fits.get(mine.where.start)
-            fit = fit_linear(mine, mine.of(design), start=before, tolerance=_ROUGH_STEP)
-            self._found.fits[mine.where.start] = fit
-            theirs = replace(theirs, family=fit.family)
-            loss = deviance(theirs, shrunken(theirs, fit, held_design)[0]) / scale
-            losses.append(loss)
-            shares.append(1.0 - float(np.average(loss, weights=theirs.weight)))
+            toward = state.coef_rows[mine.where].T
+            fits = self._regressions(mine, mine.of(design), toward)
+            tried = [self._loss(theirs, fit, held_design) / scale for fit in fits]
+            means = [float(np.average(loss, weights=theirs.weight)) for loss in tried]
+            best = int(np.argmin(means))
+            losses.append(tried[best])
+            shares.append(1.0 - means[best])
         return np.concatenate(losses), float(np.mean(shares))
+
+    def _regressions(self, column: Column, design: np.ndarray, toward: np.ndarray) -> list[Linear]:
+        """η refitted, drawn `toward` the topics' directions by each ρ; classes as they are."""
+        if column.width == 1 and np.ptp(toward) > 0:
+            return [fit_drawn(column, design, toward, rho) for rho in self._drawn]
+        before = self._found.fits.get(column.where.start)
+        fit = fit_linear(column, design, start=before, tolerance=_ROUGH_STEP)
+        self._found.fits[column.where.start] = fit
+        return [fit]
+
+    @staticmethod
+    def _loss(column: Column, fit: Linear, design: np.ndarray) -> np.ndarray:
+        """Deviances of held-out targets, the predictor shrunken to them."""
+        column = replace(column, family=fit.family)
+        return deviance(column, shrunken(column, fit, design)[0])
 
     def look(self, state: ModelState) -> tuple[np.ndarray, float]:
         """`losses` of topics whose mixes are not at hand."""
