@@ -60,11 +60,12 @@ class FocusedTopicRegressor(TopicRegressor):
     inclusion_prior : float in (0, 1) or "auto", default="auto"
         Expected share of tokens that are relevant. Words are kept up to it by what they say about
         the target; where that runs out earlier, words that vary with the kept ones, as words of
-        the same topics do, fill it up. "auto": ten tokens of an average document, or twice or four
-        times that, but between 5% and 50%: the least that predicts documents not trained on (folds
-        of X, or X_val if it has 3,000 documents) as well as the best of them, to one standard
-        error, or a larger one if topics would share over a fifth of their top words. That is a
-        limit: words that say no more than noise would are not kept to reach it.
+        the same topics do, fill it up. "auto": 20 tokens of an average document, twice that (both
+        between 5% and 50% of all), or only words that say more than noise: the fewest words that
+        predict documents not trained on (folds of X, or X_val if it has 3,000 documents) as well
+        as the best of these, to one standard error of the difference, or more if topics would
+        share over a fifth of their top words. That is a limit: words that say no more than noise
+        would are not kept to reach it.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
@@ -75,7 +76,7 @@ class FocusedTopicRegressor(TopicRegressor):
     keep_words, drop_words : list of words or column numbers, optional
         Words that are kept or dropped whatever the evidence. Names need named columns.
     max_epochs : int, optional
-        L-BFGS steps, at most; 24 by default, 21 without themes.
+        L-BFGS steps of a pass, at most; 10 by default, 21 without themes.
     early_stopping : bool, default=True
         Whether shaping ends when the documents set aside are explained worse, significantly (two
         paired standard errors) and by over a tenth of the best (a twentieth without themes).

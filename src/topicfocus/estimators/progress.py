@@ -219,10 +219,24 @@ def _bar(
         MofNCompleteColumn,
         Progress,
         ProgressColumn,
+        Task,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text
+
+    class Steps(MofNCompleteColumn):
+        """3/20; nothing while it is not known of how many."""
+
+        def render(self, task: Task) -> Text:
+            return Text() if task.total is None else super().render(task)
+
+    class Left(TimeRemainingColumn):
+        """How long it will take, with the same exception."""
+
+        def render(self, task: Task) -> Text:
+            return Text() if task.total is None else Text("left ").append(super().render(task))
 
     narrow = console.width < _WIDE
     if narrow:
@@ -231,8 +245,7 @@ def _bar(
         columns: list[ProgressColumn] = [BarColumn(10)]
     else:
         columns = [TextColumn("[bold]{task.description}"), BarColumn()]
-    columns += [MofNCompleteColumn(), TextColumn("{task.fields[figures]}")]
-    columns += [TextColumn("left"), TimeRemainingColumn()]
+    columns += [Steps(), TextColumn("{task.fields[figures]}"), Left()]
     if not narrow:
         columns.insert(4, TimeElapsedColumn())
     with Progress(*columns, console=console) as bar:
