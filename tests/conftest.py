@@ -35,6 +35,8 @@ SLOW_FILES = (
     "solvers/test_stochastic.py",
     "estimators/test_sklearn_checks.py",
     "text/test_memory.py",
+    "workflow/test_scale.py",
+    "corpus/test_memory.py",
     "families/test_extension.py",
     "kernels",
     "selection",
