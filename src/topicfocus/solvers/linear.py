@@ -202,13 +202,14 @@ def _fit_scalar(column: Column, design: _Centred, penalty: float | np.ndarray) -
     x = np.zeros(size)
     x[-1] = level(column)[0]
     value, gradient, curvature = _scalar_likelihood(column, design, ridge, x)
+    same = curvature if quadratic else None
     for _ in range(100):
         step = solved(curvature + ridge, gradient)
         if not quadratic:
             step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
         before = value
         while True:
-            value, gradient, curvature = _scalar_likelihood(column, design, ridge, x + step)
+            value, gradient, curvature = _scalar_likelihood(column, design, ridge, x + step, same)
             fallen = value < before - _ROUNDING * abs(before)  # not so where it is not a number
             if quadratic or not fallen or np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
                 break
@@ -225,20 +226,28 @@ def fit_slope(column: Column, predictor: np.ndarray, centre: np.ndarray) -> floa
 
 
 def _scalar_likelihood(
-    column: Column, design: _Centred, ridge: np.ndarray, x: np.ndarray
+    column: Column,
+    design: _Centred,
+    ridge: np.ndarray,
+    x: np.ndarray,
+    curvature: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """log p(y) less the penalty, its gradient, and minus the second derivatives of log p(y)."""
+    """log p(y) less the penalty, its gradient, and minus the second derivatives of log p(y).
+
+    These are not computed again where they are given, as of a likelihood that is quadratic.
+    """
     slopes = np.append(x[:-1], 0.0)
     pull = ridge @ slopes
     value = -0.5 * float(slopes @ pull)
-    gradient, curvature = -pull, np.zeros((len(x), len(x)))
+    gradient, bent = -pull, np.zeros((len(x), len(x)))
     for here, block in design.blocks():
         y, w, offset = column.target[here], column.weight[here], column.offset[here, 0]
         log, slope, bend, _ = likelihoods(column.family, y, offset + block @ x)
         value += float(w @ log)
         gradient += block.T @ (w * slope)
-        curvature += block.T @ (block * (w * -bend)[:, None])
-    return value, gradient, curvature
+        if curvature is None:
+            bent += block.T @ (block * (w * -bend)[:, None])
+    return value, gradient, bent if curvature is None else curvature
 
 
 def solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
