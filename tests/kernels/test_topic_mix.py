@@ -22,6 +22,8 @@ from topicfocus.kernels.topic_mix import map_document, map_documents, mix_value
 BUDGET = LocalBudget(50, 1e-8)
 
 mix_documents = documents(supervised=False, largest_count=1e4)
+#: Examples of a test: to draw a document takes longer than to look at it.
+few = settings(max_examples=50)
 
 
 def solve(document: Document, start=None, budget=BUDGET):
@@ -41,6 +43,7 @@ def kkt_residual(document: Document, theta: np.ndarray) -> float:
     return float(np.abs(new / new.sum() - theta).max())
 
 
+@few
 @given(mix_documents)
 def test_value_and_derivatives(document: Document):
     """f(θ) as in the reference; θ∘∇f and θθᵀ∘∇²f as numerical derivatives of the reference."""
@@ -80,6 +83,7 @@ def test_value_and_derivatives(document: Document):
         np.testing.assert_allclose(-matrix[k], column, rtol=1e-5, atol=1e-6 * size)
 
 
+@few
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_cholesky(size, seed):
     rng = np.random.default_rng(seed)
@@ -95,6 +99,7 @@ def test_cholesky(size, seed):
     np.testing.assert_allclose(matrix @ x, right, rtol=1e-8, atol=1e-8)
 
 
+@few
 @given(documents(supervised=False, largest_count=100.0, smallest_prior=0.2, most_topics=6))
 def test_equals_the_long_fixed_point(document: Document):
     theta, _ = solve(document)
@@ -106,7 +111,7 @@ def test_equals_the_long_fixed_point(document: Document):
     assert here >= there - 1e-12 * (1.0 + abs(there))
 
 
-@settings(max_examples=60)
+@few
 @given(documents(supervised=False, largest_count=1e3, most_topics=6))
 def test_equals_a_generic_optimiser(document: Document):
     """BFGS in the softmax basis knows nothing of the problem."""
@@ -134,6 +139,7 @@ def test_equals_a_generic_optimiser(document: Document):
     assert best <= found.fun + 1e-13 * (1.0 + abs(found.fun))
 
 
+@few
 @given(mix_documents)
 def test_a_mix_that_satisfies_kkt(document: Document):
     theta, _ = solve(document)
@@ -145,6 +151,7 @@ def test_a_mix_that_satisfies_kkt(document: Document):
 many_topics = documents(supervised=False, largest_count=100.0, least_topics=12, most_topics=40)
 
 
+@few
 @given(many_topics)
 def test_many_topics(document: Document):
     """More topics than words: curvature is factorised over the words."""
@@ -154,6 +161,7 @@ def test_many_topics(document: Document):
     assert 1 <= steps <= 25
 
 
+@few
 @given(mix_documents, st.integers(0, 2**32 - 1))
 def test_any_start_gives_the_same_mix(document: Document, seed):
     """Strictly concave: one optimum, found from anywhere inside."""
@@ -163,6 +171,7 @@ def test_any_start_gives_the_same_mix(document: Document, seed):
     np.testing.assert_allclose(other, theta, atol=1e-9)
 
 
+@few
 @given(mix_documents, st.integers(1, 6))
 def test_every_step_rises(document: Document, steps):
     values = []
@@ -211,6 +220,7 @@ def test_a_handful_of_steps(n_topics, prior, median, fitting):
     assert max(steps) <= 15
 
 
+@few
 @given(mix_documents)
 def test_steps_stay_few(document: Document):
     _, steps = solve(document)
@@ -229,6 +239,7 @@ def test_empty_document_gives_the_prior(n_topics):
     np.testing.assert_allclose(theta, prior / prior.sum(), rtol=1e-7)
 
 
+@few
 @given(documents(supervised=False, most_topics=1))
 def test_one_topic(document: Document):
     theta, steps = solve(document)
@@ -236,6 +247,7 @@ def test_one_topic(document: Document):
     assert steps == 1
 
 
+@few
 @given(
     lengths=st.lists(st.integers(0, 8), min_size=1, max_size=6),
     n_topics=st.integers(1, 6),
