@@ -82,7 +82,6 @@ def target_terms(family, target, gamma, moments, gradient, natural):
     return expected_target(family, target, gamma, moments)
 
 
-
 @few
 @given(documents(supervised=True))
 def test_target_moments(document: Document):

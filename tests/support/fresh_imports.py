@@ -60,7 +60,7 @@ class Processes:
 
 @contextmanager
 def fresh_imports() -> Iterator[Processes]:
-    """Processes that find the package in the paths they are given, and write none of its bytecode."""
+    """Processes that find the package in the paths given with each script."""
     env = {**os.environ, "PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
     pipes: dict = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", _SERVER], env=env, **pipes) as server:
