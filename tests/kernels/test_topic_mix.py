@@ -5,13 +5,12 @@ import pytest
 import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import Document, documents, numerical_gradient, random_rows
+from kernel_cases import Document, documents, numerical_gradient, random_rows, room_for_mixes
 from scipy.special import softmax
 
 from topicfocus.kernels import reference
 from topicfocus.kernels.curvature import (
     factorise,
-    mix_work,
     scaled_curvature,
     solve_factorised,
     words_to_solve,
@@ -29,7 +28,7 @@ few = settings(max_examples=50)
 def solve(document: Document, start=None, budget=BUDGET):
     rows, weight = document.kernel_rows()
     theta = document.prior / document.prior.sum() if start is None else start.copy()
-    work = mix_work(document.n_topics, document.n + 3)
+    work = room_for_mixes(document.n_topics, document.n + 3)
     over = words_to_solve(rows, weight, document.n, document.prior, work.by_word)
     steps = map_document(rows, weight, document.n, document.prior, theta, budget, over, work)
     return theta, steps
@@ -51,7 +50,7 @@ def test_value_and_derivatives(document: Document):
     theta = rng.dirichlet(np.full(document.n_topics, 5.0)) + 0.01
     theta /= theta.sum()
     rows, weight = document.kernel_rows()
-    work = mix_work(document.n_topics, document.n + 3)
+    work = room_for_mixes(document.n_topics, document.n + 3)
     size = 1.0 + document.weight.sum() + document.prior.sum()
     value = mix_value(rows, weight, document.n, document.prior, theta, work)
     expected = reference.mix_value(document.rows, document.weight, document.prior, theta)

@@ -23,6 +23,8 @@ from topicfocus.families import (
     several,
     split,
 )
+from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.curvature import mix_work
 from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalWork
 from topicfocus.kernels.target_terms import LocalTarget
 
@@ -231,6 +233,12 @@ def local_stats(n_words: int, n_topics: int) -> LocalStats:
     return LocalStats(
         np.zeros((n_words, n_topics)), np.zeros(n_words), np.zeros(n_topics), np.zeros(4)
     )
+
+
+@kernel
+def room_for_mixes(n_topics, longest):
+    """`mix_work` as other kernels call it: an entry of its own is compiled three times as long."""
+    return mix_work(n_topics, longest)
 
 
 def numerical_gradient(function, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
