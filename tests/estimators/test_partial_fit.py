@@ -46,6 +46,8 @@ def make(cls, **kwargs):
     settings = {"n_topics": 3, "random_state": 0}
     if cls.__name__.startswith(("PCSLDA", "Focused")):
         settings["max_epochs"] = 6
+    if cls.__name__.startswith("Focused"):
+        settings["inclusion_prior"] = 0.2  # to choose it is most of a small fit
     return cls(**{**settings, **kwargs})
 
 
@@ -75,7 +77,8 @@ def labels(cls):
 @pytest.mark.parametrize("cls", [SLDARegressor, PFSLDARegressor, FocusedTopicRegressor])
 def test_batches_reach_what_fit_does(cls, reviews):
     X, y = reviews.counts[:500], reviews.target[:500]
-    settings = {"inclusion_prior": 0.25} if cls is PFSLDARegressor else {}
+    share = {PFSLDARegressor: 0.25, FocusedTopicRegressor: "auto"}.get(cls)
+    settings = {} if share is None else {"inclusion_prior": share}
     whole = make(cls, max_epochs=None, **settings).fit(X, y)
     parts = stream(make(cls, max_epochs=None, **settings), X, y, 100)
     held_out = reviews.counts[500:], reviews.target[500:]
@@ -127,8 +130,10 @@ def test_documents_that_doubled_give_the_very_model_of_fit(cls, reviews):
     X, y = reviews.counts[:200], reviews.target[:200].astype(float)
     # Fitting goes on in the units of the first batch: here those of all, which has its values.
     y[100:][np.argsort(y[100:], kind="stable")] = np.sort(y[:100])
-    streamed = stream(make(cls), X, y, 100)
-    fitted = make(cls).fit(X, y)
+    # The share of words is chosen again, too.
+    settings = {"inclusion_prior": "auto"} if cls is FocusedTopicRegressor else {}
+    streamed = stream(make(cls, **settings), X, y, 100)
+    fitted = make(cls, **settings).fit(X, y)
     np.testing.assert_allclose(streamed.components_, fitted.components_, atol=1e-9)
     np.testing.assert_allclose(streamed.coef_, fitted.coef_)
     np.testing.assert_allclose(streamed.noise_variance_, fitted.noise_variance_)

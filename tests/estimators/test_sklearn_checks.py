@@ -19,7 +19,8 @@ from topicfocus import (
     SLDARegressor,
 )
 
-SMALL = {"n_topics": 2, "max_epochs": 3, "n_jobs": 1}
+# A second epoch goes on from what the first has made of the data.
+SMALL = {"n_topics": 2, "max_epochs": 2, "n_jobs": 1}
 CLASSIFIERS = [
     cls(**SMALL)
     for cls in (SLDAClassifier, PFSLDAClassifier, PCSLDAClassifier, FocusedTopicClassifier)

@@ -1,5 +1,7 @@
 """Standard deviations of predictions: the formula by simulation, and coverage."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.stats import nbinom, norm
@@ -17,6 +19,12 @@ CASES = {
     "bernoulli": (None, Bernoulli()),
     "ordinal": (LEVELS, Ordinal(np.array([-1.0, 0.3, 1.5]))),
 }
+
+
+@cache
+def large(seed):
+    """Data that several tests look at, and none changes."""
+    return make_reviews(3000, random_state=seed)
 
 
 def draw(kind, family, f, rng):
@@ -69,11 +77,12 @@ def test_intervals_cover_what_they_say(scale):
     """
     levels, covered = (0.5, 0.8, 0.95), []
     for seed in range(3):
-        reviews = make_reviews(3000, random_state=seed)
+        reviews = large(seed)
         y = reviews.target + np.random.default_rng(seed).normal(0, 1.5, 3000)
         y = y if scale is None else np.clip(np.round(y), *scale)
         fit, new = slice(0, 2000), slice(2000, None)
-        model = FocusedTopicRegressor(5, random_state=0).fit(reviews.counts[fit], y[fit])
+        model = FocusedTopicRegressor(5, inclusion_prior=0.2, random_state=0)
+        model.fit(reviews.counts[fit], y[fit])
         coding = model.fitted_.parts[0].coding
         assert coding.bounds(model.family_) == (scale or (-np.inf, np.inf))
         assert coding.observed == (y[fit].min(), y[fit].max())
@@ -113,14 +122,14 @@ def test_intervals_of_counts_are_whole_and_cover(excess, exposed):
     """
     levels, covered, drawn = (0.5, 0.8, 0.95), [], []
     for seed in range(3):
-        reviews, rng = make_reviews(3000, random_state=seed), np.random.default_rng(seed)
+        reviews, rng = large(seed), np.random.default_rng(seed)
         exposure = rng.uniform(0.2, 5.0, 3000)
         rate = np.exp(0.3 + (reviews.target - reviews.target.mean()) / 3)
         rate = rate * exposure if exposed else rate
         y = rng.poisson(rate * rng.gamma(1 / excess, excess, 3000) if excess else rate)
         fit, new = slice(0, 2000), slice(2000, None)
         more = [{"exposure": exposure[part]} if exposed else {} for part in (fit, new)]
-        model = FocusedTopicRegressor(5, family="poisson", random_state=0)
+        model = FocusedTopicRegressor(5, family="poisson", inclusion_prior=0.2, random_state=0)
         model.fit(reviews.counts[fit], y[fit], **more[0])
         (tau,) = model.fitted_.excess
         assert tau > 0.05 if excess else tau < 0.15

@@ -48,6 +48,7 @@ SUPPORT = {
 }
 
 every_family = pytest.mark.parametrize("family", CASES.values(), ids=CASES.keys())
+few = settings(max_examples=40)  # of each of seven families
 
 
 def support_of(family):
@@ -357,6 +358,7 @@ def test_mean_response_is_elementwise(family):
 
 
 @every_family
+@few
 @given(seed=st.integers(0, 2**32 - 1), n_topics=st.integers(1, 12), size=st.integers(1, 30))
 def test_initial_coef(family, seed, n_topics, size):
     rng = np.random.default_rng(seed)
@@ -411,6 +413,7 @@ OTHERS = {name: family for name, family in CASES.items() if name not in ORDINAL}
 
 
 @pytest.mark.parametrize("family", OTHERS.values(), ids=OTHERS.keys())
+@few
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(2, 20))
 def test_update_dispersion_maximises(family, seed, size):
     assert_dispersion_maximises(family, seed, size)
@@ -478,6 +481,7 @@ def test_noise_variance_has_a_floor():
 
 
 @every_family
+@few
 @given(seed=st.integers(0, 2**32 - 1), size=st.integers(1, 12))
 def test_free_gradient_is_the_numerical_one(family, seed, size):
     case = dispersion_case(family, seed, size)

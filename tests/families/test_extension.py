@@ -1,4 +1,4 @@
-"""A family from outside the package in the kernels; kernels as plain Python."""
+"""A family from outside the package in the kernels; kernels as plain Python, those of texts too."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from kernel_cases import EXAMPLES, SOURCE_ROOT, local_stats, random_corpus, run_script
 from outside_family import NegativeBinomial
+from texts import assert_counted
 
 from topicfocus import SLDARegressor
 from topicfocus.datasets import make_reviews
@@ -167,13 +168,14 @@ def all_kernels(family) -> dict[str, list[float]]:
 PLAIN_PYTHON = """
 import importlib.util, json, sys
 import numba
+from texts import count_few
 from topicfocus.kernels.local import infer_documents
 spec = importlib.util.spec_from_file_location("extension", sys.argv[1])
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 plain = type(infer_documents).__name__ == "function"
 results = {name: module.all_kernels(family) for name, family in module.EVERY.items()}
-print(json.dumps({"plain": plain, "results": results}))
+print(json.dumps({"plain": plain, "results": results, "texts": count_few()}))
 """
 
 
@@ -188,6 +190,7 @@ def test_kernels_run_as_plain_python_with_the_same_numbers(request):
     )
     answer = json.loads(printed)
     assert answer["plain"], "the kernels were compiled after all"
+    assert_counted(answer["texts"])
     for name, family in EVERY.items():
         compiled = all_kernels(family)
         for part, values in answer["results"][name].items():

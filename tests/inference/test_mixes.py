@@ -22,7 +22,7 @@ def mix_objective(counts, state, theta):
     return (counts * state.inclusion)[seen] @ words + state.doc_topic_prior @ np.log(theta)
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=30, derandomize=True)  # optimisations of each document
 @given(models.cases(supervised=False, n_topics=(1, 5), max_count=30))
 def test_mixes_are_the_optimum_of_a_generic_optimiser(case):
     corpus, state = case.problem.corpus, case.state

@@ -44,7 +44,7 @@ def statistics(draw, n_words=3, n_topics=2):
     )
 
 
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None, max_examples=50, derandomize=True)
 @given(statistics(), statistics(), statistics(), st.floats(-4, 4), st.floats(-4, 4))
 def test_statistics_are_a_commutative_monoid_with_scaling(a, b, c, x, y):
     state = models.draw_state(np.random.default_rng(0), 3, 2)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fresh_imports import fresh_imports
-from kernel_cases import SOURCE_ROOT, run_script
+from kernel_cases import SOURCE_ROOT
 from numba import config
 from scipy.special import digamma
 
@@ -77,7 +77,24 @@ def digamma(x):
 
 
 @pytest.fixture(scope="module")
-def stages(tmp_path_factory):
+def process():
+    """A script in a process that imports the package anew, with a root of the cache of its own."""
+    with fresh_imports() as start:
+
+        def run(script, *arguments, paths=(str(SOURCE_ROOT),), cache):
+            # As if it had been started with the variable: numba reads it again.
+            before = f"""
+import os, numba
+os.environ["NUMBA_CACHE_DIR"] = {str(cache)!r}
+numba.config.reload_config()
+"""
+            return start(before + script, *arguments, paths=list(paths))
+
+        yield run
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory, process):
     """The same script in new processes: cold, warm, after an edit of a helper, edit undone."""
     root = tmp_path_factory.mktemp("package")
     source = root / "src"
@@ -88,17 +105,15 @@ def stages(tmp_path_factory):
     original = helper.read_text(encoding="utf-8")
     times = helper.stat()
 
-    with fresh_imports(NUMBA_CACHE_DIR=str(root / "cache")) as process:
+    def run(what="little"):
+        return json.loads(process(INFER, what, paths=[str(source)], cache=root / "cache"))
 
-        def run(what="little"):
-            return json.loads(process(INFER, what, paths=[str(source)]))
-
-        found = {"cold": run("all"), "warm": run("all")}
-        helper.write_text(original + DOUBLED, encoding="utf-8")
-        found["edited"] = run()
-        helper.write_text(original, encoding="utf-8")
-        os.utime(helper, ns=(times.st_atime_ns, times.st_mtime_ns))
-        found["undone"] = run()
+    found = {"cold": run("all"), "warm": run("all")}
+    helper.write_text(original + DOUBLED, encoding="utf-8")
+    found["edited"] = run()
+    helper.write_text(original, encoding="utf-8")
+    os.utime(helper, ns=(times.st_atime_ns, times.st_mtime_ns))
+    found["undone"] = run()
     return found
 
 
@@ -109,10 +124,10 @@ def test_the_next_process_hits_the_cache(stages):
     assert stages["warm"]["hits"] == {"mix_objective": 1, "likelihood_rows": 1}
 
 
-def test_the_largest_kernel_is_cached_too():
+def test_the_largest_kernel_is_cached_too(process):
     """In the cache that all tests share: an empty one would be compiled for ten seconds."""
     exec(LARGE, {})
-    assert run_script(LARGE).split() == ["1", "1"]
+    assert process(LARGE, cache=config.CACHE_DIR).split() == ["1", "1"]
 
 
 def test_editing_a_helper_in_another_file_is_noticed(stages):
@@ -175,7 +190,7 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def outside(tmp_path_factory):
+def outside(tmp_path_factory, process):
     """Processes with a family of a third party: twice, edited, in __main__, without it."""
     root = tmp_path_factory.mktemp("outside")
     module = root / "outside_laplace.py"
@@ -184,20 +199,18 @@ def outside(tmp_path_factory):
     def files():
         return {p for p in (root / "cache").rglob("*") if p.is_file()}
 
-    with fresh_imports(NUMBA_CACHE_DIR=str(root / "cache")) as process:
+    def run(which):
+        paths = [str(SOURCE_ROOT), str(root)]
+        return json.loads(process(USE, which, str(module), paths=paths, cache=root / "cache"))
 
-        def run(which):
-            paths = [str(SOURCE_ROOT), str(root)]
-            return json.loads(process(USE, which, str(module), paths=paths))
-
-        found = {"first": run("outside"), "second": run("outside")}
-        module.write_text(OUTSIDE.replace("SHIFT = 0.0", "SHIFT = 9.0"), encoding="utf-8")
-        found["edited"] = run("outside")
-        before = files()
-        found["main"] = run("main")
-        found["files left by main"] = files() - before
-        module.unlink()
-        found["gone"] = run("gaussian")
+    found = {"first": run("outside"), "second": run("outside")}
+    module.write_text(OUTSIDE.replace("SHIFT = 0.0", "SHIFT = 9.0"), encoding="utf-8")
+    found["edited"] = run("outside")
+    before = files()
+    found["main"] = run("main")
+    found["files left by main"] = files() - before
+    module.unlink()
+    found["gone"] = run("gaussian")
     return found
 
 
@@ -360,7 +373,7 @@ def test_with_a_cache_numbas_own_setting_is_left_alone(monkeypatch, tmp_path):
     assert not (tmp_path / "user").exists()
 
 
-def test_an_unwritable_root_in_a_new_process():
+def test_an_unwritable_root_in_a_new_process(process):
     """A root inside a file cannot be made, not even by root: kernels work all the same."""
     script = (
         "import numpy as np\n"
@@ -370,8 +383,7 @@ def test_an_unwritable_root_in_a_new_process():
         "assert apply_elementwise.stats.cache_path is None\n"
         "print(apply_elementwise(np.array([2.0]), 0)[0])\n"
     )
-    blocked = str(Path(__file__).resolve() / "cache")
-    printed = run_script(script, NUMBA_CACHE_DIR=blocked)
+    printed = process(script, cache=Path(__file__).resolve() / "cache")
     assert float(printed) == pytest.approx(digamma(2.0), rel=1e-12)
 
 

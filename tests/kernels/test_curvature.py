@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernel_cases import random_rows
+from kernel_cases import random_rows, room_for_mixes
 
 from topicfocus.kernels import reference
 from topicfocus.kernels.constrained import answer_at_mode, mix_response
@@ -10,7 +10,6 @@ from topicfocus.kernels.curvature import (
     OVER_TOPICS,
     copy_words,
     factorise_curvature,
-    mix_work,
     solve_factorised,
     solve_over_words,
     sum_words,
@@ -43,7 +42,7 @@ class Case:
         self.weight = np.zeros(n + 16)
         self.weight[:n] = self.counts
         self.padded = pad_document(self.rows, self.weight, n)
-        self.work = mix_work(n_topics, n + 16)
+        self.work = room_for_mixes(n_topics, n + 16)
         if n <= n_topics:
             copy_words(self.rows, n, n_topics, self.work.by_word)
 

@@ -23,6 +23,7 @@ from kernel_cases import (
 
 from topicfocus.families import Gaussian, Poisson, Several, common
 from topicfocus.kernels import reference
+from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import (
     LocalBudget,
     WordTable,
@@ -45,6 +46,8 @@ every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES
 #: The families of a test's examples: the two that most is made of, and the others in turn.
 GROUPS = {"gaussian": FAMILY_NAMES[:1], "bernoulli": FAMILY_NAMES[1:2], "others": FAMILY_NAMES[2:]}
 every_group = pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS.keys())
+#: Examples of a test: to draw a document takes longer than to look at it.
+few = settings(max_examples=50)
 
 
 def concentrations(rng, n_topics, size):
@@ -53,16 +56,33 @@ def concentrations(rng, n_topics, size):
 
 # ---- the target's part ------------------------------------------------------------------------
 
-target_cases = given(
-    data=st.data(),
-    n_topics=st.integers(1, 9),
-    size=st.sampled_from([0.1, 1.0, 30.0, 1e3]),
-    scale=st.floats(0.0, 5.0),
-    weight=st.floats(0.1, 20.0),
-    seed=st.integers(0, 2**32 - 1),
-)
+
+def target_cases(test):
+    drawn = given(
+        data=st.data(),
+        n_topics=st.integers(1, 9),
+        size=st.sampled_from([0.1, 1.0, 30.0, 1e3]),
+        scale=st.floats(0.0, 5.0),
+        weight=st.floats(0.1, 20.0),
+        seed=st.integers(0, 2**32 - 1),
+    )
+    return few(drawn(test))
 
 
+@kernel
+def target_terms(family, target, gamma, moments, gradient, natural):
+    """The target's part and its gradients as other kernels call them.
+
+    One entry from Python, which is given what is compiled already: an entry of `expected_target`
+    alone is all families compiled once more, for seconds.
+    """
+    target_gradient(family, target, gamma, moments, gradient)
+    target_natural_gradient(family, target, gamma, moments, natural)
+    moments[:] = np.nan
+    return expected_target(family, target, gamma, moments)
+
+
+@few
 @given(documents(supervised=True))
 def test_target_moments(document: Document):
     for coef in document.target.coef:
@@ -104,8 +124,8 @@ def target_case(family, n_topics, size, scale, weight, seed):
 def test_target_gradient_is_the_numerical_one(group, data, n_topics, size, scale, weight, seed):
     family = EXAMPLES[data.draw(st.sampled_from(group))]
     gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
-    out = np.empty(n_topics)
-    target_gradient(common(family), target, gamma, moments, out)
+    out, natural = np.empty((2, n_topics))
+    target_terms(common(family), target, gamma, moments, out, natural)
 
     def value(at):
         return reference.expected_log_likelihood(family, target, at)
@@ -119,21 +139,19 @@ def test_target_gradient_is_the_numerical_one(group, data, n_topics, size, scale
 def test_target_gradients_equal_reference(group, data, n_topics, size, scale, weight, seed):
     family = EXAMPLES[data.draw(st.sampled_from(group))]
     gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
-    value = expected_target(common(family), target, gamma, moments)
+    out, steps = np.empty((2, n_topics))
+    value = target_terms(common(family), target, gamma, moments, out, steps)
     exact = reference.expected_log_likelihood(family, target, gamma)
     assert value == pytest.approx(exact, rel=1e-11, abs=1e-12 * unit)
     mean, variance = reference.predictor_moments(target, gamma)
     np.testing.assert_allclose(moments[0], mean, rtol=1e-11, atol=1e-12 * (1 + scale))
     np.testing.assert_allclose(moments[1], variance, rtol=1e-9, atol=1e-12 * (1 + scale**2))
-    out = np.empty(n_topics)
-    target_gradient(common(family), target, gamma, moments, out)
     expected = reference.target_gradient(family, target, gamma)
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12 * unit / gamma.sum())
-    target_natural_gradient(common(family), target, gamma, moments, out)
     natural = reference.natural(expected, gamma)
     # F is nearly singular along γ: its condition number is of the order of γ₀ and 1/γ.
     loss = 1e-10 * (1.0 + gamma.sum()) * (1.0 + 1.0 / gamma.min())
-    assert np.abs(out - natural).max() <= loss * (np.abs(natural).max() + unit * 1e-3)
+    assert np.abs(steps - natural).max() <= loss * (np.abs(natural).max() + unit * 1e-3)
 
 
 @every_family
@@ -141,10 +159,10 @@ def test_natural_gradient_of_one_topic_is_nothing(family):
     """θ = 1 for certain: rounding errors must not be divided by a zero Fisher information."""
     for seed in range(3):
         target = random_local_target(np.random.default_rng(seed), family, 1, 3.0, 1.0)
-        out = np.full(1, np.nan)
+        out, natural = np.full((2, 1), np.nan)
         moments = np.empty((4, len(target.coef)))
-        target_natural_gradient(common(family), target, np.array([3.3]), moments, out)
-        assert out[0] == 0.0
+        target_terms(common(family), target, np.array([3.3]), moments, out, natural)
+        assert natural[0] == 0.0
 
 
 def test_a_document_has_a_target_if_one_of_its_targets_is_known():
@@ -159,10 +177,9 @@ def test_coefficients_of_an_unknown_target_play_no_part(family):
     gamma = concentrations(rng, 4, 2.0)
     target = random_local_target(rng, family, 4, 1.0, 1.0)
     target.weight[:] = 0.0
-    moments, out = np.empty((4, len(target.coef))), np.full(4, np.nan)
-    target_gradient(common(family), target, gamma, moments, out)
+    moments, (out, natural) = np.empty((4, len(target.coef))), np.full((2, 4), np.nan)
+    assert target_terms(common(family), target, gamma, moments, out, natural) == 0.0
     assert not np.any(out)
-    assert expected_target(common(family), target, gamma, moments) == 0.0
 
 
 # ---- mixtures ---------------------------------------------------------------------------------
@@ -202,6 +219,7 @@ def test_a_word_that_no_topic_explains_is_harmless():
     np.testing.assert_allclose(sums, [1.0, 2.0, 3.0])
 
 
+@few
 @given(st.integers(1, 6), st.integers(0, 10), st.integers(0, 2**32 - 1))
 def test_gather_document(n_topics, n, seed):
     rng = np.random.default_rng(seed)
@@ -250,6 +268,7 @@ def size_of_terms(document: Document, gamma: np.ndarray) -> float:
     return 1.0 + total * (1.0 + abs(np.log(total))) + abs(reference_objective(document, gamma))
 
 
+@few
 @given(documents())
 def test_objective_equals_reference(document: Document):
     rng = np.random.default_rng(document.n)
@@ -258,6 +277,7 @@ def test_objective_equals_reference(document: Document):
         assert abs(error) <= 1e-13 * size_of_terms(document, gamma)
 
 
+@few
 @given(documents(supervised=False))
 def test_mix_objective_is_minus_kl(document: Document):
     """-KL(Dirichlet(γ) || Dirichlet(α)): never positive, zero at γ = α, and E[log θ] beside it."""
@@ -312,6 +332,7 @@ def infer_reference(document: Document, steps: int) -> np.ndarray:
 
 @every_group
 @pytest.mark.parametrize("supervised", [False, True], ids=["words", "words and target"])
+@few
 @given(st.data())
 def test_infer_document_equals_reference(group, supervised, data):
     document = data.draw(
@@ -333,6 +354,7 @@ def test_infer_document_equals_reference(group, supervised, data):
 
 @every_group
 @pytest.mark.parametrize("supervised", [False, True], ids=["words", "words and target"])
+@few
 @given(st.data())
 def test_infer_document_in_single_precision(group, supervised, data):
     document = data.draw(
@@ -410,6 +432,7 @@ def test_full_steps_alone_do_lower_the_objective():
         assert taken > steps  # it was done again
 
 
+@few
 @given(documents(supervised=False, largest_count=1e3))
 def test_fixed_point_without_target(document: Document):
     """At convergence γ = α + Σ c m r, r at that γ."""
@@ -423,6 +446,7 @@ def test_fixed_point_without_target(document: Document):
     assert gamma.sum() == pytest.approx(document.prior.sum() + document.weight.sum(), rel=1e-9)
 
 
+@few
 @given(documents(supervised=True, largest_count=50.0, coef_scale=1.0, smallest_prior=0.3))
 def test_stationary_point_with_target(document: Document):
     """Where inference with a target converges, the gradient of the reference objective is zero."""
@@ -434,6 +458,7 @@ def test_stationary_point_with_target(document: Document):
     assert np.abs(gradient).max() <= 1e-6 * size_of_terms(document, gamma)
 
 
+@few
 @given(documents(supervised=False))
 def test_stops_when_nothing_changes(document: Document):
     """A loose tolerance stops at once; an empty document needs one step and one to see it."""
@@ -445,6 +470,7 @@ def test_stops_when_nothing_changes(document: Document):
         assert taken <= 2
 
 
+@few
 @given(documents(largest_count=1e3))
 def test_topics_may_be_permuted(document: Document):
     order = np.random.default_rng(0).permutation(document.n_topics)
@@ -469,6 +495,7 @@ def test_topics_may_be_permuted(document: Document):
 
 
 @every_group
+@few
 @given(
     data=st.data(),
     lengths=st.lists(st.integers(0, 8), min_size=1, max_size=6),
@@ -528,6 +555,7 @@ def test_infer_documents_statistics(group, data, lengths, n_words, n_topics, lar
     assert stats.word_topic.sum() == pytest.approx(tokens, rel=1e-12)
 
 
+@few
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 2**32 - 1))
 def test_infer_documents_works_on_a_range_and_adds(first, length, seed):
     """Only documents first..last-1 are touched, and statistics are added to what is there."""

@@ -47,7 +47,7 @@ def test_numbers_are_what_was_written(scratch):
     scratch.for_arrays = 0
     held = {}
     with paged_arrays(scratch):
-        for i in range(200):
+        for i in range(100):
             held[i] = np.full(int(rng.integers(N // 2, 2 * N)), float(i))
             if i % 3:
                 del held[int(rng.choice(list(held)))]
@@ -120,7 +120,9 @@ def test_pages_leave_memory_beyond_the_limit(scratch, limit):
         assert all(np.all(array == 1) for array in arrays)
 
 
+#: Python ends twice: in a child by an exception, with code 3, and by itself.
 PROGRAM = """
+import os
 import sys
 import numpy as np
 from pathlib import Path
@@ -128,22 +130,24 @@ from topicfocus.corpus.scratch import SMALLEST, Scratch
 from topicfocus.kernels.paged import is_in_file, paged_arrays
 scratch = Scratch(Path(sys.argv[1]), SMALLEST)
 scratch.for_arrays = 0
+child = os.fork()
+if child:
+    print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 with paged_arrays(scratch):
     sys.kept_to_the_end = [np.ones(1 << 17), np.ones(3)]
     assert is_in_file(sys.kept_to_the_end[0])
-    if len(sys.argv) > 2:
+    if not child:
         raise SystemExit(3)
 print("done")
 """
 
 
-@pytest.mark.parametrize("more", [[], ["exit"]])
-def test_python_ends_with_arrays_in_files(tmp_path, more):
+def test_python_ends_with_arrays_in_files(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "beside"), *more],
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "beside")],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == ((3, "") if more else (0, "done\n")), done.stderr
+    assert (done.returncode, done.stdout) == (0, "child 3\ndone\n"), done.stderr
     assert list((tmp_path / "beside").iterdir()) == []

@@ -4,11 +4,11 @@ import itertools
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_cases import EXAMPLES, random_corpus, run_script
 from scipy.sparse import csr_matrix
@@ -93,6 +93,7 @@ def test_zero_jobs_is_an_error():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 5, 40, None, -1])
+@settings(max_examples=40)
 @given(cuts=st.lists(st.integers(0, 100), min_size=2, max_size=12).map(sorted))
 def test_run_chunks_adds_in_order(n_jobs, cuts):
     """Every chunk once, added left to right, whatever finishes first."""
@@ -177,8 +178,8 @@ def test_errors_reach_the_caller(n_jobs):
 N_DOCS, N_WORDS, N_TOPICS = 1500, 700, 5
 
 
-def large_problem(family, n_jobs):
-    """Enough nonzero counts for four chunks."""
+def large_problem(family):
+    """Enough nonzero counts for four chunks; to draw them takes longer than to work on them."""
     rng = np.random.default_rng(9)
     case = random_corpus(rng, list(rng.integers(0, 80, size=N_DOCS)), N_WORDS, N_TOPICS, family)
     counts = csr_matrix(
@@ -190,7 +191,7 @@ def large_problem(family, n_jobs):
         corpus,
         local.target,
         local.target_weight,
-        n_jobs,
+        1,
         offset=local.offset,
         doc_weight=local.doc_weight,
     )
@@ -206,10 +207,11 @@ def large_problem(family, n_jobs):
     return problem, state, case.start
 
 
-def statistics_of(family, n_jobs, dtype=np.float64):
-    problem, state, start = large_problem(family, n_jobs)
+def statistics_of(case, n_jobs, dtype=np.float64):
+    problem, state, start = case
     gamma = start.copy()
     hyper = Hyperparameters(n_topics=N_TOPICS)
+    problem = replace(problem, n_jobs=n_jobs)
     stats = collect(problem, state, hyper, gamma, max_steps=5, dtype=dtype)
     return gamma, stats
 
@@ -228,15 +230,15 @@ def assert_identical(one, other):
     ids=["gaussian", "bernoulli", "several"],
 )
 def test_statistics_are_bit_identical_for_every_thread_count(family, dtype):
-    problem, _, _ = large_problem(family, 1)
-    assert len(chunk_bounds(problem.corpus.counts.indptr, N_WORDS)) - 1 >= 4
-    one = statistics_of(family, 1, dtype)
+    case = large_problem(family)
+    assert len(chunk_bounds(case[0].corpus.counts.indptr, N_WORDS)) - 1 >= 4
+    one = statistics_of(case, 1, dtype)
     for n_jobs in (2, 3, 5, None):
-        assert_identical(statistics_of(family, n_jobs, dtype), one)
+        assert_identical(statistics_of(case, n_jobs, dtype), one)
 
 
 def test_mixes_are_bit_identical_for_every_thread_count():
-    problem, state, _ = large_problem(Gaussian(1.0), 1)
+    problem, state, _ = large_problem(Gaussian(1.0))
     one = topic_mixes(problem.corpus, state, n_jobs=1)
     np.testing.assert_allclose(one.sum(axis=1), 1.0, rtol=1e-12)
     for n_jobs in (2, 3, 5):
@@ -245,10 +247,11 @@ def test_mixes_are_bit_identical_for_every_thread_count():
 
 def test_several_threads_may_call_at_once():
     """As a Dask worker does: all share the pools, none waits for ever, results as if alone."""
-    expected = {n_jobs: statistics_of(Gaussian(1.0), n_jobs) for n_jobs in (1, 2, 3)}
+    case = large_problem(Gaussian(1.0))
+    expected = {n_jobs: statistics_of(case, n_jobs) for n_jobs in (1, 2, 3)}
     with ThreadPoolExecutor(4) as callers:
         jobs = [
-            (n_jobs, callers.submit(statistics_of, Gaussian(1.0), n_jobs))
+            (n_jobs, callers.submit(statistics_of, case, n_jobs))
             for n_jobs in (1, 2, 3, 2, 3, 2, 1, 2)
         ]
         for n_jobs, job in jobs:
@@ -266,7 +269,7 @@ def test_pools_are_shared():
 # ---- forks ------------------------------------------------------------------------------------
 
 FORK = """
-import os, signal, sys, threading
+import os, signal
 import numpy as np
 from topicfocus.kernels import threads
 from topicfocus.kernels.special import apply_elementwise
@@ -283,28 +286,29 @@ def run():
     return threads.run_chunks(work, range(0, 65, 8), lambda: np.zeros(64), add, 2)
 
 expected = run()
-assert threads._pools, "no pool was made: this tests nothing"
-if sys.argv[1] == "locked":
-    # Another thread is inside _pool() at the moment of the fork.
-    threads._lock.acquire()
-child = os.fork()
-if child == 0:
-    signal.alarm(60)
-    ok = not threads._pools and np.array_equal(run(), expected)
-    os._exit(0 if ok else 3)
-if sys.argv[1] == "locked":
-    threads._lock.release()
-_, status = os.waitpid(child, 0)
-assert status == 0, f"the child ended with status {status}"
-assert np.array_equal(run(), expected)
-print("both fine")
+for when in ("quiet", "locked"):
+    assert threads._pools, "no pool was made: this tests nothing"
+    if when == "locked":
+        # Another thread is inside _pool() at the moment of the fork.
+        threads._lock.acquire()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        ok = not threads._pools and np.array_equal(run(), expected)
+        os._exit(0 if ok else 3)
+    if when == "locked":
+        threads._lock.release()
+    _, status = os.waitpid(child, 0)
+    assert status == 0, f"{when}: the child ended with status {status}"
+    assert np.array_equal(run(), expected)
+    print("both fine when", when)
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("when", ["quiet", "locked"])
-def test_works_in_a_forked_child(when):
-    assert "both fine" in run_script(FORK, when, timeout=180)
+def test_works_in_a_forked_child():
+    printed = run_script(FORK, timeout=180)
+    assert printed.splitlines() == ["both fine when quiet", "both fine when locked"]
 
 
 def test_work_on_our_threads_does_not_wait_for_them():

@@ -3,11 +3,9 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_cases import run_script
-from texts import documents
+from texts import assert_counted, count_few, documents
 
 from topicfocus.kernels import count_rows, reference, tokens
 from topicfocus.kernels import words as table
@@ -152,26 +150,6 @@ def test_long_rows_are_sorted():
     np.testing.assert_array_equal(mine, np.sort(values))
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_the_same_without_numba(compiled, capsys):
-    script = """
-import numpy as np
-from topicfocus import TokenCounter
-counter = TokenCounter(ngram_range=(1, 2), stop_words=["the"], min_df=1)
-texts = ["The ΟΔΟΣ the İstanbul 你好 world", "", "world \\U0001f600 ÄRGER ärger ᲀ"]
-counts = counter.fit_transform(texts)
-print(ascii(sorted(counter.vocabulary_)), counts.toarray().astype(int).tolist())
-print((counter.transform(texts) != counts).nnz)
-"""
-    if compiled:
-        exec(script, {})
-        out = capsys.readouterr().out
-    else:
-        out = run_script(script, NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error")
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    vectorizer = CountVectorizer(ngram_range=(1, 2), stop_words=["the"])
-    texts = ["The ΟΔΟΣ the İstanbul 你好 world", "", "world \U0001f600 ÄRGER ärger ᲀ"]
-    counts = vectorizer.fit_transform(texts).toarray().tolist()
-    assert out.splitlines()[0] == f"{sorted(vectorizer.vocabulary_)!a} {counts}"
-    assert out.splitlines()[1] == "0"
+def test_a_few_texts_as_scikit_learn_counts_them():
+    """By plain Python in tests/families/test_extension.py, in the process of the other kernels."""
+    assert_counted(count_few())

@@ -20,7 +20,8 @@ from topicfocus.datasets import make_reviews
 from topicfocus.selection import fitting, parallel, search
 
 GRID = {"n_topics": [2, 3], "inclusion_prior": [0.1, 0.3]}
-QUICK = {"max_epochs": 4, "random_state": 0, "n_jobs": 1}
+#: To choose the share of words is most of a small fit: one test does, others are not about it.
+QUICK = {"max_epochs": 4, "random_state": 0, "n_jobs": 1, "inclusion_prior": 0.2}
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +213,8 @@ def test_texts_are_counted_once_a_fold_on_its_training_part(reviews):
 
 
 def test_the_search_may_be_the_end_of_a_pipeline(reviews):
-    inner = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=2, n_jobs=1)
+    model = FocusedTopicRegressor(**{**QUICK, "inclusion_prior": "auto"})
+    inner = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
     whole = make_pipeline(CountVectorizer(), inner).fit(reviews.texts, reviews.target)
     assert whole.predict(reviews.texts[:3]).shape == (3,)
 

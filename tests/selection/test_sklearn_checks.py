@@ -3,13 +3,14 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, TopicSearchCV
+from topicfocus import FocusedTopicRegressor, SLDAClassifier, TopicSearchCV
 
-# Choosing the share of words is most of a small fit, and checked with the models themselves.
-SMALL = {"n_topics": 2, "max_epochs": 2, "n_jobs": 1, "inclusion_prior": 0.2}
+# Choosing the share of words is most of a small fit, and checked with the models themselves. One
+# search is over a focused model, which is fitted in stages, and one over a joint one.
+SMALL = {"n_topics": 2, "max_epochs": 1, "n_jobs": 1}
 SEARCHES = [
-    TopicSearchCV(model(**SMALL), {"n_topics": [2]}, cv=2, n_jobs=1)
-    for model in (FocusedTopicRegressor, FocusedTopicClassifier)
+    TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+    for model in (FocusedTopicRegressor(inclusion_prior=0.2, **SMALL), SLDAClassifier(**SMALL))
 ]
 
 # The checks pass random numbers as X; users who do that are warned.

@@ -17,6 +17,7 @@ from topicfocus.solvers.joint.starts import perturbed_start
 GAUSSIAN = Gaussian(1.0)
 #: Half of the default schedule, which the first test has: enough where words are told apart.
 HALF = {"burn_in": 30, "anneal": 50, "settle": 5}
+SHORT = {"burn_in": 20, "anneal": 40, "settle": 3}
 
 
 def fit(data, seed=0, p=0.25, family=GAUSSIAN, coef_penalty=1e-3, **settings):
@@ -96,8 +97,7 @@ def test_the_schedule_burn_in_annealing_settling(recovered):
 
 def test_a_larger_prior_keeps_more_words():
     data = make_pfslda(n_docs=1000, doc_length=120, random_state=3)
-    short = {"burn_in": 20, "anneal": 40, "settle": 3}
-    kept = [fit(data, p=p, **short)[0].model.inclusion.sum() for p in (0.15, 0.25, 0.4)]
+    kept = [fit(data, p=p, **SHORT)[0].model.inclusion.sum() for p in (0.15, 0.25, 0.4)]
     assert kept[0] < kept[1] < kept[2]
 
 
@@ -113,7 +113,7 @@ def test_a_longer_description_length_keeps_fewer_rare_words():
 def test_it_works_for_bernoulli_targets():
     """With a firm prior on η, which keeps it where the expansion of the target term is good."""
     data = make_pfslda(n_docs=1500, doc_length=150, family="bernoulli", random_state=2)
-    result, _, _ = fit(data, family=Bernoulli(), coef_penalty=1.0, **HALF)
+    result, _, _ = fit(data, family=Bernoulli(), coef_penalty=1.0, **SHORT)
     assert set(np.unique(result.model.inclusion)) == {0.0, 1.0}
     assert channel_overlap(result.model.topic_word.T, result.model.background) == 0.0
     assert result.model.family == Bernoulli()
