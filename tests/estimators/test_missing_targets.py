@@ -37,7 +37,7 @@ def make(name, **options):
 def test_they_help_when_few_are_labelled(model, kind):
     options = {"inclusion_prior": 0.8} if model == "PFSLDA" else {}
     few, many = [], []
-    for seed in range(2):  # in each of them the loss is half of what it is without
+    for seed in range(2):
         data = make_pfslda(
             800,
             60,

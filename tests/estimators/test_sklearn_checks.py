@@ -19,8 +19,7 @@ from topicfocus import (
     SLDARegressor,
 )
 
-# A second epoch goes on from what the first has made of the data.
-SMALL = {"n_topics": 2, "max_epochs": 2, "n_jobs": 1}
+SMALL = {"n_topics": 2, "max_epochs": 3, "n_jobs": 1}
 CLASSIFIERS = [
     cls(**SMALL)
     for cls in (SLDAClassifier, PFSLDAClassifier, PCSLDAClassifier, FocusedTopicClassifier)
