@@ -1,21 +1,24 @@
 """One cluster of two processes for all files of this folder, which run in one worker of xdist.
 
-Processes that import Numba take seconds to start. A test may kill one of them: another comes. They
-end after the last test of the folder.
+Processes that import Numba take seconds to start: these are forked from a server that has done so
+(support/forked.py); one that begins with nothing is in `test_a_single_worker_and_its_death`. A test
+may kill one of them: another comes. They end after the last test of the folder.
 """
 
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from forked import server
 
 HERE = Path(__file__).parent
 CLUSTER = pytest.StashKey[ExitStack]()
 #: Dask looks at itself many times a second, which was a tenth of a core while nothing was done.
-QUIET = {
+SETTINGS = {
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.memory.monitor-interval": "2s",
+    "distributed.worker.multiprocessing-method": "forkserver",
 }
 
 
@@ -28,7 +31,8 @@ def client(request):
 
     opened = ExitStack()
     request.config.stash[CLUSTER] = opened
-    opened.enter_context(dask.config.set(QUIET))  # workers get the settings of this process
+    opened.enter_context(dask.config.set(SETTINGS))  # workers get the settings of this process
+    server("distributed", "pandas", "dask.dataframe")
     yield opened.enter_context(connected("local", workers=2))
     opened.close()
 
@@ -37,10 +41,11 @@ def client(request):
 def one_penalty():
     """Evidence from one ridge regression: a path of six is half of the passes of a fit, all alike.
 
+    The stronger the penalty, the fewer they are.
     The whole path is in `test_the_model_is_that_of_one_machine` and the examples.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("topicfocus.solvers.focus.evidence.PENALTIES", (1000.0,))
+        patch.setattr("topicfocus.solvers.focus.evidence.PENALTIES", (1e5,))
         yield
 
 

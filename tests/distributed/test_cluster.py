@@ -8,9 +8,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
+import mortal_cluster
 import numpy as np
 import pytest
+from forked import Forked
 
 pytest.importorskip("distributed")
 
@@ -132,30 +135,22 @@ def test_a_worker_that_is_killed_changes_nothing(client, store, reviews, expecte
     same(mine, expected)
 
 
-SCHEDULER = """
-import sys
-from distributed import LocalCluster
-if __name__ == "__main__":
-    # Its worker in the same process: it dies with it, and imports nothing once more.
-    one = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
-    cluster = LocalCluster(**one, dashboard_address=None)
-    print(cluster.scheduler_address, flush=True)
-    sys.stdin.read()
-"""
-
-
 @pytest.fixture
-def mortal(tmp_path, monkeypatch):
-    """The process of a cluster, and its address."""
+def mortal(tmp_path, monkeypatch, request):
+    """The process of a cluster, and its address; one that begins with nothing, or is forked."""
     # Dask's client looks for a scheduler that is gone as long as it may wait for one.
     monkeypatch.setattr("topicfocus.distributed.cluster.ANSWER", 5.0)
-    script = tmp_path / "cluster.py"
-    script.write_text(SCHEDULER)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([sys.executable, script], **pipes)
-    yield process, process.stdout.readline().strip()
+    place = tmp_path / "address"
+    if request.param == "fresh":
+        process = subprocess.Popen([sys.executable, mortal_cluster.__file__, place])
+    else:
+        process = Forked(mortal_cluster.serve, str(place))
+    end = time.monotonic() + 120
+    while not place.exists() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    yield process, place.read_text(encoding="utf-8")
     process.kill()
-    process.communicate()
+    process.wait(60)
 
 
 def dying(monkeypatch, process, when):
@@ -170,6 +165,7 @@ def dying(monkeypatch, process, when):
     monkeypatch.setattr(DaskCounts, "run_task", until_it_dies)
 
 
+@pytest.mark.parametrize("mortal", ["fresh"], indirect=True)
 def test_a_single_worker_and_its_death(mortal, store, reviews, expected, monkeypatch):
     """The other tests have two. A cluster that dies is a clear error."""
     process, address = mortal
@@ -181,6 +177,7 @@ def test_a_single_worker_and_its_death(mortal, store, reviews, expected, monkeyp
             focused().fit(DaskCounts(store, client=client), reviews.target)
 
 
+@pytest.mark.parametrize("mortal", ["forked"], indirect=True)
 def test_a_fit_goes_on_after_its_cluster_died(mortal, tmp_path, reviews, monkeypatch):
     process, address = mortal
     monkeypatch.setattr("topicfocus.folders.cache_folder", lambda: tmp_path / "cache")

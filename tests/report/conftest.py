@@ -41,27 +41,75 @@ def largest():
     return Explorer(model, **given), given["texts"]
 
 
+class Shared:
+    """The first page of a test: the same one for all tests that ask for nothing special.
+
+    A context and its processes begin and end for a third of what opening a report costs. Between
+    tests nothing stays that a report could notice: storage, media, the size, where the mouse was.
+    """
+
+    def __init__(self, browser):
+        self._browser, self._page = browser, None
+        self.troubles, self.free = [], True
+
+    def take(self):
+        self.free = False
+        if self._page is None:
+            self._page = self._browser.new_context(**USUAL).new_page()
+            # `troubles` of the test that has it then.
+            watch(self._page, lambda what: self.troubles.append(what))
+        return self._page
+
+    def give_back(self, troubles):
+        """For the next test, whose list is another; what cannot be cleaned is thrown away."""
+        page, self.free, self.troubles = self._page, True, troubles
+        try:
+            page.evaluate("localStorage.clear(), sessionStorage.clear()")
+            page.mouse.up()
+            page.goto("about:blank")
+            page.mouse.move(0, 0)
+            page.emulate_media(media="null")
+            page.set_viewport_size(USUAL["viewport"])
+        except Exception:
+            page.context.close()
+            self._page = None
+
+
+USUAL = {"accept_downloads": True, "viewport": {"width": 1280, "height": 800}}
+
+
+def watch(page, trouble):
+    """Call `trouble` with every error and warning, and with all that is asked for elsewhere."""
+    page.on("console", lambda m: trouble(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: trouble(str(error)))
+    page.on(
+        "request",
+        lambda r: None if r.url.startswith(("file:", "blob:", "about:")) else trouble(r.url),
+    )
+
+
+@pytest.fixture(scope="session")
+def shared(browser):
+    return Shared(browser)
+
+
 @pytest.fixture
-def open_page(browser, tmp_path):
+def open_page(browser, shared, tmp_path):
     """A function that opens a report; afterwards, nothing may have complained or been fetched."""
-    troubles, contexts = [], []
+    troubles, contexts, opened = [], [], []
+    shared.troubles = troubles
 
     def show(html, address="", **options):
-        path = tmp_path / f"page{len(contexts)}.html"
+        path = tmp_path / f"page{len(opened)}.html"
         path.write_text(html, encoding="utf-8")
-        options.setdefault("viewport", {"width": 1280, "height": 800})
-        context = browser.new_context(accept_downloads=True, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on(
-            "console",
-            lambda m: troubles.append(m.text) if m.type in ("error", "warning") else None,
-        )
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "request",
-            lambda r: None if r.url.startswith(("file:", "blob:")) else troubles.append(r.url),
-        )
+        if shared.free and not options:
+            page = shared.take()
+        else:
+            context = browser.new_context(**{**USUAL, **options})
+            contexts.append(context)
+            page = context.new_page()
+            watch(page, troubles.append)
+        opened.append(page)
         page.goto(f"file://{path}{address}")
         page.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
         return page
@@ -70,4 +118,6 @@ def open_page(browser, tmp_path):
     yield show
     for context in contexts:
         context.close()
+    if not shared.free:
+        shared.give_back([])
     assert troubles == []

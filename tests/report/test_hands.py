@@ -281,9 +281,8 @@ def test_the_largest_page_opens_soon(open_page, largest):
     html = largest[0].html
     assert len(html.encode()) < 1_500_000
     ready = "performance.getEntriesByName('topicfocus-ready')[0].startTime"
-    times = [open_page(html).evaluate(ready) for _ in range(3)]
-    # 0.3 s where nothing else runs; machines that test are busy.
-    assert min(times) < 2500
+    # 0.3 s where nothing else runs; machines that test are busy: once of three times is enough.
+    assert any(open_page(html).evaluate(ready) < 2500 for _ in range(3))
 
 
 def test_typing_is_followed_at_once(open_page, largest):

@@ -1,16 +1,18 @@
 """Running, resuming, the page and the command."""
 
 import csv
+import multiprocessing
 import os
 import signal
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache
 
 import numpy as np
 import pytest
 from command_line import SLOW_DISK, environment, run_on_a_slow_disk, topicfocus
-from forked import Forked
+from forked import Forked, server
 from small_data import small_dataset
 
 from topicfocus.reproduce import MODELS, compare, tasks
@@ -52,6 +54,20 @@ def test_needed_runs_come_first_and_by_products_need_their_fit():
     assert with_needs([filtered]) == [fit, last, filtered]
 
 
+@contextmanager
+def forked_runs():
+    """Processes of runs begin after their imports; `test_an_interrupted_...` has some that do not.
+
+    Of what a run of a test costs, the start of its process is four fifths.
+    """
+    begun, other = server(), multiprocessing.get_context
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            multiprocessing, "get_context", lambda how: begun if how == "spawn" else other(how)
+        )
+        yield
+
+
 @pytest.fixture(scope="module")
 def two_runs(tmp_path_factory):
     """A store with runs of two processes, what failed beside them, and a second call's lines."""
@@ -59,7 +75,8 @@ def two_runs(tmp_path_factory):
     wanted = [synthetic_task(0), synthetic_task(1)]
     bad = synthetic_task(0, no_such_setting=1)
     child = Task(DataKey("pang_lee", 0), "sLDA", words=Words("inclusion", bad))
-    failures = run_tasks([bad, child, *wanted], store, jobs=2, quiet=True)
+    with forked_runs():
+        failures = run_tasks([bad, child, *wanted], store, jobs=2, quiet=True)
     return store, wanted, (bad, child), failures
 
 
@@ -348,7 +365,8 @@ def test_an_interrupted_reproduction_goes_on(tmp_path):
     killed = runs / ".topicfocus-0123456789abcdef.tmp"  # as a process that was killed leaves it
     killed.write_bytes(b"half")
     os.utime(killed, (time.time() - 3600,) * 2)
-    found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path, "--jobs", "1")
+    with forked_runs():
+        found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path, "--jobs", "1")
     assert found.returncode == 0, found.stderr
     every = len(EXPERIMENTS["synthetic"].tasks(Plan(quick=True)))
     assert f"{every - len(kept)} runs to do, {len(kept)} already finished" in found.stderr

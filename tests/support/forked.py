@@ -28,10 +28,13 @@ _HERE = Path(__file__).resolve().parent
 _SOURCE = _HERE.parents[1] / "src"
 
 
-def _context() -> Any:
-    """The forkserver, started with this folder and the package on its path."""
+def server(*more: str) -> Any:
+    """The forkserver, started with this folder and the package on its path.
+
+    It has imported and run what `warm_command` does, and if it was not there before, `more`.
+    """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["warm_command"])
+    context.set_forkserver_preload(["warm_command", *more])
     paths = [str(_HERE), str(_SOURCE), os.environ.get("PYTHONPATH", "")]
     with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, paths))):
         multiprocessing.forkserver.ensure_running()
@@ -74,7 +77,7 @@ class Forked:
         streams = [terminal] * 3 if terminal else names
         self._outputs = [] if terminal else names[1:]
         place = (None if cwd is None else str(cwd), env or {}, file_size)
-        self._process = _context().Process(target=_run, args=(streams, place, work, arguments))
+        self._process = server().Process(target=_run, args=(streams, place, work, arguments))
         self._process.start()
 
     @property
