@@ -1,13 +1,14 @@
 """What is said where there is no cluster, or no Dask; none is started here."""
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from topicfocus import CountStore
 from topicfocus.datasets import make_reviews
 from topicfocus.distributed import ClusterError, DaskCounts
-from topicfocus.distributed.cluster import dask
+from topicfocus.distributed.cluster import dask, result_of
 
 
 def test_no_client_at_all(tmp_path, monkeypatch):
@@ -16,6 +17,32 @@ def test_no_client_at_all(tmp_path, monkeypatch):
     store = CountStore.write(tmp_path / "counts", [make_reviews(50, random_state=0).counts])
     with pytest.raises(ClusterError, match="no Dask client: make one first"):
         DaskCounts(store)
+
+
+class Client:
+    """Dask's, as far as it is asked where its scheduler is."""
+
+    def __init__(self):
+        self.scheduler = SimpleNamespace(address="tcp://there:8786")
+
+
+class Result:
+    """Of work on a cluster that is gone: the client gives up, and forgets its scheduler."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def result(self, timeout):
+        self._client.scheduler = None
+        raise dask().comm.core.CommClosedError("in closed comm")
+
+
+def test_a_cluster_that_is_gone_is_named_by_a_client_that_has_given_up():
+    pytest.importorskip("distributed")
+    client = Client()
+    for _ in range(2):  # while it gives up, and after it has
+        with pytest.raises(ClusterError, match="the cluster at tcp://there:8786 is gone: in clos"):
+            result_of(client, Result(client))
 
 
 def test_no_dask(monkeypatch):

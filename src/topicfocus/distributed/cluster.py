@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from topicfocus import folders
 from topicfocus.corpus.scratch import SMALLEST, Scratch, memory_here
@@ -20,6 +21,8 @@ ANSWER = 20.0
 PATIENCE = 60.0
 #: Seconds between looks at whether there still are workers.
 _LOOK = 5.0
+#: Of clients: one that has lost its scheduler closes itself, and then knows it no more.
+_ADDRESSES: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 class ClusterError(OSError):
@@ -131,6 +134,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
 def result_of(client: Any, future: Any) -> Any:
     """The result of a future, or a ClusterError if there is nobody left to compute it."""
     package = dask()
+    _address(client)  # while it is known
     alone_since: float | None = None
     while True:
         try:
@@ -157,5 +161,12 @@ def _n_workers(client: Any) -> int:
 
 
 def _gone(client: Any, why: str) -> ClusterError:
-    address = getattr(getattr(client, "scheduler", None), "address", "?")
-    return ClusterError(f"the cluster at {address} is gone: {why}.")
+    return ClusterError(f"the cluster at {_address(client)} is gone: {why}.")
+
+
+def _address(client: Any) -> str:
+    """Where the scheduler is, or was when this was asked last."""
+    now = getattr(getattr(client, "scheduler", None), "address", None)
+    if now is not None:
+        _ADDRESSES[client] = now
+    return _ADDRESSES.get(client, "?")
