@@ -106,6 +106,26 @@ def test_one_that_python_drops_comes_again_and_prints_nothing(place, capfd):
     assert sys.unraisablehook is hook
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_one_that_comes_while_another_is_dropped_comes_again(times, monkeypatch, capfd):
+    """Where Python asks what to do with an error nothing may be raised, either: that was lost."""
+    later, begun = interrupts._Command.ask_later, []
+
+    def slowly(command):
+        begun.append(command)
+        later(command)
+        if len(begun) <= times:
+            time.sleep(0.1)  # the thread asks meanwhile
+
+    monkeypatch.setattr(interrupts._Command, "ask_later", slowly)
+    with pytest.raises(KeyboardInterrupt), cleaning_up():
+        Finaliser()
+        time.sleep(10)
+        raise AssertionError("it did not come again")
+    assert capfd.readouterr().err == ""
+    assert len(begun) > times
+
+
 def test_other_errors_that_python_drops_are_told_as_before(monkeypatch):
     told = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)

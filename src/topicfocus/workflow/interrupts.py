@@ -15,6 +15,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from topicfocus.interrupts import is_interrupt
@@ -64,14 +65,17 @@ class _Command:
         self.over = False  # everything was said: what comes now does not disturb the end
         self.waiting = 0  # blocks that must not be cut in two
         self.came = False  # in one of these
+        self.asking = False  # a thread will ask once more
         self.undo: list[Callable[[], object]] = []
-        self.again: threading.Timer | None = None
 
     def handle(self, number: int, frame: Any) -> None:
         """The first Ctrl-C ends the command, the second does not disturb its cleaning up.
 
         A third one is for whoever cannot wait: the process ends as it stands.
         """
+        if _is_inside(frame, _Command.dropped):
+            self.ask_later()
+            return
         self.times += 1
         if self.times > 2:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -88,16 +92,34 @@ class _Command:
         """What Python does with an error that nobody can catch; a Ctrl-C comes again.
 
         Such are those of finalisers and of callbacks (numba's compiler has some): Python prints
-        their traceback and goes on. Nothing may be raised here either, so a thread asks once more.
+        their traceback and goes on. Nothing may be raised here either, so a thread asks once more,
+        and once more if this has not come to its end by then.
         """
         error = unraisable.exc_value
         if error is None or not is_interrupt(error):
             otherwise(unraisable)
         elif not self.over:
             self.times -= 1
-            self.again = threading.Timer(AGAIN, _ask_again)
-            self.again.daemon = True
-            self.again.start()
+            self.ask_later()
+
+    def ask_later(self) -> None:
+        """Ctrl-C once more, soon. Without locks, which the one who is interrupted may have."""
+        if not self.asking:
+            self.asking = True
+            _thread.start_new_thread(self._ask, ())
+
+    def _ask(self) -> None:
+        time.sleep(AGAIN)
+        self.asking = False
+        if not self.over:
+            _ask_again()
+
+
+def _is_inside(frame: Any, function: Callable[..., object]) -> bool:
+    """Whether this function, or what it has called, is at work in a frame."""
+    while frame is not None and frame.f_code is not function.__code__:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _ask_again() -> None:
@@ -127,14 +149,12 @@ def cleaning_up(*, ends: bool = False) -> Iterator[None]:
         return
     outer, _COMMAND = _COMMAND, _Command()
     mine, hook = _COMMAND, sys.unraisablehook
-    sys.unraisablehook = lambda unraisable: mine.dropped(unraisable, hook)
+    sys.unraisablehook = partial(mine.dropped, otherwise=hook)  # no frame of its own
     signal.signal(signal.SIGINT, mine.handle)
     try:
         yield
     finally:
         mine.over = True
-        if mine.again is not None:
-            mine.again.cancel()
         while mine.undo:
             mine.undo.pop()()
         if not ends:
