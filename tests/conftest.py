@@ -19,8 +19,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Kernels compile on their first call, which no deadline of hypothesis survives.
-settings.register_profile("compiled", deadline=None)
+# Kernels compile on their first call, which no deadline of hypothesis survives. In CI examples are
+# the same each time: more of them are for whoever has the time.
+examples = 200 if os.environ.get("TOPICFOCUS_SLOW") else 50
+settings.register_profile("compiled", deadline=None, max_examples=examples)
 settings.load_profile("compiled")
 
 #: Files that take longest, the longest first: one of them begun last would be waited for alone.

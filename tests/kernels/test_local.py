@@ -46,8 +46,6 @@ every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES
 #: The families of a test's examples: the two that most is made of, and the others in turn.
 GROUPS = {"gaussian": FAMILY_NAMES[:1], "bernoulli": FAMILY_NAMES[1:2], "others": FAMILY_NAMES[2:]}
 every_group = pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS.keys())
-#: Examples of a test: to draw a document takes longer than to look at it.
-few = settings(max_examples=50)
 
 
 def concentrations(rng, n_topics, size):
@@ -57,16 +55,14 @@ def concentrations(rng, n_topics, size):
 # ---- the target's part ------------------------------------------------------------------------
 
 
-def target_cases(test):
-    drawn = given(
-        data=st.data(),
-        n_topics=st.integers(1, 9),
-        size=st.sampled_from([0.1, 1.0, 30.0, 1e3]),
-        scale=st.floats(0.0, 5.0),
-        weight=st.floats(0.1, 20.0),
-        seed=st.integers(0, 2**32 - 1),
-    )
-    return few(drawn(test))
+target_cases = given(
+    data=st.data(),
+    n_topics=st.integers(1, 9),
+    size=st.sampled_from([0.1, 1.0, 30.0, 1e3]),
+    scale=st.floats(0.0, 5.0),
+    weight=st.floats(0.1, 20.0),
+    seed=st.integers(0, 2**32 - 1),
+)
 
 
 @kernel
@@ -82,7 +78,6 @@ def target_terms(family, target, gamma, moments, gradient, natural):
     return expected_target(family, target, gamma, moments)
 
 
-@few
 @given(documents(supervised=True))
 def test_target_moments(document: Document):
     for coef in document.target.coef:
@@ -219,7 +214,6 @@ def test_a_word_that_no_topic_explains_is_harmless():
     np.testing.assert_allclose(sums, [1.0, 2.0, 3.0])
 
 
-@few
 @given(st.integers(1, 6), st.integers(0, 10), st.integers(0, 2**32 - 1))
 def test_gather_document(n_topics, n, seed):
     rng = np.random.default_rng(seed)
@@ -268,7 +262,6 @@ def size_of_terms(document: Document, gamma: np.ndarray) -> float:
     return 1.0 + total * (1.0 + abs(np.log(total))) + abs(reference_objective(document, gamma))
 
 
-@few
 @given(documents())
 def test_objective_equals_reference(document: Document):
     rng = np.random.default_rng(document.n)
@@ -277,7 +270,6 @@ def test_objective_equals_reference(document: Document):
         assert abs(error) <= 1e-13 * size_of_terms(document, gamma)
 
 
-@few
 @given(documents(supervised=False))
 def test_mix_objective_is_minus_kl(document: Document):
     """-KL(Dirichlet(γ) || Dirichlet(α)): never positive, zero at γ = α, and E[log θ] beside it."""
@@ -332,7 +324,6 @@ def infer_reference(document: Document, steps: int) -> np.ndarray:
 
 @every_group
 @pytest.mark.parametrize("supervised", [False, True], ids=["words", "words and target"])
-@few
 @given(st.data())
 def test_infer_document_equals_reference(group, supervised, data):
     document = data.draw(
@@ -354,7 +345,6 @@ def test_infer_document_equals_reference(group, supervised, data):
 
 @every_group
 @pytest.mark.parametrize("supervised", [False, True], ids=["words", "words and target"])
-@few
 @given(st.data())
 def test_infer_document_in_single_precision(group, supervised, data):
     document = data.draw(
@@ -432,7 +422,6 @@ def test_full_steps_alone_do_lower_the_objective():
         assert taken > steps  # it was done again
 
 
-@few
 @given(documents(supervised=False, largest_count=1e3))
 def test_fixed_point_without_target(document: Document):
     """At convergence γ = α + Σ c m r, r at that γ."""
@@ -446,7 +435,6 @@ def test_fixed_point_without_target(document: Document):
     assert gamma.sum() == pytest.approx(document.prior.sum() + document.weight.sum(), rel=1e-9)
 
 
-@few
 @given(documents(supervised=True, largest_count=50.0, coef_scale=1.0, smallest_prior=0.3))
 def test_stationary_point_with_target(document: Document):
     """Where inference with a target converges, the gradient of the reference objective is zero."""
@@ -458,7 +446,6 @@ def test_stationary_point_with_target(document: Document):
     assert np.abs(gradient).max() <= 1e-6 * size_of_terms(document, gamma)
 
 
-@few
 @given(documents(supervised=False))
 def test_stops_when_nothing_changes(document: Document):
     """A loose tolerance stops at once; an empty document needs one step and one to see it."""
@@ -470,7 +457,6 @@ def test_stops_when_nothing_changes(document: Document):
         assert taken <= 2
 
 
-@few
 @given(documents(largest_count=1e3))
 def test_topics_may_be_permuted(document: Document):
     order = np.random.default_rng(0).permutation(document.n_topics)
@@ -495,7 +481,6 @@ def test_topics_may_be_permuted(document: Document):
 
 
 @every_group
-@few
 @given(
     data=st.data(),
     lengths=st.lists(st.integers(0, 8), min_size=1, max_size=6),
@@ -555,7 +540,6 @@ def test_infer_documents_statistics(group, data, lengths, n_words, n_topics, lar
     assert stats.word_topic.sum() == pytest.approx(tokens, rel=1e-12)
 
 
-@few
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 2**32 - 1))
 def test_infer_documents_works_on_a_range_and_adds(first, length, seed):
     """Only documents first..last-1 are touched, and statistics are added to what is there."""

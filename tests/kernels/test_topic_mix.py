@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import Document, documents, numerical_gradient, random_rows, room_for_mixes
 from scipy.special import softmax
@@ -21,8 +21,6 @@ from topicfocus.kernels.topic_mix import map_document, map_documents, mix_value
 BUDGET = LocalBudget(50, 1e-8)
 
 mix_documents = documents(supervised=False, largest_count=1e4)
-#: Examples of a test: to draw a document takes longer than to look at it.
-few = settings(max_examples=50)
 
 
 def solve(document: Document, start=None, budget=BUDGET):
@@ -42,7 +40,6 @@ def kkt_residual(document: Document, theta: np.ndarray) -> float:
     return float(np.abs(new / new.sum() - theta).max())
 
 
-@few
 @given(mix_documents)
 def test_value_and_derivatives(document: Document):
     """f(θ) as in the reference; θ∘∇f and θθᵀ∘∇²f as numerical derivatives of the reference."""
@@ -82,7 +79,6 @@ def test_value_and_derivatives(document: Document):
         np.testing.assert_allclose(-matrix[k], column, rtol=1e-5, atol=1e-6 * size)
 
 
-@few
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1))
 def test_cholesky(size, seed):
     rng = np.random.default_rng(seed)
@@ -98,7 +94,6 @@ def test_cholesky(size, seed):
     np.testing.assert_allclose(matrix @ x, right, rtol=1e-8, atol=1e-8)
 
 
-@few
 @given(documents(supervised=False, largest_count=100.0, smallest_prior=0.2, most_topics=6))
 def test_equals_the_long_fixed_point(document: Document):
     theta, _ = solve(document)
@@ -110,7 +105,6 @@ def test_equals_the_long_fixed_point(document: Document):
     assert here >= there - 1e-12 * (1.0 + abs(there))
 
 
-@few
 @given(documents(supervised=False, largest_count=1e3, most_topics=6))
 def test_equals_a_generic_optimiser(document: Document):
     """BFGS in the softmax basis knows nothing of the problem."""
@@ -138,7 +132,6 @@ def test_equals_a_generic_optimiser(document: Document):
     assert best <= found.fun + 1e-13 * (1.0 + abs(found.fun))
 
 
-@few
 @given(mix_documents)
 def test_a_mix_that_satisfies_kkt(document: Document):
     theta, _ = solve(document)
@@ -150,7 +143,6 @@ def test_a_mix_that_satisfies_kkt(document: Document):
 many_topics = documents(supervised=False, largest_count=100.0, least_topics=12, most_topics=40)
 
 
-@few
 @given(many_topics)
 def test_many_topics(document: Document):
     """More topics than words: curvature is factorised over the words."""
@@ -160,7 +152,6 @@ def test_many_topics(document: Document):
     assert 1 <= steps <= 25
 
 
-@few
 @given(mix_documents, st.integers(0, 2**32 - 1))
 def test_any_start_gives_the_same_mix(document: Document, seed):
     """Strictly concave: one optimum, found from anywhere inside."""
@@ -170,7 +161,6 @@ def test_any_start_gives_the_same_mix(document: Document, seed):
     np.testing.assert_allclose(other, theta, atol=1e-9)
 
 
-@few
 @given(mix_documents, st.integers(1, 6))
 def test_every_step_rises(document: Document, steps):
     values = []
@@ -219,7 +209,6 @@ def test_a_handful_of_steps(n_topics, prior, median, fitting):
     assert max(steps) <= 15
 
 
-@few
 @given(mix_documents)
 def test_steps_stay_few(document: Document):
     _, steps = solve(document)
@@ -238,7 +227,6 @@ def test_empty_document_gives_the_prior(n_topics):
     np.testing.assert_allclose(theta, prior / prior.sum(), rtol=1e-7)
 
 
-@few
 @given(documents(supervised=False, most_topics=1))
 def test_one_topic(document: Document):
     theta, steps = solve(document)
@@ -246,7 +234,6 @@ def test_one_topic(document: Document):
     assert steps == 1
 
 
-@few
 @given(
     lengths=st.lists(st.integers(0, 8), min_size=1, max_size=6),
     n_topics=st.integers(1, 6),
