@@ -77,24 +77,25 @@ def test_drafts_score_nearly_as_whole_fits_do_and_take_fewer_steps(monkeypatch):
     assert not np.array_equal(scores[True], scores[False])
 
 
-def test_drafts_go_on_from_the_topics_of_the_next_smaller_share(reviews, monkeypatch):
-    from topicfocus.solvers.focus.draft import Drafts
-
-    seen = []
-    whole = Drafts.begin
-
-    def begin(self, start, kept):
-        seen.append((sorted(self.last), start.logits.shape[1], len(kept)))
-        return whole(self, start, kept)
-
-    monkeypatch.setattr(Drafts, "begin", begin)
-    grid = {"inclusion_prior": [0.3, "auto", 0.1], "n_topics": [2, 3]}
-    found = TopicSearchCV(FocusedTopicRegressor(**QUICK), grid, cv=2, n_jobs=1, refit=False)
-    found.fit(reviews.counts, reviews.target)
-    assert [(last, k) for last, k, _ in seen] == 2 * [
-        ([], 2), ([2], 2), ([2], 2), ([], 3), ([3], 3), ([3], 3)
-    ]  # fmt: skip
-    assert seen[0][2] < seen[1][2]
+def test_a_draft_does_not_depend_on_what_else_is_searched(reviews):
+    model, shares = FocusedTopicRegressor(**QUICK), [0.3, "auto", 0.1]
+    grids = [{"n_topics": [3, 2], "inclusion_prior": shares}]
+    grids += [{"n_topics": [2], "inclusion_prior": [share]} for share in shares]
+    scores = [
+        TopicSearchCV(model, grid, cv=2, n_jobs=1, refit=False)
+        .fit(reviews.counts, reviews.target)
+        .cv_results_
+        for grid in grids
+    ]
+    alone = [float(results["mean_test_score"][0]) for results in scores[1:]]
+    params = scores[0]["params"]
+    two = [
+        i
+        for share in shares
+        for i in range(6)
+        if params[i] == {"n_topics": 2, "inclusion_prior": share}
+    ]
+    assert scores[0]["mean_test_score"][two].tolist() == alone
 
 
 def test_models_that_have_no_drafts_are_fitted_as_always(reviews):

@@ -478,9 +478,6 @@ def test_predictors_that_are_too_sure_are_shrunken():
     assert factor == pytest.approx(0.5, abs=0.02)
     np.testing.assert_allclose(predictor[:, 0], shift[0] + factor * (1.0 + x[:, 0]))
     np.testing.assert_allclose(predictor.mean(), y.mean())
-    kept, same = shrunken(column, fit, x, (np.array([0.3]), 0.7))
-    assert same[1] == 0.7
-    np.testing.assert_allclose(kept[:, 0], 0.3 + 0.7 * (1.0 + x[:, 0]))
 
 
 def test_noise_is_the_error_less_what_prediction_adds():

@@ -35,7 +35,7 @@ from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
 from topicfocus.solvers.focus.data import sample_rows
-from topicfocus.solvers.focus.draft import drafts_for
+from topicfocus.solvers.focus.draft import is_draft
 from topicfocus.solvers.focus.share import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.solvers.stream import focus_stream
 from topicfocus.solvers.stream.reservoir import Reservoir
@@ -85,7 +85,7 @@ class FocusedTrainer:
             result = fit_focused(mine, theirs, family, self.settings, report, folds=folds)
         n_iter, history = len(result.history), _history(result)
         fitted = self._fitted(result, targets, n_iter, history, counted(seen))
-        if drafts_for(self.settings) is not None:  # its words are looked at, and not kept
+        if is_draft(self.settings):  # its words are looked at, and not kept
             seen = seen.rows(sample_rows(seen.problem(1.0, self.n_jobs), MOST_OF_A_DRAFT))
         fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs)
         self._say_what_is_missing(result)

@@ -11,10 +11,10 @@ import numpy as np
 from topicfocus.selection.documents import Data, Fold
 from topicfocus.selection.figures import FIGURES, figures_of, kept_words
 from topicfocus.selection.parallel import SharedStages, refusing_interrupts
-from topicfocus.selection.plan import Chain
+from topicfocus.selection.plan import Group
 from topicfocus.selection.scoring import held_out_score
 from topicfocus.solvers.checkpoints import checkpointing
-from topicfocus.solvers.focus.draft import Drafts, drafting
+from topicfocus.solvers.focus.draft import drafting
 
 #: Of a setting that failed.
 _NOTHING: dict[str, Any] = {
@@ -35,14 +35,14 @@ def failed(name: str, error: BaseException) -> dict[str, Any]:
     return {**_NOTHING, "name": name, "error": f"{type(error).__name__}: {message}"}
 
 
-def fit_chain(chain: Chain, scorer: Any) -> list[dict[str, Any]]:
-    """The records of a chain of settings; drafts go on from each other."""
-    if isinstance(chain.fold, Exception):
-        return [failed(name, chain.fold) for name, _ in chain.models]
-    with drafting(Drafts() if chain.drafts else None):
+def fit_group(group: Group, scorer: Any) -> list[dict[str, Any]]:
+    """The records of a group of settings, one after the other."""
+    if isinstance(group.fold, Exception):
+        return [failed(name, group.fold) for name, _ in group.models]
+    with drafting(group.drafts):
         return [
-            fit_setting(name, model, chain.fold, scorer, chain.documents)
-            for name, model in chain.models
+            fit_setting(name, model, group.fold, scorer, group.documents)
+            for name, model in group.models
         ]
 
 

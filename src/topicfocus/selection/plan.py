@@ -1,8 +1,7 @@
-"""What a search has to fit: chains of settings on folds, each chain in one process.
+"""What a search has to fit: groups of settings on folds, each group in one process.
 
-Settings of a chain differ in the share of words alone, from the smallest to the largest, so that
-drafts of one go on from the topics of the one before (`solvers.focus.draft`). Fits that are no
-drafts are chains of one.
+Settings of a group differ in the share of words alone, so that they have themes in common besides
+the evidence of words. Fits that are no drafts take long, and are groups of one.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from topicfocus.selection.documents import Data, Fold, counted_fold, take_apart
 from topicfocus.selection.finished import fingerprint
 from topicfocus.selection.folds import Split
 
-#: Settings that differ in this alone make a chain.
+#: Settings that differ in this alone make a group.
 SHARE = "inclusion_prior"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chain:
+class Group:
     """Models by name, to be fitted one after the other to the same documents.
 
     `fold` is why these cannot be counted, where they cannot. `documents` is a mark of them.
@@ -39,7 +38,7 @@ def record_name(setting: int, fold: int) -> str:
     return f"setting-{setting}-fold-{fold}"
 
 
-def chains_of(
+def groups_of(
     data: Data,
     splits: Sequence[Split],
     estimators: Sequence[Any],
@@ -49,24 +48,22 @@ def chains_of(
     seed: int | None,
     alone: bool,
     exact: bool,
-) -> Iterator[Chain]:
-    """What is left to do, fold by fold; settings that count words alike share the counts.
-
-    A chain of which anything is missing is done as a whole: its links depend on each other.
-    """
-    chains = _links(estimators, exact)
+) -> Iterator[Group]:
+    """What is left to do, fold by fold; settings that count words alike share the counts."""
+    together = _together(estimators, exact)
     for f, (train, test) in enumerate(splits):
         folds: dict[str, Fold | Exception] = {}
-        for places in chains:
-            names = [record_name(i, f) for i in places]
-            if all(name in found for name in names):
+        for everyone in together:
+            places = [i for i in everyone if record_name(i, f) not in found]
+            if not places:
                 continue
+            names = [record_name(i, f) for i in places]
             parts = [take_apart(estimators[i]) for i in places]
             way = fingerprint(parts[0].front)
             if way not in folds:
                 folds[way] = _counted(f, parts[0].front, data, train, test)
             models = [prepared(part.model, seed, alone) for part in parts]
-            yield Chain(
+            yield Group(
                 models=tuple(zip(names, models, strict=True)),
                 fold=folds[way],
                 documents=f"{mark} {f} {way}",
@@ -74,23 +71,26 @@ def chains_of(
             )
 
 
-def _links(estimators: Sequence[Any], exact: bool) -> list[list[int]]:
-    """Numbers of the settings of each chain, in the order of their shares, "auto" last."""
+def _together(estimators: Sequence[Any], exact: bool) -> list[list[int]]:
+    """Numbers of the settings of each group, the most topics first.
+
+    These take longest, and what is done last should not be waited for alone.
+    """
     if exact:
         return [[i] for i in range(len(estimators))]
-    chains: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for i, estimator in enumerate(estimators):
         parts = take_apart(estimator)
         rest = parts.model.get_params()
         rest.pop(SHARE, None)
         mark = fingerprint(parts.front, type(parts.model).__name__, rest)
-        chains.setdefault(mark, []).append(i)
+        groups.setdefault(mark, []).append(i)
 
-    def place(i: int) -> float:
-        share = take_apart(estimators[i]).model.get_params(deep=False).get(SHARE)
-        return float(share) if isinstance(share, (int, float)) else np.inf
+    def n_topics(group: list[int]) -> float:
+        number = take_apart(estimators[group[0]]).model.get_params(deep=False).get("n_topics")
+        return float(number) if isinstance(number, (int, float)) else 0.0
 
-    return [sorted(chain, key=place) for chain in chains.values()]
+    return sorted(groups.values(), key=n_topics, reverse=True)
 
 
 def _counted(

@@ -20,11 +20,11 @@ from topicfocus.selection.documents import (
     with_setting,
 )
 from topicfocus.selection.finished import Finished, fingerprint
-from topicfocus.selection.fitting import fit_chain
+from topicfocus.selection.fitting import fit_group
 from topicfocus.selection.folds import Split, make_folds
 from topicfocus.selection.frontier import Record, as_table, cv_results, row_of
 from topicfocus.selection.parallel import forget_stages, jobs_for, progress_of, run_all
-from topicfocus.selection.plan import chains_of, give_seed, record_name
+from topicfocus.selection.plan import give_seed, groups_of, record_name
 from topicfocus.selection.rule import RULES, choose
 from topicfocus.selection.scoring import read_scoring
 from topicfocus.selection.taken import TakenModel
@@ -40,9 +40,9 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
     other folds keep the same.
 
     Fits of a fold share what does not depend on the setting: counting words, the evidence of words,
-    themes. Focused models are judged by drafts: topics are shaped once and not twice, and those of
-    a share go on from those of the next smaller one, in a few steps. Scores of drafts are close to
-    those of whole fits and several times cheaper (docs/choosing.md); `exact` fits as always.
+    themes. Focused models are judged by drafts: topics are shaped once and not twice, in the first
+    few steps. Scores of drafts are close to those of whole fits and several times cheaper
+    (docs/choosing.md); `exact` fits as always.
 
     Parameters
     ----------
@@ -247,12 +247,12 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
             "alone": alone,
             "exact": self.exact,
         }
-        tasks = [(c, self.scorer_) for c in chains_of(data, splits, estimators, found, **how)]
+        tasks = [(g, self.scorer_) for g in groups_of(data, splits, estimators, found, **how)]
         with progress_of("fits", len(names), self.verbose) as advance:
-            for _ in range(len(names) - sum(len(chain.models) for chain, _ in tasks)):
+            for _ in range(len(names) - sum(len(group.models) for group, _ in tasks)):
                 advance("")
             try:
-                for records in run_all(fit_chain, tasks, jobs):
+                for records in run_all(fit_group, tasks, jobs):
                     for record in records:
                         found[record["name"]] = record
                         finished.put(record["name"], record)

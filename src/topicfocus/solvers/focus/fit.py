@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 from topicfocus.inference.focused.moments import Past
-from topicfocus.inference.state import Problem
+from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.focus.cut import Cut, cut_again
 from topicfocus.solvers.focus.data import FocusData
-from topicfocus.solvers.focus.draft import Drafts, drafts_for
+from topicfocus.solvers.focus.draft import CHOICES, DRAFT_STEPS, ROUGH, is_draft
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.judge import judge
-from topicfocus.solvers.focus.refit import refit_targets
+from topicfocus.solvers.focus.refit import FINE, Regressions, held_out_mixes
 from topicfocus.solvers.focus.result import (
     Candidate,
     Choices,
@@ -41,6 +41,7 @@ from topicfocus.solvers.focus.share import (
 from topicfocus.solvers.focus.start import Start, start_topics
 from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 from topicfocus.solvers.focus.themes import Themes, themes_of
+from topicfocus.solvers.linear import Linear
 from topicfocus.solvers.protocol import StepInfo
 
 Report = Callable[[StepInfo, int], None]
@@ -71,7 +72,7 @@ def fit_focused(
     """
     steps = Steps(report, settings.total_steps)
     passes = BothPasses(FocusData.of(train, held_out, family, past), settings, steps, folds)
-    found: list[tuple[float, Candidate, float]] = []
+    found: list[tuple[float, Candidate]] = []
     distinct = more = True
     larger = 0
     while more and not (found and distinct):
@@ -80,13 +81,13 @@ def fit_focused(
         if settings.refit and not first.interrupted:
             chosen = passes.again(first, larger)
         alike = diversity(chosen.state.topic_word)
-        found.append((alike, chosen, first.explained))
-        distinct = alike >= LEAST_DIVERSITY or chosen.interrupted or passes.drafts is not None
+        found.append((alike, chosen))
+        distinct = alike >= LEAST_DIVERSITY or chosen.interrupted or is_draft(settings)
         more = bool(trials) and first.cut.share != trials[-1].share
         larger += 1
-    _, chosen, explained = found[-1] if distinct else max(found, key=lambda pair: pair[0])
+    _, chosen = found[-1] if distinct else max(found, key=lambda pair: pair[0])
     data, evidence = passes.data, passes.evidence
-    return _result(data, evidence, passes.themes, settings, chosen, explained, trials, steps)
+    return _result(data, evidence, passes.themes, settings, chosen, trials, steps)
 
 
 class BothPasses:
@@ -101,7 +102,6 @@ class BothPasses:
         self.data, self.settings, self.steps, self._folds = data, settings, steps, folds
         self.evidence = stage("evidence", lambda: gather_evidence(data, None, settings.stable))
         self.themes = themes_of(data, settings)
-        self.drafts = drafts_for(settings)
         self._before = data, self.evidence
         self._all: tuple[FocusData, WordEvidence] | None = None
         self._share: ChosenShare | None = None
@@ -115,7 +115,7 @@ class BothPasses:
                 model = self.data, self.evidence, self.themes, self.settings
                 self._share = choose_share(*model, self._folds)
             cut, start = self._share.candidate(larger)
-            most = 0 if self.drafts is not None else self.settings.steps
+            most = 0 if is_draft(self.settings) else self.settings.steps
             found = _fit_words(self.data, cut, start, self.settings, self.steps, most)
             return found, self._share.trials
 
@@ -131,8 +131,8 @@ class BothPasses:
         self.data, self.evidence = self._all
 
         def work() -> Pass:
-            model, drafts = (self.data, self.evidence, self.themes), self.drafts
-            return _fit_again(*model, self.settings, self.steps, first, drafts), ()
+            model = self.data, self.evidence, self.themes
+            return _fit_again(*model, self.settings, self.steps, first), ()
 
         return self.steps.stage(_numbered("all documents", larger), work)[0]
 
@@ -159,8 +159,7 @@ def refit_focused(
     steps, themes = Steps(None, settings.total_steps), previous.themes
     evidence = gather_evidence(data, previous.penalties, settings.stable)
     chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
-    explained, trials = previous.explained, previous.shares
-    return _result(data, evidence, themes, settings, chosen, explained, trials, steps)
+    return _result(data, evidence, themes, settings, chosen, previous.shares, steps)
 
 
 def _fit_again(
@@ -170,7 +169,6 @@ def _fit_again(
     settings: FocusSettings,
     steps: Steps,
     earlier: Candidate,
-    drafts: Drafts | None = None,
 ) -> Candidate:
     """Words and topics of more documents, with the choices of an `earlier` fit.
 
@@ -179,16 +177,11 @@ def _fit_again(
     """
     cut = cut_again(data, evidence, settings, earlier.cut)
     start = start_topics(data, evidence, cut, themes, settings, earlier)
-    if drafts is not None:
-        start, most = drafts.begin(start, cut.kept)
-        most = min(most, settings.steps)
-    else:
-        taken = earlier.choices.steps
-        most = max(1, math.ceil(taken / 2) if settings.plan.graded else taken)
-    found = _fit_words(data, cut, start, settings, steps, most, earlier.choices)
-    if drafts is not None:
-        drafts.last[found.state.n_topics] = found
-    return found
+    taken = earlier.choices.steps
+    most = max(1, math.ceil(taken / 2) if settings.plan.graded else taken)
+    if is_draft(settings):
+        most = min(DRAFT_STEPS, settings.steps)
+    return _fit_words(data, cut, start, settings, steps, most, earlier)
 
 
 def _fit_words(
@@ -198,43 +191,66 @@ def _fit_words(
     settings: FocusSettings,
     steps: Steps,
     most: int,
-    choices: Choices | None = None,
+    earlier: Candidate | None = None,
 ) -> Candidate:
     """Topics and coefficients on the words kept: the stages from shape to judge.
 
-    At most so many steps of shaping. A first pass is stopped early by the held-out documents; a
-    second one is given the `choices` of the first.
+    At most so many steps of shaping. A first pass is stopped early and judged by the held-out
+    documents; a second one has them among those it is fitted to, and takes the choices of the
+    `earlier` one as they are.
     """
-    watch = _watch(data, start, settings) if choices is None else None
+    care = FINE
+    if is_draft(settings):
+        care = CHOICES if earlier is None else ROUGH
+    watch = _watch(data, start, settings) if earlier is None else None
     shaped = _shape(start, settings, steps, most, watch, len(cut.kept))
     state = replace(shaped.state, doc_topic_prior=start.state.doc_topic_prior)
-    drawn = None if choices is None else choices.drawn
-    if not settings.plan.graded or drafts_for(settings) is not None:
-        # η was free while topics were shaped, or choices are made before they are (a draft): how
-        # far coefficients should be drawn is another question for the topics of the end.
-        drawn = (0.0,) * len(data.columns)
-    refit = refit_targets(data, start, state, shaped.mixes, drawn)
-    verdict = judge(data, start, state, refit, choices)
-    if choices is None:
-        choices = Choices(
-            penalties=start.penalties,
-            mean_squares=start.mean_squares,
-            shrinkage=verdict.shrinkage,
-            noise=verdict.noise,
-            openness=verdict.openness,
-            excess=verdict.excess,
-            steps=shaped.steps,
-            drawn=refit.drawn,
-        )
+    regressions = Regressions.of(data, start, state, shaped.mixes, care)
+    if earlier is None:
+        fits, choices, explained = _judged(data, start, state, settings, regressions, shaped.steps)
+    else:
+        choices, explained = earlier.choices, earlier.explained
+        fits = regressions.fits(choices.drawn)
     return Candidate(
-        explained=verdict.explained,
+        explained=explained,
         cut=cut,
         word_weight=start.word_weight,
-        state=final_state(state, data.family, refit.fits, choices),
+        state=final_state(state, data.family, fits, choices),
         supervision_weight=start.supervision_weight,
         choices=choices,
         interrupted=shaped.interrupted,
     )
+
+
+def _judged(
+    data: FocusData,
+    start: Start,
+    state: ModelState,
+    settings: FocusSettings,
+    regressions: Regressions,
+    taken: int,
+) -> tuple[tuple[Linear, ...], Choices, float]:
+    """Regressions, what documents set aside say of them, and how much is explained there."""
+    draft = is_draft(settings)
+    held_mixes = held_out_mixes(start, state, CHOICES if draft else FINE)
+    drawn: tuple[float, ...] = (0.0,) * len(data.columns)
+    if settings.plan.graded and not draft:
+        # Else η was free while topics were shaped, or choices are made before they are (a draft):
+        # how far coefficients should be drawn is another question for the topics of the end.
+        drawn = regressions.best_drawn(data, start.held_out.beside(held_mixes))
+    fits = regressions.fits(drawn)
+    verdict = judge(data, start, state, fits, held_mixes)
+    choices = Choices(
+        penalties=start.penalties,
+        mean_squares=start.mean_squares,
+        shrinkage=verdict.shrinkage,
+        noise=verdict.noise,
+        openness=verdict.openness,
+        excess=verdict.excess,
+        steps=taken,
+        drawn=drawn,
+    )
+    return fits, choices, verdict.explained
 
 
 def _shape(
@@ -299,7 +315,6 @@ def _result(
     themes: Themes | None,
     settings: FocusSettings,
     chosen: Candidate,
-    explained: float,
     trials: tuple[ShareTrial, ...],
     steps: Steps,
 ) -> FocusResult:
@@ -311,7 +326,7 @@ def _result(
         supervision_weight=chosen.supervision_weight,
         evidence=evidence.amount(settings.plan.marginal_share),
         slopes=evidence.slopes,
-        explained=explained,
+        explained=chosen.explained,
         shares=trials,
         themes=themes,
         history=tuple(steps.history),

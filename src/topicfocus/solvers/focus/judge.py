@@ -9,6 +9,7 @@ variance of f besides.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +19,6 @@ from topicfocus.inference.mixes import predictor_variance
 from topicfocus.inference.state import ModelState
 from topicfocus.solvers.deviance import deviance, explained_share, shrink
 from topicfocus.solvers.focus.data import FocusData
-from topicfocus.solvers.focus.refit import Refit
-from topicfocus.solvers.focus.result import Choices
 from topicfocus.solvers.focus.start import Start
 from topicfocus.solvers.linear import Column, Linear
 
@@ -37,47 +36,50 @@ class Verdict:
     excess: tuple[float, ...]
 
 
-def shrunken(
-    column: Column, fit: Linear, design: np.ndarray, shrinkage: Shrinkage | None = None
-) -> tuple[np.ndarray, Shrinkage]:
-    """The predictor of held-out documents, shrunken to them or as it was before."""
+def shrunken(column: Column, fit: Linear, design: np.ndarray) -> tuple[np.ndarray, Shrinkage]:
+    """The predictor of held-out documents, shrunken to them."""
     predictor = fit.predictor(column.of(design), np.zeros_like(column.offset))
-    shift, factor = shrink(column, predictor) if shrinkage is None else shrinkage
+    shift, factor = shrink(column, predictor)
     return column.offset + shift + factor * predictor, (shift, factor)
 
 
+def held_out_deviance(column: Column, fit: Linear, design: np.ndarray) -> np.ndarray:
+    """Deviances of held-out targets, the predictor shrunken to them as in the end."""
+    column = replace(column, family=fit.family)
+    return deviance(column, shrunken(column, fit, design)[0])
+
+
 def judge(
-    data: FocusData, start: Start, state: ModelState, refit: Refit, choices: Choices | None
+    data: FocusData,
+    start: Start,
+    state: ModelState,
+    fits: Sequence[Linear],
+    held_mixes: np.ndarray,
 ) -> Verdict:
-    """How well the held-out documents are predicted; earlier `choices` are kept as they are."""
-    design = start.held_out.beside(refit.held_mixes)
+    """How well the held-out documents, of these topic mixes, are predicted."""
+    design = start.held_out.beside(held_mixes)
     shrinkage: list[Shrinkage] = []
     noise, openness, excess, explained = [], [], [], []
-    for t, (fit, column) in enumerate(zip(refit.fits, data.held_columns, strict=True)):
+    for fit, column in zip(fits, data.held_columns, strict=True):
         column = replace(column, family=fit.family)
-        before = None if choices is None else choices.shrinkage[t]
-        predictor, (shift, factor) = shrunken(column, fit, design, before)
+        predictor, (shift, factor) = shrunken(column, fit, design)
         shrinkage.append((shift, factor))
         explained.append(explained_share(column, predictor))
-        if choices is None:
-            spread = _open_still(start, state, factor * fit.coef[: state.n_topics], refit)
-            delta, rho, tau = honest_noise(column, predictor, column.of(spread)[:, 0])
-            noise.append(delta)
-            openness.append(rho)
-            excess.append(tau)
+        coef = factor * fit.coef[: state.n_topics]
+        n_jobs, corpus = start.train.n_jobs, start.held_out.corpus
+        # Var(η·θ) given the words of a held-out document, for each predictor.
+        spread = predictor_variance(corpus, replace(state, coef=coef), held_mixes, n_jobs)
+        delta, rho, tau = honest_noise(column, predictor, column.of(spread)[:, 0])
+        noise.append(delta)
+        openness.append(rho)
+        excess.append(tau)
     return Verdict(
         explained=float(np.mean(explained)),
         shrinkage=tuple(shrinkage),
-        noise=tuple(noise) if choices is None else choices.noise,
-        openness=tuple(openness) if choices is None else choices.openness,
-        excess=tuple(excess) if choices is None else choices.excess,
+        noise=tuple(noise),
+        openness=tuple(openness),
+        excess=tuple(excess),
     )
-
-
-def _open_still(start: Start, state: ModelState, coef: np.ndarray, refit: Refit) -> np.ndarray:
-    """Var(η·θ) given the words of a held-out document, for each predictor of `coef`."""
-    mixes, n_jobs = refit.held_mixes, start.train.n_jobs
-    return predictor_variance(start.held_out.corpus, replace(state, coef=coef), mixes, n_jobs)
 
 
 def honest_noise(

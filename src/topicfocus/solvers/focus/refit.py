@@ -13,20 +13,19 @@ with several predictors (classes) has no such scale, and is regressed as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState
-from topicfocus.solvers.deviance import deviance, shrink
 from topicfocus.solvers.focus.data import FocusData, sample_rows
+from topicfocus.solvers.focus.judge import held_out_deviance
 from topicfocus.solvers.focus.start import Start
 from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 
-#: Of θ̂: Newton's last step squares it, so that ten digits are right.
-_FINE = 1e-5
 #: ρ that are tried; none is a regression as it is.
 DRAWN = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: The ridge of a regression as it is, and of what is not drawn.
@@ -35,51 +34,67 @@ _SMALL = 1e-2
 MOST_COMPARED = 20_000
 
 
+class Care(NamedTuple):
+    """How carefully: the tolerance of θ̂, and documents that targets are regressed on, at most."""
+
+    tolerance: float
+    most: float
+
+
+#: Newton's last step squares the tolerance of θ̂, so that ten digits are right.
+FINE = Care(1e-5, math.inf)
+
+
+def held_out_mixes(start: Start, state: ModelState, care: Care) -> np.ndarray:
+    """θ̂ of the documents set aside."""
+    corpus, n_jobs = start.held_out.corpus, start.train.n_jobs
+    return topic_mixes(corpus, state, tolerance=care.tolerance, n_jobs=n_jobs)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Refit:
-    """A regression for each target with its ρ, and the topic mixes θ̂ of the held-out documents."""
+class Regressions:
+    """What targets are regressed on.
 
-    fits: tuple[Linear, ...]
-    drawn: tuple[float, ...]
-    held_mixes: np.ndarray
-
-
-def refit_targets(
-    data: FocusData,
-    start: Start,
-    state: ModelState,
-    near: np.ndarray | None = None,
-    drawn: tuple[float, ...] | None = None,
-) -> Refit:
-    """η, b and ζ of each target given the topics; thresholds with them.
-
-    θ̂ is found from mixes `near` it, if there are any. `drawn`: ρ as chosen before.
+    `columns`: the targets. `design`: topic mixes of the documents, and covariates. `toward`: η⁰ of
+    each target, topics x predictors.
     """
-    n_jobs = data.train.n_jobs
-    mixes = topic_mixes(start.train.corpus, state, tolerance=_FINE, n_jobs=n_jobs, start=near)
-    held_mixes = topic_mixes(start.held_out.corpus, state, tolerance=_FINE, n_jobs=n_jobs)
-    design = start.train.beside(mixes)
-    toward = [start.state.coef_rows[column.where].T for column in data.columns]
-    if drawn is None:
-        drawn = _choose_drawn(data, design, start.held_out.beside(held_mixes), toward)
-    fits = tuple(
-        fit_drawn(column, column.of(design), there, rho)
-        for column, there, rho in zip(data.columns, toward, drawn, strict=True)
-    )
-    return Refit(fits=fits, drawn=drawn, held_mixes=held_mixes)
 
+    columns: list[Column]
+    design: np.ndarray
+    toward: list[np.ndarray]
 
-def _choose_drawn(
-    data: FocusData, design: np.ndarray, held_design: np.ndarray, toward: Sequence[np.ndarray]
-) -> tuple[float, ...]:
-    """ρ of each target, by regressions on so many documents at most."""
-    columns, some = data.columns, sample_rows(data.train, MOST_COMPARED)
-    if len(some) < data.train.n_docs:
-        columns, design = target_columns(data.train.rows(some), data.family), design[some]
-    return tuple(
-        best_drawn(mine, mine.of(design), theirs, theirs.of(held_design), there)
-        for mine, theirs, there in zip(columns, data.held_columns, toward, strict=True)
-    )
+    @staticmethod
+    def of(
+        data: FocusData, start: Start, state: ModelState, near: np.ndarray | None, care: Care
+    ) -> Regressions:
+        """Those of the documents trained on. θ̂ is found from mixes `near` it, if there are any."""
+        documents, columns, n_jobs = start.train, data.columns, data.train.n_jobs
+        if documents.size > care.most:
+            some = sample_rows(data.train, int(care.most))
+            documents, near = documents.rows(some), None if near is None else near[some]
+            columns = target_columns(documents, data.family)
+        corpus, tolerance = documents.corpus, care.tolerance
+        mixes = topic_mixes(corpus, state, tolerance=tolerance, n_jobs=n_jobs, start=near)
+        toward = [start.state.coef_rows[column.where].T for column in columns]
+        return Regressions(columns=columns, design=documents.beside(mixes), toward=toward)
+
+    def fits(self, drawn: tuple[float, ...]) -> tuple[Linear, ...]:
+        """η, b and ζ of each target, drawn by these ρ; thresholds with them."""
+        return tuple(
+            fit_drawn(column, column.of(self.design), toward, rho)
+            for column, toward, rho in zip(self.columns, self.toward, drawn, strict=True)
+        )
+
+    def best_drawn(self, data: FocusData, held_design: np.ndarray) -> tuple[float, ...]:
+        """ρ of each target, by regressions on so many documents at most."""
+        columns, design = self.columns, self.design
+        some = sample_rows(data.train, MOST_COMPARED)
+        if len(some) < len(design):
+            columns, design = target_columns(data.train.rows(some), data.family), design[some]
+        return tuple(
+            best_drawn(mine, mine.of(design), theirs, held_design, toward)
+            for mine, theirs, toward in zip(columns, data.held_columns, self.toward, strict=True)
+        )
 
 
 def fit_drawn(column: Column, design: np.ndarray, toward: np.ndarray, rho: float) -> Linear:
@@ -110,14 +125,8 @@ def best_drawn(
     """
     if column.width > 1 or np.ptp(toward) == 0 or not len(held.target):
         return 0.0
-    losses = [_loss(fit_drawn(column, design, toward, rho), held, held_design) for rho in DRAWN]
+    losses = [
+        np.average(held_out_deviance(held, fit, held_design), weights=held.weight)
+        for fit in (fit_drawn(column, design, toward, rho) for rho in DRAWN)
+    ]
     return DRAWN[int(np.argmin(losses))]
-
-
-def _loss(fit: Linear, held: Column, held_design: np.ndarray) -> float:
-    """Mean deviance of the held-out documents, the predictor shrunken to them as in the end."""
-    held = replace(held, family=fit.family)
-    predictor = fit.predictor(held_design, np.zeros_like(held.offset))
-    shift, factor = shrink(held, predictor)
-    loss = deviance(held, held.offset + shift + factor * predictor)
-    return float(np.average(loss, weights=held.weight))

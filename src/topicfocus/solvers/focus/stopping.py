@@ -16,15 +16,15 @@ after three to six steps, at topics that are hardly topics yet).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
-from topicfocus.solvers.deviance import deviance, null_deviance, significantly_more
-from topicfocus.solvers.focus.judge import shrunken
+from topicfocus.solvers.deviance import null_deviance, significantly_more
+from topicfocus.solvers.focus.judge import held_out_deviance
 from topicfocus.solvers.focus.refit import fit_drawn
 from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 
@@ -108,7 +108,7 @@ class Watch:
         for mine, theirs, scale in zip(self._columns, self._held_columns, self._scale, strict=True):
             toward = state.coef_rows[mine.where].T
             fits = self._regressions(mine, mine.of(design), toward)
-            tried = [self._loss(theirs, fit, held_design) / scale for fit in fits]
+            tried = [held_out_deviance(theirs, fit, held_design) / scale for fit in fits]
             means = [float(np.average(loss, weights=theirs.weight)) for loss in tried]
             best = int(np.argmin(means))
             losses.append(tried[best])
@@ -123,12 +123,6 @@ class Watch:
         fit = fit_linear(column, design, start=before, tolerance=_ROUGH_STEP)
         self._found.fits[column.where.start] = fit
         return [fit]
-
-    @staticmethod
-    def _loss(column: Column, fit: Linear, design: np.ndarray) -> np.ndarray:
-        """Deviances of held-out targets, the predictor shrunken to them."""
-        column = replace(column, family=fit.family)
-        return deviance(column, shrunken(column, fit, design)[0])
 
     def look(self, state: ModelState) -> tuple[np.ndarray, float]:
         """`losses` of topics whose mixes are not at hand."""
