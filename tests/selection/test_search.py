@@ -17,7 +17,7 @@ from topicfocus import (
     TopicSearchCV,
 )
 from topicfocus.datasets import make_reviews
-from topicfocus.selection import fitting, parallel, search
+from topicfocus.selection import fitting, helpers, parallel, search
 
 GRID = {"n_topics": [2, 3], "inclusion_prior": [0.1, 0.3]}
 #: To choose the share of words is most of a small fit: one test does, others are not about it.
@@ -166,7 +166,8 @@ def test_the_best_estimator_is_fitted_to_all_documents(reviews, found):
     assert found.n_features_in_ == reviews.counts.shape[1]
 
 
-def test_processes_find_the_same(reviews, found):
+def test_processes_find_the_same(reviews, found, monkeypatch):
+    monkeypatch.setattr(helpers, "START_SECONDS", 0.0)  # however little there is to do
     model = FocusedTopicRegressor(**QUICK)
     again = TopicSearchCV(model, GRID, cv=3, n_jobs=2).fit(reviews.counts, reviews.target)
     for name in ("mean_test_score", "se_test_score"):
@@ -407,13 +408,13 @@ def test_an_interrupted_search_goes_on(reviews, exactly, tmp_path, monkeypatch):
         model.set_params(checkpoint=other).fit(reviews.counts, reviews.target)
 
 
-def test_an_interrupted_chain_of_drafts_is_done_as_a_whole(reviews, found, tmp_path, monkeypatch):
+def test_an_interrupted_group_of_drafts_is_done_again(reviews, found, tmp_path, monkeypatch):
     fits = []
     whole = fitting.fit_setting
 
     def interrupted(name, *rest):
         fits.append(name)
-        if len(fits) == 4:  # the second of the second chain
+        if len(fits) == 4:  # the second of the second group
             raise KeyboardInterrupt
         return whole(name, *rest)
 

@@ -255,10 +255,12 @@ def _run(
         if name not in found
     ]
     with progress_of("folds", len(names), verbose) as advance:
-        for record in run_all(judge_both, left, jobs):
-            found[record["name"]] = record
-            finished.put(record["name"], record)
+
+        def take(record: dict[str, Any]) -> None:
+            finished.keep(record, found)
             advance("")
+
+        run_all(judge_both, left, take, jobs)
     return [found[name] for name in names]
 
 

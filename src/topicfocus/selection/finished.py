@@ -87,6 +87,11 @@ class Finished:
                 whole = {"record": record, "checksum": _checksum(record)}
                 stream.write(json.dumps(whole).encode())
 
+    def keep(self, record: dict[str, Any], found: dict[str, dict[str, Any]]) -> None:
+        """A record that has just been `found`, here and in the folder."""
+        found[record["name"]] = record
+        self.put(record["name"], record)
+
 
 def _checksum(record: Mapping[str, Any]) -> int:
     return zlib.crc32(json.dumps(record).encode())

@@ -174,11 +174,13 @@ def _pairs(
     with progress_of("halves", n_resamples, verbose) as advance:
         for _ in found:
             advance("")
+
+        def take(record: dict[str, Any]) -> None:
+            finished.keep(record, found)
+            advance("")
+
         try:
-            for record in run_all(fit_pair, left, jobs):
-                found[record["name"]] = record
-                finished.put(record["name"], record)
-                advance("")
+            run_all(fit_pair, left, take, jobs)
         except KeyboardInterrupt:
             where = "" if checkpoint is None else f"; the same call goes on from {checkpoint}"
             raise KeyboardInterrupt(f"Interrupted after {len(found)} pairs{where}.") from None

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from joblib.parallel import LokyBackend, get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from topicfocus.corpus.parts import PartedCounts
 from topicfocus.estimators.progress import counting_lines
 from topicfocus.kernels.threads import n_threads
+from topicfocus.selection.helpers import work_together
 
 T = TypeVar("T")
 
@@ -79,16 +81,25 @@ def forget_stages() -> None:
 
 
 def run_all(
-    work: Callable[..., T], tasks: Sequence[tuple[Any, ...]], n_jobs: int | None
-) -> Iterator[T]:
-    """``work(*task)`` of every task as it is done; in this process where there is one job."""
+    work: Callable[..., T],
+    tasks: Sequence[tuple[Any, ...]],
+    take: Callable[[T], None],
+    n_jobs: int | None,
+) -> None:
+    """``take(work(*task))`` for every task as it is done, on so many cores.
+
+    On those that the user has told joblib to use, if there are such (`joblib.parallel_config`).
+    """
     jobs = min(n_threads(n_jobs), len(tasks))
     if jobs <= 1:
         for task in tasks:
-            yield work(*task)
-        return
-    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from parallel(delayed(work)(*task) for task in tasks)
+            take(work(*task))
+    elif isinstance(get_active_backend()[0], LokyBackend):
+        work_together(work, tasks, take, jobs)
+    else:
+        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+        for found in parallel(delayed(work)(*task) for task in tasks):
+            take(found)
 
 
 def jobs_for(X: Any, n_jobs: int | None) -> int | None:

@@ -251,12 +251,14 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
         with progress_of("fits", len(names), self.verbose) as advance:
             for _ in range(len(names) - sum(len(group.models) for group, _ in tasks)):
                 advance("")
+
+            def take(records: list[Record]) -> None:
+                for record in records:
+                    finished.keep(record, found)
+                    advance(_note(found.values()))
+
             try:
-                for records in run_all(fit_group, tasks, jobs):
-                    for record in records:
-                        found[record["name"]] = record
-                        finished.put(record["name"], record)
-                        advance(_note(found.values()))
+                run_all(fit_group, tasks, take, jobs)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(_interrupted(self.checkpoint)) from None
             finally:
