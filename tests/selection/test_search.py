@@ -123,6 +123,23 @@ def test_evidence_is_gathered_once_a_fold(reviews, monkeypatch):
     assert not parallel._STAGES  # nothing of it is left behind
 
 
+def test_regressions_on_the_words_kept_are_those_of_every_number_of_topics(reviews, monkeypatch):
+    from topicfocus.solvers.focus import evidence
+
+    regressed, whole = [], evidence.ridge_fits
+    monkeypatch.setattr(evidence, "MOST_REGRESSED", 3)
+    monkeypatch.setattr(
+        evidence, "ridge_fits", lambda *a: (regressed.append(a[0][0].words.shape[1]), whole(*a))[1]
+    )
+    model = FocusedTopicRegressor(**QUICK)
+    for shares, each in (([0.1, 0.3], 2), ([0.1, 0.2, 0.3, 0.4], 4 + 4)):
+        regressed.clear()
+        grid = {"n_topics": [2, 3], "inclusion_prior": shares}
+        TopicSearchCV(model, grid, cv=2, n_jobs=1, refit=False).fit(reviews.counts, reviews.target)
+        # Of all words and of each share, both passes; what was forgotten is computed again.
+        assert len(regressed) == 2 * 2 * (1 + each)
+
+
 def test_the_frontier_has_a_row_a_setting(found):
     rows = found.frontier_rows_
     assert list(found.frontier_["n_topics"]) == [row["n_topics"] for row in rows]

@@ -35,7 +35,8 @@ from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
 from topicfocus.solvers.focus.data import sample_rows
-from topicfocus.solvers.focus.draft import is_draft
+from topicfocus.solvers.focus.draft import ROUGH, is_draft
+from topicfocus.solvers.focus.refit import FINE
 from topicfocus.solvers.focus.share import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.solvers.stream import focus_stream
 from topicfocus.solvers.stream.reservoir import Reservoir
@@ -85,9 +86,11 @@ class FocusedTrainer:
             result = fit_focused(mine, theirs, family, self.settings, report, folds=folds)
         n_iter, history = len(result.history), _history(result)
         fitted = self._fitted(result, targets, n_iter, history, counted(seen))
+        tolerance = FINE.tolerance
         if is_draft(self.settings):  # its words are looked at, and not kept
             seen = seen.rows(sample_rows(seen.problem(1.0, self.n_jobs), MOST_OF_A_DRAFT))
-        fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs)
+            tolerance = ROUGH.tolerance
+        fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs, tolerance=tolerance)
         self._say_what_is_missing(result)
         return Training(fitted, result.interrupted)
 

@@ -105,6 +105,7 @@ def with_context(
     weight: np.ndarray,
     n_jobs: int | None,
     before: Fitted | None = None,
+    tolerance: float = 1e-5,
 ) -> Fitted:
     """With what these documents show of the topics: words beside them, typical shares.
 
@@ -113,7 +114,7 @@ def with_context(
     if not fitted.selects and fitted.targets is None:
         return fitted
     # Newton's last step squares it: ten digits will do for counts of words, and shares.
-    mixes = fitted.mixes(corpus, n_jobs, tolerance=1e-5)
+    mixes = fitted.mixes(corpus, n_jobs, tolerance=tolerance)
     context = fitted.context_of(corpus, weight, mixes)
     if context is not None and before is not None and before.context is not None:
         context = context + before.context

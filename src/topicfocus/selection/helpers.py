@@ -189,7 +189,8 @@ class _Helpers(Generic[T]):
         self._ended.set()
         self._watching.join()
         if self._executor is not None:
-            self._executor.shutdown(kill_workers=at_once)
+            # Helpers that have nothing to do end by themselves, half a second later.
+            self._executor.shutdown(wait=at_once, kill_workers=at_once)
 
 
 class _Files:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,10 @@ from topicfocus.inference.state import Problem
 from topicfocus.solvers.deviance import residuals
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
+
+#: Sets of words that regressions on are remembered: as many as a path of shares is long.
+MOST_REGRESSED = 8
+_REMEMBERING = Lock()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,12 +123,34 @@ class WordEvidence:
             return self.lasting.max(axis=1)
         return self.evidence.combined(marginal_share)
 
-    def signals_of(self, words: Counts, n_jobs: int | None) -> list[Signals]:
-        """What is to be explained, beside some words of the documents trained on."""
-        return [r.beside(words, n_jobs) for r in self.residuals]
+    @cached_property
+    def _regressed(self) -> dict[tuple[bytes, tuple[float, ...] | None], list[RidgeFit]]:
+        return {}
 
-    def held_signals_of(self, words: Counts, n_jobs: int | None) -> list[Signals]:
-        return [r.beside(words, n_jobs) for r in self.held_residuals]
+    def regressed(
+        self,
+        kept: np.ndarray,
+        words: Counts,
+        held_words: Counts,
+        penalties: tuple[float, ...] | None,
+        n_jobs: int | None,
+    ) -> list[RidgeFit]:
+        """Ridge regressions of the signals on the words `kept`, with these penalties or the best.
+
+        They do not depend on topics: models of the same documents that differ in these alone
+        (a search) have them in common, as they have this evidence.
+        """
+        key = kept.tobytes(), penalties
+        found = self._regressed.get(key)
+        if found is None:
+            signals = [r.beside(words, n_jobs) for r in self.residuals]
+            held_signals = [r.beside(held_words, n_jobs) for r in self.held_residuals]
+            found = ridge_fits(signals, held_signals, penalties)
+            with _REMEMBERING:  # shares are looked at in threads
+                self._regressed[key] = found
+                if len(self._regressed) > MOST_REGRESSED:
+                    del self._regressed[next(iter(self._regressed))]
+        return found
 
 
 def gather_evidence(

@@ -27,7 +27,7 @@ from topicfocus.inference.focused.evidence import RidgeFit
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.solvers.focus.cut import Cut
 from topicfocus.solvers.focus.data import FocusData
-from topicfocus.solvers.focus.evidence import WordEvidence, ridge_fits
+from topicfocus.solvers.focus.evidence import WordEvidence
 from topicfocus.solvers.focus.result import Candidate, with_families
 from topicfocus.solvers.focus.settings import FocusSettings, ShapingPlan
 from topicfocus.solvers.focus.themes import LARGEST_LEAN, Themes, cell_words, choose_cells
@@ -109,11 +109,8 @@ def start_topics(
     choices = None if earlier is None else earlier.choices
     n_topics = possible_topics(settings, len(kept)) if earlier is None else earlier.state.n_topics
     words, held_words = take_columns(data.words, kept), take_columns(data.held_words, kept)
-    ridges = ridge_fits(
-        evidence.signals_of(words, data.n_jobs),
-        evidence.held_signals_of(held_words, data.n_jobs),
-        penalties if choices is None else choices.penalties,
-    )
+    given = penalties if choices is None else choices.penalties
+    ridges = evidence.regressed(kept, words, held_words, given, data.n_jobs)
     mean_squares = tuple(r.mean_square for r in ridges)
     if choices is not None:
         mean_squares = choices.mean_squares
