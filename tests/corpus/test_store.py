@@ -135,6 +135,7 @@ def test_chunks_of_sums_depend_on_the_data_alone(monkeypatch, reviews):
 MODELS = {
     "focused": lambda: FocusedTopicRegressor(4, random_state=0),
     "share": lambda: FocusedTopicRegressor(3, random_state=0, inclusion_prior=0.4),
+    "stable": lambda: FocusedTopicRegressor(3, random_state=0, max_epochs=2, selection="stable"),
     "pc-slda": lambda: PCSLDARegressor(3, random_state=0, max_epochs=3),
     "slda": lambda: SLDARegressor(3, random_state=0, max_epochs=3),
     "pf-slda": lambda: PFSLDARegressor(3, random_state=0, max_epochs=3),

@@ -14,6 +14,7 @@ import mortal_cluster
 import numpy as np
 import pytest
 from forked import Forked
+from sklearn.base import clone
 
 pytest.importorskip("distributed")
 
@@ -44,8 +45,8 @@ def store(tmp_path, reviews):
     return CountStore.write(tmp_path / "counts", [reviews.counts[:300], reviews.counts[300:]])
 
 
-def focused(share=0.2):
-    return FocusedTopicRegressor(3, random_state=0, max_epochs=4, inclusion_prior=share)
+def focused(share=0.2, **more):
+    return FocusedTopicRegressor(3, random_state=0, max_epochs=4, inclusion_prior=share, **more)
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +80,10 @@ def test_the_share_is_chosen_there_as_well(client, store, reviews):
 
 def test_many_chunks(client, store, reviews, monkeypatch):
     monkeypatch.setattr(parts, "LARGEST_SUM", 1500)
-    there = focused().fit(DaskCounts(store, client=client, partitions=3), reviews.target)
-    same(there, focused().fit(reviews.counts, reviews.target))
+    counts = DaskCounts(store, client=client, partitions=3)
+    for selection in ("predictive", "stable"):
+        model = focused(selection=selection)
+        same(model.fit(counts, reviews.target), clone(model).fit(reviews.counts, reviews.target))
 
 
 @pytest.mark.parametrize("model", [LDA, SLDARegressor, PFSLDARegressor, PCSLDARegressor])

@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 
 from topicfocus.datasets import make_reviews
-from topicfocus.inference.focused.cutting import cut, least_discovery
+from topicfocus.inference.focused.cutting import cut, cut_lasting, lasting_cost, least_discovery
 from topicfocus.inference.focused.evidence import (
     Evidence,
     Signals,
@@ -144,10 +144,35 @@ def test_cut_keeps_most_evidence_per_token_up_to_the_share():
     assert score[kept].min() >= np.sort(score[dropped])[-1] - 1e-12
 
 
-def test_forced_words_and_unseen_words():
+def test_a_lasting_cut_is_by_evidence_alone_and_larger_shares_keep_more():
+    rng = np.random.default_rng(1)
+    evidence = rng.exponential(30.0, 400)
+    evidence[rng.random(400) < 0.1] = 0.0
+    count = rng.integers(1, 500, 400).astype(float)
+    order = np.argsort(-evidence)
+    fits = np.cumsum(count[order]) / count.sum() <= 0.5
+    np.testing.assert_array_equal(cut_lasting(evidence, count, 0.5, room=0.5), np.sort(order[fits]))
+    assert lasting_cost(evidence, count, 0.5) == evidence[order][~fits][0]
+    before = np.array([], dtype=int)
+    for share in (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0):
+        kept = cut_lasting(evidence, count, share, room=0.5)
+        assert count[kept].sum() / count.sum() <= share
+        assert set(before) < set(kept)
+        before = kept
+    np.testing.assert_array_equal(before, np.flatnonzero(evidence))  # none says nothing
+    # As many words as `smallest` have room in any case, and cost no more than the last of them.
+    few = cut_lasting(evidence, count, 0.5, room=1e-9)
+    assert (
+        set(order[:10]) <= set(few) and lasting_cost(evidence, count, 1e-9) == evidence[order][10]
+    )
+    assert lasting_cost(evidence, count, 1.0) == 0.0
+
+
+@pytest.mark.parametrize("way", [cut, lambda *args, **more: cut_lasting(*args, room=0.5, **more)])
+def test_forced_words_and_unseen_words(way):
     evidence = np.array([50.0, 40.0, 30.0, 0.0, 0.0, 20.0])
     count = np.array([10.0, 10.0, 10.0, 10.0, 0.0, 10.0])
-    kept = cut(evidence, count, 0.9, keep=np.array([3]), drop=np.array([0]))
+    kept = way(evidence, count, 0.9, keep=np.array([3]), drop=np.array([0]))
     assert 3 in kept
     assert 0 not in kept
     assert 4 not in kept  # never seen

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from topicfocus.inference.focused import lasting
 from topicfocus.inference.focused.evidence import (
     Signals,
-    expected_square,
-    lasting_evidence,
+    conjugate_gradients,
+    normal_equations,
     word_evidence,
 )
+from topicfocus.inference.focused.lasting import expected_square, lasting_evidence
 
-PENALTY = np.array([10.0])
+PENALTY, SHARE = np.array([10.0]), 2 / 3
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +29,57 @@ def documents():
     return sparse.csr_array(np.sqrt(counts.astype(float))), y[:, None] - y.mean()
 
 
+def halves_of(words):
+    """Five pairs, by the words of the documents alone."""
+    key = np.random.default_rng(5).standard_normal((words.shape[1], 5))
+    return np.modf(np.abs(1e3 * (words @ key)))[0] < 0.5
+
+
 def evidence(words, y, weight=None):
     w = np.ones(len(y)) if weight is None else weight
     often = (words * words).T @ w
-    return lasting_evidence(Signals(words, y, weight, False), PENALTY, often)[:, 0]
+    signals = Signals(words, y, weight, False)
+    return lasting_evidence(signals, PENALTY, often, halves_of(words), SHARE)[:, 0]
+
+
+def one_by_one(signals, penalties, often, halves):
+    """The same slowly: each half by itself, its documents alone."""
+    weight = np.ones(len(signals.values)) if signals.weight is None else signals.weight
+    found = []
+    for inside in np.hstack([halves, ~halves]).T:
+        if not weight[inside].any():
+            continue
+        half = Signals(signals.words[inside], signals.values[inside], weight[inside], False)
+        matrix, right = normal_equations(half)
+        penalty = penalties * weight[inside].sum() / weight.sum()
+        own = word_evidence(half, conjugate_gradients(matrix, right, penalty, np.zeros_like(right)))
+        found.append(expected_square(own.marginal, often) ** SHARE * own.joint ** (1 - SHARE))
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 32])
+def test_halves_at_once_are_halves_one_by_one(documents, columns, monkeypatch):
+    """Three signals and weights, some of them zero; a pair of everyone and nobody is among them."""
+    monkeypatch.setattr(lasting, "COLUMNS", columns)
+    words, y = documents
+    rng = np.random.default_rng(2)
+    values = np.column_stack([y, y**2, rng.normal(size=len(y))])
+    weight = rng.integers(0, 3, len(y)).astype(float)
+    halves = np.column_stack([halves_of(words), np.ones(len(y), dtype=bool)])
+    often, penalties = (words * words).T @ weight, np.array([10.0, 3.0, 100.0])
+    for w in (None, weight):
+        signals = Signals(words, values, w, False)
+        np.testing.assert_allclose(
+            lasting_evidence(signals, penalties, often, halves, SHARE),
+            one_by_one(signals, penalties, often, halves),
+            rtol=1e-8,
+            atol=1e-10,
+        )
 
 
 def test_words_that_matter_stand_out(documents):
-    lasting = evidence(*documents)
-    assert lasting[:6].min() > 10 * lasting[6:].max()
+    found = evidence(*documents)
+    assert found[:6].min() > 10 * found[6:].max()
 
 
 def test_the_expected_square_is_right_on_average_where_z_is_not():

@@ -79,6 +79,78 @@ def cut(
         least = discovery_cost(evidence[seen], n_signals)
         best = np.sort(np.where(seen, evidence, -np.inf))[-min(smallest, n_words)]
         score[evidence < min(least, best)] = -1.0
+    return _best_scores(score, word_count, share, keep=keep, drop=drop, smallest=smallest)
+
+
+def lasting_cost(
+    evidence: np.ndarray,
+    word_count: np.ndarray,
+    share: float,
+    *,
+    drop: np.ndarray | None = None,
+    smallest: int = 10,
+) -> float:
+    """The most evidence of a word that finds no room in `share` of the tokens, most evidence first.
+
+    But for the `smallest` number of words, which have room in any case; 0 if there is for all.
+    """
+    evidence = _of_candidates(evidence, word_count, drop)
+    order = np.argsort(-evidence, kind="stable")
+    reached = np.cumsum(word_count[order]) / max(word_count.sum(), 1.0)
+    first_out = max(int(np.searchsorted(reached, share, side="right")), smallest)
+    return float(evidence[order[first_out]]) if first_out < len(order) else 0.0
+
+
+def _of_candidates(
+    evidence: np.ndarray, word_count: np.ndarray, drop: np.ndarray | None
+) -> np.ndarray:
+    """The evidence, none of words that do not occur or are dropped by the user."""
+    found = np.where(word_count > 0, np.maximum(evidence, 0.0), 0.0)
+    if drop is not None:
+        found[drop] = 0.0
+    return found
+
+
+def cut_lasting(
+    evidence: np.ndarray,
+    word_count: np.ndarray,
+    share: float,
+    *,
+    room: float,
+    keep: np.ndarray | None = None,
+    drop: np.ndarray | None = None,
+    smallest: int = 10,
+) -> np.ndarray:
+    """Columns kept of those with the most evidence; `evidence` is that of `lasting_evidence`.
+
+    Words to choose from are those of most evidence, whatever their frequency, that have room in
+    `room` of the tokens; of these the most evidence per token beyond that of the first left out,
+    (E_v - c)/n_v, up to `share` of the tokens. A share of just `room` so keeps the words with
+    E_v > c: none is in for being rare, which is what changes most from sample to sample. A larger
+    share goes on with the other words by E_v, so that it keeps a superset.
+    """
+    cost = lasting_cost(evidence, word_count, room, drop=drop, smallest=smallest)
+    evidence = _of_candidates(evidence, word_count, drop)
+    first = np.where(evidence > cost, (evidence - cost) / np.maximum(word_count, 1), -1.0)
+    # The others come after all of these.
+    smallest_score = first[first > 0].min(initial=np.inf)
+    lowest = 0.5 * (smallest_score if np.isfinite(smallest_score) else 1.0)
+    second = np.where(evidence > 0, lowest * evidence / max(float(evidence.max()), 1e-300), -1.0)
+    score = np.where(first > 0, first, second)
+    return _best_scores(score, word_count, share, keep=keep, drop=drop, smallest=smallest)
+
+
+def _best_scores(
+    score: np.ndarray,
+    word_count: np.ndarray,
+    share: float,
+    *,
+    keep: np.ndarray | None,
+    drop: np.ndarray | None,
+    smallest: int,
+) -> np.ndarray:
+    """Columns of the highest scores up to a share of the tokens; none of a score below zero."""
+    n_words = len(score)
     forced = np.zeros(n_words, dtype=bool)
     if drop is not None:
         score[drop] = -1.0

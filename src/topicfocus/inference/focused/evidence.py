@@ -35,16 +35,15 @@ from topicfocus.kernels.threads import map_in_order, n_threads
 
 #: Penalties tried, from heavy to light, each fit starting from the one before.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
-#: For `lasting_evidence`: how much heavier the penalty is, and into how many classes words are put
-#: by their frequency, of at least so many words.
-HEAVIER, CLASSES, WORDS_A_CLASS = 30.0, 10, 100
 
 
 @dataclass(frozen=True)
 class Centred:
     """Counts with their (weighted) column means taken off, without ever being dense.
 
-    Rows are scaled by the root of their weight, so that plain products are weighted ones.
+    Rows are scaled by the root of their weight, so that plain products are weighted ones. Where
+    every column of what they are multiplied with has weights of its own, it is as many matrices:
+    `mean` is words x 1 or columns, `root` documents x 1 or columns.
     """
 
     matrix: Counts
@@ -55,20 +54,27 @@ class Centred:
     @staticmethod
     def of(matrix: Counts, weight: np.ndarray | None = None, n_jobs: int | None = None) -> Centred:
         if weight is None:
-            share = np.full(matrix.shape[0], 1.0 / matrix.shape[0])
+            share = np.full((matrix.shape[0], 1), 1.0 / matrix.shape[0])
             return Centred(matrix, transposed_dot(matrix, share, n_jobs), None, n_jobs)
-        mean = transposed_dot(matrix, weight, n_jobs) / weight.sum()
-        return Centred(matrix, mean, np.sqrt(weight), n_jobs)
+        tall = weight.reshape(len(weight), -1)
+        mean = transposed_dot(matrix, tall, n_jobs) / weight.sum(axis=0)
+        return Centred(matrix, mean, np.sqrt(tall), n_jobs)
+
+    def offset(self, x: np.ndarray) -> np.ndarray:
+        """What Ax is lower by than the product with the counts themselves."""
+        if self.mean.shape[1] == 1:
+            return self.mean[:, 0] @ x
+        return np.einsum("vc,vc->c", self.mean, x)
 
     def transposed_dot(self, r: np.ndarray) -> np.ndarray:
         """Aᵀr, for several columns."""
-        r = r if self.root is None else self.root[:, None] * r
-        return transposed_dot(self.matrix, r, self.n_jobs) - np.outer(self.mean, r.sum(axis=0))
+        r = r if self.root is None else self.root * r
+        return transposed_dot(self.matrix, r, self.n_jobs) - self.mean * r.sum(axis=0)
 
     def square_dot(self, x: np.ndarray) -> np.ndarray:
         """AᵀAx in one pass over the documents, for several columns."""
         tall = np.ascontiguousarray(x)
-        offset = self.mean @ tall
+        offset = self.offset(tall)
         bounds = sum_bounds(self.matrix.indptr)
         if len(bounds) == 2 and sparse.issparse(self.matrix) and n_threads(self.n_jobs) > 1:
             return self._both_ways(tall, offset)
@@ -81,7 +87,7 @@ class Centred:
             finish=_square_sums,
         )
         sums, total = run_pass(self.matrix, task, bounds, self.n_jobs)
-        return sums - np.outer(self.mean, total)
+        return sums - self.mean * total
 
     def _both_ways(self, tall: np.ndarray, offset: np.ndarray) -> np.ndarray:
         """The same on threads, where one chunk is one sum: by documents, then by words.
@@ -91,9 +97,9 @@ class Centred:
         r = self._shared_out(self.matrix, tall)
         r -= offset
         if self.root is not None:
-            np.multiply(self.root[:, None], r, out=r)
-            np.multiply(self.root[:, None], r, out=r)
-        return self._shared_out(self._by_word, r) - np.outer(self.mean, r.sum(axis=0))
+            np.multiply(self.root, r, out=r)
+            np.multiply(self.root, r, out=r)
+        return self._shared_out(self._by_word, r) - self.mean * r.sum(axis=0)
 
     @cached_property
     def _by_word(self) -> sparse.csr_array:
@@ -123,8 +129,8 @@ def _square(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Ar
     add_rows(*rows, x, r)
     r -= offset
     for root in given:
-        np.multiply(root[:, None], r, out=r)
-        np.multiply(root[:, None], r, out=r)
+        np.multiply(root, r, out=r)
+        np.multiply(root, r, out=r)
     add_words(*rows, r, total[0])
 
 
@@ -172,7 +178,7 @@ class Signals:
     ----------
     words : counts (documents, words), or √counts
     values : array (documents, signals)
-    weight : array (documents,) or None
+    weight : array (documents,) or (documents, signals), or None
         None: all one.
     ranking : bool
         Whether each is one of two values (the sign says which), so that order is what counts.
@@ -235,6 +241,13 @@ def descend(
         square = new
 
 
+def normal_equations(signals: Signals) -> tuple[Centred, np.ndarray]:
+    """A and Aᵀb of the least squares of each signal on the words, both centred."""
+    matrix = Centred.of(signals.words, signals.weight, signals.n_jobs)
+    target = signals.values - np.average(signals.values, axis=0, weights=signals.weight)
+    return matrix, matrix.transposed_dot(target if matrix.root is None else matrix.root * target)
+
+
 def ridge_path(
     signals: Signals,
     held_out: Signals,
@@ -247,11 +260,9 @@ def ridge_path(
     From strong to weak, and the path ends where each signal is predicted worse twice in a row than
     before: what is left of it costs most and is taken least.
     """
-    matrix = Centred.of(signals.words, signals.weight, signals.n_jobs)
+    matrix, right = normal_equations(signals)
     mean = np.average(signals.values, axis=0, weights=signals.weight)
-    target = signals.values - mean
-    right = matrix.transposed_dot(target if matrix.root is None else matrix.root[:, None] * target)
-    n_signals = target.shape[1]
+    n_signals = right.shape[1]
     weights, residual, before = np.zeros_like(right), right.copy(), np.zeros(n_signals)
     best: list[RidgeFit | None] = [None] * n_signals
     worse, last = np.zeros(n_signals, dtype=int), np.full(n_signals, np.inf)
@@ -261,7 +272,7 @@ def ridge_path(
         descend(matrix, right, penalty, weights, residual)
         before = penalty
         found = dot(held_out.words, weights, signals.n_jobs)
-        predicted = found - matrix.mean @ weights + mean
+        predicted = found - matrix.offset(weights) + mean
         for l in range(n_signals):
             square = (predicted[:, l] - held_out.values[:, l]) ** 2
             mean_square = float(np.average(square, weights=held_out.weight))
@@ -307,51 +318,16 @@ def _scores(signals: Signals) -> tuple[np.ndarray, np.ndarray]:
     """z² of every word, and its covariance with the signals (a sum), words x signals."""
     words = signals.words
     w = np.ones(words.shape[0]) if signals.weight is None else signals.weight
-    total = w.sum()
+    total = w.sum(axis=0)
     centred = signals.values - np.average(signals.values, axis=0, weights=w)
-    both = np.column_stack([w, w[:, None] * centred])
-    sums, squares = transposed_dots(words, both, w[:, None], signals.n_jobs)
-    mean, covariance = sums[:, 0] / total, sums[:, 1:]
-    square = squares[:, 0] / total
-    variance = np.maximum(square - mean**2, 1e-12)
+    tall = w.reshape(len(w), -1)  # documents x 1, or a column a signal
+    sums, squares = transposed_dots(
+        words, np.column_stack([tall, tall * centred]), tall, signals.n_jobs
+    )
+    mean, covariance = sums[:, : tall.shape[1]] / total, sums[:, tall.shape[1] :]
+    variance = np.maximum(squares / total - mean**2, 1e-12)
     spread = np.maximum(np.average(centred**2, axis=0, weights=w), 1e-300)
-    return covariance**2 / (total * variance[:, None] * spread), covariance
-
-
-def lasting_evidence(signals: Signals, penalties: np.ndarray, often: np.ndarray) -> np.ndarray:
-    """√(E[μ²_v | z_v] · Pratt_v), words x signals: what another sample would find again.
-
-    A z² is large by strength or by luck, and with rare words more often by luck. Its expectation
-    elsewhere (`expected_square`) takes that off. Pratt's measure is that of a ridge regression with
-    a far heavier penalty, whose weights of words that say the same are alike, so that it does not
-    hang on the sample which of them has it; it is zero where the two disagree on the sign.
-    `penalties`: of the ridge regressions chosen by prediction, one a signal; `often`: n_v.
-    """
-    matrix = Centred.of(signals.words, signals.weight, signals.n_jobs)
-    target = signals.values - np.average(signals.values, axis=0, weights=signals.weight)
-    right = matrix.transposed_dot(target if matrix.root is None else matrix.root[:, None] * target)
-    weights = conjugate_gradients(matrix, right, HEAVIER * penalties, np.zeros_like(right))
-    found = word_evidence(signals, weights)
-    return np.sqrt(expected_square(found.marginal, often) * found.joint)
-
-
-def expected_square(marginal: np.ndarray, often: np.ndarray) -> np.ndarray:
-    """E[μ²_v | z_v] = k² z² + k with z ~ N(μ, 1), μ ~ N(0, s), k = s/(1 + s); words x signals.
-
-    s is that of words of like frequency n_v, `often`: what the mean of their z² is above 1, the
-    mean of noise, but at least the standard error of such a mean, √(2/m) for m words.
-    """
-    seen = often > 0
-    n_classes = int(np.clip(seen.sum() // WORDS_A_CLASS, 1, CLASSES))
-    ends = np.quantile(often[seen], np.arange(1, n_classes) / n_classes) if seen.any() else []
-    place = np.where(seen, np.searchsorted(ends, often), -1)
-    expected = np.zeros_like(marginal)
-    for own in (np.flatnonzero(place == c) for c in range(n_classes)):
-        if len(own):
-            spread = np.maximum(marginal[own].mean(axis=0) - 1, np.sqrt(2 / len(own)))
-            kept = spread / (1 + spread)
-            expected[own] = kept**2 * marginal[own] + kept
-    return expected
+    return covariance**2 / (total * variance * spread), covariance
 
 
 def target_slopes(signals: Signals) -> np.ndarray:

@@ -12,8 +12,10 @@ import numpy as np
 
 from topicfocus.inference.focused.cutting import (
     cut,
+    cut_lasting,
     description_cost,
     discovery_cost,
+    lasting_cost,
     least_discovery,
 )
 from topicfocus.inference.focused.factors import complete_by_factors
@@ -141,31 +143,50 @@ def cut_vocabulary(
     """The words that topics will be shaped on: up to a share of the tokens."""
     if not settings.select:
         return Cut(kept=np.flatnonzero(data.word_counts > 0), share=1.0, word_cost=None)
-    plan = settings.plan
-    amount = evidence.amount(plan.marginal_share)
-    # "auto" is a limit and no knowledge of how much is relevant: words that say no more than noise
-    # are not kept to reach it (`least_discovery`).
-    limit = settings.inclusion_prior is None and not settings.stable
-    kept = cut(
-        amount,
-        data.word_counts,
-        share,
-        vocabulary=plan.smallest_vocabulary,
-        keep=settings.keep,
-        drop=settings.drop,
-        limit=limit,
-        n_signals=evidence.n_signals,
-    )
+    amount = evidence.amount(settings.plan.marginal_share)
+    by_rule = _lasting_words if settings.stable else _predictive_words
+    kept, cost = by_rule(amount, data.word_counts, evidence.n_signals, settings, share)
     _check_some(kept)
-    occurring = amount[data.word_counts > 0]
-    cost = description_cost(occurring, share, plan.smallest_vocabulary)
-    if limit:
-        most = description_cost(occurring, 0.0, plan.smallest_vocabulary)
-        cost = min(most, max(cost, least_discovery(occurring, evidence.n_signals)))
-    evident = np.flatnonzero((amount > cost) & (data.word_counts > 0))
+    least = 0.0 if settings.stable else cost  # there, a larger share goes on to the last word
+    evident = np.flatnonzero((amount > least) & (data.word_counts > 0))
     if settings.drop is not None:
         evident = np.setdiff1d(evident, settings.drop)
     if settings.inclusion_prior is not None and np.isin(evident, kept).all():
         # The user knows how much is relevant: words without evidence of their own fill the rest.
         kept = complete_by_factors(kept, data.train, share, settings.n_topics, drop=settings.drop)
     return Cut(kept=kept, share=share, word_cost=cost)
+
+
+def _predictive_words(
+    amount: np.ndarray, count: np.ndarray, n_signals: int, settings: FocusSettings, share: float
+) -> tuple[np.ndarray, float]:
+    """The words of `cut`, and what their evidence had to exceed."""
+    # "auto" is a limit and no knowledge of how much is relevant: words that say no more than noise
+    # are not kept to reach it (`least_discovery`).
+    limit = settings.inclusion_prior is None
+    vocabulary = settings.plan.smallest_vocabulary
+    kept = cut(
+        amount,
+        count,
+        share,
+        vocabulary=vocabulary,
+        keep=settings.keep,
+        drop=settings.drop,
+        limit=limit,
+        n_signals=n_signals,
+    )
+    occurring = amount[count > 0]
+    cost = description_cost(occurring, share, vocabulary)
+    if limit:
+        most = description_cost(occurring, 0.0, vocabulary)
+        cost = min(most, max(cost, least_discovery(occurring, n_signals)))
+    return kept, cost
+
+
+def _lasting_words(
+    amount: np.ndarray, count: np.ndarray, n_signals: int, settings: FocusSettings, share: float
+) -> tuple[np.ndarray, float]:
+    """The words of `cut_lasting`, and what their evidence had to exceed."""
+    room = settings.plan.largest_share
+    kept = cut_lasting(amount, count, share, room=room, keep=settings.keep, drop=settings.drop)
+    return kept, lasting_cost(amount, count, max(share, room), drop=settings.drop)

@@ -15,6 +15,9 @@ from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem, joined
 from topicfocus.solvers.linear import Column, target_columns
 
+#: Draws of `drawn_by_content` that halves are made by; themes use those from 1 on.
+_FIRST_HALF = 1_000_000
+
 
 def damp(corpus: Corpus) -> Corpus:
     """√counts: a word's second occurrence in a document says less than its first."""
@@ -29,6 +32,15 @@ def drawn_by_content(problem: Problem, draw: int) -> np.ndarray:
     key = np.random.default_rng((0, draw)).standard_normal(problem.corpus.n_words)
     content = dot(problem.corpus.counts, key, problem.n_jobs)
     return np.clip(np.modf(1e3 * np.abs(content))[0], 1e-12, 1.0)
+
+
+def halves_by_content(problem: Problem, n_pairs: int) -> np.ndarray:
+    """Documents x pairs: which are of the first half of each pair, about half of them.
+
+    By their words alone, so that copies are of one half, and the order of documents is no matter.
+    """
+    draws = range(_FIRST_HALF, _FIRST_HALF + n_pairs)
+    return np.column_stack([drawn_by_content(problem, draw) < 0.5 for draw in draws])
 
 
 def sample_rows(problem: Problem, most: int) -> np.ndarray:

@@ -21,19 +21,21 @@ from topicfocus.inference.focused.evidence import (
     Evidence,
     RidgeFit,
     Signals,
-    lasting_evidence,
     ridge_path,
     target_slopes,
     word_evidence,
 )
+from topicfocus.inference.focused.lasting import lasting_evidence
 from topicfocus.inference.focused.moments import Past, SignalMoments
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.deviance import residuals
-from topicfocus.solvers.focus.data import FocusData
+from topicfocus.solvers.focus.data import FocusData, halves_by_content
 from topicfocus.solvers.linear import Column, Linear, fit_linear, target_columns
 
 #: Sets of words that regressions on are remembered: as many as a path of shares is long.
 MOST_REGRESSED = 8
+#: Pairs of halves that a stable selection looks for lasting evidence in.
+PAIRS = 5
 _REMEMBERING = Lock()
 
 
@@ -154,12 +156,15 @@ class WordEvidence:
 
 
 def gather_evidence(
-    data: FocusData, penalties: tuple[float, ...] | None = None, stable: bool = False
+    data: FocusData,
+    penalties: tuple[float, ...] | None = None,
+    lasting_share: float | None = None,
 ) -> WordEvidence:
     """The evidence of all words; `penalties` of the regressions as chosen before, or None.
 
     Documents of the past add to what each word says by itself; the regressions are on the
-    documents at hand alone, and so is what is to come back for a `stable` selection.
+    documents at hand alone, and so is what lasts, which is looked for where the weight of the
+    marginal view in it, `lasting_share`, is given.
     """
     columns, held_columns = data.columns, data.held_columns
     nulls = tuple(null_fit(column, data.train) for column in columns)
@@ -172,10 +177,15 @@ def gather_evidence(
     by_target = [weights[:, column.where] for column in columns]
     evidence, slopes = _views(signals, by_target, data.past)
     chosen = [np.array([r.penalty for r in ridges[c.where]]) for c in columns]
-    often = data.train.word_counts
-    lasting = [
-        lasting_evidence(s, p, often) for s, p in zip(signals, chosen, strict=True) if stable
-    ]
+    lasting = None
+    if lasting_share is not None:
+        halves, often = halves_by_content(data.train, PAIRS), data.train.word_counts
+        lasting = np.hstack(
+            [
+                lasting_evidence(s, p, often, halves[column.known], lasting_share)
+                for s, p, column in zip(signals, chosen, columns, strict=True)
+            ]
+        )
     return WordEvidence(
         evidence=evidence,
         slopes=slopes,
@@ -183,7 +193,7 @@ def gather_evidence(
         nulls=nulls,
         residuals=tuple(mine),
         held_residuals=tuple(theirs),
-        lasting=np.hstack(lasting) if stable else None,
+        lasting=lasting,
     )
 
 

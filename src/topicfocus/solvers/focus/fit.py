@@ -100,7 +100,7 @@ class BothPasses:
         self, data: FocusData, settings: FocusSettings, steps: Steps, folds: Folds | None
     ) -> None:
         self.data, self.settings, self.steps, self._folds = data, settings, steps, folds
-        self.evidence = stage("evidence", lambda: gather_evidence(data, None, settings.stable))
+        self.evidence = stage("evidence", lambda: gather_evidence(data, None, settings.lasting))
         self.themes = themes_of(data, settings)
         self._before = data, self.evidence
         self._all: tuple[FocusData, WordEvidence] | None = None
@@ -125,8 +125,8 @@ class BothPasses:
         """The same from all documents."""
         if self._all is None:
             data, penalties = self._before[0].joined(), self._before[1].penalties
-            stable = self.settings.stable
-            found = stage("all evidence", lambda: gather_evidence(data, penalties, stable))
+            lasting = self.settings.lasting
+            found = stage("all evidence", lambda: gather_evidence(data, penalties, lasting))
             self._all = data, found
         self.data, self.evidence = self._all
 
@@ -157,7 +157,7 @@ def refit_focused(
     """
     data = FocusData.of(documents, held_out, family, past)
     steps, themes = Steps(None, settings.total_steps), previous.themes
-    evidence = gather_evidence(data, previous.penalties, settings.stable)
+    evidence = gather_evidence(data, previous.penalties, settings.lasting)
     chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
     return _result(data, evidence, themes, settings, chosen, previous.shares, steps)
 

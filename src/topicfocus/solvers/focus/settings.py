@@ -146,6 +146,11 @@ class FocusSettings:
         return self.themed if self.themes else self.graded
 
     @property
+    def lasting(self) -> float | None:
+        """Weight of the marginal view in evidence that lasts, which a stable selection asks for."""
+        return self.plan.marginal_share if self.stable and self.select else None
+
+    @property
     def steps(self) -> int:
         """L-BFGS iterations of a pass, at most."""
         return self.max_steps or self.plan.max_steps
