@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 
 from topicfocus.datasets import make_reviews
-from topicfocus.inference.focused.cutting import cut, cut_lasting, lasting_cost, least_discovery
+from topicfocus.inference.focused.cutting import cut, cut_lasting, least_discovery, most_lasting
 from topicfocus.inference.focused.evidence import (
     Evidence,
     Signals,
@@ -150,25 +150,37 @@ def test_a_lasting_cut_is_by_evidence_alone_and_larger_shares_keep_more():
     evidence[rng.random(400) < 0.1] = 0.0
     count = rng.integers(1, 500, 400).astype(float)
     order = np.argsort(-evidence)
-    fits = np.cumsum(count[order]) / count.sum() <= 0.5
-    np.testing.assert_array_equal(cut_lasting(evidence, count, 0.5, room=0.5), np.sort(order[fits]))
-    assert lasting_cost(evidence, count, 0.5) == evidence[order][~fits][0]
+    np.testing.assert_array_equal(most_lasting(evidence, count, 100), np.sort(order[:100]))
+    np.testing.assert_array_equal(most_lasting(evidence, count, 3), np.sort(order[:10]))
+    room = count[order[:100]].sum() / count.sum()
     before = np.array([], dtype=int)
-    for share in (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0):
-        kept = cut_lasting(evidence, count, share, room=0.5)
+    for share in (0.02, 0.1, 0.2, room + 1e-12, 0.5, 0.9, 1.0):
+        kept = cut_lasting(evidence, count, share, 100)
         assert count[kept].sum() / count.sum() <= share
         assert set(before) < set(kept)
         before = kept
+        if share == room + 1e-12:
+            np.testing.assert_array_equal(kept, np.sort(order[:100]))
     np.testing.assert_array_equal(before, np.flatnonzero(evidence))  # none says nothing
-    # As many words as `smallest` have room in any case, and cost no more than the last of them.
-    few = cut_lasting(evidence, count, 0.5, room=1e-9)
-    assert (
-        set(order[:10]) <= set(few) and lasting_cost(evidence, count, 1e-9) == evidence[order][10]
-    )
-    assert lasting_cost(evidence, count, 1.0) == 0.0
+    # Fewer tokens: of the hundred those that say most for each.
+    kept = cut_lasting(evidence, count, 0.1, 100)
+    score = (evidence - evidence[order[100]]) / count
+    left = np.setdiff1d(order[:100], kept)
+    assert set(kept) <= set(order[:100]) and score[kept].min() >= score[left].max()
 
 
-@pytest.mark.parametrize("way", [cut, lambda *args, **more: cut_lasting(*args, room=0.5, **more)])
+def test_a_lasting_cut_of_words_that_are_all_alike():
+    evidence, count = np.full(30, 2.0), np.full(30, 5.0)
+    before = set()
+    for share in (0.2, 0.5, 0.7, 1.0):
+        kept = set(cut_lasting(evidence, count, share, 12, smallest=1))
+        assert before < kept and len(kept) == round(30 * share)
+        before = kept
+    assert len(most_lasting(np.zeros(5), count[:5], 3)) == 0
+    assert most_lasting(np.zeros(5), count[:5], 3, keep=np.array([2])).tolist() == [2]
+
+
+@pytest.mark.parametrize("way", [cut, lambda e, n, s, **more: cut_lasting(e, n, s, 3, **more)])
 def test_forced_words_and_unseen_words(way):
     evidence = np.array([50.0, 40.0, 30.0, 0.0, 0.0, 20.0])
     count = np.array([10.0, 10.0, 10.0, 10.0, 0.0, 10.0])

@@ -11,7 +11,13 @@ from topicfocus.inference.focused.evidence import (
     normal_equations,
     word_evidence,
 )
-from topicfocus.inference.focused.lasting import expected_square, lasting_evidence
+from topicfocus.inference.focused.lasting import (
+    Lasting,
+    doubted_square,
+    expected_noise,
+    expected_square,
+    lasting_evidence,
+)
 
 PENALTY, SHARE = np.array([10.0]), 2 / 3
 
@@ -35,14 +41,18 @@ def halves_of(words):
     return np.modf(np.abs(1e3 * (words @ key)))[0] < 0.5
 
 
-def evidence(words, y, weight=None):
+def lasting_of(words, y, weight=None):
     w = np.ones(len(y)) if weight is None else weight
     often = (words * words).T @ w
     signals = Signals(words, y, weight, False)
-    return lasting_evidence(signals, PENALTY, often, halves_of(words), SHARE)[:, 0]
+    return lasting_evidence(signals, PENALTY, often, halves_of(words), SHARE)
 
 
-def one_by_one(signals, penalties, often, halves):
+def evidence(words, y, weight=None):
+    return lasting_of(words, y, weight).amount[:, 0]
+
+
+def one_by_one(signals, penalties, often, halves, expected):
     """The same slowly: each half by itself, its documents alone."""
     weight = np.ones(len(signals.values)) if signals.weight is None else signals.weight
     found = []
@@ -53,7 +63,7 @@ def one_by_one(signals, penalties, often, halves):
         matrix, right = normal_equations(half)
         penalty = penalties * weight[inside].sum() / weight.sum()
         own = word_evidence(half, conjugate_gradients(matrix, right, penalty, np.zeros_like(right)))
-        found.append(expected_square(own.marginal, often) ** SHARE * own.joint ** (1 - SHARE))
+        found.append(expected(own.marginal, often) ** SHARE * own.joint ** (1 - SHARE))
     return np.mean(found, axis=0)
 
 
@@ -69,17 +79,16 @@ def test_halves_at_once_are_halves_one_by_one(documents, columns, monkeypatch):
     often, penalties = (words * words).T @ weight, np.array([10.0, 3.0, 100.0])
     for w in (None, weight):
         signals = Signals(words, values, w, False)
-        np.testing.assert_allclose(
-            lasting_evidence(signals, penalties, often, halves, SHARE),
-            one_by_one(signals, penalties, often, halves),
-            rtol=1e-8,
-            atol=1e-10,
-        )
+        found = lasting_evidence(signals, penalties, often, halves, SHARE)
+        for ours, expected in ((found.amount, expected_square), (found.doubted, doubted_square)):
+            theirs = one_by_one(signals, penalties, often, halves, expected)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
 
 
 def test_words_that_matter_stand_out(documents):
-    found = evidence(*documents)
-    assert found[:6].min() > 10 * found[6:].max()
+    found = lasting_of(*documents)
+    assert found.amount[:6].min() > 10 * found.amount[6:].max()
+    assert 6 <= found.n_words() <= 9
 
 
 def test_the_expected_square_is_right_on_average_where_z_is_not():
@@ -95,6 +104,41 @@ def test_the_expected_square_is_right_on_average_where_z_is_not():
         found = np.mean(truth[top] ** 2)
         assert np.mean(expected[top]) == pytest.approx(found, rel=0.1)
         assert np.mean(z[top] ** 2) > 1.1 * found
+
+
+def test_where_most_words_say_nothing_the_doubted_square_is_right():
+    """A tenth of the words: of the others, the expectation that doubts none makes too much."""
+    rng = np.random.default_rng(0)
+    often = np.repeat([5.0, 100.0], 20_000)
+    says = rng.random(40_000) < 0.1
+    truth = np.where(says, np.where(often > 50, 5.0, 3.0) * rng.normal(size=40_000), 0.0)
+    z = truth + rng.normal(size=40_000)
+    doubted, expected = (f(z[:, None] ** 2, often)[:, 0] for f in (doubted_square, expected_square))
+    for low, high in ((0.0, 1.0), (1.0, 2.0), (3.0, 4.0), (5.0, 20.0)):
+        for n in (5.0, 100.0):
+            here = (often == n) & (np.abs(z) >= low) & (np.abs(z) < high)
+            found = np.mean(truth[here] ** 2)
+            assert np.mean(doubted[here]) == pytest.approx(found, rel=0.15, abs=0.05)
+            assert low > 1 or np.mean(expected[here]) > 2 * found
+    # Where all say something it doubts hardly any.
+    z = 3 * rng.normal(size=20_000) + rng.normal(size=20_000)
+    both = [f(z[:, None] ** 2, np.ones(20_000))[:, 0] for f in (doubted_square, expected_square)]
+    top = np.abs(z) > 2
+    np.testing.assert_allclose(both[0][top], both[1][top], rtol=0.15)
+
+
+def test_how_many_say_more_than_noise():
+    """Those that do, and few others, whatever the number of signals: z of 3 may be either."""
+    for n_signals in (1, 20):
+        rng = np.random.default_rng(n_signals)
+        z = rng.standard_normal((3000, n_signals))
+        z[:200, 0] += 6 * rng.choice([-1, 1], 200)
+        square = doubted_square(z**2, np.ones(3000))
+        assert 195 <= Lasting(square, square).n_words() <= 300
+    rng = np.random.default_rng(0)
+    for n_signals in (1, 2, 7, 50):
+        noise = np.max(rng.standard_normal((40_000, n_signals)) ** 2, axis=1)
+        assert expected_noise(n_signals) == pytest.approx(noise.mean(), rel=0.03)
 
 
 def test_words_of_one_frequency_are_of_one_class_and_words_that_do_not_occur_have_nothing():

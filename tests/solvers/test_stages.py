@@ -27,6 +27,7 @@ from topicfocus.solvers.focus.cut import (
 )
 from topicfocus.solvers.focus.data import FocusData, damp
 from topicfocus.solvers.focus.evidence import gather_evidence
+from topicfocus.solvers.focus.held import HeldShare, holding_share
 from topicfocus.solvers.focus.judge import honest_noise, shrunken
 from topicfocus.solvers.focus.refit import fit_drawn
 from topicfocus.solvers.focus.result import ShareTrial
@@ -116,15 +117,34 @@ def test_a_cut_says_its_share_and_cost(data, evidence, share):
 
 
 def test_an_automatic_share_is_a_limit_and_a_share_that_is_given_is_reached(data, evidence):
-    """Words that say no more than noise are kept for a user who wants them, and for stability."""
+    """Words that say no more than noise are kept for a user who wants them."""
     made = make_reviews(300, random_state=4).relevant
     tokens = data.word_counts / data.word_counts.sum()
     auto = cut_vocabulary(data, evidence, SETTINGS, 0.5).kept
     assert made[auto].mean() > 0.9 and tokens[auto].sum() < 0.4  # 28% of the tokens are relevant
     given = cut_vocabulary(data, evidence, replace(SETTINGS, inclusion_prior=0.5), 0.5).kept
     assert set(auto) < set(given) and tokens[given].sum() > 0.45
-    stable = cut_vocabulary(data, evidence, replace(SETTINGS, stable=True), 0.5).kept
-    assert set(auto) < set(stable)
+
+
+def test_a_stable_selection_keeps_what_lasts_and_more_if_a_share_is_given(data):
+    made = make_reviews(300, random_state=4).relevant
+    settings = replace(SETTINGS, stable=True)
+    evidence = gather_evidence(data, None, settings.lasting)
+    (auto,) = automatic_cuts(data, evidence, settings)
+    assert auto.discoveries and len(auto.kept) == evidence.n_lasting
+    assert made[auto.kept].mean() > 0.8
+    assert auto.share == data.word_counts[auto.kept].sum() / data.word_counts.sum()
+    assert auto.word_cost == evidence.amount(2 / 3)[auto.kept].min()
+    # Held, it is the same words; a share that is given is reached, and a larger one keeps more.
+    with holding_share(HeldShare(0.1, discoveries=True)):
+        (held,) = automatic_cuts(data, evidence, settings)
+    assert held.share == 0.1 and np.array_equal(held.kept, auto.kept)
+    given = [cut_vocabulary(data, evidence, settings, s).kept for s in (0.1, 0.2, 0.5, 0.8)]
+    assert set(given[0]) < set(given[1]) < set(auto.kept) < set(given[2]) < set(given[3])
+    more = np.setdiff1d(np.flatnonzero(~made), auto.kept)[:3]
+    dropped = replace(settings, drop=auto.kept[:5], keep=more)
+    (cut,) = automatic_cuts(data, evidence, dropped)
+    assert not set(auto.kept[:5]) & set(cut.kept) and set(more) <= set(cut.kept)
 
 
 def test_discoveries_are_what_says_more_than_noise(data, evidence):

@@ -82,23 +82,23 @@ def cut(
     return _best_scores(score, word_count, share, keep=keep, drop=drop, smallest=smallest)
 
 
-def lasting_cost(
+def most_lasting(
     evidence: np.ndarray,
     word_count: np.ndarray,
-    share: float,
+    n_words: int,
     *,
+    keep: np.ndarray | None = None,
     drop: np.ndarray | None = None,
     smallest: int = 10,
-) -> float:
-    """The most evidence of a word that finds no room in `share` of the tokens, most evidence first.
+) -> np.ndarray:
+    """The columns of most evidence, so many, whatever their frequency; those without have no place.
 
-    But for the `smallest` number of words, which have room in any case; 0 if there is for all.
+    None is in for being rare, which is what changes most from sample to sample.
     """
     evidence = _of_candidates(evidence, word_count, drop)
-    order = np.argsort(-evidence, kind="stable")
-    reached = np.cumsum(word_count[order]) / max(word_count.sum(), 1.0)
-    first_out = max(int(np.searchsorted(reached, share, side="right")), smallest)
-    return float(evidence[order[first_out]]) if first_out < len(order) else 0.0
+    first = np.argsort(-evidence, kind="stable")[: max(n_words, smallest)]
+    first = first[evidence[first] > 0]
+    return np.union1d(first, [] if keep is None else keep).astype(np.intp)
 
 
 def _of_candidates(
@@ -115,28 +115,26 @@ def cut_lasting(
     evidence: np.ndarray,
     word_count: np.ndarray,
     share: float,
+    n_words: int,
     *,
-    room: float,
     keep: np.ndarray | None = None,
     drop: np.ndarray | None = None,
     smallest: int = 10,
 ) -> np.ndarray:
-    """Columns kept of those with the most evidence; `evidence` is that of `lasting_evidence`.
+    """Columns kept of the `most_lasting`, up to a share of all tokens; a larger one goes on.
 
-    Words to choose from are those of most evidence, whatever their frequency, that have room in
-    `room` of the tokens; of these the most evidence per token beyond that of the first left out,
-    (E_v - c)/n_v, up to `share` of the tokens. A share of just `room` so keeps the words with
-    E_v > c: none is in for being rare, which is what changes most from sample to sample. A larger
-    share goes on with the other words by E_v, so that it keeps a superset.
+    Of so many words the most evidence per token beyond that of the first left out, (E_v - c)/n_v,
+    then the other words by E_v: a larger share keeps a superset.
     """
-    cost = lasting_cost(evidence, word_count, room, drop=drop, smallest=smallest)
+    inside = most_lasting(evidence, word_count, n_words, drop=drop, smallest=smallest)
     evidence = _of_candidates(evidence, word_count, drop)
-    first = np.where(evidence > cost, (evidence - cost) / np.maximum(word_count, 1), -1.0)
-    # The others come after all of these.
-    smallest_score = first[first > 0].min(initial=np.inf)
-    lowest = 0.5 * (smallest_score if np.isfinite(smallest_score) else 1.0)
-    second = np.where(evidence > 0, lowest * evidence / max(float(evidence.max()), 1e-300), -1.0)
-    score = np.where(first > 0, first, second)
+    cost = np.delete(evidence, inside).max(initial=0.0)
+    # Words as good as the first left out come last of these, but before it.
+    first = np.maximum(evidence - cost, 1e-9 * evidence) / np.maximum(word_count, 1)
+    lowest = 0.5 * first[inside].min(initial=1.0)
+    others = lowest * evidence / max(float(evidence.max(initial=0.0)), 1e-300)
+    score = np.where(evidence > 0, others, -1.0)
+    score[inside] = first[inside]
     return _best_scores(score, word_count, share, keep=keep, drop=drop, smallest=smallest)
 
 

@@ -7,6 +7,7 @@ work on, `settings` what is asked for, `result` what they come to.
 """
 
 from topicfocus.inference.focused.evidence import Evidence
+from topicfocus.inference.focused.lasting import Lasting
 from topicfocus.inference.state import ModelState
 from topicfocus.solvers.focus.cut import Cut
 from topicfocus.solvers.focus.data import damp
@@ -24,6 +25,7 @@ CHECKPOINT_RECORDS = (
     Choices,
     Cut,
     Evidence,
+    Lasting,
     Linear,
     ModelState,
     Residuals,

@@ -15,8 +15,8 @@ from topicfocus.inference.focused.cutting import (
     cut_lasting,
     description_cost,
     discovery_cost,
-    lasting_cost,
     least_discovery,
+    most_lasting,
 )
 from topicfocus.inference.focused.factors import complete_by_factors
 from topicfocus.inference.state import Problem
@@ -55,17 +55,12 @@ def is_chosen(settings: FocusSettings) -> bool:
 
 
 def possible_shares(data: FocusData, settings: FocusSettings) -> tuple[float, ...]:
-    """The shares of tokens that may be kept, rising: the user's alone, or those of the plan.
-
-    A stable selection takes the largest: the fewer words are kept, the more it matters which.
-    """
+    """The shares of tokens that may be kept, rising: the user's alone, or those of the plan."""
     if settings.inclusion_prior is not None:
         return (float(settings.inclusion_prior),)
     held = held_share()
     if held is not None:
         return (held.share,)
-    if settings.stable:
-        return (settings.plan.largest_share,)
     plan, least = settings.plan, automatic_inclusion(data.train)
     return tuple(sorted({min(least * step, plan.largest_share) for step in plan.share_steps}))
 
@@ -76,11 +71,14 @@ def automatic_cuts(
     """The words of each possible share, and discoveries alone, fewest first.
 
     A larger share that has no words to add is left out. Discoveries are tried where there is a
-    choice: where few words say anything, those that a share is filled up with are noise.
+    choice: where few words say anything, those that a share is filled up with are noise. A stable
+    selection keeps what lasts, and has no other.
     """
-    held = held_share()
-    if settings.select and settings.inclusion_prior is None and held and held.discoveries:
+    held, automatic = held_share(), settings.select and settings.inclusion_prior is None
+    if automatic and held and held.discoveries:
         return (cut_discoveries(data, evidence, settings, held.share),)
+    if automatic and not held and settings.stable:
+        return (cut_discoveries(data, evidence, settings),)
     shares = possible_shares(data, settings) if settings.select else (1.0,)
     cuts = [cut_vocabulary(data, evidence, settings, share) for share in shares]
     if is_chosen(settings):
@@ -105,12 +103,24 @@ def cut_discoveries(
     settings: FocusSettings,
     share: float | None = None,
 ) -> Cut:
-    """The words that say more than noise, but for a tenth of them; up to the largest share.
+    """The words that say more than noise; if they are to last, in other samples, too.
 
     `share`: what they came to when they were chosen, which goes on being their name.
     """
-    plan, count = settings.plan, data.word_counts
-    amount = evidence.amount(plan.marginal_share)
+    count, amount = data.word_counts, evidence.amount(settings.plan.marginal_share)
+    by_rule = _lasting_discoveries if settings.stable else _discoveries
+    kept, cost = by_rule(amount, count, evidence, settings)
+    _check_some(kept)
+    if share is None:
+        share = float(count[kept].sum() / max(count.sum(), 1e-300))
+    return Cut(kept=kept, share=share, word_cost=cost, discoveries=True)
+
+
+def _discoveries(
+    amount: np.ndarray, count: np.ndarray, evidence: WordEvidence, settings: FocusSettings
+) -> tuple[np.ndarray, float]:
+    """Words that say more than noise, but for a tenth of them, up to the largest share; c."""
+    plan, n_signals = settings.plan, evidence.n_signals
     kept = cut(
         amount,
         count,
@@ -120,13 +130,23 @@ def cut_discoveries(
         drop=settings.drop,
         limit=True,
         discoveries=True,
-        n_signals=evidence.n_signals,
+        n_signals=n_signals,
     )
-    _check_some(kept)
-    if share is None:
-        share = float(count[kept].sum() / max(count.sum(), 1e-300))
-    cost = discovery_cost(amount[count > 0], evidence.n_signals)
-    return Cut(kept=kept, share=share, word_cost=cost, discoveries=True)
+    return kept, discovery_cost(amount[count > 0], n_signals)
+
+
+def _lasting_discoveries(
+    amount: np.ndarray, count: np.ndarray, evidence: WordEvidence, settings: FocusSettings
+) -> tuple[np.ndarray, float]:
+    """As many words of most lasting evidence as are expected to say more than noise, and c."""
+    kept = most_lasting(amount, count, evidence.n_lasting, keep=settings.keep, drop=settings.drop)
+    return kept, _least_of(amount, kept, settings)
+
+
+def _least_of(amount: np.ndarray, kept: np.ndarray, settings: FocusSettings) -> float:
+    """The least evidence of words that are kept for it."""
+    own = kept if settings.keep is None else np.setdiff1d(kept, settings.keep)
+    return float(amount[own].min(initial=np.inf)) if len(own) else 0.0
 
 
 def _check_some(kept: np.ndarray) -> None:
@@ -145,7 +165,7 @@ def cut_vocabulary(
         return Cut(kept=np.flatnonzero(data.word_counts > 0), share=1.0, word_cost=None)
     amount = evidence.amount(settings.plan.marginal_share)
     by_rule = _lasting_words if settings.stable else _predictive_words
-    kept, cost = by_rule(amount, data.word_counts, evidence.n_signals, settings, share)
+    kept, cost = by_rule(amount, data.word_counts, evidence, settings, share)
     _check_some(kept)
     least = 0.0 if settings.stable else cost  # there, a larger share goes on to the last word
     evident = np.flatnonzero((amount > least) & (data.word_counts > 0))
@@ -158,12 +178,16 @@ def cut_vocabulary(
 
 
 def _predictive_words(
-    amount: np.ndarray, count: np.ndarray, n_signals: int, settings: FocusSettings, share: float
+    amount: np.ndarray,
+    count: np.ndarray,
+    evidence: WordEvidence,
+    settings: FocusSettings,
+    share: float,
 ) -> tuple[np.ndarray, float]:
     """The words of `cut`, and what their evidence had to exceed."""
     # "auto" is a limit and no knowledge of how much is relevant: words that say no more than noise
     # are not kept to reach it (`least_discovery`).
-    limit = settings.inclusion_prior is None
+    limit, n_signals = settings.inclusion_prior is None, evidence.n_signals
     vocabulary = settings.plan.smallest_vocabulary
     kept = cut(
         amount,
@@ -184,9 +208,13 @@ def _predictive_words(
 
 
 def _lasting_words(
-    amount: np.ndarray, count: np.ndarray, n_signals: int, settings: FocusSettings, share: float
+    amount: np.ndarray,
+    count: np.ndarray,
+    evidence: WordEvidence,
+    settings: FocusSettings,
+    share: float,
 ) -> tuple[np.ndarray, float]:
-    """The words of `cut_lasting`, and what their evidence had to exceed."""
-    room = settings.plan.largest_share
-    kept = cut_lasting(amount, count, share, room=room, keep=settings.keep, drop=settings.drop)
-    return kept, lasting_cost(amount, count, max(share, room), drop=settings.drop)
+    """The words of `cut_lasting`, and the least evidence among them."""
+    n_words = evidence.n_lasting
+    kept = cut_lasting(amount, count, share, n_words, keep=settings.keep, drop=settings.drop)
+    return kept, _least_of(amount, kept, settings)

@@ -25,7 +25,7 @@ from topicfocus.inference.focused.evidence import (
     target_slopes,
     word_evidence,
 )
-from topicfocus.inference.focused.lasting import lasting_evidence
+from topicfocus.inference.focused.lasting import Lasting, lasting_evidence
 from topicfocus.inference.focused.moments import Past, SignalMoments
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.deviance import residuals
@@ -102,8 +102,8 @@ def ridge_fits(
 class WordEvidence:
     """What is known of every word before any topic.
 
-    `nulls` are the models without words. `lasting`, words x signals: for a selection that is to
-    come back in other samples (`lasting_evidence`).
+    `nulls` are the models without words. `lasting`: for a selection that is to come back in other
+    samples.
     """
 
     evidence: Evidence
@@ -112,17 +112,22 @@ class WordEvidence:
     nulls: tuple[Linear, ...]
     residuals: tuple[Residuals, ...]
     held_residuals: tuple[Residuals, ...]
-    lasting: np.ndarray | None = None
+    lasting: Lasting | None = None
 
     @property
     def n_signals(self) -> int:
         """How many a word may say something about: one, or a class or target each."""
         return self.slopes.shape[1]
 
+    @property
+    def n_lasting(self) -> int:
+        """How many words are expected to say more than noise in other samples, too."""
+        return 0 if self.lasting is None else self.lasting.n_words()
+
     def amount(self, marginal_share: float) -> np.ndarray:
         """E_v, what words are kept by: of the signal that the word says most about."""
         if self.lasting is not None:
-            return self.lasting.max(axis=1)
+            return self.lasting.amount.max(axis=1)
         return self.evidence.combined(marginal_share)
 
     @cached_property
@@ -180,7 +185,7 @@ def gather_evidence(
     lasting = None
     if lasting_share is not None:
         halves, often = halves_by_content(data.train, PAIRS), data.train.word_counts
-        lasting = np.hstack(
+        lasting = Lasting.beside(
             [
                 lasting_evidence(s, p, often, halves[column.known], lasting_share)
                 for s, p, column in zip(signals, chosen, columns, strict=True)
