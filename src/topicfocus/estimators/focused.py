@@ -82,9 +82,9 @@ class FocusedTopicRegressor(TopicRegressor):
         paired standard errors) and by over a tenth of the best (a twentieth without themes).
     selection : {"predictive", "stable"}, default="predictive"
         What words are kept for. "stable" keeps words that another sample of documents would rather
-        keep, too: evidence is what is expected of it elsewhere, which is little for a rare word,
-        and without a share given up to half of the tokens are kept. docs/choosing.md has what that
-        gains and costs.
+        keep, too: evidence is what halves of the documents find on average, luck taken off, and
+        without a share given as many words are kept as are expected to say more than noise.
+        docs/choosing.md has what that gains and costs.
     themes : bool, default=True
         Whether topics are themes with directions. Without, topics of one target are places on the
         line from low to high, and all kept words count alike (docs/focused.md).
