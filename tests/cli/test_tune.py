@@ -1,10 +1,14 @@
 """`topicfocus tune`, `fit --topics auto` and `fit --stability`: the choice and what comes back."""
 
+import io
 import json
 import re
 
 import pytest
 from command_line import topicfocus, write_reviews
+from rich.console import Console
+
+from topicfocus.cli.show_choice import show_tuning
 
 COLUMNS = ("--text", "text", "--target", "stars", "--jobs", "1")
 
@@ -168,6 +172,38 @@ def test_a_setting_that_fails_is_told_in_its_row(few, tmp_path, monkeypatch):
     assert "three is not liked" in done.stderr and "three is not liked" in done.stdout
     result = json.loads((tmp_path / "o" / "metrics.json").read_text(encoding="utf-8"))
     assert result["tuning"]["chosen"]["n_topics"] == 2
+
+
+@pytest.mark.parametrize("width", [58, 80, 120])
+def test_the_table_of_settings_is_whole_at_every_width(width):
+    good = {"words": 1234.0, "score_se": 0.0123, "npmi": -0.123, "diversity": 0.987}
+    rows = [
+        {
+            **good,
+            "score": s,
+            "jaccard": 0.5,
+            "n_topics": k,
+            "inclusion_prior": p,
+            "chosen": s == 0.4,
+        }
+        for s, k, p in ((0.1111, 3, 0.05), (-0.4444, 5, 0.123), (0.4, 10, None))
+    ]
+    rows[1]["error"] = "ValueError: [a long reason] " + "that goes on and on " * 5
+    tuning = {
+        "folds": 5,
+        "rule": "one",
+        "score": "R²",
+        "rows": [{"error": None, **r} for r in rows],
+    }
+    console = Console(file=io.StringIO(), width=width)
+    show_tuning(console, tuning)
+    out = console.file.getvalue()
+    assert "…" not in out and max(map(len, out.splitlines())) <= width
+    assert "0.1111" in out and "0.012" in out and "●" in out
+    assert ("-0.12" in out and "0.99" in out) == (width >= 80)
+    assert "5 topics, a share of 0.123, failed: ValueError: [a long reason] that" in " ".join(
+        out.split()
+    )
 
 
 def test_an_interrupted_search_goes_on(few, tmp_path, monkeypatch):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-#: Columns of the text picture.
-_WIDTH = 25
+#: Columns of the text picture, where there is room, and at least.
+_WIDTH, _LEAST_WIDTH = 25, 9
 #: Words of a line.
 _WORDS = 12
 #: Pairs of words that stand for each other, in the same place.
@@ -16,6 +16,34 @@ def show_tuning(console: Any, tuning: dict[str, Any] | None) -> None:
     """Every setting with its held-out score, drawn as a text picture beside it."""
     if tuning is None:
         return
+    wide = console.options.update(width=1000)
+    table = _settings(tuning, _WIDTH)
+    missing = console.measure(table, options=wide).maximum - console.width
+    if missing > 0:
+        table = _settings(tuning, max(_WIDTH - missing, _LEAST_WIDTH))
+    if missing > _WIDTH - _LEAST_WIDTH:
+        table = _settings(tuning, _LEAST_WIDTH, ())
+    console.print(table)
+    failed = [row for row in tuning["rows"] if row["error"]]
+    for row in failed:
+        share = _number(row, "inclusion_prior")
+        console.print(
+            f"{row['n_topics']:g} topics, a share of {share}, failed: {row['error']}",
+            markup=False,
+            highlight=False,
+        )
+    if failed:
+        console.print()
+
+
+#: Figures beside the picture: names as they are told, and in a row.
+_FIGURES = (("npmi", "npmi"), ("diversity", "diversity"), ("same\nwords", "jaccard"))
+
+
+def _settings(
+    tuning: dict[str, Any], width: int, figures: tuple[tuple[str, str], ...] = _FIGURES
+) -> Any:
+    """The table, with a picture so many columns wide."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -24,11 +52,17 @@ def show_tuning(console: Any, tuning: dict[str, Any] | None) -> None:
     if tuning["rule"] == "best":
         rule = "the best"
     title = f"Settings on {tuning['folds']} folds of the training part; taken (*): {rule}"
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="italic")
+    table = Table(
+        title=title,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title_style="italic",
+        collapse_padding=True,
+    )
     for name in ("", "topics", "share", "words", tuning["score"], "±"):
         table.add_column(Text(name), justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for name in ("npmi", "diversity", "same words"):
+    for name, _ in figures:
         table.add_column(name, justify="right", no_wrap=True)
     rows = tuning["rows"]
     ends = _ends(rows)
@@ -40,12 +74,12 @@ def show_tuning(console: Any, tuning: dict[str, Any] | None) -> None:
             _number(row, "inclusion_prior"),
         ]
         if row["error"]:
-            table.add_row(*map(Text, [*first, "-", "-", "-", row["error"][:60]]), style=style)
+            table.add_row(*map(Text, [*first, "-", "-", "-", "failed"]), style=style)
             continue
-        figures = [f"{row['words']:.0f}", _number(row, "score", 4), _number(row, "score_se", 2)]
-        rest = [_number(row, "npmi", 2), _number(row, "diversity", 2), _number(row, "jaccard", 2)]
-        table.add_row(*map(Text, [*first, *figures, _bar(row, ends), *rest]), style=style)
-    console.print(table)
+        score = [f"{row['words']:.0f}", _number(row, "score", 4), _number(row, "score_se", 2)]
+        rest = [_number(row, name, 2) for _, name in figures]
+        table.add_row(*map(Text, [*first, *score, _bar(row, ends, width), *rest]), style=style)
+    return table
 
 
 def _ends(rows: list[dict[str, Any]]) -> tuple[float, float]:
@@ -56,15 +90,15 @@ def _ends(rows: list[dict[str, Any]]) -> tuple[float, float]:
     return low, max(high, low + 1e-12)
 
 
-def _bar(row: dict[str, Any], ends: tuple[float, float]) -> str:
+def _bar(row: dict[str, Any], ends: tuple[float, float], width: int) -> str:
     """--o-- : the score and a standard error to each side."""
     low, high = ends
-    scale = (_WIDTH - 1) / (high - low)
+    scale = (width - 1) / (high - low)
     error = row["score_se"] or 0.0
     at, left, right = (
         round((x - low) * scale) for x in (row["score"], row["score"] - error, row["score"] + error)
     )
-    line = [" "] * _WIDTH
+    line = [" "] * width
     line[left : right + 1] = ["─"] * (right + 1 - left)
     line[at] = "●"
     return "".join(line)

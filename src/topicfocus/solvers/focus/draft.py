@@ -10,8 +10,8 @@ of `drafting`, fits are drafts:
 
 Each draft begins by itself, as a whole fit does. They went on from each other once, in half of the
 steps; but topics that had gone astray in one of a row stayed so in all that followed
-(docs/choosing-measured.md). A draft is no model for use: its topics have taken fewer steps, and δ is of the
-start. Only graded plans have drafts; others are fitted as always.
+(docs/choosing-measured.md). A draft is no model for use: its topics have taken fewer steps, and δ
+is of the start. Only graded plans have drafts; others are fitted as always.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Whoever fits a model again to a part of its documents may want to see what other
 and not that fewer of them choose another share by themselves. In a block of `holding_share` an
 automatic share has one value. It stays a limit: unlike a share that a user gives, it is not filled
 up with words that have no evidence of their own (`cut`). If discoveries alone were kept, they are
-what is kept again.
+what is kept again, unless they were to last: then it is the share.
 """
 
 from __future__ import annotations
