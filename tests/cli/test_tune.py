@@ -96,7 +96,12 @@ def test_the_page_shows_every_setting_that_did_not_fail():
         ),
         1,
     )
-    assert for_page({"topics": [topic, topic], **whole})["comes back"] == [True, True]
+    several = {**topic, "low": [-1.0, 0.5], "high": [0.25, 2.0]}
+    shown = for_page({"topics": [topic, several], "level": 0.9, **whole})
+    assert shown["comes back"] == [True, True]
+    assert shown["effect (90%)"] == ["+1 to +2", "−1 to +0.25, +0.5 to +2"]
+    none = {**topic, "low": None, "high": None}
+    assert for_page({"topics": [none], "level": 0.9, **whole})["effect (90%)"] == [None]
 
 
 @pytest.mark.parametrize(

@@ -477,9 +477,19 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
     assert card.locator("circle.point").count() == card.locator("circle.faint").count() == 3
     assert f"{own + 4} topics, " in card.locator("circle.faint").first.get_attribute("data-tip")
     assert card.locator("tbody tr").count() == 6  # every setting, also for who sees no picture
+    assert card.locator("tr.chosen").count() == 0 and "standard error" not in card.inner_text()
+    for row in rows:
+        row["score_se"] = 0.125
     page = open_page(explorer("regression", frontier=rows[2:4]).html, "#view=fit")
     card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
     assert "with more topics" in card.inner_text() and card.locator("path.line").count() == 1
+    # Standard errors: a bar at each point, a column, and no figure to choose; this model's row.
+    assert "a standard error over folds to each side" in card.inner_text()
+    assert card.locator("path.line").get_attribute("d").count("V") == 2
+    assert card.locator("circle.point").first.get_attribute("data-tip").endswith("± 0.125")
+    assert card.locator("option").all_inner_texts() == ["score", "words"]
+    assert card.locator("thead th").all_inner_texts()[-3:] == ["score", "words", "±"]
+    assert card.locator("tr.chosen").inner_text().split()[0] == str(own)
 
 
 def test_paper_shows_all_views_on_white(open_page, tmp_path):

@@ -63,14 +63,13 @@ def for_page(found: Mapping[str, Any]) -> dict[str, Any]:
     """`Stability.to_dict` in the form of the page: a list with an entry a topic, facts of all."""
     topics, often = found["topics"], found["often"]
     return {
-        "cosine with its match in halves": [t["cosine"] for t in topics],
+        "cosine": [t["cosine"] for t in topics],
         "comes back": [t["same"] for t in topics],
-        "top words that always return": [
+        f"effect ({found['level']:.0%})": [_interval(t["low"], t["high"]) for t in topics],
+        "words that always return": [
             " ".join(w["word"] for w in t["words"] if w["returns"] >= often) or "none"
             for t in topics
         ],
-        "effect within reach, low": [t["low"] for t in topics],
-        "effect within reach, high": [t["high"] for t in topics],
         "pairs of halves": found["resamples"],
         "Nogueira's index": found["nogueira"],
         "Jaccard of disjoint halves": found["disjoint_jaccard"],
@@ -78,6 +77,12 @@ def for_page(found: Mapping[str, Any]) -> dict[str, Any]:
         "of these expected false, at most": found["false_words"],
         "correlation of predictions of two halves": found["prediction_correlation"],
     }
+
+
+def _interval(low: Any, high: Any) -> str | None:
+    """From where to where; of several classes one after the other."""
+    pairs = [(a, b) for a, b in zip(np.ravel(low), np.ravel(high), strict=True) if a is not None]
+    return ", ".join(f"{a:+.2g} to {b:+.2g}".replace("-", "−") for a, b in pairs) or None
 
 
 def _topics_of(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -91,12 +91,12 @@ function dots(points, sx, sy) {
   return out;
 }
 
-/** `span`: the axis shows at least so much, lest noise fill the picture, or from `zero`; `at`: a dashed line; `others`: [name, points] of faint ones. */
+/** `span`: the axis shows at least so much, lest noise fill the picture, or from `zero`; `at`: a dashed line; `others`: [name, points] of faint ones. A point may have an error. */
 function lineChart({ width, height, points, x, y, label, marks, span = 0, zero = false, at = null, others = [] }) {
   const finite = (some) => some.filter((p) => p[1] !== null && Number.isFinite(p[1]));
   const known = finite(points), behind = others.map(([name, some]) => [name, finite(some)]);
   const all = [known, ...behind.map((b) => b[1])].flat();
-  let [low, high] = extent([...all.map((p) => p[1]), zero ? 0 : null]);
+  let [low, high] = extent([...all.flatMap((p) => [p[1] - (p[2] || 0), p[1] + (p[2] || 0)]), zero ? 0 : null]);
   const more = Math.max(0, span - (high - low)) / 2;
   [low, high] = [low - more, high + more];
   const { root, sx, sy, box } = frame({
@@ -105,9 +105,10 @@ function lineChart({ width, height, points, x, y, label, marks, span = 0, zero =
     y: { domain: zero ? [0, high * 1.05] : padded([low, high]), label: y },
   });
   if (at !== null) root.append(svg("line", { class: "base", x1: sx(at), x2: sx(at), y1: box.top, y2: box.bottom }));
-  const point = (name, kind) => (p) => svg("circle", { class: kind, cx: sx(p[0]), cy: sy(p[1]), r: 3.5, "data-tip": `${name}${x} ${format(p[0])}: ${y} ${format(p[1])}` });
-  for (const [name, some] of behind) root.append(svg("path", { class: "line faint", d: path(some, sx, sy) }), ...some.map(point(name, "faint")));
-  root.append(svg("path", { class: "line", d: path(known, sx, sy) }));
+  const point = (name, kind) => (p) => svg("circle", { class: kind, cx: sx(p[0]), cy: sy(p[1]), r: 3.5, "data-tip": `${name}${x} ${format(p[0])}: ${y} ${format(p[1])}${p[2] ? ` ± ${format(p[2])}` : ""}` });
+  const errors = (some) => some.filter((p) => p[2]).map((p) => `M${sx(p[0]).toFixed(1)} ${sy(p[1] - p[2]).toFixed(1)}V${sy(p[1] + p[2]).toFixed(1)}`).join("");
+  for (const [name, some] of behind) root.append(svg("path", { class: "line faint", d: path(some, sx, sy) + errors(some) }), ...some.map(point(name, "faint")));
+  root.append(svg("path", { class: "line", d: path(known, sx, sy) + errors(known) }));
   if (marks || known.length < 40) root.append(...known.map(point("", "point")));
   return root;
 }

@@ -74,13 +74,14 @@ function laterCard(title, ...children) {
   return el("section", { class: "card later screen" }, el("h2", {}, title), ...children);
 }
 
-function table(caption, head, rows) {
+function table(caption, head, rows, { texts = [], strong = () => false } = {}) {
+  const kind = (i) => (!i ? null : texts.includes(i) ? "words" : "number");
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
     el("table", {},
       el("caption", { class: "hidden" }, caption),
-      head && el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { scope: "col", class: i ? "number" : null }, h)))),
-      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) =>
-        el(i ? "td" : "th", i ? { class: head ? "number" : null } : { scope: "row" }, cell)))))));
+      head && el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { scope: "col", class: kind(i) }, h)))),
+      el("tbody", {}, rows.map((row, r) => el("tr", strong(r) ? { class: "chosen" } : {}, row.map((cell, i) =>
+        el(i ? "td" : "th", i ? { class: head ? kind(i) : null } : { scope: "row" }, cell)))))));
 }
 
 function select(label, value, options, onchange) {

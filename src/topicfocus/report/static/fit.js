@@ -18,7 +18,9 @@ function stabilityCard(model) {
   const checks = Object.entries(found.topics), whole = Object.entries(found.whole).filter(([name]) => name !== IN_WORDS);
   return card("Stability", found.whole[IN_WORDS] ? el("p", {}, found.whole[IN_WORDS]) : null,
     whole.length ? table("Stability", null, whole.map(([name, value]) => [name, shownValue(value)])) : null,
-    checks.length ? table("Stability of topics", ["topic", ...checks.map(([name]) => name)], model.data.topics.names.map((_, k) => [topicName(model.data, k), ...checks.map(([, values]) => shownValue(values[k]))])) : null);
+    checks.length ? table("Stability of topics", ["topic", ...checks.map(([name]) => name)], model.data.topics.names.map((_, k) => [topicName(model.data, k), ...checks.map(([, values]) => shownValue(values[k]))]), {
+      texts: checks.flatMap(([, values], i) => (values.some((v) => typeof v === "string" && !/\d/.test(v)) ? [i + 1] : [])),
+    }) : null);
 }
 
 /** Figures that are shares of documents. */
@@ -71,29 +73,38 @@ function historyCards(model, width) {
     });
 }
 
+/** Figures of a search by the names that a reader knows; others have their own. */
+const FIGURES = { score_se: "±", token_share: "share of tokens", log_ratio: "log ratio", jaccard: "same words", nogueira: "Nogueira's index" };
+const SETTINGS = { n_topics: "topics", inclusion_prior: "inclusion prior" };
+const frontierName = (name) => SETTINGS[name] || FIGURES[name] || name;
+
 /** What was tried, by share with a line for each number of topics; by topics where each has one share. */
 function frontierCard(model, width) {
   const rows = model.data.fit.frontier;
   if (!rows || !rows.length) return null;
   const tried = [...new Set(rows.map((r) => r.n_topics))];
   const by = tried.length > 1 && tried.length === rows.length ? "n_topics" : "inclusion_prior";
-  const called = { n_topics: "topics", inclusion_prior: "inclusion prior" };
-  const settings = Object.keys(called).filter((n) => n === by || (rows.some((r) => n in r) && (n !== "n_topics" || tried.length > 1)));
-  const names = [...new Set(rows.flatMap(Object.keys))].filter((name) => !(name in called));
-  const chosen = names.includes(state.figure) ? state.figure : names[0];
+  const settings = Object.keys(SETTINGS).filter((n) => n === by || (rows.some((r) => n in r) && (n !== "n_topics" || tried.length > 1)));
+  const names = [...new Set(rows.flatMap(Object.keys))].filter((name) => !(name in SETTINGS));
+  const figures = names.filter((n) => n !== "score_se");
+  const chosen = figures.includes(state.figure) ? state.figure : figures[0];
   const own = by === "n_topics" ? model.K : Number.parseFloat(model.data.fit.fitted["inclusion prior"]);
   const mine = by === "n_topics" || !tried.includes(model.K) ? tried : [model.K];
-  const points = (some) => rows.filter((r) => some.includes(r.n_topics)).map((r) => [r[by], r[chosen] ?? null]);
+  const error = (r) => (chosen === "score" ? r.score_se || 0 : 0);
+  const points = (some) => rows.filter((r) => some.includes(r.n_topics)).map((r) => [r[by], r[chosen] ?? null, error(r)]);
   const others = tried.filter((k) => !mine.includes(k));
   const decimals = Object.fromEntries(names.map((n) => [n, decimalsOf(rows.map((r) => r[n]))]));
-  const head = [...settings.map((n) => called[n]), ...names];
+  if ("score_se" in decimals) decimals.score_se = Math.max(decimals.score, 3);
+  const head = [...settings, ...names].map(frontierName);
+  const isOwn = (r) => mine.includes(r.n_topics) && Math.abs(r[by] - own) <= 2e-3 * own; // it is told with three digits
   return card("Frontier",
     el("p", {}, by === "n_topics" ? "What is gained and lost with more topics." : "What is gained and lost as more words are let in.",
-      Number.isFinite(own) ? " The dashed line is this model." : "", others.length ? ` In grey: ${others.join(", ")} topics.` : ""),
-    select("Figure", chosen, names.map((n) => [n, n]), (figure) => update({ figure })),
+      Number.isFinite(own) ? " The dashed line is this model." : "", others.length ? ` In grey: ${others.join(", ")} topics.` : "",
+      rows.some(error) ? " Bars: a standard error over folds to each side." : ""),
+    select("Figure", chosen, figures.map((n) => [n, frontierName(n)]), (figure) => update({ figure })),
     figure("Frontier", lineChart({
-      width, height: Math.round(width * 0.55), label: `${chosen} by ${called[by]}`, x: called[by], y: chosen, marks: true, at: Number.isFinite(own) ? own : null,
+      width, height: Math.round(width * 0.55), label: `${frontierName(chosen)} by ${frontierName(by)}`, x: frontierName(by), y: frontierName(chosen), marks: true, at: Number.isFinite(own) ? own : null,
       points: points(mine), others: others.map((k) => [`${k} topics, `, points([k])]),
     }), () => ({ head, rows: rows.map((r) => [...settings, ...names].map((n) => r[n])) })),
-    table("Frontier", head, rows.map((r) => [...settings.map((n) => format(r[n])), ...names.map((n) => fixed(r[n], decimals[n]))])));
+    table("Frontier", head, rows.map((r) => [...settings.map((n) => format(r[n])), ...names.map((n) => fixed(r[n], decimals[n]))]), { strong: (r) => isOwn(rows[r]) }));
 }

@@ -94,7 +94,9 @@ def automatic_cuts(
 def cut_again(data: FocusData, evidence: WordEvidence, settings: FocusSettings, before: Cut) -> Cut:
     """The words that other documents keep by the rule of an earlier cut."""
     if before.discoveries:
-        return cut_discoveries(data, evidence, settings, before.share)
+        # What lasts is not compared with shares of a path: it has no name to keep.
+        share = None if settings.stable else before.share
+        return cut_discoveries(data, evidence, settings, share)
     return cut_vocabulary(data, evidence, settings, before.share)
 
 
