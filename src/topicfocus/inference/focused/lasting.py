@@ -30,8 +30,6 @@ from topicfocus.inference.focused.evidence import (
 CLASSES, WORDS_A_CLASS = 10, 100
 #: Signals of halves that one pass over the documents serves, at most.
 COLUMNS = 32
-
-
 #: Steps of the estimate of how many words say something, and how much.
 ESTIMATING = 50
 
