@@ -68,9 +68,9 @@ def planted(seed: int, n_docs: int, family: str, **settings: Any) -> Case:
     return Case(data.counts, data.target, model, 400 if family == "gaussian" else 600)
 
 
-def reviews(seed: int, n_docs: int, n_themes: int, n_topics: int) -> Case:
+def reviews(seed: int, n_docs: int, n_themes: int, n_topics: int, **settings: Any) -> Case:
     data = make_reviews(n_docs, n_themes=n_themes, random_state=seed)
-    model = FocusedTopicRegressor(n_topics=n_topics, random_state=0, n_jobs=1)
+    model = FocusedTopicRegressor(n_topics=n_topics, random_state=0, n_jobs=1, **settings)
     return Case(data.counts, np.asarray(data.target, dtype=float), model, 400)
 
 
@@ -83,6 +83,11 @@ CASES = {
     "planted, two classes, automatic share": lambda s: planted(s + 3, 30_000, "bernoulli"),
     "reviews, automatic share": lambda s: reviews(s + 4, 20_000, 1, 3),
     "reviews of 3 themes, automatic share": lambda s: reviews(s + 5, 20_000, 3, 6),
+    "planted, numbers, stable": lambda s: planted(s + 6, 20_000, "gaussian", selection="stable"),
+    "planted, two classes, stable": lambda s: planted(
+        s + 7, 30_000, "bernoulli", selection="stable"
+    ),
+    "reviews of 3 themes, stable": lambda s: reviews(s + 8, 20_000, 3, 6, selection="stable"),
 }
 
 
