@@ -81,9 +81,8 @@ def test_the_share_is_chosen_there_as_well(client, store, reviews):
 def test_many_chunks(client, store, reviews, monkeypatch):
     monkeypatch.setattr(parts, "LARGEST_SUM", 1500)
     counts = DaskCounts(store, client=client, partitions=3)
-    for selection in ("predictive", "stable"):
-        model = focused(selection=selection)
-        same(model.fit(counts, reviews.target), clone(model).fit(reviews.counts, reviews.target))
+    model = focused(selection="stable")  # that has all the passes of a predictive one, and more
+    same(model.fit(counts, reviews.target), clone(model).fit(reviews.counts, reviews.target))
 
 
 @pytest.mark.parametrize("model", [LDA, SLDARegressor, PFSLDARegressor, PCSLDARegressor])
