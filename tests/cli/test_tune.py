@@ -179,8 +179,9 @@ def test_a_setting_that_fails_is_told_in_its_row(few, tmp_path, monkeypatch):
     assert result["tuning"]["chosen"]["n_topics"] == 2
 
 
-@pytest.mark.parametrize("width", [58, 80, 120])
-def test_the_table_of_settings_is_whole_at_every_width(width):
+@pytest.mark.parametrize("score", ["R²", "-log loss"])
+@pytest.mark.parametrize("width", [58, 66, 80, 120])
+def test_the_table_of_settings_is_whole_at_every_width(width, score):
     good = {"words": 1234.0, "score_se": 0.0123, "npmi": -0.123, "diversity": 0.987}
     rows = [
         {
@@ -205,7 +206,10 @@ def test_the_table_of_settings_is_whole_at_every_width(width):
     out = console.file.getvalue()
     assert "…" not in out and max(map(len, out.splitlines())) <= width
     assert "0.1111" in out and "0.012" in out and "●" in out
-    assert ("-0.12" in out and "0.99" in out) == (width >= 80)
+    # As many figures as there is room for, the first ones first.
+    shown = [name in out for name in ("-0.12", "0.99", "0.5 ")]
+    assert shown == sorted(shown, reverse=True)
+    assert all(shown) == (width >= 80)
     assert "5 topics, a share of 0.123, failed: ValueError: [a long reason] that" in " ".join(
         out.split()
     )

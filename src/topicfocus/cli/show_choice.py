@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 #: Columns of the text picture, where there is room, and at least.
-_WIDTH, _LEAST_WIDTH = 25, 9
+_WIDTH, _LEAST_WIDTH = 25, 7
+#: Figures beside the picture: names as they are told, and in a row.
+_FIGURES = (("npmi", "npmi"), ("diversity", "diversity"), ("same\nwords", "jaccard"))
 #: Words of a line.
 _WORDS = 12
 #: Pairs of words that stand for each other, in the same place.
@@ -17,12 +19,13 @@ def show_tuning(console: Any, tuning: dict[str, Any] | None) -> None:
     if tuning is None:
         return
     wide = console.options.update(width=1000)
-    table = _settings(tuning, _WIDTH)
-    missing = console.measure(table, options=wide).maximum - console.width
-    if missing > 0:
-        table = _settings(tuning, max(_WIDTH - missing, _LEAST_WIDTH))
-    if missing > _WIDTH - _LEAST_WIDTH:
-        table = _settings(tuning, _LEAST_WIDTH, ())
+    for n_figures in range(len(_FIGURES), -1, -1):  # as many as there is room for
+        figures = _FIGURES[:n_figures]
+        table = _settings(tuning, _WIDTH, figures)
+        width = _WIDTH - (console.measure(table, options=wide).maximum - console.width)
+        if width >= _LEAST_WIDTH:
+            break
+    table = _settings(tuning, min(max(width, _LEAST_WIDTH), _WIDTH), figures)
     console.print(table)
     failed = [row for row in tuning["rows"] if row["error"]]
     for row in failed:
@@ -36,14 +39,8 @@ def show_tuning(console: Any, tuning: dict[str, Any] | None) -> None:
         console.print()
 
 
-#: Figures beside the picture: names as they are told, and in a row.
-_FIGURES = (("npmi", "npmi"), ("diversity", "diversity"), ("same\nwords", "jaccard"))
-
-
-def _settings(
-    tuning: dict[str, Any], width: int, figures: tuple[tuple[str, str], ...] = _FIGURES
-) -> Any:
-    """The table, with a picture so many columns wide."""
+def _settings(tuning: dict[str, Any], width: int, figures: tuple[tuple[str, str], ...]) -> Any:
+    """The table, with a picture so many columns wide, and these figures beside it."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

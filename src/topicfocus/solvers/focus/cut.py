@@ -149,7 +149,7 @@ def _lasting_discoveries(
 def _least_of(amount: np.ndarray, kept: np.ndarray, settings: FocusSettings) -> float:
     """The least evidence of words that are kept for it."""
     own = kept if settings.keep is None else np.setdiff1d(kept, settings.keep)
-    return float(amount[own].min(initial=np.inf)) if len(own) else 0.0
+    return float(amount[own].min()) if len(own) else 0.0
 
 
 def _check_some(kept: np.ndarray) -> None:
