@@ -9,9 +9,11 @@ def is_interrupt(error: BaseException) -> bool:
     A signal that arrives while compiled code calls back into Python (numba does, when a kernel runs
     for the first time) comes out as a SystemError with the interrupt as its cause.
     """
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, KeyboardInterrupt):
+    current: BaseException | None = error
+    visited: set[int] = set()  # an error that was raised from itself is its own cause
+    while current is not None and id(current) not in visited:
+        if isinstance(current, KeyboardInterrupt):
             return True
-        seen = seen.__cause__ or seen.__context__
+        visited.add(id(current))
+        current = current.__cause__ or current.__context__
     return False

@@ -19,8 +19,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
-import shutil
-import time
 from collections.abc import Callable
 from functools import update_wrapper
 from pathlib import Path
@@ -63,7 +61,6 @@ _COMPILED = (
     row_expectation,
 )
 _PACKAGE = Path(__file__).resolve().parents[1]
-_FORGET_AFTER_DAYS = 30
 
 
 def source_hash(package: Path = _PACKAGE) -> str:
@@ -83,18 +80,12 @@ def cache_root() -> Path:
 
 
 def _prepare_cache() -> Path | None:
-    """Make this version's cache directory (mode 0700) and forget those long unused."""
+    """Make this version's cache directory (mode 0700). Nothing is ever deleted here."""
     try:
-        root = cache_root()
-        directory = root / source_hash()
+        directory = cache_root() / source_hash()
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         if hasattr(os, "getuid") and directory.stat().st_uid != os.getuid():
             return None  # somebody else's directory: do not load pickles from it
-        os.utime(directory)
-        oldest = time.time() - _FORGET_AFTER_DAYS * 86400
-        for other in root.iterdir():
-            if other != directory and other.is_dir() and other.stat().st_mtime < oldest:
-                shutil.rmtree(other, ignore_errors=True)
         return directory
     except (OSError, RuntimeError):
         return None  # no home, read-only disk: compile in memory
