@@ -29,8 +29,17 @@ def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
         centre = np.average(predictor, axis=0, weights=column.weight)
         factor = fit_slope(column, predictor, centre)
     factor = float(np.clip(factor, 0.1, 1.0))
-    moved = replace(column, offset=column.offset + factor * predictor)
-    return (level(moved) if column.width == 1 else _class_shift(moved)), factor
+    return level_beside(column, factor * predictor), factor
+
+
+def level_beside(column: Column, predictor: np.ndarray) -> np.ndarray:
+    """The constants that fit the target best when they are added to a given predictor.
+
+    For a number, a count or a class the mean of the predictions is then the mean of the target.
+    `predictor` comes without the offset.
+    """
+    moved = replace(column, offset=column.offset + predictor)
+    return level(moved) if column.width == 1 else _class_shift(moved)
 
 
 def _class_factor(column: Column, predictor: np.ndarray) -> float:

@@ -19,7 +19,7 @@ from topicfocus.solvers.focus.cut import Cut, cut_again
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.draft import CHOICES, DRAFT_STEPS, ROUGH, is_draft
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
-from topicfocus.solvers.focus.judge import judge
+from topicfocus.solvers.focus.judge import judge, shrinkage_factors
 from topicfocus.solvers.focus.refit import FINE, Regressions, held_out_mixes
 from topicfocus.solvers.focus.result import (
     Candidate,
@@ -41,7 +41,6 @@ from topicfocus.solvers.focus.share import (
 from topicfocus.solvers.focus.start import Start, start_topics
 from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 from topicfocus.solvers.focus.themes import Themes, themes_of
-from topicfocus.solvers.linear import Linear
 from topicfocus.solvers.protocol import StepInfo
 
 Report = Callable[[StepInfo, int], None]
@@ -207,15 +206,15 @@ def _fit_words(
     state = replace(shaped.state, doc_topic_prior=start.state.doc_topic_prior)
     regressions = Regressions.of(data, start, state, shaped.mixes, care)
     if earlier is None:
-        fits, choices, explained = _judged(data, start, state, settings, regressions, shaped.steps)
+        choices, explained = _judged(data, start, state, settings, regressions, shaped.steps)
     else:
         choices, explained = earlier.choices, earlier.explained
-        fits = regressions.fits(choices.drawn)
+    fits = regressions.shrunk(regressions.fits(choices.drawn), choices.shrinkage)
     return Candidate(
         explained=explained,
         cut=cut,
         word_weight=start.word_weight,
-        state=final_state(state, data.family, fits, choices),
+        state=final_state(state, data.family, fits, choices.noise),
         supervision_weight=start.supervision_weight,
         choices=choices,
         interrupted=shaped.interrupted,
@@ -229,8 +228,8 @@ def _judged(
     settings: FocusSettings,
     regressions: Regressions,
     taken: int,
-) -> tuple[tuple[Linear, ...], Choices, float]:
-    """Regressions, what documents set aside say of them, and how much is explained there."""
+) -> tuple[Choices, float]:
+    """What the validation documents decide, and how much of their deviance is explained."""
     draft = is_draft(settings)
     held_mixes = held_out_mixes(start, state, CHOICES if draft else FINE)
     drawn: tuple[float, ...] = (0.0,) * len(data.columns)
@@ -239,18 +238,19 @@ def _judged(
         # how far coefficients should be drawn is another question for the topics of the end.
         drawn = regressions.best_drawn(data, start.held_out.beside(held_mixes))
     fits = regressions.fits(drawn)
-    verdict = judge(data, start, state, fits, held_mixes)
+    factors = shrinkage_factors(data, fits, start.held_out.beside(held_mixes))
+    verdict = judge(data, start, state, regressions.shrunk(fits, factors), held_mixes)
     choices = Choices(
         penalties=start.penalties,
         mean_squares=start.mean_squares,
-        shrinkage=verdict.shrinkage,
+        shrinkage=factors,
         noise=verdict.noise,
         openness=verdict.openness,
         excess=verdict.excess,
         steps=taken,
         drawn=drawn,
     )
-    return fits, choices, verdict.explained
+    return choices, verdict.explained
 
 
 def _shape(

@@ -1,10 +1,11 @@
 """Judge: the refitted predictors on documents not trained on. How far to trust them, how good?
 
-A predictor is shrunken to the held-out documents, f ← s + t·f, δ is their error less what the words
-leave open of θ, and the explained share is 1 - deviance/null deviance, the mean over targets. Where
-the words leave more open than there is error, only the part ρ of it counts, so that δ and ρ times
-what is open are the error on average. Counts have no δ; what they vary more than stated is τ, a
-variance of f besides.
+A predictor is shrunk, f ← s + t·f. The factor t comes from the validation documents; the level s
+comes from all training documents (`refit`), because few documents estimate a level poorly. δ is the
+error on the validation documents less what the words leave open of θ, and the explained share is
+1 - deviance/null deviance, the mean over targets. Where the words leave more open than there is
+error, only the part ρ of it counts, so that δ and ρ times what is open are the error on average.
+Counts have no δ; what they vary more than stated is τ, a variance of f besides.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from topicfocus.families import excess_spread, noise_variance
 from topicfocus.inference.mixes import predictor_variance
 from topicfocus.inference.state import ModelState
-from topicfocus.solvers.deviance import deviance, explained_share, shrink
+from topicfocus.solvers.deviance import deviance, explained_share, level_beside, shrink
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.start import Start
 from topicfocus.solvers.linear import Column, Linear
@@ -27,10 +28,9 @@ Shrinkage = tuple[np.ndarray, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The explained share; the shift and factor of each predictor, δ, ρ and τ of each target."""
+    """The explained share; δ, ρ and τ of each target."""
 
     explained: float
-    shrinkage: tuple[Shrinkage, ...]
     noise: tuple[float, ...]
     openness: tuple[float, ...]
     excess: tuple[float, ...]
@@ -49,6 +49,16 @@ def held_out_deviance(column: Column, fit: Linear, design: np.ndarray) -> np.nda
     return deviance(column, shrunken(column, fit, design)[0])
 
 
+def shrinkage_factors(
+    data: FocusData, fits: Sequence[Linear], design: np.ndarray
+) -> tuple[float, ...]:
+    """t of each target: how far its predictor must be shrunk for the validation documents."""
+    return tuple(
+        shrunken(replace(column, family=fit.family), fit, design)[1][1]
+        for fit, column in zip(fits, data.held_columns, strict=True)
+    )
+
+
 def judge(
     data: FocusData,
     start: Start,
@@ -56,16 +66,18 @@ def judge(
     fits: Sequence[Linear],
     held_mixes: np.ndarray,
 ) -> Verdict:
-    """How well the held-out documents, of these topic mixes, are predicted."""
+    """How well the held-out documents, of these topic mixes, are predicted by the shrunk fits.
+
+    The explained share compares with the best constant, so both have the level of these documents.
+    """
     design = start.held_out.beside(held_mixes)
-    shrinkage: list[Shrinkage] = []
     noise, openness, excess, explained = [], [], [], []
     for fit, column in zip(fits, data.held_columns, strict=True):
         column = replace(column, family=fit.family)
-        predictor, (shift, factor) = shrunken(column, fit, design)
-        shrinkage.append((shift, factor))
-        explained.append(explained_share(column, predictor))
-        coef = factor * fit.coef[: state.n_topics]
+        predictor = fit.predictor(column.of(design), column.offset)
+        own_level = level_beside(column, predictor - column.offset)
+        explained.append(explained_share(column, predictor + own_level))
+        coef = fit.coef[: state.n_topics]
         n_jobs, corpus = start.train.n_jobs, start.held_out.corpus
         # Var(η·θ) given the words of a held-out document, for each predictor.
         spread = predictor_variance(corpus, replace(state, coef=coef), held_mixes, n_jobs)
@@ -75,7 +87,6 @@ def judge(
         excess.append(tau)
     return Verdict(
         explained=float(np.mean(explained)),
-        shrinkage=tuple(shrinkage),
         noise=tuple(noise),
         openness=tuple(openness),
         excess=tuple(excess),

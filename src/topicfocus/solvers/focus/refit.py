@@ -14,13 +14,16 @@ with several predictors (classes) has no such scale, and is regressed as it is.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from topicfocus.families import carries_intercept
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState
+from topicfocus.solvers.deviance import level_beside
 from topicfocus.solvers.focus.data import FocusData, sample_rows
 from topicfocus.solvers.focus.judge import held_out_deviance
 from topicfocus.solvers.focus.start import Start
@@ -85,6 +88,13 @@ class Regressions:
             for column, toward, rho in zip(self.columns, self.toward, drawn, strict=True)
         )
 
+    def shrunk(self, fits: Sequence[Linear], factors: Sequence[float]) -> tuple[Linear, ...]:
+        """The fits with coefficients times t, and the level that these documents then have."""
+        return tuple(
+            shrink_fit(column, column.of(self.design), fit, factor)
+            for column, fit, factor in zip(self.columns, fits, factors, strict=True)
+        )
+
     def best_drawn(self, data: FocusData, held_design: np.ndarray) -> tuple[float, ...]:
         """ρ of each target, by regressions on so many documents at most."""
         columns, design = self.columns, self.design
@@ -112,6 +122,17 @@ def fit_drawn(column: Column, design: np.ndarray, toward: np.ndarray, rho: float
     penalty = _SMALL * np.eye(design.shape[1])
     penalty[:k, :k] += rho * max(float(spread.mean()), 0.0) * (np.eye(k) - np.outer(e, e))
     return fit_linear(column, design, penalty)
+
+
+def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -> Linear:
+    """f ← s + t·f with the s that fits these documents best; thresholds are fitted again, too."""
+    slopes = factor * (design @ fit.coef)
+    if carries_intercept(fit.family):
+        moved = replace(column, offset=column.offset + slopes)
+        level = fit_linear(moved, np.empty((len(design), 0)))
+        return Linear(factor * fit.coef, level.intercept, level.family)
+    intercept = level_beside(replace(column, family=fit.family), slopes)
+    return Linear(factor * fit.coef, intercept, fit.family)
 
 
 def best_drawn(

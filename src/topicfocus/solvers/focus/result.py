@@ -25,8 +25,8 @@ class Choices:
     ----------
     penalties, mean_squares : tuples of float
         Of the ridge regressions on the kept words, one a signal.
-    shrinkage : tuple of (shift, factor)
-        Of the predictors, one a target.
+    shrinkage : tuple of float
+        Factors of the predictors, one per target.
     noise : tuple of float
         δ, one a target (1 where it has none).
     openness : tuple of float
@@ -41,7 +41,7 @@ class Choices:
 
     penalties: tuple[float, ...]
     mean_squares: tuple[float, ...]
-    shrinkage: tuple[tuple[np.ndarray, float], ...]
+    shrinkage: tuple[float, ...]
     noise: tuple[float, ...]
     openness: tuple[float, ...]
     excess: tuple[float, ...]
@@ -135,22 +135,19 @@ def with_families(family: Any, fitted: Sequence[Any], noise: Sequence[float]) ->
 
 
 def final_state(
-    state: ModelState, family: Any, fits: Sequence[Linear], choices: Choices
+    state: ModelState, family: Any, fits: Sequence[Linear], noise: Sequence[float]
 ) -> ModelState:
-    """The shaped topics with coefficients as they were refitted and shrunken."""
-    factors = [factor for _, factor in choices.shrinkage]
+    """The shaped topics with coefficients as they were refitted and shrunk."""
     k = state.n_topics
-    coef = np.column_stack([t * f.coef[:k] for t, f in zip(factors, fits, strict=True)])
-    zeta = np.column_stack([t * f.coef[k:] for t, f in zip(factors, fits, strict=True)])
-    intercept = np.concatenate(
-        [s + t * f.intercept for (s, t), f in zip(choices.shrinkage, fits, strict=True)]
-    )
+    coef = np.column_stack([fit.coef[:k] for fit in fits])
+    zeta = np.column_stack([fit.coef[k:] for fit in fits])
+    intercept = np.concatenate([fit.intercept for fit in fits])
     return ModelState(
         topic_word=state.topic_word,
         inclusion=state.inclusion,
         background=state.background,
         coef=coef.reshape(state.coef.shape),
-        family=with_families(family, [fit.family for fit in fits], choices.noise),
+        family=with_families(family, [fit.family for fit in fits], noise),
         doc_topic_prior=state.doc_topic_prior,
         intercept=intercept,
         covariate_coef=zeta if len(zeta) else None,
