@@ -232,7 +232,7 @@ def predict_file(
     >>> list(table)
     ['row', 'prediction', 'std', 'low', 'high', 'relevant_words']
     >>> table["prediction"][:3].round(1).tolist()
-    [4.5, 8.9, 9.6]
+    [4.6, 8.9, 9.6]
     """
     blocks = predict_blocks(
         model,
