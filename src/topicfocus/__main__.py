@@ -1,16 +1,22 @@
-"""`python -m topicfocus` is the `topicfocus` command, and the command is this."""
+"""The `topicfocus` command, also as `python -m topicfocus`."""
 
+import os
 import sys
 
 
 def run() -> int:
-    """The command; Ctrl-C while it is being imported ends it as any other does."""
+    """Run the command; an interrupted one ends without waiting for its threads."""
     try:
-        from topicfocus.cli.main import main
+        from topicfocus.cli.main import INTERRUPTED, main
     except KeyboardInterrupt:
         print("topicfocus: interrupted", file=sys.stderr)
         return 130
-    return main()
+    code = main()
+    if code == INTERRUPTED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 if __name__ == "__main__":
