@@ -138,21 +138,22 @@ def print_json(value: Any) -> None:
     """Print JSON in which control characters are escaped."""
     from topicfocus.workflow.tables import plain
 
-    is_utf = (sys.stdout.encoding or "").lower().startswith("utf")
-    print(escaped(json.dumps(plain(value), indent=2, ensure_ascii=not is_utf, allow_nan=False)))
+    print(_json(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)))
 
 
-def escaped(text: str) -> str:
-    """JSON with control characters as escape sequences; a reader gets the same strings."""
-    return text.translate({c: f"\\u{c:04x}" for c in _TABLE})
+def _json(text: str) -> str:
+    """JSON with escape sequences for control characters, and for all that an encoding may lack."""
+    text = text.translate({c: f"\\u{c:04x}" for c in _TABLE})
+    if (sys.stdout.encoding or "").lower().startswith("utf"):
+        return text
+    return re.sub(r"[^\x00-\x7e]", lambda found: json.dumps(found[0])[1:-1], text)
 
 
 class ResultStream:
     """Standard output for tables: printable on a terminal, as they are in a pipe."""
 
     def __init__(self, as_json: bool) -> None:
-        shown = printable if sys.stdout.isatty() else str
-        self._clean = escaped if as_json else shown
+        self._as_json, self._clean = as_json, printable if sys.stdout.isatty() else str
 
     def write(self, text: str) -> int:
-        return sys.stdout.write(self._clean(text))
+        return sys.stdout.write(_json(text) if self._as_json else self._clean(text))
