@@ -78,7 +78,7 @@ def test_a_result_is_replaced_as_a_whole(outcome, folder):
     )
     check_folder(folder, True, [])
     with pytest.warns(UserWarning, match="no explorer page"):
-        found = write_outcome(folder, other)
+        found = write_outcome(folder, other, overwrite=True)
     assert json.loads((folder / "metrics.json").read_text())["seconds"] == 1.5
     assert sorted(contents(folder)) == list(found.written)
     assert "explorer.html" not in found.written  # that of the result before is gone
@@ -91,7 +91,7 @@ def refused(folder, outcome, message):
     with pytest.raises(FileExistsError, match=message):
         check_folder(folder, True, [])
     with pytest.raises(FileExistsError, match=message):
-        write_outcome(folder, outcome)
+        write_outcome(folder, outcome, overwrite=True)
     assert contents(folder) == before
     assert [p.name for p in folder.parent.iterdir() if p.name.startswith(".")] == []
 
@@ -129,7 +129,7 @@ def test_a_manifest_that_lists_other_files_removes_none_outside(outcome, folder)
     content = json.loads((folder / MANIFEST_FILE).read_text())
     content["files"]["../precious"] = content["files"][str(precious)] = "0"
     (folder / MANIFEST_FILE).write_text(json.dumps(content))
-    write_outcome(folder, outcome)
+    write_outcome(folder, outcome, overwrite=True)
     assert precious.read_text() == "mine"
 
 
@@ -180,10 +180,17 @@ def test_a_name_that_is_too_long_is_refused_before_the_fit(data, tmp_path):
 
 def test_nothing_is_left_after_an_error(tmp_path):
     for error in (KeyError, KeyboardInterrupt):
-        with pytest.raises(error), new_folder(tmp_path / "o") as temporary:
+        with pytest.raises(error), new_folder(tmp_path / "o", overwrite=False) as temporary:
             (temporary / "model.topicfocus").write_bytes(b"half")
             raise error
         assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_appears_meanwhile_stays(outcome, folder):
+    before = contents(folder)
+    with pytest.raises(FileExistsError, match="during the fit"):
+        write_outcome(folder, outcome, overwrite=False)
+    assert contents(folder) == before
 
 
 @pytest.mark.parametrize("taken", [False, True], ids=["new", "overwrite"])
@@ -209,7 +216,7 @@ def test_no_room_for_a_file_of_a_result(outcome, tmp_path, monkeypatch, taken):
         with monkeypatch.context() as patch:
             patch.setattr(write, "_new_file", full)
             try:
-                write_outcome(folder, outcome)
+                write_outcome(folder, outcome, overwrite=True)
             except OSError as error:
                 assert error.errno == errno.ENOSPC
             else:

@@ -60,7 +60,7 @@ def fit_reviews(file: Path, demo: DemoConfig) -> Outcome:
     outcome = replace(outcome, shown=shown, config=None)
     if folder is None or demo.out is None:
         return outcome
-    return replace(write_outcome(folder, outcome), folder=Path(demo.out))
+    return replace(write_outcome(folder, outcome, overwrite=demo.overwrite), folder=Path(demo.out))
 
 
 def _read_reviews(file: Path, n_docs: int, config: FitConfig) -> Any:

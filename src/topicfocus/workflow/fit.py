@@ -107,7 +107,9 @@ def run(config: FitConfig | TuneConfig) -> Outcome:
         outcome = fit_source(source, config, client)
     if folder is None or config.out is None:
         return outcome
-    return replace(write_outcome(folder, outcome), folder=Path(config.out))
+    return replace(
+        write_outcome(folder, outcome, overwrite=config.overwrite), folder=Path(config.out)
+    )
 
 
 def _client(config: FitConfig | TuneConfig) -> AbstractContextManager[Any]:

@@ -199,18 +199,20 @@ def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Any
 
 
 @contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
+def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """A temporary folder that is renamed to `folder` at the end, and removed after an error."""
     temporary = folder.with_name(f".topicfocus-{secrets.token_hex(8)}.tmp")
     try:
         temporary.mkdir()
         yield temporary
         _write_manifest(temporary)
-        if folder.exists():
+        if not folder.exists():
+            temporary.rename(folder)
+        elif overwrite:
             _check_replaceable(folder)
             _swap(temporary, folder)
         else:
-            temporary.rename(folder)
+            raise FileExistsError(f"{folder} was created by another process during the fit.")
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -242,12 +244,12 @@ def _new_file(path: Path) -> Any:
     return open(path, "x", encoding="utf-8", errors="replace", newline="")
 
 
-def write_outcome(folder: Path, outcome: Outcome) -> Outcome:
+def write_outcome(folder: Path, outcome: Outcome, *, overwrite: bool) -> Outcome:
     """Write model, metrics, predictions, tables, settings and page; the outcome says where."""
     import topicfocus
     from topicfocus.workflow.tables import write_csv
 
-    with new_folder(folder) as temporary:
+    with new_folder(folder, overwrite=overwrite) as temporary:
         topicfocus.save(outcome.pipeline, temporary / MODEL_FILE)
         with _new_file(temporary / METRICS_FILE) as stream:
             json.dump(outcome.result, stream, indent=2, ensure_ascii=False, allow_nan=False)
