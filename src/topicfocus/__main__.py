@@ -2,10 +2,14 @@
 
 import os
 import sys
+import threading
+
+#: Seconds that an interrupted process waits for its threads before it ends.
+_PATIENCE = 5.0
 
 
 def run() -> int:
-    """Run the command; an interrupted one ends without waiting for its threads."""
+    """Run the command and return its exit code."""
     try:
         from topicfocus.cli.main import INTERRUPTED, main
     except KeyboardInterrupt:
@@ -13,9 +17,9 @@ def run() -> int:
         return 130
     code = main()
     if code == INTERRUPTED:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        end = threading.Timer(_PATIENCE, os._exit, [code])
+        end.daemon = True
+        end.start()
     return code
 
 
