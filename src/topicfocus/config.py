@@ -12,7 +12,7 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, TypeVar
 
 from topicfocus.workflow.errors import SettingError, setting
@@ -147,6 +147,23 @@ def option(
     return field(default=default, metadata=metadata)
 
 
+def column_option(help: str, **more: Any) -> Any:
+    """A field that names a column."""
+    return option(None, help, metavar="COL", **more)
+
+
+def columns_option(help: str) -> Any:
+    """A field that names several columns."""
+    return option((), help, metavar="COL,COL", parse=names, common=True)
+
+
+def count_option(
+    default: int | None, help: str, least: int, most: int = 10_000, **more: Any
+) -> Any:
+    """A field that is a whole number from `least` to `most`."""
+    return option(default, help, metavar="N", parse=whole, limits=(least, most), **more)
+
+
 def _check(config: Any) -> None:
     """Check every value against the choices and limits of its field."""
     for one in fields(config):
@@ -270,13 +287,8 @@ class CountOptions:
         metavar="N",
         parse=frequency,
     )
-    max_features: int | None = option(
-        None,
-        "keep this many words, the most frequent ones; by default all",
-        group=_WORDS,
-        metavar="N",
-        parse=whole,
-        limits=(2, 2**31),
+    max_features: int | None = count_option(
+        None, "keep this many words, the most frequent ones; by default all", 2, 2**31, group=_WORDS
     )
     ngrams: tuple[int, int] = option(
         (1, 1),
@@ -285,14 +297,7 @@ class CountOptions:
         metavar="N",
         parse=ngrams,
     )
-    min_length: int = option(
-        2,
-        "characters of the shortest word",
-        group=_WORDS,
-        metavar="N",
-        parse=whole,
-        limits=(1, 10_000),
-    )
+    min_length: int = count_option(2, "characters of the shortest word", 1, group=_WORDS)
     lowercase: bool = option(True, "convert texts to lower case", group=_WORDS, flag="keep-case")
     tokenizer: Any = option(
         None,
@@ -334,7 +339,23 @@ class CountOptions:
         return self.stop_words
 
     def counter(self, **settings: Any) -> Any:
-        """A `TokenCounter` with these settings."""
+        """A counter of words with these settings.
+
+        Parameters
+        ----------
+        **settings
+            Other parameters of the counter.
+
+        Returns
+        -------
+        TokenCounter
+
+        Examples
+        --------
+        >>> from topicfocus.workflow import FitConfig
+        >>> FitConfig(file="reviews.csv", min_length=3).counter(min_df=2).min_length
+        3
+        """
         from topicfocus.text import TokenCounter
 
         return TokenCounter(
@@ -391,14 +412,7 @@ NO_NAMES = ColumnNames()
 
 
 def jobs_option() -> Any:
-    return option(
-        None,
-        "number of threads; by default all cores",
-        group=_OUTPUT,
-        metavar="N",
-        parse=whole,
-        limits=(1, 10_000),
-    )
+    return count_option(None, "number of threads; by default all cores", 1, group=_OUTPUT)
 
 
 def overwrite_option(what: str) -> Any:
@@ -432,38 +446,25 @@ class _Fitting(ReadOptions, CountOptions):
         metavar="FILE",
         positional="*",
     )
-    text: str | None = option(None, "column of the texts", metavar="COL", common=True)
-    target: str | None = option(
-        None,
-        "column of the target (for a count matrix: a file with one value per line)",
-        metavar="COL",
-        common=True,
+    text: str | None = column_option("column of the texts", common=True)
+    target: str | None = column_option(
+        "column of the target (for a count matrix: a file with one value per line)", common=True
     )
     kind: str | None = option(
         None, "kind of target; by default detected", choices=KINDS, common=True
     )
-    covariates: tuple[str, ...] = option(
-        (),
+    covariates: tuple[str, ...] = columns_option(
         "columns of numbers that predict in addition to the topics; missing values are replaced by "
-        "the median of the training set, and an indicator column is added",
-        metavar="COL,COL",
-        parse=names,
-        common=True,
+        "the median of the training set, and an indicator column is added"
     )
-    weight: str | None = option(
-        None,
-        "column of weights; weight 2 has the effect of two copies of a document",
-        metavar="COL",
+    weight: str | None = column_option(
+        "column of weights; weight 2 has the effect of two copies of a document"
     )
-    exposure: str | None = option(
-        None,
-        "column that counts are proportional to, such as days or views (with --kind count)",
-        metavar="COL",
+    exposure: str | None = column_option(
+        "column that counts are proportional to, such as days or views (with --kind count)"
     )
-    group: str | None = option(
-        None,
+    group: str | None = column_option(
         "column of groups, such as patients or authors; no group is both trained on and held out",
-        metavar="COL",
         common=True,
     )
     out: str | None = option(
@@ -493,18 +494,14 @@ class _Fitting(ReadOptions, CountOptions):
     baseline: bool = option(
         True, "compare with a regression on all words", group=_MODEL, flag="no-baseline"
     )
-    stability: int = option(
+    stability: int = count_option(
         0,
         "also fit to N pairs of random halves of the documents, such as 50, and report which "
         "words, topics and effects replicate; by default none",
+        0,
         group=_MODEL,
-        metavar="N",
-        parse=whole,
-        limits=(0, 10_000),
     )
-    seed: int = option(
-        0, "random seed", group=_MODEL, metavar="N", parse=whole, limits=(0, 2**32 - 1)
-    )
+    seed: int = count_option(0, "random seed", 0, 2**32 - 1, group=_MODEL)
     class_weight: str | dict[str, float] | None = option(
         None,
         "weights of classes: balanced (all classes have the same weight) or CLASS=X,CLASS=X",
@@ -643,11 +640,6 @@ class FitConfig(_Fitting):
             return None
         return TuneConfig(**common_fields(self), shares=())
 
-    def chosen(self, topics: int, inclusion_prior: Any) -> FitConfig:
-        """These settings with what a search has chosen."""
-        prior = self.inclusion_prior if inclusion_prior is None else inclusion_prior
-        return replace(self, topics=topics, inclusion_prior=prior)
-
 
 @documented
 @dataclass(frozen=True, kw_only=True)
@@ -679,15 +671,7 @@ class TuneConfig(_Fitting):
         common=True,
         saved=False,
     )
-    folds: int = option(
-        5,
-        "folds of the training set",
-        group=_MODEL,
-        metavar="N",
-        parse=whole,
-        limits=(2, 10_000),
-        saved=False,
-    )
+    folds: int = count_option(5, "folds of the training set", 2, group=_MODEL, saved=False)
     rule: str = option(
         "one-standard-error",
         "choose the simplest setting within one standard error of the best, or the best itself",
@@ -709,10 +693,6 @@ class TuneConfig(_Fitting):
     def tuning(self) -> TuneConfig:
         """The search itself."""
         return self
-
-    def chosen(self, topics: int, inclusion_prior: Any) -> FitConfig:
-        """The settings of the fit with what was chosen."""
-        return FitConfig(**common_fields(self), topics=topics, inclusion_prior=inclusion_prior)
 
 
 def common_fields(config: _Fitting) -> dict[str, Any]:
@@ -740,18 +720,12 @@ class _NewDocuments(ReadOptions):
     file: str | Sequence[str] = option(
         "", "documents, as for fit; - is standard input", metavar="FILE", positional="+"
     )
-    text: str | None = option(
-        None, "column of the texts; by default as in the fit", metavar="COL", common=True
+    text: str | None = column_option("column of the texts; by default as in the fit", common=True)
+    covariates: tuple[str, ...] = columns_option(
+        "columns of the covariates in the order of the fit; by default as in the fit"
     )
-    covariates: tuple[str, ...] = option(
-        (),
-        "columns of the covariates in the order of the fit; by default as in the fit",
-        metavar="COL,COL",
-        parse=names,
-        common=True,
-    )
-    exposure: str | None = option(
-        None, "column of the exposure; by default as in the fit", metavar="COL", common=True
+    exposure: str | None = column_option(
+        "column of the exposure; by default as in the fit", common=True
     )
     jobs: int | None = jobs_option()
 
@@ -780,30 +754,22 @@ class PredictConfig(_NewDocuments):
 class ReportConfig(_NewDocuments):
     """Settings of ``topicfocus report`` and `report_file`."""
 
-    target: str | None = option(
-        None, "column of the target; by default as in the fit", metavar="COL", common=True
+    target: str | None = column_option(
+        "column of the target; by default as in the fit", common=True
     )
-    by: tuple[str, ...] = option(
-        (),
-        "columns of groups, such as the shop; the page shows the topics of each group",
-        metavar="COL,COL",
-        parse=names,
-        common=True,
+    by: tuple[str, ...] = columns_option(
+        "columns of groups, such as the shop; the page shows the topics of each group"
     )
-    time: str | None = option(
-        None,
-        "column of numbers or dates; the page shows the topics over time",
-        metavar="COL",
-        common=True,
+    time: str | None = column_option(
+        "column of numbers or dates; the page shows the topics over time", common=True
     )
     out: str = option("explorer.html", "page to write", metavar="FILE", common=True)
     overwrite: bool = overwrite_option("replace the page if it exists")
-    docs: int = option(
+    docs: int = count_option(
         2000,
         "largest number of documents on the page, a random sample of the first 200,000 rows",
-        metavar="N",
-        parse=whole,
-        limits=(1, 10**9),
+        1,
+        10**9,
         common=True,
     )
 
@@ -859,17 +825,14 @@ class DemoConfig:
         choices=("auto", "imdb", "synthetic"),
         common=True,
     )
-    docs: int | None = option(
+    docs: int | None = count_option(
         None,
         "number of reviews; by default 10000 of imdb, 3000 synthetic ones",
-        metavar="N",
-        parse=whole,
-        limits=(200, 10**9),
+        200,
+        10**9,
         common=True,
     )
-    topics: int = option(
-        5, "number of topics", metavar="N", parse=whole, limits=(2, 10_000), common=True
-    )
+    topics: int = count_option(5, "number of topics", 2, common=True)
     inclusion_prior: float | None = option(
         None,
         "expected proportion of relevant tokens, between 0 and 1; by default chosen for imdb and "
@@ -879,9 +842,7 @@ class DemoConfig:
         proportion=True,
         common=True,
     )
-    seed: int = option(
-        0, "random seed", metavar="N", parse=whole, limits=(0, 2**32 - 1), common=True
-    )
+    seed: int = count_option(0, "random seed", 0, 2**32 - 1, common=True)
     out: str | None = option(
         None, "also write the folder that fit writes (imdb)", metavar="DIR", common=True
     )

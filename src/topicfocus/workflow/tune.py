@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.config import SELECTING, FitConfig, TuneConfig
+from topicfocus.config import SELECTING, FitConfig, TuneConfig, common_fields
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.errors import SettingError, setting
 from topicfocus.workflow.models import is_classes, make_estimator
@@ -56,7 +56,7 @@ def tune_model(
     if tuning.shares and config.model in SELECTING:
         grid["inclusion_prior"] = list(tuning.shares)
     # Weights of classes are weights of documents here, so that scores of folds have them too.
-    some = replace(config.chosen(tuning.topics[0], None), class_weight=None)
+    some = replace(_chosen(config, tuning.topics[0]), class_weight=None)
     n_settings = math.prod(map(len, grid.values()))
     many = "setting" if n_settings == 1 else "settings"
     log.info(f"Tuning: {n_settings} {many} on {tuning.folds} folds ...")
@@ -87,7 +87,14 @@ def tune_model(
         "chosen": plain(taken),
         "rows": plain(search.frontier_rows_),
     }
-    return config.chosen(int(taken["n_topics"]), taken.get("inclusion_prior")), found
+    return _chosen(config, int(taken["n_topics"]), taken.get("inclusion_prior")), found
+
+
+def _chosen(config: FitConfig | TuneConfig, topics: int, prior: float | None = None) -> FitConfig:
+    """The settings of a fit with what the search has chosen."""
+    if prior is None and isinstance(config, FitConfig):
+        prior = config.inclusion_prior  # type: ignore[assignment]
+    return FitConfig(**common_fields(config), topics=topics, inclusion_prior=prior)
 
 
 def _check_folds(training: Training, n_folds: int) -> None:
