@@ -37,7 +37,6 @@ SLOW_FILES = (
     "solvers/test_stochastic.py",
     "estimators/test_sklearn_checks.py",
     "text/test_memory.py",
-    "workflow/test_scale.py",
     "corpus/test_memory.py",
     "families/test_extension.py",
     "kernels",
@@ -55,8 +54,6 @@ GROUPS = {
         "cli/",
         "adversity/test_faults.py",
         "reproduce/test_runs.py",
-        "workflow/test_config.py",
-        "workflow/test_interrupts.py",
     ),
 }
 

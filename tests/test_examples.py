@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WHOLE = ("start.md", "coming-from.md")
 PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in WHOLE]
 #: Its example writes the file and the folder that those of other verbs go on with.
-FIRST = "topicfocus.workflow.run"
+FIRST = "topicfocus.workflow.fit"
 
 
 def test_examples_behind_a_decorator_are_found():

@@ -29,11 +29,10 @@ def sheet(folder):
 
 
 def reviews(folder):
-    from argparse import Namespace
+    from topicfocus.cli.commands import demo
+    from topicfocus.cli.parser import parse
 
-    from topicfocus.cli.demo import run
-
-    run(Namespace(quiet=True, data="imdb"))
+    demo(parse(["demo", "--data", "imdb", "--quiet"]))
 
 
 def figure(folder):

@@ -1,16 +1,26 @@
-"""`python -m topicfocus` is the `topicfocus` command, and the command is this."""
+"""The `topicfocus` command, also as `python -m topicfocus`."""
 
+import os
 import sys
+import threading
+
+#: Seconds that an interrupted process waits for its threads before it ends.
+_PATIENCE = 5.0
 
 
 def run() -> int:
-    """The command; Ctrl-C while it is being imported ends it as any other does."""
+    """Run the command and return its exit code."""
     try:
-        from topicfocus.cli.main import main
+        from topicfocus.cli.main import INTERRUPTED, main
     except KeyboardInterrupt:
         print("topicfocus: interrupted", file=sys.stderr)
         return 130
-    return main()
+    code = main()
+    if code == INTERRUPTED:
+        end = threading.Timer(_PATIENCE, os._exit, [code])
+        end.daemon = True
+        end.start()
+    return code
 
 
 if __name__ == "__main__":

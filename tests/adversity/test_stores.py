@@ -3,18 +3,12 @@
 import json
 import os
 import shutil
-import threading
 
-import numpy as np
 import pytest
-from command_line import write_reviews
 
 from topicfocus.corpus import CountStore, StoreError
 from topicfocus.corpus.store_files import StoreWriter
-from topicfocus.persistence.archive import write_archive
 from topicfocus.text import TokenCounter
-from topicfocus.workflow import fit_file
-from topicfocus.workflow.stored import counts_folder, remove_stores, stores
 
 WORDS = ["b", "a", "é"]
 BLOCKS = [[[2, 0, 1], [0, 3, 0]], [[0, 0, 300]]]
@@ -110,131 +104,3 @@ def test_nothing_of_a_user_is_replaced(store):
 
 
 # ---- the cache of the command ------------------------------------------------------------------
-
-
-@pytest.fixture
-def data(tmp_path, monkeypatch):
-    monkeypatch.setattr("topicfocus.folders.cache_folder", lambda: tmp_path / "cache")
-    path = write_reviews(tmp_path / "r.csv", 60)
-    return path
-
-
-def fit(data, said=None):
-    remarks = None if said is None else said.append
-    return fit_file(
-        data, text="text", target="stars", topics=2, memory="1GB", remarks=remarks, baseline=False
-    )
-
-
-def test_words_that_were_altered_are_counted_again(data):
-    before = fit(data)
-    path = counts_folder() / stores()[0]["name"] / "words.json"
-    path.write_text(path.read_text().replace("film", "evil"))
-    with pytest.warns(UserWarning, match=r"words.json is damaged: .* It is counted again"):
-        again = fit(data)
-    assert again.pipeline[0].vocabulary_ == before.pipeline[0].vocabulary_
-
-
-def test_what_a_killed_process_left_is_removed(data):
-    fit(data)
-    place, (store,) = counts_folder(), stores()
-    for name in (f".{store['name']}-0123abcd.tmp", "scratch-999999999-x"):
-        (place / name).mkdir()
-        (place / name / "counts.bin").write_text("half")
-    (place / "scratch-999999999-pairs-x").write_text("half")
-    (place / ".mine-0123abcd.tmp").mkdir()
-    fit(data)
-    left = {p.name for p in place.iterdir()} - {f".{store['name']}.lock"}
-    assert left == {store["name"], f"{store['name']}.source", ".mine-0123abcd.tmp"}
-
-
-def test_a_damaged_store_can_be_removed_and_a_folder_of_others_not(data):
-    fit(data)
-    (store,) = stores()
-    folder = counts_folder() / store["name"]
-    (folder / "manifest.json").write_text("{")
-    assert [s["name"] for s in stores()] == [store["name"]]
-    other = counts_folder() / ("0" * 20)
-    other.mkdir()
-    (other / "thesis.txt").write_text("mine")
-    remove_stores()
-    assert not folder.exists() and (other / "thesis.txt").read_text() == "mine"
-
-
-def test_a_store_with_notes_in_it_stays(data):
-    fit(data)
-    folder = counts_folder() / stores()[0]["name"]
-    (folder / "notes.txt").write_text("mine")
-    with pytest.raises(StoreError, match=r"holds 'notes.txt'"):
-        remove_stores()
-    with data.open("a") as stream:
-        stream.write("99,superb film,3\n")
-    with pytest.raises(StoreError, match=r"holds 'notes.txt'"):
-        fit(data)
-    assert (folder / "notes.txt").read_text() == "mine"
-
-
-def test_a_cache_that_is_a_file(data, tmp_path):
-    (tmp_path / "cache").write_text("mine")
-    with pytest.raises(StoreError, match=r"counts cannot be kept in .* \$XDG_CACHE_HOME"):
-        fit(data)
-    assert (tmp_path / "cache").read_text() == "mine"
-
-
-def test_two_at_once_use_one_store(data):
-    """The second waits, says so, and counts nothing."""
-    entered, go_on, said = threading.Event(), threading.Event(), []
-    fit_store = TokenCounter.fit_store
-
-    def slowly(self, *args, **more):
-        entered.set()
-        assert go_on.wait(60)
-        return fit_store(self, *args, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TokenCounter, "fit_store", slowly)
-        first = threading.Thread(target=fit, args=(data,))
-        first.start()
-        assert entered.wait(60)
-        second = threading.Thread(target=fit, args=(data, said))
-        second.start()
-        for _ in range(600):
-            if any("waiting for it" in line for line in said):
-                break
-            second.join(0.1)
-        go_on.set()
-        first.join()
-        second.join()
-    assert any("waiting for it" in line for line in said)
-    assert any("have not changed" in line for line in said)
-    assert len(stores()) == 1
-
-
-@pytest.mark.parametrize("room", [0, 2, 4, 6, 7, 8, 9])
-def test_no_room_while_counting(data, monkeypatch, room):
-    """At whichever write: one line, and nothing is left."""
-    left = [room]
-
-    def full(write):
-        def limited(*args, **more):
-            left[0] -= 1
-            if left[0] < 0:
-                raise OSError(28, "No space left on device")
-            return write(*args, **more)
-
-        return limited
-
-    with monkeypatch.context() as patch:
-        patch.setattr(np, "save", full(np.save))
-        patch.setattr(StoreWriter, "_write", full(StoreWriter._write))
-        patch.setattr("pathlib.Path.write_text", full(type(data).write_text))
-        patch.setattr("pathlib.Path.write_bytes", full(type(data).write_bytes))
-        patch.setattr("topicfocus.persistence.archive.write_archive", full(write_archive))
-        try:
-            fit(data)
-        except OSError as error:
-            assert "No space left" in str(error) and "\n" not in str(error)
-            assert [p.name for p in counts_folder().iterdir() if not p.name.endswith(".lock")] == []
-        else:
-            assert room == 9
-    fit(data)

@@ -117,7 +117,9 @@ def test_a_gap_in_a_covariate_is_filled_and_said(data, folder, tmp_path):
     gaps = with_gaps(data, tmp_path / "gap.csv", "year", [3])
     done = topicfocus("predict", folder, gaps)
     assert done.returncode == 0, done.stderr
-    assert "'year' is missing in 1 of 600 documents: the median of the fit stands" in done.stderr
+    assert (
+        "'year' is missing in 1 of 600 documents: replaced by the median of the fit" in done.stderr
+    )
     found = float(list(csv.DictReader(done.stdout.splitlines()))[2]["prediction"])
     table = rows_of(data)
     train = [
@@ -143,7 +145,7 @@ def test_gaps_in_a_fit_are_a_covariate_of_their_own(data, tmp_path):
     columns = (*COLUMNS, "--covariates", "year,price", "--weight", "weight", "--topics", 2)
     done = topicfocus("fit", gaps, *columns, "--out", tmp_path / "o")
     assert done.returncode == 0, done.stderr
-    assert "'year' is missing in 150 of 600 documents: the median of the training" in done.stderr
+    assert "'year' is missing in 150 of 600 documents: replaced by the median of the" in done.stderr
     assert "year is missing" in done.stdout
     result = json.loads((tmp_path / "o" / "metrics.json").read_text())
     filled = {row["name"]: row.get("filled_with") for row in result["covariates"]}
@@ -232,8 +234,8 @@ def test_exposure_of_counts(data, tmp_path):
         (("--covariates", "text2,year"), "no column 'text2'", 1),
         (("--covariates", "stars"), "this column is the target", 2),
         (("--weight", "text"), "this column is the text", 2),
-        (("--covariates", "year,year"), "names a column twice", 2),
-        (("--covariates", "year,"), "commas between them", 2),
+        (("--covariates", "year,year"), "must name columns, each once", 2),
+        (("--covariates", "year,"), "must name columns, each once", 2),
         (("--exposure", "days"), "add --kind count", 2),
         (("--weight", "stars2"), "no column 'stars2'", 1),
         (("--kind", "real", "--weight", "below"), "must be 0 or more, but in row 2 it is -1", 1),

@@ -68,7 +68,7 @@ def test_help_imports_nothing_heavy():
         "import sys; from topicfocus.cli.main import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
-        "heavy = {'numpy', 'numba', 'sklearn', 'scipy', 'rich'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'numba', 'pandas', 'sklearn', 'scipy', 'rich'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -87,7 +87,7 @@ def test_progress_bar_in_a_terminal():
 def test_ctrl_c_ends_quietly():
     # Many documents, so that there is time to interrupt while they are being made or fitted.
     with in_terminal("demo", "--data", "synthetic", "--docs", "20000") as (master, process):
-        read_terminal(master, process, 60, until=b"synthetic reviews")
+        read_terminal(master, process, 60, until=b"Simulating")
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         seen = read_terminal(master, process, 60)

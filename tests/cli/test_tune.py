@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 
 import pytest
 from command_line import topicfocus, write_reviews
@@ -43,10 +42,10 @@ def test_it_shows_every_setting_with_a_picture_and_writes_the_chosen_model(tuned
 
 def test_from_python_the_page_has_the_frontier(few):
     from topicfocus.report import Explorer
-    from topicfocus.workflow import TuneOptions, tune_file
+    from topicfocus.workflow import tune_file
 
-    tuning = TuneOptions(topics=(2,), shares=(0.1, 0.3), folds=2)
-    outcome = tune_file(few, text="text", target="stars", tuning=tuning, jobs=1)
+    tuning = {"topics": (2,), "shares": (0.1, 0.3), "folds": 2}
+    outcome = tune_file(few, text="text", target="stars", jobs=1, **tuning)
     assert outcome.folder is None and len(outcome.result["tuning"]["rows"]) == 2
     drawn = Explorer(outcome.pipeline, **outcome.shown).summary["fit"]["frontier"]
     assert [row["inclusion_prior"] for row in drawn] == [0.1, 0.3]
@@ -111,7 +110,7 @@ def test_the_page_shows_every_setting_that_did_not_fail():
         (("tune", "--shares", "0.1,2"), "must lie between 0 and 1"),
         (("tune", "--folds", "1"), "must be at least 2"),
         (("fit", "--stability", "1"), "must be at least 2"),
-        (("fit", "--topics", "some"), "invalid whole number value"),
+        (("fit", "--topics", "some"), "must be a whole number"),
         (("tune", "--selection", "often"), "invalid choice: 'often'"),
         (("fit", "--selection", "stable", "--model", "slda"), "stable is for focused, not slda"),
     ],
@@ -144,7 +143,7 @@ def test_too_few_of_a_class_or_too_few_groups_are_told_before_any_fit(few, tmp_p
     assert done.returncode == 2 and "--folds 5: class rare has 4 documents" in done.stderr
     assert "ask for 4 folds at most" in done.stderr
     done = topicfocus(*tune, "--target", "stars", "--group", "author", *out)
-    assert done.returncode == 2 and "--folds 5: the training part has 3 groups" in done.stderr
+    assert done.returncode == 2 and "--folds 5: the training set has only 3 groups" in done.stderr
     assert not (tmp_path / "o").exists()
 
 
@@ -173,7 +172,7 @@ def test_a_setting_that_fails_is_told_in_its_row(few, tmp_path, monkeypatch):
     monkeypatch.setattr(FocusedTopicRegressor, "fit", refuses)
     grid = ("--topics", "2,3", "--shares", "0.2", "--folds", 2)
     done = topicfocus("tune", few, *COLUMNS, *grid, "--out", tmp_path / "o")
-    assert done.returncode == 0 and "3 topics, share 0.2" in done.stderr
+    assert done.returncode == 0 and "3 topics, inclusion 0.2" in done.stderr
     assert "three is not liked" in done.stderr and "three is not liked" in done.stdout
     result = json.loads((tmp_path / "o" / "metrics.json").read_text(encoding="utf-8"))
     assert result["tuning"]["chosen"]["n_topics"] == 2
@@ -213,60 +212,3 @@ def test_the_table_of_settings_is_whole_at_every_width(width, score):
     assert "5 topics, a share of 0.123, failed: ValueError: [a long reason] that" in " ".join(
         out.split()
     )
-
-
-def test_an_interrupted_search_goes_on(few, tmp_path, monkeypatch):
-    from topicfocus.selection import fitting as search
-
-    folder = tmp_path / "o"
-    command = ("tune", few, *COLUMNS, "--topics", "2", "--shares", "0.1,0.3", "--folds", 2)
-    whole, fits = search.fit_setting, []
-
-    def third(name, *rest):
-        if len(fits) == 3:
-            raise KeyboardInterrupt
-        fits.append(name)
-        return whole(name, *rest)
-
-    monkeypatch.setattr(search, "fit_setting", third)
-    done = topicfocus(*command, "--out", folder)
-    assert done.returncode == 130 and "--resume" in done.stderr
-    monkeypatch.setattr(search, "fit_setting", lambda n, *r: (fits.append(n), whole(n, *r))[1])
-    done = topicfocus(*command, "--out", folder, "--resume")
-    assert done.returncode == 0, done.stderr
-    assert len(set(fits)) == 4 and len(fits) == 5  # a chain of shares is done as a whole
-    assert not folder.with_name("o.partial").exists()
-
-
-@pytest.mark.parametrize("damage", ["run", "figures", "nothing but what was begun"])
-def test_a_damaged_search_is_done_again(few, tmp_path, monkeypatch, damage):
-    from topicfocus.selection import fitting as search
-
-    command = ("tune", few, *COLUMNS, "--topics", "2", "--shares", "0.1,0.3", "--folds", 2)
-    folder, whole, fits = tmp_path / "o", search.fit_setting, []
-
-    def last(name, *rest):
-        if len(fits) == 3:
-            raise KeyboardInterrupt
-        fits.append(name)
-        return whole(name, *rest)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(search, "fit_setting", last)
-        assert topicfocus(*command, "--out", folder).returncode == 130
-    place = tmp_path / "o.partial" / "search"
-    if damage == "figures":  # still JSON
-        for path in place.glob("setting-*.json"):
-            path.write_text(re.sub(r"0\.\d\d", "0.99", path.read_text()))
-    elif damage == "run":
-        (place / "run.json").write_text('{"format": ')
-    else:
-        for path in place.iterdir():
-            path.unlink()
-        (place / ".topicfocus-0123456789abcdef.tmp").write_text("{")
-    done = topicfocus(*command, "--out", folder, "--resume", "--json")
-    assert done.returncode == 0, done.stderr
-    again = topicfocus(*command, "--out", tmp_path / "w", "--json")
-    rows = [json.loads(text.stdout)["tuning"]["rows"] for text in (done, again)]
-    assert [row["score"] for row in rows[0]] == [row["score"] for row in rows[1]]
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["o", "w"]

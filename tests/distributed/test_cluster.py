@@ -180,25 +180,18 @@ def test_a_single_worker_and_its_death(mortal, store, reviews, expected, monkeyp
 
 
 @pytest.mark.parametrize("mortal", ["forked"], indirect=True)
-def test_a_fit_goes_on_after_its_cluster_died(mortal, tmp_path, reviews, monkeypatch):
+def test_a_command_whose_cluster_dies_leaves_nothing(mortal, tmp_path, reviews, monkeypatch):
     process, address = mortal
-    monkeypatch.setattr("topicfocus.folders.cache_folder", lambda: tmp_path / "cache")
     path, out = tmp_path / "reviews.csv", tmp_path / "topics"
     with path.open("w", newline="") as stream:
         csv.writer(stream).writerows(
             [("text", "stars"), *zip(reviews.texts, reviews.target, strict=True)]
         )
-    finished = tmp_path / "topics.partial" / "evidence.stage"
-    dying(monkeypatch, process, finished.exists)
-    columns = {"text": "text", "target": "stars", "topics": 3}
-    with pytest.raises(ClusterError, match="is gone") as error:
-        fit_file(path, **columns, out=out, cluster=address)
-    assert "resume" in " ".join(error.value.__notes__)
-    said = []
-    resumed = fit_file(path, **columns, out=out, memory="2GB", resume=True, remarks=said.append)
-    assert any("Going on from" in line and "evidence" in line for line in said)
-    whole = fit_file(path, **columns)
-    same(resumed.pipeline[-1], whole.pipeline[-1])
+    passes = iter(range(1000))
+    dying(monkeypatch, process, lambda: next(passes) == 5)
+    with pytest.raises(ClusterError, match="is gone"):
+        fit_file(path, text="text", target="stars", topics=3, out=out, cluster=address)
+    assert [p.name for p in tmp_path.iterdir()] == ["reviews.csv"]
 
 
 def test_no_cluster_at_an_address(monkeypatch):

@@ -20,7 +20,6 @@ from topicfocus.distributed import DaskCounts, DaskTexts
 from topicfocus.text import ReadError, read_table
 from topicfocus.text.shares import shares_of, take_seen
 from topicfocus.workflow import SettingError, fit_file
-from topicfocus.workflow.stored import stores
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("one_penalty")]
 
@@ -153,14 +152,14 @@ def test_what_is_no_text_is_said(client):
         TokenCounter().fit(DaskTexts(dask.bag.from_sequence(["!", "?"], npartitions=2), client))
 
 
-def test_fit_file_counts_on_the_workers(client, files, monkeypatch):
+def test_fit_file_counts_on_the_workers(client, files, monkeypatch, caplog):
     columns = {"text": "text", "target": "stars", "topics": 2}
     here = fit_file(files["several"], **columns)
-    address, said = client.scheduler.address, []
+    address = client.scheduler.address
     monkeypatch.setattr(TokenCounter, "_tally", None)  # not in this process
-    there = fit_file(files["several"], **columns, cluster=address, remarks=said.append)
-    assert stores() == []
-    assert any("count it in 3 shares" in line for line in said)
+    with caplog.at_level("INFO", "topicfocus"):
+        there = fit_file(files["several"], **columns, cluster=address)
+    assert "count it in 3 shares" in caplog.text
     mine, theirs = (o.pipeline[-1].fitted_.state for o in (there, here))
     assert np.array_equal(mine.topic_word, theirs.topic_word)
     assert np.array_equal(mine.coef, theirs.coef)
@@ -180,14 +179,8 @@ def test_what_is_wrong_with_a_file_is_said_as_ever(client, files):
     columns = {"text": "text", "target": "stars", "cluster": client.scheduler.address}
     with pytest.raises(ReadError, match=r"part-150\.csv, row 2"):
         fit_file(files["several"], **columns)
-    out = fit_file(files["several"], **columns, topics=2, reading=skipping())
+    out = fit_file(files["several"], **columns, topics=2, skip_bad=True)
     assert out.result["documents"]["skipped"] == 1
-
-
-def skipping():
-    from topicfocus.workflow import ReadOptions
-
-    return ReadOptions(skip_bad=True)
 
 
 def test_a_file_that_changes_between_plan_and_reading(client, files):

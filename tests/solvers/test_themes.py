@@ -242,22 +242,3 @@ def test_topics_may_be_places_on_a_line(reviews):
     assert rmse(reviews.target, model.predict(reviews.counts)) < np.std(reviews.target)
     with pytest.raises(TypeError, match="themes"):
         FocusedTopicRegressor(4, themes="yes").fit(reviews.counts, reviews.target)
-
-
-def test_an_interrupt_leaves_no_unfinished_themes(monkeypatch):
-    """Else a fit that is taken up again would go on from them, to another model."""
-    from dataclasses import replace
-
-    from topicfocus import FocusedTopicRegressor
-    from topicfocus.datasets import make_reviews
-    from topicfocus.solvers.focus import themes
-
-    run = themes.run
-
-    def interrupted(*args, **settings):
-        return replace(run(*args, **settings), interrupted=True)
-
-    monkeypatch.setattr(themes, "run", interrupted)
-    reviews = make_reviews(60, random_state=0)
-    with pytest.raises(KeyboardInterrupt):
-        FocusedTopicRegressor(4, random_state=0, max_epochs=1).fit(reviews.counts, reviews.target)

@@ -3,13 +3,10 @@
 import csv
 import os
 import pty
-import random
 import select
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import warnings
@@ -19,13 +16,6 @@ from unittest import mock
 import topicfocus as package
 
 COMMAND = [sys.executable, "-m", "topicfocus"]
-
-#: Each file takes a second, so that Ctrl-C comes while one is written, whichever process does that.
-SLOW_DISK = """
-import os, time
-quick = os.fsync
-os.fsync = lambda handle: (time.sleep(1.0), quick(handle))
-"""
 
 
 def environment(**more):
@@ -43,53 +33,10 @@ def run_command(arguments):
     return main()
 
 
-def interrupted_at_the_end(arguments):
-    """The work of a process: a command that is over, and Ctrl-C before the process is."""
-    code = run_command(arguments)
-    for _ in range(2):
-        signal.raise_signal(signal.SIGINT)
-    return code
-
-
-def interrupted_in_a_lock(arguments):
-    """The work of a process: Ctrl-C once a future's lock is taken, and `with` does not know yet."""
-    from topicfocus.workflow import interrupts
-
-    interrupts.PATIENCE = 0.5
-    here, came = threading.get_ident(), []
-
-    def enter(self):
-        found = self._lock.__enter__()
-        caller = sys._getframe(1)
-        if threading.get_ident() == here and not came and caller.f_code.co_name == "result":
-            if caller.f_locals["self"]._state not in ("PENDING", "RUNNING"):
-                return found  # nobody needs the lock any more
-            came.append(caller.f_code)
-            print("Ctrl-C in a lock", file=sys.stderr)
-            signal.raise_signal(signal.SIGINT)
-        return found
-
-    threading.Condition.__enter__ = enter
-    return run_command(arguments)
-
-
 def run_as_nobody(arguments):
     """The command as a user without rights, whom permissions bind."""
     os.setgid(65534)
     os.setuid(65534)
-    return run_command(arguments)
-
-
-def run_with_jumping_clock(arguments):
-    """The command with a clock that is set back and forth by days all the time."""
-    real, rng = time.time, random.Random(0)
-    time.time = lambda: real() + rng.choice((-1e6, 0, 1e6))
-    return run_command(arguments)
-
-
-def run_on_a_slow_disk(arguments):
-    """The command with `SLOW_DISK`; processes that it starts have it as their sitecustomize."""
-    exec(SLOW_DISK, {})
     return run_command(arguments)
 
 

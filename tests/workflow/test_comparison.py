@@ -7,7 +7,7 @@ import pytest
 from command_line import topicfocus, write_reviews
 
 from topicfocus import workflow
-from topicfocus.workflow.judge import Judged
+from topicfocus.workflow.evaluate import Evaluation
 
 
 @pytest.fixture(scope="module")
@@ -60,21 +60,38 @@ def test_worse_than_a_constant_is_said_and_written(tmp_path):
 def test_the_figure_that_decides(kind, figure):
     def judged(mine):
         held_out = {"model": {figure: mine}, "ridge": {figure: 0.1}, "constant": {figure: 1.0}}
-        return Judged(None, [], held_out, {}).warnings(kind)
+        return Evaluation(None, held_out).warnings(kind)
 
     assert judged(0.9) == judged(1.0) == []
     assert len(judged(1.1)) == 1
 
 
-def test_documents_without_words_are_counted(tmp_path):
+def test_documents_without_words_are_counted(tmp_path, caplog):
     path = write_reviews(tmp_path / "r.csv", 240)
     lines = path.read_text().splitlines()
     columns = lines[0].split(",")
     row = ",".join("xyzzy" if name == "text" else "5" for name in columns)
     path.write_text("\n".join([*lines, row, row.replace("xyzzy", "plugh"), ""]))
-    said = []
-    found = workflow.fit_file(
-        path, text="text", target="stars", model="slda", baseline=False, remarks=said.append
-    )
+    with caplog.at_level("INFO", "topicfocus"):
+        found = workflow.fit_file(path, text="text", target="stars", model="slda", baseline=False)
     assert found.result["documents"]["empty"] == 2
-    assert any(remark.startswith("2 of 242 documents have none of these words") for remark in said)
+    assert "2 of 242 documents have none of these words" in caplog.text
+
+
+def test_all_documents_can_be_fitted(data, tmp_path):
+    """Nothing is held out, and nothing claims to be."""
+    done = topicfocus(
+        *("fit", data, "--text", "text", "--target", "stars", "--topics", 2, "--test-share", 0),
+        *("--out", tmp_path / "o"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "there are no held-out metrics" in done.stdout and "ridge" not in done.stdout
+    assert "percentile of the training documents" in " ".join(done.stdout.split())
+    result = json.loads((tmp_path / "o" / "metrics.json").read_text())
+    assert result["documents"]["train"] == 240 and result["documents"]["test"] == 0
+    assert result["held_out"] == {} == result["reliability"]
+    page = (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
+    shown = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert shown["held_out"] is False if "held_out" in shown else True
+    with (tmp_path / "o" / "predictions.csv").open() as stream:
+        assert {line.split(",")[1] for line in stream} == {"part", "train"}

@@ -1,18 +1,17 @@
-"""Settings of a fit in a file, and the log of a fit."""
+"""One configuration: Python's arguments, options of the command line, keys of a TOML file."""
 
+import csv
+import dataclasses
 import os
-import re
-import warnings
 
 import pytest
-from command_line import topicfocus, topicfocus_forked, write_reviews
+from command_line import topicfocus, write_reviews
 
 from topicfocus import workflow
-from topicfocus.workflow import CountOptions, ReadOptions, read_config
-from topicfocus.workflow.config import as_config, config_text, read_flat
-from topicfocus.workflow.logs import check_log, logging_to
-from topicfocus.workflow.options import ColumnNames, ModelOptions, Roles
-from topicfocus.workflow.remarks import as_remarks
+from topicfocus.cli.parser import build_parser, make_config
+from topicfocus.config import FitConfig, PredictConfig, ReportConfig, TuneConfig, options_of
+from topicfocus.workflow import read_config
+from topicfocus.workflow.config_file import config_text
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -22,63 +21,136 @@ def data(tmp_path):
     return write_reviews(tmp_path / "r.csv", 160)
 
 
+#: A value of every option, as it is written on a command line.
+GIVEN = {
+    "text": "body",
+    "target": "cost",
+    "kind": "count",
+    "covariates": "x,y z",
+    "weight": "w",
+    "exposure": "days",
+    "group": "who",
+    "out": "folder",
+    "overwrite": None,
+    "model": "pf-slda",
+    "topics": "7",
+    "inclusion_prior": "0.25",
+    "selection": "predictive",
+    "test_share": "0",
+    "baseline": None,
+    "stability": "5",
+    "seed": "3",
+    "class_weight": "spam=5,ham=1.5",
+    "cluster": "local",
+    "stop_words": "german",
+    "separator": ";",
+    "min_df": "0.1",
+    "max_df": "30",
+    "max_features": "150",
+    "ngrams": "1",
+    "min_length": "2",
+    "lowercase": None,
+    "format": "csv",
+    "delimiter": "|",
+    "encoding": "latin-1",
+    "skip_bad": None,
+    "vocabulary": "v.txt",
+    "sheet": "one",
+    "jobs": "2",
+}
+
+
+def test_every_option_of_fit_reaches_its_field():
+    arguments = ["fit", "a.csv", "b.csv"]
+    for name, value in GIVEN.items():
+        flag = {"baseline": "no-baseline", "lowercase": "keep-case"}.get(name, name)
+        arguments += [f"--{flag.replace('_', '-')}", *([] if value is None else [value])]
+    assert {one.name for one in options_of(FitConfig)} == {*GIVEN, "file"}
+    found = make_config(build_parser().parse_args(arguments))
+    assert found == FitConfig(
+        file=("a.csv", "b.csv"),
+        text="body",
+        target="cost",
+        kind="count",
+        covariates=("x", "y z"),
+        weight="w",
+        exposure="days",
+        group="who",
+        out="folder",
+        overwrite=True,
+        model="pf-slda",
+        topics=7,
+        inclusion_prior=0.25,
+        test_share=0.0,
+        baseline=False,
+        stability=5,
+        seed=3,
+        class_weight={"spam": 5.0, "ham": 1.5},
+        cluster="local",
+        stop_words="german",
+        separator=";",
+        min_df=0.1,
+        max_df=30,
+        max_features=150,
+        lowercase=False,
+        format="csv",
+        delimiter="|",
+        encoding="latin-1",
+        skip_bad=True,
+        vocabulary="v.txt",
+        sheet="one",
+        jobs=2,
+    )
+    found = make_config(
+        build_parser().parse_args(["tune", "a.csv", "--topics", "2,4", "--shares", "0.1,0.2"])
+    )
+    assert found == TuneConfig(file="a.csv", topics=(2, 4), shares=(0.1, 0.2))
+
+
 def test_what_is_written_is_what_is_read(tmp_path):
     odd = 'a "quoted" \\ name\twith é and \x7f and 😀'
-    more = ColumnNames(covariates=("x", odd), weight="w")
-    roles = Roles(text=f"{odd}!", target="t", kind="real", more=more)
-    options = ModelOptions(
-        model="pf-slda", topics=7, inclusion_prior=0.25, seed=3, jobs=2, class_weight={odd: 2.5}
+    config = FitConfig(
+        file=str(tmp_path / "r.csv"),
+        text=f"{odd}!",
+        target="t",
+        kind="real",
+        covariates=("x", odd),
+        weight="w",
+        model="pf-slda",
+        topics=7,
+        inclusion_prior=0.25,
+        class_weight={odd: 2.5},
+        baseline=False,
+        delimiter="\t",
+        skip_bad=True,
+        vocabulary=str(tmp_path / "v.txt"),
+        stop_words=["the", odd],
+        min_df=0.1,
+        ngrams=(1, 2),
+        lowercase=False,
+        jobs=2,
     )
-    reading = ReadOptions(delimiter="\t", skip_bad=True, vocabulary=tmp_path / "v.txt")
-    counting = CountOptions(stop_words=["the", odd], min_df=0.1, ngrams=(1, 2), lowercase=False)
-    found = as_config(str(tmp_path / "r.csv"), roles, options, reading, counting, baseline=False)
     folder = tmp_path / "o"
     folder.mkdir()
-    (folder / "config.toml").write_text(config_text(found, folder), encoding="utf-8")
-    again = read_config(folder / "config.toml")
-    assert again.pop("reading") == ReadOptions(
-        delimiter="\t", skip_bad=True, vocabulary=str(tmp_path / "v.txt")
-    )
-    assert again.pop("counting") == counting
-    assert again == {
-        "path": str(tmp_path / "r.csv"),
-        "text": f"{odd}!",
-        "target": "t",
-        "kind": "real",
-        "covariates": ["x", odd],
-        "weight": "w",
-        "model": "pf-slda",
-        "topics": 7,
-        "inclusion_prior": 0.25,
-        "test_share": 0.2,
-        "seed": 3,
-        "jobs": 2,
-        "class_weight": {odd: 2.5},
-        "baseline": False,
-    }
-
-
-def test_several_files_and_lists_of_stop_words(tmp_path):
-    (tmp_path / "mine.txt").write_text("the\n")
-    path = tmp_path / "c.toml"
-    path.write_text('file = ["a.csv", "parts/*.csv", "-"]\nstop_words = "mine.txt"\n')
-    found = read_flat(path)
-    assert found["file"] == [str(tmp_path / "a.csv"), str(tmp_path / "parts" / "*.csv"), "-"]
-    assert found["stop_words"] == str(tmp_path / "mine.txt")
-    written = config_text({"file": found["file"], "stop_words": "german"}, tmp_path / "o")
-    assert 'file = ["../a.csv", "../parts/*.csv", "-"]' in written
-    path.write_text('stop_words = "german"\n')
-    assert read_flat(path)["stop_words"] == "german"
+    (folder / "config.toml").write_text(config_text(config, folder), encoding="utf-8")
+    again = FitConfig(**read_config(folder / "config.toml"))
+    assert dataclasses.asdict(again) == dataclasses.asdict(config)
+    several = FitConfig(file=["a.csv", "parts/*.csv", "-"], stop_words=None)
+    (tmp_path / "c.toml").write_text(config_text(several, tmp_path))
+    found = read_config(tmp_path / "c.toml")
+    assert found["file"][2] == "-" and os.path.samefile(os.path.dirname(found["file"][0]), ".")
+    assert found["stop_words"] is None
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("topics = ", "is not TOML"),
-        ("topics = 'five'", "topics must be int, not 'five'"),
-        ("topics = true", "topics must be int, not True"),
+        ("topics = true", "topics must be int"),
         ("topics = 5.5", "topics must be int"),
-        ("tpoics = 5", "has 'tpoics', which is no setting"),
+        ("tpoics = 5", "has 'tpoics', which is not a setting"),
+        ("tokenizer = 'os:system'", "has 'tokenizer', which is not a setting"),
+        ("out = 'elsewhere'", "has 'out', which is not a setting"),
         ("covariates = [1]", "covariates must be"),
         ("ngrams = [1]", "ngrams must be two numbers"),
         ("[model]\nname = 'x'", "model must be str"),
@@ -95,10 +167,22 @@ def test_what_is_wrong_with_a_config(tmp_path, text, message):
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
 
 
-def test_the_command_line_goes_before_the_config(data, tmp_path):
+def test_a_config_copies_no_file_into_the_result(tmp_path):
+    """A stranger's config could name any file as stop words, whose lines are stored."""
+    (tmp_path / "secret").write_text("password\n")
+    path = tmp_path / "c.toml"
+    for name in ("secret", str(tmp_path / "secret"), "../secret"):
+        path.write_text(f'stop_words = "{name}"\n')
+        with pytest.raises(workflow.SettingError, match="stop_words must be a list of words"):
+            read_config(path)
+    path.write_text('stop_words = "german"\n')
+    assert read_config(path) == {"stop_words": "german"}
+
+
+def test_the_command_line_overrides_the_config(data, tmp_path):
     (tmp_path / "fit.toml").write_text(
         'file = "r.csv"\ntext = "text"\ntarget = "stars"\n'
-        "topics = 2\nmin-df = 4\nlowercase = false\n"
+        "topics = 2\nmin-df = 4\nlowercase = false\nbaseline = false\n"
     )
     os.makedirs(tmp_path / "elsewhere")
     done = topicfocus(
@@ -107,78 +191,48 @@ def test_the_command_line_goes_before_the_config(data, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     found = read_config(tmp_path / "elsewhere" / "o" / "config.toml")
-    assert found["topics"] == 3 and found["counting"].min_df == 4
-    assert not found["counting"].lowercase
-    assert found["path"] == str(data)
-    (tmp_path / "fit.toml").write_text(
-        'file = "r.csv"\ntext = "text"\ntarget = "stars"\ntopics = 9\nbaseline = false\n'
-    )
+    assert found["topics"] == 3 and found["min_df"] == 4 and not found["lowercase"]
+    assert found["file"] == str(data)
     given = ("--topics", "2", "--shares", "0.1,0.3", "--folds", 2, "--out", tmp_path / "tuned")
     done = topicfocus("tune", "--config", tmp_path / "fit.toml", *given)
     assert done.returncode == 0, done.stderr
     assert "Tuning: 2 settings on 2 folds" in done.stderr and "ridge" not in done.stdout
-    assert not read_config(tmp_path / "tuned" / "config.toml")["baseline"]
     done = topicfocus("fit", "--config", tmp_path / "none.toml")
     assert done.returncode == 2 and "No such file" in done.stderr
-    assert "say what is read" in topicfocus("fit", *COLUMNS).stderr
+    assert "name a file to read" in topicfocus("fit", *COLUMNS).stderr
 
 
-def test_a_fit_is_repeated_to_the_last_bit_and_logged(data, tmp_path):
-    """Both are processes: sums of BLAS depend on where arrays happen to lie."""
-    log = tmp_path / "fit.log"
-    arguments = ("fit", data, *COLUMNS, "--topics", 2, "--out", tmp_path / "a", "--log", log)
-    done = topicfocus_forked(*arguments)
+def test_a_fit_is_repeated_from_its_config(data, tmp_path):
+    done = topicfocus("fit", data, *COLUMNS, "--topics", 2, "--out", tmp_path / "a")
     assert done.returncode == 0, done.stderr
-    lines = log.read_text().splitlines()
-    assert lines[0].startswith("# topicfocus log")
-    assert all(
-        re.match(r"\d{4}-\d\d-\d\dT[\d:+-]+ +[\d.]+ s  (info|warning) ", x) for x in lines[1:]
-    )
-    for said in ("Reading", "Fitting", "Comparing", "Done."):
-        assert any(said in line for line in lines)
-    config = tmp_path / "a" / "config.toml"
-    done = topicfocus_forked("fit", "--config", config, "--out", tmp_path / "b", "--log", log)
-    assert done.returncode == 0, done.stderr
-    assert "warning" not in done.stderr
-    for name in ("model.topicfocus", "predictions.csv", "words.csv", "config.toml"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    assert len(log.read_text().splitlines()) > len(lines)  # added to it
-    data.write_text(data.read_text().replace("masterpiece", "disaster"))
-    done = topicfocus("fit", "--config", config, "--out", tmp_path / "c", "--log", log)
-    assert "not those of the config's fit" in done.stderr
-    assert "warning  data, settings or version" in log.read_text()
+    done = topicfocus("fit", "--config", tmp_path / "a" / "config.toml", "--out", tmp_path / "b")
+    assert done.returncode == 0 and "warning" not in done.stderr
+    both = []
+    for name in ("a", "b"):
+        with (tmp_path / name / "predictions.csv").open(newline="") as stream:
+            both.append([float(row["prediction"]) for row in csv.DictReader(stream)])
+    assert both[0] == pytest.approx(both[1], rel=1e-5)
+    texts = [(tmp_path / name / "config.toml").read_text() for name in ("a", "b")]
+    assert texts[0] == texts[1]
 
 
-def test_no_log_in_a_file_of_something_else(data, tmp_path):
-    other = tmp_path / "notes.txt"
-    other.write_text("mine")
-    os.mkfifo(tmp_path / "pipe")
-    for path, message in (
-        (data, "is not a log of ours"),
-        (other, "is not a log of ours"),
-        (tmp_path / "pipe", "not a regular file"),
-        (tmp_path / "no" / "log", "create it first"),
-    ):
-        with pytest.raises(OSError, match=message):
-            check_log(path)
-    assert other.read_text() == "mine"
+@pytest.mark.parametrize("name", ["topics", "stability", "jobs"])
+def test_numbers_that_are_too_large(name):
+    with pytest.raises(workflow.SettingError, match=f"`{name}` must be at most 10,000, got 1,0"):
+        FitConfig(file="r.csv", **{name: 1_000_000})
+    with pytest.raises(workflow.SettingError, match="`topics` must be at most 10,000, got more"):
+        TuneConfig(file="r.csv", topics=(3, 10**30))
+    done = topicfocus("fit", "none.csv", *COLUMNS, f"--{name}", 10**6)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert f"--{name} must be at most 10,000" in done.stderr
 
 
-def test_warnings_and_errors_are_in_the_log(tmp_path):
-    log, heard = tmp_path / "l", []
-    with (
-        pytest.raises(ValueError),
-        warnings.catch_warnings(record=True) as caught,
-        logging_to(log, as_remarks(heard.append), "a test") as said,
-    ):
-        warnings.simplefilter("always")
-        said.say("a\nremark\x1b[2J")
-        said.warn("careful")
-        warnings.warn("of a library", UserWarning, stacklevel=1)
-        raise ValueError("wrong")
-    assert [str(w.message) for w in caught] == ["careful", "of a library"]
-    kinds = [line.split("  ")[-2:] for line in log.read_text().splitlines()[2:]]
-    assert [kind[-1].strip() for kind in kinds] == [
-        "a remark\ufffd[2J", "careful", "of a library", "ValueError: wrong",
-    ]  # fmt: skip
-    assert heard == ["a\nremark\x1b[2J"]
+@pytest.mark.parametrize("kind", [FitConfig, TuneConfig, PredictConfig, ReportConfig])
+def test_help_is_short_and_complete(kind):
+    command = kind.__name__.removesuffix("Config").lower()
+    short, full = (topicfocus(command, flag).stdout for flag in ("--help", "--help-all"))
+    for one in options_of(kind):
+        flag = f"--{one.metadata['flag'] or one.name.replace('_', '-')}"
+        assert one.metadata["positional"] is not None or f"{flag} " in full or f"{flag}\n" in full
+        assert str(one.name) in str(kind.__doc__)
+    assert short.count("\n  --") <= 13 and len(short) < len(full)

@@ -10,8 +10,7 @@ from topicfocus.datasets import make_reviews
 from topicfocus.text import ReadError, detect_target
 from topicfocus.workflow import fit_file
 from topicfocus.workflow.columns import group_numbers
-from topicfocus.workflow.copies import copies
-from topicfocus.workflow.split import split
+from topicfocus.workflow.split import copies, split
 
 
 def test_documents_without_a_group_are_alone():
@@ -75,24 +74,23 @@ def patients(tmp_path_factory):
     return path
 
 
-def test_fit_file_keeps_groups_together(patients):
-    said = []
-    outcome = fit_file(
-        patients, text="text", target="stars", group="patient", topics=2, remarks=said.append
-    )
+def test_fit_file_keeps_groups_together(patients, caplog):
+    with caplog.at_level("INFO", "topicfocus"):
+        outcome = fit_file(patients, text="text", target="stars", group="patient", topics=2)
+    said = caplog.messages
     part, rows = outcome.predictions["part"], outcome.predictions["row"]
     held = {(row - 1) % 60 for row, p in zip(rows, part, strict=True) if p == "test"} - {7}
     kept = {(row - 1) % 60 for row, p in zip(rows, part, strict=True) if p == "train"} - {7}
     assert not held & kept and len(held) == pytest.approx(12, abs=1)
     assert outcome.result["settings"]["group"] == "patient"
     assert any("1 document has no 'patient': each is a group of its own" in s for s in said)
-    assert any(s.startswith("Held out: ") and "61 groups as a whole" in s for s in said)
-    assert not any("in the training part, too" in s for s in said)
+    assert any(s.startswith("Held out: ") and "of 61 groups" in s for s in said)
+    assert not any("appear in the training set" in s for s in said)
 
 
 def test_copies_on_both_sides_are_warned_of(patients):
     with pytest.warns(
-        UserWarning, match=r"held-out documents stand in the training part, too, such"
+        UserWarning, match=r"held-out documents also appear in the training set, such"
     ):
         fit_file(patients, text="text", target="stars", topics=2)
 
@@ -100,5 +98,20 @@ def test_copies_on_both_sides_are_warned_of(patients):
 def test_the_choice_of_a_group_column_is_checked(patients):
     with pytest.raises(ReadError, match=r"no column 'patent'. Did you mean 'patient'"):
         fit_file(patients, text="text", target="stars", group="patent")
-    with pytest.raises(ValueError, match='group="stars": this column is the target'):
+    with pytest.raises(ValueError, match="`group='stars'`: this column is the target"):
         fit_file(patients, text="text", target="stars", group="stars")
+
+
+@pytest.mark.filterwarnings("ignore:only 1 of 2 groups")
+def test_stability_that_cannot_be_computed_does_not_lose_the_model(patients, tmp_path):
+    """Halves of few groups may lack what a fit needs: the model is written, with a warning."""
+    rows = patients.read_text(encoding="utf-8").splitlines()
+    path = tmp_path / "two.csv"
+    halves = [f"{row},{i % 2}" for i, row in enumerate(rows[1:])]
+    path.write_text("\n".join([f"{rows[0]},half", *halves]))
+    with pytest.warns(UserWarning, match="stability"):
+        found = fit_file(
+            path, text="text", target="stars", group="half", topics=2, stability=2, jobs=1,
+            test_share=0.5, baseline=False, out=tmp_path / "o",
+        )  # fmt: skip
+    assert "model.topicfocus" in found.written and "stability" not in found.result

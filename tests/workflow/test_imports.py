@@ -9,10 +9,10 @@ from command_line import environment
 def test_settings_and_names_import_nothing_heavy():
     code = (
         "import sys; from topicfocus import workflow\n"
-        "from topicfocus.workflow import CountOptions, ReadOptions, fit_file\n"
+        "from topicfocus.workflow import FitConfig, fit_file\n"
         "try: fit_file('x.csv', model='lda')\n"
         "except workflow.SettingError: pass\n"
-        "heavy = {'numpy', 'numba', 'sklearn', 'scipy', 'rich'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'numba', 'pandas', 'sklearn', 'scipy', 'rich'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)"
     )
     done = subprocess.run(

@@ -1,82 +1,159 @@
-"""Where commands write: remarks to standard error, results to standard output."""
+"""Standard streams of the command line: messages on standard error, results on standard output."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import sys
 import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from typing import Any
 
-from topicfocus.cli.encodings import is_utf
-from topicfocus.workflow.printable import escaped, printable
-from topicfocus.workflow.tables import plain
+from topicfocus import config
 
 #: Columns of a pipe or a file, where 80 would fold every line.
 PIPE_WIDTH = 110
-
-
-class Remarks:
-    """What a person wants to know while waiting; nothing with --quiet."""
-
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
-
-    def say(self, message: str) -> None:
-        if not self.quiet:
-            print(folded(printable(message)), file=sys.stderr, flush=True)
-
-    def warn(self, message: str) -> None:
-        """Said with --quiet, too: the result is not what was asked for."""
-        text = folded(f"topicfocus: warning: {printable(message)}")
-        print(text, file=sys.stderr, flush=True)
-
-
-def folded(text: str) -> str:
-    """A remark in lines that a terminal does not cut inside a word; one line elsewhere."""
-    try:
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):  # no terminal
-        return text
-    if width < 20:  # 0 where a terminal does not know
-        return text
-    fold = textwrap.TextWrapper(
-        width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+#: Replaces characters that a terminal would obey: escape sequences, and marks that reorder text.
+_SHOWN = "\ufffd"
+_CONTROLS = (
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    *(0x061C, 0x200E, 0x200F, 0x2028, 0x2029),
+    *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A),
+)
+_TABLE = {c: _SHOWN for c in _CONTROLS if chr(c) not in "\n\t"}
+#: Settings whose option has another name.
+_FLAGS = {
+    one.name: one.metadata["flag"] or one.name.replace("_", "-")
+    for kind in (
+        config.FitConfig,
+        config.TuneConfig,
+        config.PredictConfig,
+        config.ExplainConfig,
+        config.ReportConfig,
     )
-    lines = text.split("\n")
-    return "\n".join(line if len(line) <= width else fold.fill(line) for line in lines)
+    for one in fields(kind)
+}
 
 
-def result_console() -> Any:
-    """A console of rich on standard output."""
-    from rich.console import Console
+def open_streams() -> None:
+    """Replace closed streams by the null device; replace characters that an encoding lacks."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
-    width = None if sys.stdout.isatty() else PIPE_WIDTH
-    # Numbers and quotes in words and labels are not to be coloured by what they look like.
-    return Console(width=width, highlight=False)
+
+def printable(text: str) -> str:
+    """The text with one sign for each control character; new lines and tabs stay.
+
+    The number of characters stays the same, so positions in the text are still valid.
+    """
+    return text.translate(_TABLE | {ord("\r"): " "})
+
+
+def printable_values(value: Any) -> Any:
+    """A result in which all strings are printable, keys included."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {printable_values(k): printable_values(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [printable_values(v) for v in value]
+    return value
+
+
+def as_options(message: str) -> str:
+    """A message that names settings as options: ```kind='count'``` becomes ``--kind count``."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1], found[2]
+        if name not in _FLAGS:
+            return found[0]
+        shown = "" if value in (None, "True") else f" {value.strip(chr(39))}"
+        return f"--{_FLAGS[name]}{shown}"
+
+    return re.sub(r"`(\w+)(?:=([^`]*))?`", option, message)
+
+
+class _Messages(logging.Handler):
+    """Writes log records to standard error, one line each, folded to the width of a terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = printable(as_options(" ".join(record.getMessage().split())))
+        if record.levelno >= logging.WARNING:
+            text = f"topicfocus: warning: {text}"
+        print(_folded(text), file=sys.stderr, flush=True)
 
 
 @contextmanager
-def one_line_warnings(remarks: Remarks) -> Iterator[None]:
-    """Warnings of libraries as remarks of one line, without a place in the source."""
-
-    def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
-        remarks.warn(" ".join(str(message).split()))
-
+def messages(quiet: bool) -> Iterator[None]:
+    """Show messages and warnings on standard error; only warnings if `quiet`."""
+    log, handler = logging.getLogger("topicfocus"), _Messages()
+    before = (log.level, log.propagate)
+    log.addHandler(handler)
+    log.setLevel(logging.WARNING if quiet else logging.INFO)
+    log.propagate = False
     with warnings.catch_warnings():
-        warnings.showwarning = show
-        yield
+        warnings.showwarning = lambda message, *_, **__: log.warning("%s", message)
+        try:
+            yield
+        finally:
+            log.removeHandler(handler)
+            log.setLevel(before[0])
+            log.propagate = before[1]
 
 
-def print_json(value: Any, indent: int | None = 2) -> None:
-    """To standard output."""
-    print(json_text(value, indent))
+def _folded(text: str) -> str:
+    """Fold between words on a terminal; leave one line in a file."""
+    try:
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):  # not a terminal
+        return text
+    if width < 20 or len(text) <= width:  # 0 if a terminal does not know its width
+        return text
+    return textwrap.fill(
+        text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
-def json_text(value: Any, indent: int | None = None) -> str:
-    """JSON that any terminal and any encoding of standard output takes as it is."""
-    text = json.dumps(plain(value), indent=indent, ensure_ascii=not is_utf(), allow_nan=False)
-    return escaped(text)
+def result_console() -> Any:
+    """A rich console on standard output."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    # Without highlighting, which colours numbers and quotes inside words and labels.
+    return Console(width=width, highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON in which control characters are escaped."""
+    from topicfocus.workflow.tables import plain
+
+    print(_json(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)))
+
+
+def _json(text: str) -> str:
+    """JSON with escape sequences for control characters, and for all that an encoding may lack."""
+    text = text.translate({c: f"\\u{c:04x}" for c in _TABLE})
+    if (sys.stdout.encoding or "").lower().startswith("utf"):
+        return text
+    return re.sub(r"[^\x00-\x7e]", lambda found: json.dumps(found[0])[1:-1], text)
+
+
+class ResultStream:
+    """Standard output for tables: printable on a terminal, as they are in a pipe."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json, self._clean = as_json, printable if sys.stdout.isatty() else str
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(_json(text) if self._as_json else self._clean(text))

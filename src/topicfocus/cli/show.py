@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.cli.console import result_console
-from topicfocus.cli.encodings import sign
+from topicfocus.cli.console import printable_values, result_console
 from topicfocus.cli.labels import with_labels
-from topicfocus.workflow.printable import printable_values
 from topicfocus.workflow.tables import joined
 
 #: Figures: name, how it is printed, and whether more is better.
@@ -108,7 +106,8 @@ def _narrow(console: Any, result: dict[str, Any]) -> None:
         (model, ", ".join(f"{FIGURES[name][0]} {_number(v)}" for name, v in values.items()))
         for model, values in result["held_out"].items()
     ]
-    section(f"On {result['documents']['test']:,} held-out documents", figures)
+    if figures:
+        section(f"On {result['documents']['test']:,} held-out documents", figures)
 
 
 def _table(title: str) -> Any:
@@ -185,9 +184,10 @@ def _topics_title(result: dict[str, Any]) -> str:
     beside += ["exposure"] if result["settings"].get("exposure") else []
     more = f", {' and '.join(beside)} average" if beside else ""
     low, high = result.get("effects", {}).get("percentiles", (10, 90))
+    which = "held-out" if result["documents"]["test"] else "training"
     return (
         f"Topics, by {what} in a typical document{more}, as the topic's part of it goes from the "
-        f"{low:g}th to the {high:g}th percentile of the held-out documents"
+        f"{low:g}th to the {high:g}th percentile of the {which} documents"
     )
 
 
@@ -204,7 +204,7 @@ def _topic_cells(result: dict[str, Any], longest: int) -> list[list[str]]:
     shown = percentage if "class" in rows[0] else _decimals([row["change"] for row in rows])
     out = []
     for row in rows:
-        cells = [f"{shown(row['low'])} {sign('→')} {shown(row['high'])}"]
+        cells = [f"{shown(row['low'])} → {shown(row['high'])}"]
         if classes:
             cells = [_cut(str(row["class"]), longest), *cells]
         elif "class" in row:  # in percentage points
@@ -240,8 +240,7 @@ def _signed(number: str) -> str:
 
 
 def _cut(name: str, longest: int) -> str:
-    end = sign("…")
-    return name if len(name) <= longest else f"{name[: longest - len(end)]}{end}"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _words_cell(words: list[str], context: list[str] | None, line: int) -> Any:
@@ -331,6 +330,9 @@ def _word_effects(console: Any, result: dict[str, Any]) -> None:
 
 def _figures(console: Any, result: dict[str, Any]) -> None:
     held_out = result["held_out"]
+    if not held_out:
+        console.print("Fitted to all documents: there are no held-out metrics.\n")
+        return
     table = _table(f"On {result['documents']['test']:,} held-out documents")
     table.add_column("model")
     names = list(next(iter(held_out.values())))

@@ -1,31 +1,10 @@
-"""`topicfocus demo` on made-up reviews, whose relevant words are known: the truth beside it."""
+"""The result of `topicfocus demo` on simulated reviews, with the truth next to it."""
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
-from topicfocus.cli.console import Remarks, print_json, result_console
-from topicfocus.workflow.demo import fit_synthetic
-
-
-def run(args: argparse.Namespace) -> int:
-    """Fit, then print for a person or as JSON."""
-    n_docs = args.docs or 3000
-    Remarks(args.quiet).say(f"Making {n_docs} synthetic reviews ...")
-    result = fit_synthetic(
-        n_docs=n_docs,
-        n_topics=args.topics,
-        inclusion_prior=args.inclusion_prior or 0.25,
-        seed=args.seed,
-        jobs=args.jobs,
-        progress=not args.quiet,
-    )
-    if args.json:
-        print_json(result)
-    else:
-        show(result)
-    return 0
+from topicfocus.cli.console import result_console
 
 
 def show(result: dict[str, Any]) -> None:

@@ -8,12 +8,10 @@ read from it.
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -93,8 +91,6 @@ class TopicModel(TransformerMixin, BaseEstimator):
         if training.last is not None:
             self._last_epoch = in_data_units(training.last)
         self.fitted_ = in_data_units(training.fitted)
-        if training.interrupted:
-            _warn_interrupted(self.fitted_, hasattr(self, "warm_start"))
         warn_if_useless(self)
         return self
 
@@ -258,13 +254,3 @@ class TopicModel(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
-
-
-def _warn_interrupted(fitted: Fitted, goes_on: bool) -> None:
-    message = f"The fit was interrupted after {fitted.n_iter} steps; the model is their result."
-    if goes_on:
-        message = (
-            f"The fit was interrupted in epoch {fitted.n_iter + 1}; the model is that of epoch "
-            f"{fitted.n_iter}. Fit again with warm_start=True to go on from it."
-        )
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)

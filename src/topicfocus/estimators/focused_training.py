@@ -92,7 +92,7 @@ class FocusedTrainer:
             tolerance = ROUGH.tolerance
         fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs, tolerance=tolerance)
         self._say_what_is_missing(result)
-        return Training(fitted, result.interrupted)
+        return Training(fitted)
 
     def _say_what_is_missing(self, result: FocusResult) -> None:
         """Topics that the words which are kept could not fill."""
@@ -201,7 +201,7 @@ class FocusedTrainer:
             fitted = self._fitted(found, targets, n_iter, history, seen)
             kept = stream.reservoir.problem()
             fitted = with_context(fitted, kept.corpus, kept.doc_weights, self.n_jobs)
-            return stream, Training(fitted, found.interrupted)
+            return stream, Training(fitted)
         assert before is not None  # the first batch always shapes topics
         n_kept = int(np.sum(before.state.topic_word.max(axis=1) > 0))
         entry = {"objective": np.nan, "kept_words": n_kept, "validation": np.nan}

@@ -130,7 +130,7 @@ class JointTrainer:
             )
             for model in found
         )
-        return Training(fitted, result.interrupted, last[0] if last else None)
+        return Training(fitted, last[0] if last else None)
 
     def _begin(self, problem: Problem, family: Any, rng: np.random.Generator) -> ModelState:
         """Where the solver starts from."""

@@ -26,14 +26,11 @@ class Training:
     fitted : Fitted
         In the units that fitting uses: covariates and real targets are scaled (`in_data_units`
         brings them back).
-    interrupted : bool
-        Whether the user stopped it; `fitted` is then what it had come to.
     last : Fitted or None
         The model of the last epoch, where another one was chosen on held-out documents.
     """
 
     fitted: Fitted
-    interrupted: bool = False
     last: Fitted | None = None
 
 

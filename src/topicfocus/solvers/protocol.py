@@ -17,7 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.interrupts import is_interrupt
 from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.shown import shown_after
 from topicfocus.solvers.checkpoints import current_store
@@ -78,8 +77,6 @@ class FitResult:
         One an epoch.
     converged : bool
         Whether the solver's own rule ended it.
-    interrupted : bool
-        Whether Ctrl-C did.
     last : ModelState
         Of the last epoch.
     """
@@ -87,7 +84,6 @@ class FitResult:
     model: ModelState
     history: tuple[StepInfo, ...]
     converged: bool
-    interrupted: bool
     last: ModelState
 
 
@@ -268,52 +264,43 @@ def run(
     ------
     FloatingPointError
         If the objective is no longer a finite number.
-    KeyboardInterrupt
-        If Ctrl-C came before the first epoch was over.
     """
     history: list[StepInfo] = []
     model = start
     best: tuple[float, ModelState] | None = None
     epochs = solver.epochs(max_epochs)
     began = time.perf_counter()
-    converged = interrupted = False
-    try:
-        state = solver.begin(problem, hyper, start, rng)
-        packing: Any = solver
-        store = current_store() if hasattr(solver, "pack") else None
-        saved = store.get("epochs") if store is not None else None
-        if saved is not None:
-            packed, earlier, best = saved
-            state = packing.unpack(state, packed)
-            history += earlier
-            began -= history[-1].seconds
-            model = solver.model(state)
-        for epoch in range(len(history) + 1, epochs + 1):
-            state, info = solver.step(state)
-            model = solver.model(state)
-            seconds = time.perf_counter() - began
-            score = math.nan if watch is None else watch(model, epoch, epochs)
-            if math.isfinite(score) and (best is None or score > best[0]):
-                best = (score, model)
-            info = StepInfo(epoch, info.objective, info.kept, seconds, info.temperature, score)
-            history.append(info)
-            if not np.isfinite(info.objective):
-                raise FloatingPointError(
-                    f"The objective became {info.objective} in epoch {epoch}. Lower the learning "
-                    "rate, or check the target for extreme values."
-                )
-            if callback is not None:
-                callback(info, epochs)
-            if solver.converged(history, tol):
-                converged = True
-                break
-            if store is not None and store.due():
-                store.put("epochs", (packing.pack(state), tuple(history), best))
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interrupt(error):
-            raise
-        if not history:
-            raise KeyboardInterrupt from error
-        interrupted = True
+    converged = False
+    state = solver.begin(problem, hyper, start, rng)
+    packing: Any = solver
+    store = current_store() if hasattr(solver, "pack") else None
+    saved = store.get("epochs") if store is not None else None
+    if saved is not None:
+        packed, earlier, best = saved
+        state = packing.unpack(state, packed)
+        history += earlier
+        began -= history[-1].seconds
+        model = solver.model(state)
+    for epoch in range(len(history) + 1, epochs + 1):
+        state, info = solver.step(state)
+        model = solver.model(state)
+        seconds = time.perf_counter() - began
+        score = math.nan if watch is None else watch(model, epoch, epochs)
+        if math.isfinite(score) and (best is None or score > best[0]):
+            best = (score, model)
+        info = StepInfo(epoch, info.objective, info.kept, seconds, info.temperature, score)
+        history.append(info)
+        if not np.isfinite(info.objective):
+            raise FloatingPointError(
+                f"The objective became {info.objective} in epoch {epoch}. Lower the learning "
+                "rate, or check the target for extreme values."
+            )
+        if callback is not None:
+            callback(info, epochs)
+        if solver.converged(history, tol):
+            converged = True
+            break
+        if store is not None and store.due():
+            store.put("epochs", (packing.pack(state), tuple(history), best))
     chosen = model if best is None else best[1]
-    return FitResult(chosen, tuple(history), converged, interrupted, model)
+    return FitResult(chosen, tuple(history), converged, model)

@@ -1,10 +1,10 @@
-"""From a file to a fitted, judged, saved model, and on to predictions, explanations and a page.
+"""From a file to a fitted, evaluated, saved model, and on to predictions, explanations and a page.
 
-    read -> split -> count -> fit -> judge -> write
+    read -> split -> count -> fit -> evaluate -> write
 
-one file a verb. `fit_file` is all of it in one call and returns what the command line prints;
-``topicfocus.cli`` only parses and prints. Names are imported when they are first used, so that a
-mistake in the settings does not wait for numba.
+One module per verb; `fit_file` does all of it in one call and returns what the command line prints.
+Names are imported when they are first used, so that a mistake in the settings does not wait for
+numba.
 """
 
 from __future__ import annotations
@@ -13,36 +13,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "CountOptions": "options",
-    "FolderInUse": "errors",
-    "Interrupted": "errors",
-    "ModelOptions": "options",
-    "Outcome": "outcome",
-    "ReadOptions": "options",
-    "Saved": "models",
-    "SettingError": "errors",
-    "TuneOptions": "options",
-    "explain_text": "explain",
-    "fit_file": "run",
-    "load_model": "models",
-    "predict_blocks": "predict",
-    "predict_file": "predict",
-    "read_config": "config",
-    "read_stop_words": "read",
-    "report_file": "report",
-    "tune_file": "tune",
+    "ExplainConfig": "config",
+    "FitConfig": "config",
+    "Outcome": "workflow.outcome",
+    "PredictConfig": "config",
+    "ReportConfig": "config",
+    "Saved": "workflow.models",
+    "SettingError": "workflow.errors",
+    "TuneConfig": "config",
+    "explain_text": "workflow.explain",
+    "fit_file": "workflow.fit",
+    "load_model": "workflow.models",
+    "predict_blocks": "workflow.predict",
+    "predict_file": "workflow.predict",
+    "read_config": "workflow.config_file",
+    "read_stop_words": "workflow.read",
+    "report_file": "workflow.report",
+    "tune_file": "workflow.tune",
 }
 
 __all__ = [
-    "CountOptions",
-    "FolderInUse",
-    "Interrupted",
-    "ModelOptions",
+    "ExplainConfig",
+    "FitConfig",
     "Outcome",
-    "ReadOptions",
+    "PredictConfig",
+    "ReportConfig",
     "Saved",
     "SettingError",
-    "TuneOptions",
+    "TuneConfig",
     "explain_text",
     "fit_file",
     "load_model",
@@ -55,23 +53,23 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from topicfocus.workflow.config import read_config
-    from topicfocus.workflow.errors import FolderInUse, Interrupted, SettingError
+    from topicfocus.config import ExplainConfig, FitConfig, PredictConfig, ReportConfig, TuneConfig
+    from topicfocus.workflow.config_file import read_config
+    from topicfocus.workflow.errors import SettingError
     from topicfocus.workflow.explain import explain_text
+    from topicfocus.workflow.fit import fit_file
     from topicfocus.workflow.models import Saved, load_model
-    from topicfocus.workflow.options import CountOptions, ModelOptions, ReadOptions, TuneOptions
     from topicfocus.workflow.outcome import Outcome
     from topicfocus.workflow.predict import predict_blocks, predict_file
     from topicfocus.workflow.read import read_stop_words
     from topicfocus.workflow.report import report_file
-    from topicfocus.workflow.run import fit_file
     from topicfocus.workflow.tune import tune_file
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'topicfocus.workflow' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"topicfocus.workflow.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(f"topicfocus.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 

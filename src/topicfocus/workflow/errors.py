@@ -1,15 +1,15 @@
-"""What the workflow raises, beside the errors of the library."""
+"""Errors of the workflow, and how messages name a setting."""
 
 from __future__ import annotations
 
 
 class SettingError(ValueError):
-    """Settings that are wrong or do not go together; the command line's exit code 2."""
+    """Settings that are wrong or contradict each other; exit code 2 of the command line."""
 
 
-class FolderInUse(OSError):
-    """Another process is writing the same folder."""
+def setting(name: str, value: object = None) -> str:
+    """A setting in a message: ```min_df``` or ```kind='count'```.
 
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, with what to do next."""
+    The command line prints ``--min-df`` and ``--kind count`` instead (`topicfocus.cli.console`).
+    """
+    return f"`{name}`" if value is None else f"`{name}={value!r}`"

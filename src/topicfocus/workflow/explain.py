@@ -1,33 +1,25 @@
-"""Explain: what each word of a text adds to its prediction."""
+"""Explain: the contribution of each word of a text to its prediction."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from topicfocus.config import ExplainConfig
 from topicfocus.workflow.columns import Columns, value_of_one
-from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.errors import SettingError, setting
 from topicfocus.workflow.models import Saved, as_saved
-from topicfocus.workflow.options import check_exposure
 from topicfocus.workflow.predict import predict, prediction_columns
 from topicfocus.workflow.tables import plain
-from topicfocus.workflow.wording import setting
 
 #: What the linear predictor of a number is, by its coding.
 _SUBJECTS = {"gaussian": "target", "poisson": "log of the expected count"}
 
 
 def explain_text(
-    model: Saved | str | os.PathLike[str],
-    text: str,
-    *,
-    label: Any = None,
-    covariates: Mapping[str, float] | None = None,
-    exposure: float | None = None,
-    jobs: int | None = None,
+    model: Saved | str | os.PathLike[str], text: str, **settings: Any
 ) -> dict[str, Any]:
     """Predict one text, and what its words and topics add: ``topicfocus explain --json``.
 
@@ -40,14 +32,8 @@ def explain_text(
     model : path-like or Saved
         A model file, a folder of `fit_file`, or what `load_model` has loaded.
     text : str
-    label : str, optional
-        The class to explain; by default the likeliest, of more than two.
-    covariates : mapping of str to float, optional
-        Their values, for a model that was fitted with them.
-    exposure : float, optional
-        Of this text, for a model that was fitted with it; by default 1.
-    jobs : int, optional
-        Threads.
+    **settings
+        Fields of `ExplainConfig`: ``label``, ``covariates``, ``exposure``, ``jobs``.
 
     Returns
     -------
@@ -76,14 +62,14 @@ def explain_text(
     >>> f"{found['before']:.1f} stars without words, {found['after']:.1f} with them"
     '5.5 stars without words, 6.0 with them'
     """
+    config = ExplainConfig(model=model, text=text, **settings)
     if not text.strip():
-        raise SettingError(f'there is no text to explain: {setting("text")} "...".')
-    check_exposure(exposure)
-    saved = as_saved(model, jobs)
+        raise SettingError(f"there is no text to explain: {setting('text')}.")
+    saved = as_saved(model, config.jobs)
     if saved.counter is None:
         raise ValueError(f"{saved.path} has no vocabulary, so it cannot read texts.")
-    columns = value_of_one(saved.estimator, covariates or {}, exposure, saved.path)
-    return plain(_explained(saved.counter, saved.estimator, text, label, columns))
+    columns = value_of_one(saved.estimator, config.covariates or {}, config.exposure, saved.path)
+    return plain(_explained(saved.counter, saved.estimator, text, config.label, columns))
 
 
 def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns) -> dict[str, Any]:

@@ -1,166 +1,243 @@
-"""Fit: the model on the training part, with checkpoints, to be taken up again after Ctrl-C."""
+"""Fit a model to a file: read, split, count, fit, evaluate, write."""
 
 from __future__ import annotations
 
+import logging
+import os
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from topicfocus.config import FitConfig, TuneConfig
+from topicfocus.workflow.errors import SettingError, setting
+from topicfocus.workflow.write import check_folder, write_outcome
 
-from topicfocus.estimators.progress import progress_lines
-from topicfocus.estimators.usefulness import UselessFitWarning
-from topicfocus.inference.marks import marks
-from topicfocus.interrupts import is_interrupt
-from topicfocus.solvers.checkpoints import checkpointing
-from topicfocus.text import ReadError
-from topicfocus.workflow.checkpoints import FolderStore, fingerprint
-from topicfocus.workflow.columns import Columns, remember
-from topicfocus.workflow.count import Counted
-from topicfocus.workflow.errors import Interrupted
-from topicfocus.workflow.interrupts import noting_interrupts, uninterrupted
-from topicfocus.workflow.manifest import read_manifest
-from topicfocus.workflow.models import make_estimator
-from topicfocus.workflow.options import ModelOptions
-from topicfocus.workflow.outcome import Outcome, read_outcome
-from topicfocus.workflow.read import Source
-from topicfocus.workflow.remarks import Remarks
-from topicfocus.workflow.wording import setting, spoken
+if TYPE_CHECKING:
+    import numpy as np
+
+    from topicfocus.workflow.columns import Columns
+    from topicfocus.workflow.count import Counted
+    from topicfocus.workflow.outcome import Outcome
+    from topicfocus.workflow.read import Source
+
+log = logging.getLogger(__name__)
+
+COMPARING = "Comparing with a regression on all words"
 
 
-def lines_of(remarks: Remarks) -> AbstractContextManager[None]:
-    """Plain lines of fits in a block go to whom remarks go."""
-    note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar
-    return progress_lines(remarks.say, note and partial(note, "info"))
+def fit_file(
+    file: FitConfig | str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **settings: Any
+) -> Outcome:
+    """Fit a model to a file of texts and a target: what ``topicfocus fit FILE`` does.
+
+    Reads the file, holds out a part, counts the words of the other part, fits, and evaluates the
+    model on the held-out part next to a regression on all words. Messages on progress are logged by
+    the logger "topicfocus".
+
+    Parameters
+    ----------
+    file : path-like, sequence of path-like, or FitConfig
+        The file or files to read, or all settings.
+    **settings
+        Fields of `FitConfig`.
+
+    Returns
+    -------
+    Outcome
+        ``pipeline``, ``result`` (what ``--json`` prints), ``predictions``, ``folder``, ``written``.
+
+    Raises
+    ------
+    SettingError
+        If settings are wrong or contradict each other.
+    ReadError
+        If the file cannot be read, or lacks a column.
+    OSError
+        If the folder exists (FileExistsError) or cannot be written.
+
+    Examples
+    --------
+    >>> import csv
+    >>> from topicfocus.datasets import make_reviews
+    >>> from topicfocus.workflow import fit_file
+    >>> reviews = make_reviews(120, random_state=0)
+    >>> with open("reviews.csv", "w", newline="") as stream:
+    ...     writer = csv.writer(stream)
+    ...     _ = writer.writerow(["text", "stars"])
+    ...     writer.writerows(zip(reviews.texts, reviews.target))
+    >>> outcome = fit_file(
+    ...     "reviews.csv", text="text", target="stars", topics=2, out="reviews-topics"
+    ... )
+    >>> outcome.result["documents"]["test"]
+    24
+    >>> list(outcome.result["held_out"])
+    ['FocusedTopicRegressor', 'ridge on all words', 'mean of the training part']
+    >>> good, bad = outcome.pipeline.predict(["a superb masterpiece", "an awful mess"])
+    >>> bool(good > bad)
+    True
+    >>> outcome.written[:3]
+    ('config.toml', 'explorer.html', 'manifest.json')
+
+    The folder is what `predict_file`, `explain_text`, `report_file` and `load_model` take.
+    """
+    return run(file if isinstance(file, FitConfig) else FitConfig(file=file, **settings))  # type: ignore[arg-type]
 
 
-def fit_model(
-    counts: Any,
-    y: np.ndarray,
-    columns: Columns,
-    kind: str,
-    options: ModelOptions,
-    remarks: Remarks,
-    *,
-    progress: bool = False,
-    store: FolderStore | None = None,
-) -> Any:
-    """A fitted estimator, which remembers the names of its columns."""
-    model = make_estimator(options, kind, y)
-    model.set_params(n_jobs=options.jobs, verbose=progress)
-    remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
-    lines = lines_of(remarks)
-    keeping = checkpointing(store) if store else nullcontext()
-    with warnings.catch_warnings(), noting_interrupts(), keeping, lines:
-        # What is wrong with the result is said once it was judged.
-        warnings.simplefilter("ignore", UselessFitWarning)
-        try:
-            model.fit(counts, y, **columns.for_fit())
-        except ValueError as error:
-            raise _reworded(error) from error
-    remember(model, columns.names)
-    # Of this run and this machine, not of the model.
-    return model.set_params(n_jobs=None, verbose=False)
+def run(config: FitConfig | TuneConfig) -> Outcome:
+    """Read, fit, evaluate and write. Mistakes in settings and columns are found first."""
+    if not config.paths or not config.paths[0]:
+        raise SettingError(f"name a file to read: {setting('file')}.")
+    folder = None
+    if config.out is not None:
+        folder = check_folder(config.out, config.overwrite, config.paths)
+    if config.cluster is not None:
+        from topicfocus.distributed.cluster import dask
 
+        dask()  # an error if it is not installed
+    from topicfocus.workflow.read import open_file, read_source
 
-def _reworded(error: ValueError) -> ValueError:
-    """Advice on a parameter that only the estimators have, for whoever has options."""
-    if "keep_words" not in str(error):
-        return error
-    every = setting("model", "pc-slda")
-    return ReadError(
-        "no word says anything about the target beyond noise, so none is kept. Check that texts "
-        f"and targets belong together; {every} keeps every word."
+    table = open_file(config.paths, config, config.reading, config)
+    with _client(config) as client:
+        with _lines(f"Reading {table.path}"):
+            source = read_source(table, config, config, config.jobs, config.reading, client)
+        outcome = fit_source(source, config, client)
+    if folder is None or config.out is None:
+        return outcome
+    return replace(
+        write_outcome(folder, outcome, overwrite=config.overwrite), folder=Path(config.out)
     )
 
 
-@dataclass(frozen=True)
-class Keeping:
-    """Where a fit is kept while it goes on, and what is known of an earlier one.
+def _client(config: FitConfig | TuneConfig) -> AbstractContextManager[Any]:
+    if config.cluster is None:
+        return nullcontext()
+    from topicfocus.distributed import connected
 
-    `finished` is a result that may be of this very fit; `expected` the fingerprint that a config
-    file wants it to have.
-    """
-
-    store: FolderStore
-    resume: bool = False
-    finished: Path | None = None
-    expected: str | None = None
-
-
-def fingerprint_of(
-    source: Source, counted: Counted, train: np.ndarray, options: ModelOptions
-) -> tuple[dict[str, Any], str]:
-    """The settings that the fit depends on, and a mark of them, of the data and of the version."""
-    settings = {**asdict(options), **asdict(source.columns.names), "kind": source.target.kind}
-    del settings["jobs"]  # changes nothing
-    counts = counted.counts
-    arrays = (*content_of(counts), counted.words, train)
-    mark = fingerprint(settings, *arrays, source.target.values, *source.columns.known())
-    return settings, mark
-
-
-def content_of(counts: Any) -> tuple[np.ndarray, ...]:
-    """Arrays that tell counts from others, the same however counts are held.
-
-    So what was begun on a cluster, or with a limit of memory, may be gone on with elsewhere.
-    """
-    return (*marks(counts), counts.indptr.astype(np.int64))
-
-
-def finished_before(keeping: Keeping, mark: str, remarks: Remarks) -> Outcome | None:
-    """The result of this very fit, if it came to its end before; else it has to be made."""
-    if keeping.expected not in (None, mark):
-        remarks.warn(
-            "data, settings or version are not those of the config's fit: the result will differ."
-        )
-    folder = keeping.finished
-    if folder is None:
-        return None
-    manifest = read_manifest(folder)
-    if manifest is None or manifest.fingerprint != mark:
-        raise FileExistsError(
-            f"{folder} exists and is of another fit. Choose another folder with {setting('out')}, "
-            f"or replace it with {setting('overwrite', True)}."
-        )
-    remarks.say(f"{folder} has this fit already: there is nothing to go on with.")
-    keeping.store.remove()
-    return read_outcome(folder, manifest)
+    log.info("Connecting to the cluster (%s) ...", config.cluster)
+    return connected(config.cluster, config.jobs)
 
 
 @contextmanager
-def keeping_finished(store: FolderStore | None) -> Iterator[None]:
-    """On Ctrl-C what was finished stays, and it is said how to go on; after an error it goes."""
-    try:
+def _lines(title: str) -> Iterator[None]:
+    """Log from time to time how long this takes."""
+    from topicfocus.estimators.progress import Lines
+
+    with Lines(title, log.info):
         yield
-    except BaseException as error:
-        with uninterrupted():
-            hint = keep_for_later(store, error)
-        if is_interrupt(error):
-            raise Interrupted(*hint) from None
-        raise
 
 
-def keep_for_later(store: FolderStore | None, error: BaseException) -> list[str]:
-    """Keep what was finished if that is worth it; how to go on, which an error gets as a note.
+def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = None) -> Outcome:
+    """Fit to a part of the documents and evaluate on the others.
 
-    A full disk or too little memory is not the fit's fault, so it is not lost with it. Any other
-    error comes again with --resume, too: nothing is worth keeping.
+    `client` is that of a cluster to fit on.
     """
-    if store is None or not store.ours:
-        return []
-    if not store.needed:
-        store.remove()
-        return []
-    worth = is_interrupt(error) or isinstance(error, (OSError, MemoryError))
-    if not (worth and store.any_finished):
-        store.remove()
-        return ["Nothing was finished yet; start anew."]
-    again = f"go on with the same {spoken('command', 'call')} and {setting('resume', True)}"
-    hint = f"What was finished is in {store.folder}; {again}."
-    error.add_note(hint)
-    return [hint]
+    from topicfocus.corpus.parts import PartedCounts, take_rows
+    from topicfocus.workflow.class_weights import class_factors
+    from topicfocus.workflow.count import choose_words
+    from topicfocus.workflow.evaluate import evaluate
+    from topicfocus.workflow.gaps import say_gaps
+    from topicfocus.workflow.models import target_values
+    from topicfocus.workflow.outcome import make_outcome
+    from topicfocus.workflow.split import split_source
+    from topicfocus.workflow.tune import Training, check_stability, tune_model, with_choice
+
+    target = source.target
+    log.info("Target: %s", target.sentence)
+    factor_of = class_factors(config.class_weight, target, source.columns.weight)
+    parts = split_source(source, config)
+    train, test = parts
+    counted = choose_words(source, train, config)
+    y, counts = target_values(target), take_rows(counted.counts, train)
+    say_gaps(source.columns, train)
+    factor = factor_of(train)
+    if client is not None:
+        counts = _on_cluster(source, counted, train, client, counts)
+    training = Training(
+        counts,
+        y[train],
+        source.columns.of(train),
+        target.kind,
+        counted.words,
+        None if factor is None else factor[train],
+    )
+    _check_topics(config, len(train))
+    chosen, tuned = tune_model(training, config)
+    began = time.perf_counter()
+    model = fit_model(counts, y[train], training.columns, target.kind, chosen)
+    seconds = time.perf_counter() - began
+    model.n_jobs = config.jobs
+    in_memory = not isinstance(counted.counts, PartedCounts)
+    if config.baseline and len(test):
+        said = f"{COMPARING} ..."
+        if not in_memory:
+            said = "No comparison with a regression on all words: counts are not in memory."
+        log.info(said)
+    with _lines(COMPARING):
+        found = evaluate(
+            model,
+            source,
+            counted,
+            y,
+            parts,
+            config.seed,
+            baseline=config.baseline,
+            factor=factor,
+        )
+    stability = check_stability(training, model, chosen)
+    outcome = make_outcome(source, counted, model, found, parts, y, chosen, seconds)
+    for message in outcome.result["warnings"]:
+        warnings.warn(message, stacklevel=2)
+    return with_choice(outcome, tuned, stability)
+
+
+def _check_topics(config: FitConfig | TuneConfig, n_docs: int) -> None:
+    most = max(config.tuning.topics) if config.tuning else config.topics
+    if int(most) > n_docs:  # type: ignore[arg-type]
+        raise SettingError(
+            f"{most:,} topics are more than the {n_docs:,} training documents. Ask for fewer: "
+            f"{setting('topics')}."
+        )
+
+
+def _on_cluster(
+    source: Source, counted: Counted, train: np.ndarray, client: Any, counts: Any
+) -> Any:
+    """The training documents, held by the workers."""
+    from topicfocus.corpus.parts import take_rows
+    from topicfocus.distributed import DaskCounts
+
+    if isinstance(counts, DaskCounts):
+        return counts
+    assert counted.kept is not None
+    return take_rows(DaskCounts(source.counts, client).columns(counted.kept), train)
+
+
+def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: FitConfig) -> Any:
+    """A fitted estimator, which stores the names of its columns."""
+    from topicfocus.estimators.usefulness import UselessFitWarning
+    from topicfocus.text import ReadError
+    from topicfocus.workflow.columns import remember
+    from topicfocus.workflow.models import make_estimator
+
+    model = make_estimator(config, kind, y)
+    model.set_params(n_jobs=config.jobs, verbose=config.progress)
+    log.info("Fitting %s, %s topics ...", type(model).__name__, config.topics)
+    with warnings.catch_warnings():
+        if config.test_share:  # the evaluation will warn, with held-out metrics
+            warnings.simplefilter("ignore", UselessFitWarning)
+        try:
+            model.fit(counts, y, **columns.for_fit())
+        except ValueError as error:
+            if "keep_words" not in str(error):
+                raise
+            raise ReadError(
+                "no word predicts the target beyond noise, so none is kept. Check that texts and "
+                f"targets belong together; {setting('model', 'pc-slda')} keeps every word."
+            ) from None
+    remember(model, columns.names)
+    # Threads and progress are properties of this run, not of the model.
+    return model.set_params(n_jobs=None, verbose=False)

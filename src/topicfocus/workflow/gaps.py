@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import numpy as np
 
+from topicfocus.config import ColumnNames
 from topicfocus.estimators.documents import Filling
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import Columns
-from topicfocus.workflow.options import ColumnNames
-from topicfocus.workflow.remarks import Remarks
-from topicfocus.workflow.wording import setting
+from topicfocus.workflow.errors import setting
+
+log = logging.getLogger(__name__)
 
 
 class Gaps:
@@ -27,15 +29,15 @@ class Gaps:
             self.missing += np.isnan(columns.covariates).sum(axis=0)
             self.n += len(columns.covariates)
 
-    def say(self, what: str | Sequence[str], remarks: Remarks) -> None:
+    def say(self, what: str | Sequence[str]) -> None:
         """One line a covariate that somebody lacks, with what is done about it."""
         each = [what] * len(self.names) if isinstance(what, str) else what
         for name, missing, done in zip(self.names, self.missing, each, strict=True):
             if missing:
-                remarks.say(f"{name!r} is missing in {missing:,} of {self.n:,} documents: {done}.")
+                log.info(f"{name!r} is missing in {missing:,} of {self.n:,} documents: {done}.")
 
 
-def say_gaps(columns: Columns, train: np.ndarray, remarks: Remarks) -> None:
+def say_gaps(columns: Columns, train: np.ndarray) -> None:
     """Which covariates are missing where, and what stands for them in the fit."""
     values = columns.covariates
     if values is None:
@@ -53,6 +55,6 @@ def say_gaps(columns: Columns, train: np.ndarray, remarks: Remarks) -> None:
     filling = Filling.of(values[train], weight)
     each = []
     for j, median in enumerate(filling.median):
-        beside = ", and a column that says so beside it" if j in filling.indicated else ""
-        each.append(f"the median of the training part, {median:g}, stands there{beside}")
-    gaps.say(each, remarks)
+        beside = ", and an indicator column is added" if j in filling.indicated else ""
+        each.append(f"replaced by the median of the training set, {median:g}{beside}")
+    gaps.say(each)

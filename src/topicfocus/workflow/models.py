@@ -1,22 +1,20 @@
-"""From names to estimators, the target as they take it, and models from files."""
+"""Estimators from settings, targets as these take them, and models from files."""
 
 from __future__ import annotations
 
 import json
 import os
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from topicfocus.config import FitConfig
 from topicfocus.text import Target
 from topicfocus.workflow.class_weights import for_estimator
 from topicfocus.workflow.columns import remembered_columns
-from topicfocus.workflow.manifest import METRICS_FILE, MODEL_FILE, read_manifest
-from topicfocus.workflow.options import ModelOptions
-from topicfocus.workflow.wording import setting
+from topicfocus.workflow.write import METRICS_FILE, MODEL_FILE
 
 _CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
 _FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
@@ -26,7 +24,7 @@ def is_classes(kind: str) -> bool:
     return kind in ("binary", "classes")
 
 
-def make_estimator(options: ModelOptions, kind: str, y: np.ndarray) -> Any:
+def make_estimator(options: FitConfig, kind: str, y: np.ndarray) -> Any:
     """An estimator for a kind of target, not fitted; `y` has the labels of classes."""
     import topicfocus
 
@@ -132,14 +130,6 @@ def load_model(
 
     place, path = Path(path), str(path)
     if place.is_dir() and (place / MODEL_FILE).is_file():
-        manifest = read_manifest(place)
-        if manifest is not None and not manifest.whole:
-            warnings.warn(
-                f"{path} was being replaced when its process was killed: model and figures may be "
-                f"of two fits. Fit again with {setting('overwrite', True)}.",
-                UserWarning,
-                stacklevel=2,
-            )
         place = place / MODEL_FILE
     model = topicfocus.load(place, tokenizer=tokenizer)
     counter, estimator = None, model
@@ -161,7 +151,7 @@ def load_model(
 
 
 def model_files(model: Saved | str | os.PathLike[str]) -> tuple[Path, ...]:
-    """The files that a model is read from."""
+    """Files that a model is read from."""
     place = Path(model.path if isinstance(model, Saved) else model)
     if not place.is_dir():
         return (place,)
@@ -169,12 +159,12 @@ def model_files(model: Saved | str | os.PathLike[str]) -> tuple[Path, ...]:
 
 
 def as_saved(model: Saved | str | os.PathLike[str], jobs: int | None) -> Saved:
-    """A model that was loaded already, or is to be."""
+    """The model itself if it is loaded, else loaded now."""
     return model if isinstance(model, Saved) else load_model(model, jobs=jobs)
 
 
 def _settings_beside(place: Path) -> dict[str, Any]:
-    """What metrics.json in the folder of a model says of the fit; nothing if it is not there."""
+    """Settings of the fit from metrics.json in the folder of a model; none without that file."""
     try:
         content = json.loads((place.parent / METRICS_FILE).read_text(encoding="utf-8"))
         settings = content["settings"]

@@ -1,36 +1,26 @@
-"""What a fit gives: a pipeline, the result as plain data, a table, and what the page shows."""
+"""The outcome of a fit: a pipeline, the result as plain data, tables, and inputs of the page."""
 
 from __future__ import annotations
 
-import csv
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from topicfocus.config import FitConfig
 from topicfocus.corpus.parts import in_memory, take_rows
 from topicfocus.estimators.usefulness import no_words_kept
 from topicfocus.estimators.word_order import usual_order
 from topicfocus.workflow import summary
 from topicfocus.workflow.columns import remember_columns
 from topicfocus.workflow.count import Counted
-from topicfocus.workflow.judge import Judged
-from topicfocus.workflow.manifest import (
-    MANIFEST_FILE,
-    METRICS_FILE,
-    MODEL_FILE,
-    PREDICTIONS_FILE,
-    TOPICS_FILE,
-    WORDS_FILE,
-    Manifest,
-)
-from topicfocus.workflow.options import ModelOptions
-from topicfocus.workflow.predict import Table, prediction_columns
+from topicfocus.workflow.evaluate import Evaluation
+from topicfocus.workflow.predict import prediction_columns
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.split import Parts
-from topicfocus.workflow.tables import plain
+from topicfocus.workflow.tables import Table, plain
+from topicfocus.workflow.write import TOPICS_FILE, WORDS_FILE
 
 
 @dataclass(frozen=True)
@@ -43,21 +33,19 @@ class Outcome:
         The counter of words and the fitted model; takes texts.
     result : dict
         What ``topicfocus fit --json`` prints and metrics.json holds: settings, target, topics,
-        words, held-out figures. Python's own numbers and lists; None for what is not a number.
+        words, held-out metrics. Python's own numbers and lists; None for NaN.
     predictions : dict
         Columns of predictions.csv: row of the file, part, target, prediction, ...
     shown : dict
-        What the explorer page shows: held-out documents, those whose texts are at hand or, where
-        none are (a count matrix), their counts; their targets, and what the regression on all
-        words predicts for them.
+        Inputs of the explorer page: held-out documents (all documents without a held-out part),
+        with texts where these are in memory, else as counts; their targets, and predictions of the
+        regression on all words.
     folder : pathlib.Path or None
         Where it was written.
     written : tuple of str
         The names of the files there.
-    fingerprint : str or None
-        Of data, settings and version, where the fit had a folder.
-    config : dict or None
-        The settings, as config.toml of the folder has them.
+    config : FitConfig or None
+        The settings with everything that was chosen during the fit, as in config.toml.
     tables : dict
         Columns of topics.csv and words.csv, by these names.
     """
@@ -68,62 +56,43 @@ class Outcome:
     shown: dict[str, Any] = field(repr=False)
     folder: Path | None = None
     written: tuple[str, ...] = ()
-    fingerprint: str | None = None
-    config: dict[str, Any] | None = None
+    config: FitConfig | None = None
     tables: dict[str, Table] = field(default_factory=dict, repr=False)
-
-
-def read_outcome(folder: Path, manifest: Manifest) -> Outcome:
-    """The outcome that a folder holds, but for what its page shows; predictions as written."""
-    import topicfocus
-
-    with (folder / PREDICTIONS_FILE).open(encoding="utf-8", newline="") as stream:
-        header, *rows = csv.reader(stream)
-    columns = {name: [row[j] for row in rows] for j, name in enumerate(header)}
-    return Outcome(
-        topicfocus.load(folder / MODEL_FILE),
-        json.loads((folder / METRICS_FILE).read_text(encoding="utf-8")),
-        {name: np.array(column) for name, column in columns.items()},
-        {"texts": []},
-        folder,
-        tuple(sorted([*manifest.files, MANIFEST_FILE])),
-        manifest.fingerprint,
-    )
 
 
 def make_outcome(
     source: Source,
     counted: Counted,
     model: Any,
-    judged: Judged,
+    found: Evaluation,
     parts: Parts,
     y: np.ndarray,
-    *,
-    options: ModelOptions,
-    columns: dict[str, Any],
+    config: FitConfig,
     seconds: float,
 ) -> Outcome:
-    """Everything in its place. `columns` (of text and target) are remembered with the result."""
+    """The outcome of a fit with these settings, which took so many seconds."""
     from sklearn.pipeline import make_pipeline
 
-    remember_columns(model, columns)
-    result = _result(source, counted, model, judged, parts, options, columns, seconds)
+    remember_columns(model, config.columns)
+    result = _result(source, counted, model, found, parts, config, seconds)
     part = np.full(source.n_docs, "unused", dtype=object)
     part[parts[0]], part[parts[1]] = "train", "test"
     file = {} if source.files is None else {"file": source.files}
     predictions: Table = {**file, "row": source.rows, "part": part, "target": y}
     seen = counted.counts
-    if judged.documents is not None:
-        predictions = {name: column[judged.documents] for name, column in predictions.items()}
-        seen = take_rows(seen, judged.documents)
+    if found.documents is not None:
+        predictions = {name: column[found.documents] for name, column in predictions.items()}
+        seen = take_rows(seen, found.documents)
     predictions["target"] = _as_written(predictions["target"])
-    predictions |= prediction_columns(model, judged.predicted)
+    predictions |= prediction_columns(model, found.predicted)
     predictions["relevant_words"] = model.relevant_words(seen)
+    kind = config.kind if source.target.kind == "binary" else source.target.kind
     return Outcome(
         make_pipeline(counted.counter, model),
         plain(result),
         predictions,
-        _shown(source, counted, judged, parts[1], y, columns.get("target")),
+        _shown(source, counted, found, parts, y, config.target),
+        config=replace(config, kind=kind, min_df=counted.min_df, max_df=counted.max_df),
         tables={
             TOPICS_FILE: summary.topic_table(plain(result["topics"])),
             WORDS_FILE: summary.word_table(
@@ -133,30 +102,36 @@ def make_outcome(
     )
 
 
+#: Settings that metrics.json records.
+_SETTINGS = (
+    *("model", "topics", "inclusion_prior", "selection", "class_weight", "stability"),
+    *("test_share", "seed", "jobs"),
+)
+
+
 def _result(
     source: Source,
     counted: Counted,
     model: Any,
-    judged: Judged,
+    found: Evaluation,
     parts: Parts,
-    options: ModelOptions,
-    columns: dict[str, Any],
+    config: FitConfig,
     seconds: float,
 ) -> dict[str, Any]:
     train, test = parts
     target, counts = source.target, take_rows(counted.counts, train)
     positive = _positive(model, target)
-    # Of the documents that the page shows: the same model must not have other effects there.
-    shown = test[_on_page(source, test)]
+    # The documents of the page, so that the effects there are the same.
+    shown = _on_page(source, parts)
     some = take_rows(counted.counts, shown)
-    found = summary.effects(model, some, source.columns.of(shown), options.jobs)
+    effects = summary.effects(model, some, source.columns.of(shown), config.jobs)
     model.n_jobs = None
     result = {
         "model": type(model).__name__,
         "settings": {
-            **asdict(options),
-            "file": source.given or source.path,
-            **columns,
+            **{name: getattr(config, name) for name in _SETTINGS},
+            "file": config.file,
+            **config.columns,
             "kind": target.kind,
             "min_df": counted.min_df,
             "max_df": counted.max_df,
@@ -177,14 +152,14 @@ def _result(
         },
         "seconds": round(seconds, 3),
         "steps": model.n_iter_,
-        "topics": summary.topics(model, counted.words, found, positive),
-        "effects": summary.scale(model, found),
+        "topics": summary.topics(model, counted.words, effects, positive),
+        "effects": summary.scale(model, effects),
         "word_order": usual_order(model.fitted_),
         "covariates": summary.covariates(model, source.columns.names.covariates),
-        "words": summary.selection(model, counted.words, counts, found.words, positive),
-        "held_out": judged.held_out,
-        "warnings": [*no_words_kept(model), *judged.warnings(target.kind)],
-        "reliability": judged.reliability,
+        "words": summary.selection(model, counted.words, counts, effects.words, positive),
+        "held_out": found.held_out,
+        "warnings": [*no_words_kept(model), *found.warnings(target.kind)],
+        "reliability": found.reliability,
     }
     for name in ("shaping_", "inclusion_prior_"):
         if hasattr(model, name):
@@ -193,7 +168,7 @@ def _result(
 
 
 def _positive(model: Any, target: Any) -> Any:
-    """Of two classes the one that topics are shown for."""
+    """The class of two that topics are shown for."""
     if target.classes is None or len(model.classes_) != 2:
         return None
     return next(c for c in model.classes_ if str(c) == target.classes[1])
@@ -204,22 +179,23 @@ def _as_written(y: np.ndarray) -> list[Any]:
     return [int(v) if isinstance(v, float) and v.is_integer() else v for v in y.tolist()]
 
 
-def _on_page(source: Source, test: np.ndarray) -> np.ndarray:
-    """Which held-out documents the page shows: those whose texts are at hand, else all."""
-    with_text = test < len(source.texts)
-    return with_text if with_text.any() else np.ones(len(test), dtype=bool)
+def _on_page(source: Source, parts: Parts) -> np.ndarray:
+    """Documents of the page: held-out ones, or all; those with a text in memory, if any has."""
+    train, test = parts
+    documents = test if len(test) else train[np.isfinite(source.target.values[train])]
+    with_text = documents < len(source.texts)
+    return documents[with_text] if with_text.any() else documents
 
 
 def _shown(
     source: Source,
     counted: Counted,
-    judged: Judged,
-    test: np.ndarray,
+    found: Evaluation,
+    parts: Parts,
     y: np.ndarray,
     target_name: str | None,
 ) -> dict[str, Any]:
-    on_page = _on_page(source, test)
-    documents, words = test[on_page], judged.words
+    documents, words, test = _on_page(source, parts), found.words, parts[1]
     if documents[0] < len(source.texts):
         given: dict[str, Any] = {"texts": [source.texts[i] for i in documents]}
     else:
@@ -228,12 +204,12 @@ def _shown(
     baselines = {}
     if words is not None:
         other = words.values if words.probabilities is None else words.probabilities
-        baselines[words.name] = other[on_page]
+        baselines[words.name] = other[np.searchsorted(test, documents)]
     shown = {
         **given,
         "target": y[documents],
         "baselines": baselines,
-        "held_out": True,
+        "held_out": len(test) > 0,
         "target_name": target_name if source.is_text or not target_name else Path(target_name).stem,
         "document_names": [source.where(i) for i in documents],
         **source.columns.of(documents).for_predict(),

@@ -1,16 +1,16 @@
-"""Predict: a fitted model on documents of a file, in blocks, which may be larger than memory."""
+"""Predict: apply a fitted model to the documents of a file, block by block."""
 
 from __future__ import annotations
 
-import csv
-import json
+import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from topicfocus.config import PredictConfig
 from topicfocus.corpus.parts import PartedCounts, pieces
 from topicfocus.families import target_kind
 from topicfocus.metrics.baselines import Predicted
@@ -18,26 +18,19 @@ from topicfocus.text import ReadError
 from topicfocus.workflow.columns import NO_COLUMNS, Columns
 from topicfocus.workflow.gaps import Gaps
 from topicfocus.workflow.models import Saved, as_saved
-from topicfocus.workflow.options import ReadOptions
 from topicfocus.workflow.read import Paths, open_new
-from topicfocus.workflow.remarks import Listener, Remarks, as_remarks
-from topicfocus.workflow.tables import cells, plain
+from topicfocus.workflow.tables import Table
+
+log = logging.getLogger(__name__)
 
 #: Share of the targets that the intervals of predictions are to contain.
 COVERAGE = 0.8
 #: Below it a float is a whole number that an integer can be.
 _WHOLE = 2.0**53
-#: Rows that are made strings at a time.
-_ROWS = 1 << 14
-#: Columns of a table, by name, all of the same length.
-Table = dict[str, Any]
 
 
 def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted:
-    """Predictions with what a model knows of their uncertainty.
-
-    Counts on disk are read in pieces; those on a cluster stay there.
-    """
+    """Predictions with their uncertainty. Counts on disk are read in pieces."""
     if isinstance(counts, PartedCounts) and not hasattr(counts, "run_task"):
         return joined(
             [predict(model, part, columns.of(np.arange(a, b))) for a, b, part in pieces(counts)]
@@ -103,24 +96,16 @@ def prediction_columns(model: Any, predicted: Predicted) -> Table:
 
 
 def predict_blocks(
-    model: Saved | str | os.PathLike[str],
-    path: Paths,
-    *,
-    text: str | None = None,
-    covariates: Sequence[str] = (),
-    exposure: str | None = None,
-    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
-    jobs: int | None = None,
-    remarks: Listener = None,
+    model: Saved | str | os.PathLike[str], file: Paths, **settings: Any
 ) -> Iterator[Table]:
     """Predict every row of a file, block by block: the file may be larger than memory.
 
-    The model is loaded and the file opened at once, so that mistakes are told before the first
-    block is asked for.
+    The model is loaded and the file opened at once, so that mistakes are found before the first
+    block is read.
 
     Parameters
     ----------
-    model, path, text, covariates, exposure, reading, jobs, remarks
+    model, file, **settings
         As for `predict_file`.
 
     Returns
@@ -142,16 +127,26 @@ def predict_blocks(
     ...     print(len(block["prediction"]), "predictions")
     120 predictions
     """
-    saved = as_saved(model, jobs)
+    return run_predict(PredictConfig(model=model, file=file, **settings))  # type: ignore[arg-type]
+
+
+def run_predict(config: PredictConfig) -> Iterator[Table]:
+    """Predictions with these settings, block by block."""
+    saved = as_saved(config.model, config.jobs)
     names, table = open_new(
-        path, saved, text=text, covariates=covariates, exposure=exposure, reading=reading
+        config.file,
+        saved,
+        text=config.text,
+        covariates=config.covariates,
+        exposure=config.exposure,
+        reading=config.reading,
     )
-    estimator, counter, said = saved.estimator, saved.counter, as_remarks(remarks)
+    estimator, counter = saved.estimator, saved.counter
     if hasattr(table, "corpus"):
         counts = same_columns(table.corpus, counter, estimator)
         rows = np.arange(1, counts.shape[0] + 1)
         found = _table(estimator, {"row": rows}, counts, NO_COLUMNS)
-        _say_few(estimator, [found["relevant_words"]], said)
+        _say_few(estimator, [found["relevant_words"]])
         return iter([found])
     if counter is None:
         raise ReadError(
@@ -170,51 +165,32 @@ def predict_blocks(
             found = _table(estimator, rows, counter.transform(block.strings), columns)
             known.append(found["relevant_words"])
             yield found
-        _say_few(estimator, known, said)
-        gaps.say("the median of the fit stands there", said)
+        _say_few(estimator, known)
+        gaps.say("replaced by the median of the fit")
         if table.n_skipped:
-            said.say(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
+            log.info(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 
     return blocks()
 
 
-def predict_file(
-    model: Saved | str | os.PathLike[str],
-    path: Paths,
-    *,
-    text: str | None = None,
-    covariates: Sequence[str] = (),
-    exposure: str | None = None,
-    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
-    jobs: int | None = None,
-    remarks: Listener = None,
-) -> Table:
+def predict_file(model: Saved | str | os.PathLike[str], file: Paths, **settings: Any) -> Table:
     """Predict every row of a file: what ``topicfocus predict MODEL FILE`` prints, as arrays.
 
     Parameters
     ----------
     model : path-like or Saved
         A model file, a folder of `fit_file`, or what `load_model` has loaded.
-    path : path-like
+    file : path-like
         As for `fit_file`; "-" is standard input.
-    text : str, optional
-        Column of the texts; by default as in the fit.
-    covariates : sequence of str, optional
-        Columns of the covariates in the order of the fit; by default as in the fit.
-    exposure : str, optional
-        Column of the exposure; by default as in the fit.
-    reading : ReadOptions, optional
-    jobs : int, optional
-        Threads; all cores by default.
-    remarks : callable, optional
-        Called with remarks, such as on rows that were left out.
+    **settings
+        Fields of `PredictConfig`, such as ``text``, ``covariates`` or ``skip_bad``.
 
     Returns
     -------
     dict of arrays
-        "row", "prediction"; of numbers "std", "low" and "high" (an 80% interval), of classes
-        "probability_LABEL" for each; "relevant_words", different words that the topics contain;
-        before them "file", where there are several.
+        "row", "prediction"; for numbers "std", "low" and "high" (an 80% interval), for classes
+        "probability_LABEL" for each; "relevant_words", the number of different words that the
+        topics contain; before them "file", if there are several.
 
     Raises
     ------
@@ -234,17 +210,7 @@ def predict_file(
     >>> table["prediction"][:3].round(1).tolist()
     [4.6, 8.9, 9.6]
     """
-    blocks = predict_blocks(
-        model,
-        path,
-        text=text,
-        covariates=covariates,
-        exposure=exposure,
-        reading=reading,
-        jobs=jobs,
-        remarks=remarks,
-    )
-    tables = list(blocks)
+    tables = list(predict_blocks(model, file, **settings))
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
@@ -253,19 +219,19 @@ def _table(model: Any, rows: Table, counts: Any, columns: Columns) -> Table:
     return {**rows, **shown, "relevant_words": model.relevant_words(counts)}
 
 
-def _say_few(model: Any, known: list[np.ndarray], remarks: Remarks) -> None:
-    """Predictions that say little, since the model knows hardly a word of the document."""
+def _say_few(model: Any, known: list[np.ndarray]) -> None:
+    """Log how many documents have hardly a word that the topics contain."""
     few = sum(int(np.sum(words < model.FEW_WORDS)) for words in known)
     if few:
         n = sum(map(len, known))
-        remarks.say(
+        log.info(
             f"{few:,} of {n:,} documents have fewer than {model.FEW_WORDS} words that the topics "
             "contain (relevant_words): their predictions are near that of a document without words."
         )
 
 
 def same_columns(corpus: Any, counter: Any, model: Any) -> Any:
-    """A count matrix with its columns put where the model has these words; others are left out."""
+    """A count matrix with the columns of the model, in its order."""
     if counter is None:
         return corpus.counts
     place = counter.vocabulary_
@@ -275,34 +241,3 @@ def same_columns(corpus: Any, counter: Any, model: Any) -> Any:
         (np.ones(len(known)), (known, columns[known])), shape=(len(columns), model.n_features_in_)
     )
     return sparse.csr_array(corpus.counts @ moved)
-
-
-# ---- writing ----------------------------------------------------------------------------------
-
-
-def write_tables(tables: Iterable[Table], stream: Any, *, as_json: bool = False) -> int:
-    """Tables one below the other as CSV, or as lines of JSON; returns the number of rows."""
-    n = 0
-    for table in tables:
-        (write_json_lines if as_json else write_csv)(table, stream, header=n == 0)
-        n += len(table["row"])
-    return n
-
-
-def write_csv(table: Table, stream: Any, *, header: bool = True) -> None:
-    """Numbers with six digits, empty where nothing is known."""
-    writer = csv.writer(stream, lineterminator="\n")
-    if header:
-        writer.writerow(table)
-    n = len(next(iter(table.values()), ()))
-    for first in range(0, n, _ROWS):  # strings of all rows would take more room than the numbers
-        block = (cells(column[first : first + _ROWS]) for column in table.values())
-        writer.writerows(zip(*block, strict=True))
-
-
-def write_json_lines(table: Table, stream: Any, *, header: bool = True) -> None:
-    """One object a row, which needs no header."""
-    names = list(table)
-    for values in zip(*(plain(np.asarray(c)) for c in table.values()), strict=True):
-        line = json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False)
-        stream.write(line + "\n")

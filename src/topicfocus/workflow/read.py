@@ -6,6 +6,7 @@ for; `read_source` reads and counts.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.config import ColumnNames, CountOptions, FitConfig, ReadOptions, TuneConfig
 from topicfocus.text import ReadError, Target, detect_target, read_table
 from topicfocus.text.errors import BadRows
 from topicfocus.text.files import (
@@ -27,11 +29,12 @@ from topicfocus.text.files import (
 from topicfocus.text.shares import Keeping
 from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
-from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.options import ColumnNames, CountOptions, ReadOptions, Roles
-from topicfocus.workflow.remarks import Remarks
-from topicfocus.workflow.wording import setting
+from topicfocus.workflow.errors import SettingError, setting
 
+log = logging.getLogger(__name__)
+
+#: Settings that have the columns of text and target, and `more` for the others.
+Roles = FitConfig | TuneConfig
 #: A file, a pattern of names, or several of these.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -47,7 +50,7 @@ class Source:
 
     `counts` has all words of the file: which of them are used is decided on the training part.
     `texts` are those of the first documents, as many as fit; `is_text` False is a count matrix.
-    `files` has the file of each document, where there are several, and `given` what the user wrote.
+    `files` has the file of each document, where there are several.
     """
 
     path: str
@@ -60,7 +63,6 @@ class Source:
     n_skipped: int = 0
     columns: Columns = NO_COLUMNS
     files: np.ndarray | None = None
-    given: Any = None
     n_without_group: int = 0
 
     @property
@@ -86,7 +88,6 @@ def open_file(
     roles: Roles,
     reading: ReadOptions,
     counting: CountOptions,
-    remarks: Remarks,
 ) -> Any:
     """A table of `text.read_table`, with its columns checked."""
     table = read_table(
@@ -101,7 +102,7 @@ def open_file(
     )
     n = len(getattr(table, "files", ()))
     files = f" ({n} files)" if n > 1 else ""
-    remarks.say(f"Reading {'standard input' if paths[0] == '-' else table.path}{files} ...")
+    log.info(f"Reading {'standard input' if paths[0] == '-' else table.path}{files} ...")
     return table
 
 
@@ -147,60 +148,46 @@ def read_source(
     table: Any,
     roles: Roles,
     counting: CountOptions,
-    remarks: Remarks,
     jobs: int | None,
     reading: ReadOptions,
-    memory: int | None = None,
     client: Any = None,
 ) -> Source:
     """Read what was opened, count, and find out what the target is.
 
     With `reading.skip_bad`, documents whose target should be a number and is none are left out.
-    With a limit of `memory`, counts go to the disk. With a `client` of a cluster, its workers read
-    and count, if they can.
+    With a `client` of a cluster, its workers read and count, if they can.
     """
 
     def count(into: CountInto = _into_memory) -> Source:
-        return _all_rows(table, roles, counting, remarks, jobs, reading.skip_bad, into)
+        return _all_rows(table, roles, counting, jobs, reading.skip_bad, into)
 
     on_workers = None
     if client is not None:
         from topicfocus.workflow.clustered import counting_on
 
-        on_workers = counting_on(client, table, remarks)
-    if on_workers is not None:
-        source = count(on_workers)
-    elif memory is None:
-        source = count()
-    else:
-        from topicfocus.workflow.stored import read_stored
-
-        source = read_stored(table, roles, reading, counting, remarks, memory, count)
+        on_workers = counting_on(client, table)
+    source = count() if on_workers is None else count(on_workers)
     if hasattr(table, "forget"):
         table.forget()
-    if memory is not None:
-        from topicfocus.corpus.scratch import give_back
-
-        give_back()
-    _say_groups(source, remarks)
-    return _without_bad(source, remarks)
+    _say_groups(source)
+    return _without_bad(source)
 
 
-def _say_groups(source: Source, remarks: Remarks) -> None:
+def _say_groups(source: Source) -> None:
     name, alone = source.columns.names.group, source.n_without_group
     if name is not None and alone:
         documents = "1 document has" if alone == 1 else f"{alone:,} documents have"
-        remarks.say(f"{documents} no {name!r}: each is a group of its own.")
+        log.info(f"{documents} no {name!r}: each is a group of its own.")
 
 
-def _without_bad(source: Source, remarks: Remarks) -> Source:
+def _without_bad(source: Source) -> Source:
     bad = source.target.bad
     if not bad:
         return source
     for i, what in bad[: BadRows.SHOWN]:
-        remarks.say(f"Left out: {source.where(i)}: {what}.")
+        log.info(f"Left out: {source.where(i)}: {what}.")
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
-    remarks.say(f"{rows} left out for the target.")
+    log.info(f"{rows} left out for the target.")
     from topicfocus.corpus.parts import take_rows  # SciPy, which a mistake should not wait for
 
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
@@ -220,7 +207,6 @@ def _all_rows(
     table: Any,
     roles: Roles,
     counting: CountOptions,
-    remarks: Remarks,
     jobs: int | None,
     skip_bad: bool,
     into: CountInto,
@@ -249,11 +235,11 @@ def _all_rows(
     except ValueError as error:
         raise ReadError(f"{path}: {error}") from error
     for message in table.skipped:
-        remarks.say(f"Left out: {message}")
+        log.info(f"Left out: {message}")
     if table.n_skipped:
-        remarks.say(f"{table.n_skipped} unreadable rows were left out.")
+        log.info(f"{table.n_skipped} unreadable rows were left out.")
     columns = Columns.read(roles.more, table)
-    values = _counting_targets(table.target, columns.weight, remarks)
+    values = _counting_targets(table.target, columns.weight)
     return Source(
         path,
         counts,
@@ -271,13 +257,13 @@ def _all_rows(
     )
 
 
-def _counting_targets(values: Any, weight: np.ndarray | None, remarks: Remarks) -> Any:
+def _counting_targets(values: Any, weight: np.ndarray | None) -> Any:
     """A document that counts for nothing has no say in what the classes are, either."""
     if weight is None:
         return values
     nothing = int(np.sum(weight == 0))
     if nothing:
-        remarks.say(f"{nothing:,} documents have weight 0: as if they had no target.")
+        log.info(f"{nothing:,} documents have weight 0: as if they had no target.")
     return [v if w > 0 else None for v, w in zip(values, weight, strict=True)]
 
 

@@ -11,36 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.config import ReportConfig
 from topicfocus.text import detect_target, read_table
+from topicfocus.text.numbers import is_missing
 from topicfocus.text.tables import is_matrix
 from topicfocus.workflow.columns import Columns
-from topicfocus.workflow.errors import SettingError
+from topicfocus.workflow.errors import SettingError, setting
 from topicfocus.workflow.models import Saved, as_saved, model_files, target_values
-from topicfocus.workflow.options import ReadOptions
-from topicfocus.workflow.outputs import check_output, whole_file
 from topicfocus.workflow.predict import same_columns
 from topicfocus.workflow.read import Paths, open_new
-from topicfocus.workflow.wording import setting
+from topicfocus.workflow.write import check_file, whole_file
 
 #: Rows of a file that documents are chosen from, so that a page of a huge file does not take long.
 LOOKED_AT = 200_000
 
 
 def report_file(
-    model: Saved | str | os.PathLike[str],
-    path: Paths,
-    *,
-    text: str | None = None,
-    target: str | None = None,
-    covariates: Sequence[str] = (),
-    exposure: str | None = None,
-    by: Sequence[str] = (),
-    time: str | None = None,
-    out: str | os.PathLike[str] = "explorer.html",
-    overwrite: bool = False,
-    docs: int = 2000,
-    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
-    jobs: int | None = None,
+    model: Saved | str | os.PathLike[str], file: Paths, **settings: Any
 ) -> dict[str, Any]:
     """Write one HTML file to explore a model with documents: ``topicfocus report MODEL FILE``.
 
@@ -48,23 +35,10 @@ def report_file(
     ----------
     model : path-like or Saved
         A model file, a folder of `fit_file`, or what `load_model` has loaded.
-    path : path-like
+    file : path-like
         Documents to show; as for `fit_file`.
-    text, target, covariates, exposure
-        Columns; by default as in the fit.
-    by : sequence of str, optional
-        Columns of groups: the page shows the topics of each.
-    time : str, optional
-        Column of numbers or dates: the page shows the topics over it.
-    out : path-like, default="explorer.html"
-    overwrite : bool, default=False
-        Replace the page if it exists.
-    docs : int, default=2000
-        Documents to make the page from at most: a random choice, the same each time, of the first
-        200,000 rows.
-    reading : ReadOptions, optional
-    jobs : int, optional
-        Threads; all cores by default.
+    **settings
+        Fields of `ReportConfig`, such as ``target``, ``by``, ``time``, ``out`` or ``docs``.
 
     Returns
     -------
@@ -86,32 +60,35 @@ def report_file(
     >>> report_file("reviews-topics", "reviews.csv", docs=100)
     {'page': 'explorer.html', 'documents': 100}
     """
-    page = Path(out)
-    given = [path] if isinstance(path, (str, os.PathLike)) else path
-    check_output(page, overwrite, (*given, *model_files(model)))
+    return run_report(ReportConfig(model=model, file=file, **settings))  # type: ignore[arg-type]
+
+
+def run_report(config: ReportConfig) -> dict[str, Any]:
+    """Write the page with these settings."""
+    paths = config.paths
+    check_file(config.out, config.overwrite, (*paths, *model_files(config.model)))
     from topicfocus.report import Explorer
 
-    saved, matrix = as_saved(model, jobs), is_matrix(given[0])
-    _check_grouping(os.fspath(given[0]), by, time)
+    saved, matrix = as_saved(config.model, config.jobs), is_matrix(paths[0])
+    _check_grouping(paths[0], config.by, config.time)
+    target, text = config.target, config.text or saved.settings.get("text")
     if not matrix:  # the target of another matrix is in a file of its own
         target = target or saved.settings.get("target")
     names, table = open_new(
-        path,
+        paths,
         saved,
         text=text,
         target=target,
-        covariates=covariates,
-        exposure=exposure,
-        reading=reading,
+        covariates=config.covariates,
+        exposure=config.exposure,
+        reading=config.reading,
     )
-    grouping = {
-        name: read_table(path, text or saved.settings.get("text"), name, **asdict(reading))
-        for name in dict.fromkeys((*by, *((time,) if time else ())))
-    }
+    grouped = dict.fromkeys((*config.by, *((config.time,) if config.time else ())))
+    grouping = {name: read_table(paths, text, name, **asdict(config.reading)) for name in grouped}
     # The target of a matrix is a file: its stem is a name.
     called = Path(target).stem if target and matrix else target
-    whole, shown, chosen = _documents(table, saved, docs)
-    values = None if table.target is None else _targets(table, saved, chosen, reading.skip_bad)
+    whole, shown, chosen = _documents(table, saved, config.docs)
+    values = None if table.target is None else _targets(table, saved, chosen, config.skip_bad)
     more: dict[str, Any] = {}
     if not hasattr(table, "corpus"):
         more = Columns.read(names, table).of(chosen).for_predict()
@@ -122,12 +99,12 @@ def report_file(
         keys = _keys(table)
         rows = [keys[i] for i in chosen]
         values_of = {name: _of_rows(one, rows) for name, one in grouping.items()}
-        more["by"] = {name: values_of[name] for name in by} or None
-        more["time"] = {time: values_of[time]} if time else None
+        more["by"] = {name: values_of[name] for name in config.by} or None
+        more["time"] = {config.time: values_of[config.time]} if config.time else None
     explorer = Explorer(whole, **{**more, **shown}, target=values, target_name=called)
-    with whole_file(page, overwrite=overwrite) as stream:
+    with whole_file(config.out, overwrite=config.overwrite) as stream:
         stream.write(explorer.html)
-    return {"page": str(page), "documents": len(chosen)}
+    return {"page": os.fspath(config.out), "documents": len(chosen)}
 
 
 def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
@@ -142,15 +119,22 @@ def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
 
 
 def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> Any:
-    """Of the documents that are shown, as the model takes them."""
-    values = list(table.target)
+    """Targets of the documents that are shown, as the model takes them; None if there are none."""
+    every = list(table.target)
+    values = [every[i] for i in chosen]
+    known = {str(value) for value in values if value is not None and not is_missing(str(value))}
+    if not known:
+        return None
+    if len(known) == 1 and hasattr(saved.estimator, "classes_"):
+        labels = {str(label): label for label in saved.estimator.classes_.tolist()}
+        return np.array([labels.get(str(value)) for value in values], dtype=object)
     found = detect_target(
-        [values[i] for i in chosen],
-        saved.settings.get("kind"),
+        [*values, "0", "1"] if len(known) == 1 else values,  # a number needs two values
+        saved.settings.get("kind") or (None if len(known) > 1 else "real"),
         where=lambda i: table.where(int(chosen[i])),
         skip_bad=skip_bad,
     )
-    return target_values(found)
+    return target_values(found)[: len(values)]
 
 
 def _keys(table: Any) -> list[tuple[str, int]]:

@@ -1,82 +1,65 @@
-"""Tune: the number of topics and the share of words, chosen on folds of the training part.
+"""Tune: choose the number of topics and the proportion of words by cross-validation.
 
-    read -> split -> count -> tune -> fit -> judge -> write
-
-The test part takes no part in the choice, so the figures of the chosen model stay honest.
+The test part is not used for the choice, so the held-out metrics of the chosen model are unbiased.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import os
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topicfocus.workflow.checkpoints import SEARCH, STABILITY, finished_fits
+from topicfocus.config import SELECTING, FitConfig, TuneConfig, common_fields
 from topicfocus.workflow.columns import Columns
-from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.fit import lines_of
+from topicfocus.workflow.errors import SettingError, setting
 from topicfocus.workflow.models import is_classes, make_estimator
-from topicfocus.workflow.options import SELECTING, ModelOptions, TuneOptions
 from topicfocus.workflow.outcome import Outcome
-from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.tables import plain
-from topicfocus.workflow.wording import setting
 
-#: What settings are compared by, and its name; a proper score for classes.
+log = logging.getLogger(__name__)
+
+#: The score that settings are compared by, and its name: a proper score for classes.
 _SCORES = {"classes": ("neg_log_loss", "-log loss"), "other": (None, "R²")}
 
 
 @dataclass(frozen=True)
 class Training:
-    """The training part: what tuning and stability split again. `factor`: of classes."""
+    """The training set, which tuning and stability split again. `factor` is due to the classes."""
 
     counts: Any
     y: np.ndarray
     columns: Columns
     kind: str
     words: np.ndarray
-    remarks: Remarks
-    progress: bool = False
-    partial: Path | None = None
     factor: np.ndarray | None = None
-
-    def checkpoint(self, name: str) -> Path | None:
-        """A folder for finished fits, in the one for checkpoints."""
-        return None if self.partial is None else finished_fits(self.partial / name)
-
-
-def most_topics(options: ModelOptions) -> int:
-    """The number of topics, or the largest that is tried."""
-    if options.topics != "auto":
-        return int(options.topics)
-    return max((options.tuning or TuneOptions()).topics)
 
 
 def tune_model(
-    training: Training, options: ModelOptions
-) -> tuple[ModelOptions, dict[str, Any] | None]:
-    """Options with topics and share as chosen, and the search as plain data.
-
-    Without anything to choose the options are as they were.
-    """
-    tuning = options.tuning
+    training: Training, config: FitConfig | TuneConfig
+) -> tuple[FitConfig, dict[str, Any] | None]:
+    """Settings with the chosen topics and inclusion prior, and the search as plain data."""
+    tuning = config.tuning
     if tuning is None:
-        if options.topics != "auto":
-            return options, None
-        tuning = TuneOptions(shares=())
+        assert isinstance(config, FitConfig)
+        return config, None
     from topicfocus.selection import TopicSearchCV
 
     scoring, name = _SCORES["classes" if is_classes(training.kind) else "other"]
-    grid = _grid(tuning, options)
-    # What a class counts for is a weight here: held-out scores of folds have it, too.
-    some = replace(options, topics=tuning.topics[0], tuning=None, class_weight=None)
+    grid: dict[str, list[Any]] = {"n_topics": list(tuning.topics)}
+    if tuning.shares and config.model in SELECTING:
+        grid["inclusion_prior"] = list(tuning.shares)
+    # Weights of classes are weights of documents here, so that scores of folds have them too.
+    some = replace(_chosen(config, tuning.topics[0]), class_weight=None)
     n_settings = math.prod(map(len, grid.values()))
     many = "setting" if n_settings == 1 else "settings"
-    training.remarks.say(f"Tuning: {n_settings} {many} on {tuning.folds} folds ...")
+    log.info(f"Tuning: {n_settings} {many} on {tuning.folds} folds ...")
     _check_folds(training, tuning.folds)
     search = TopicSearchCV(
         make_estimator(some, training.kind, training.y),
@@ -85,22 +68,18 @@ def tune_model(
         scoring=scoring,
         rule=tuning.rule,
         refit=False,
-        n_jobs=options.jobs,
-        checkpoint=training.checkpoint(SEARCH),
-        random_state=options.seed,
-        verbose=training.progress,
+        n_jobs=config.jobs,
+        random_state=config.seed,
+        verbose=config.progress,
     )
-    with lines_of(training.remarks):
-        search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
+    search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
     for row in search.frontier_rows_:
         if row["error"]:
-            training.remarks.warn(
-                f"{row['n_topics']} topics, share {row['inclusion_prior']}: {row['error']}"
+            warnings.warn(
+                f"{row['n_topics']} topics, inclusion {row['inclusion_prior']}: {row['error']}",
+                stacklevel=2,
             )
     taken = search.best_params_
-    chosen = replace(options, topics=int(taken["n_topics"]), tuning=None)
-    if "inclusion_prior" in taken:
-        chosen = replace(chosen, inclusion_prior=taken["inclusion_prior"])
     found = {
         "folds": search.n_splits_,
         "rule": tuning.rule,
@@ -108,15 +87,22 @@ def tune_model(
         "chosen": plain(taken),
         "rows": plain(search.frontier_rows_),
     }
-    return chosen, found
+    return _chosen(config, int(taken["n_topics"]), taken.get("inclusion_prior")), found
+
+
+def _chosen(config: FitConfig | TuneConfig, topics: int, prior: float | None = None) -> FitConfig:
+    """The settings of a fit with what the search has chosen."""
+    if prior is None and isinstance(config, FitConfig):
+        prior = config.inclusion_prior  # type: ignore[assignment]
+    return FitConfig(**common_fields(config), topics=topics, inclusion_prior=prior)
 
 
 def _check_folds(training: Training, n_folds: int) -> None:
-    """That every fold can have a document of each class, and a group of its own."""
+    """Raise an error unless every fold can have a document of each class, and a group."""
     what, group = setting("folds", n_folds), training.columns.group
     if group is not None and len(np.unique(group)) < n_folds:
         raise SettingError(
-            f"{what}: the training part has {len(np.unique(group))} groups only, and each has to "
+            f"{what}: the training set has only {len(np.unique(group))} groups, and each has to "
             "be in one fold. Ask for fewer folds."
         )
     if not is_classes(training.kind):
@@ -127,47 +113,42 @@ def _check_folds(training: Training, n_folds: int) -> None:
         fewer = f"ask for {least} folds at most, " if least > 1 else ""
         raise SettingError(
             f"{what}: class {labels[np.argmin(often)]} has {least} document"
-            f"{'' if least == 1 else 's'} in the training part, and every fold needs one: {fewer}"
+            f"{'' if least == 1 else 's'} in the training set, and every fold needs one: {fewer}"
             "join rare classes, or leave them out."
         )
 
 
-def _grid(tuning: TuneOptions, options: ModelOptions) -> dict[str, list[Any]]:
-    """Topics, and shares where the model selects words."""
-    grid: dict[str, list[Any]] = {"n_topics": list(tuning.topics)}
-    if tuning.shares and options.model in SELECTING:
-        grid["inclusion_prior"] = list(tuning.shares)
-    return grid
+def check_stability(training: Training, model: Any, config: FitConfig) -> dict[str, Any] | None:
+    """What replicates in halves of the training set, as plain data; None if not asked for.
 
-
-def check_stability(training: Training, model: Any, options: ModelOptions) -> dict[str, Any] | None:
-    """What comes back in halves of the training part, as plain data; None if not asked for."""
-    if not options.stability:
+    A failure is a warning: the fitted model is still written.
+    """
+    if not config.stability:
         return None
     from topicfocus.selection import stability
 
-    training.remarks.say(
-        f"Stability: {2 * options.stability} fits to halves of the training part ..."
-    )
-    with lines_of(training.remarks):
+    log.info(f"Stability: {2 * config.stability} fits to halves of the training set ...")
+    try:
         found = stability(
             model,
             training.counts,
             training.y,
-            n_resamples=options.stability,
-            n_jobs=options.jobs,
-            checkpoint=training.checkpoint(STABILITY),
-            random_state=options.seed,
-            verbose=training.progress,
+            n_resamples=config.stability,
+            n_jobs=config.jobs,
+            random_state=config.seed,
+            verbose=config.progress,
             **training.columns.for_fit(),
         )
+    except ValueError as error:
+        warnings.warn(f"no {setting('stability')}: {error}", stacklevel=2)
+        return None
     return plain(found.to_dict(training.words.tolist()))
 
 
 def with_choice(
     outcome: Outcome, tuning: dict[str, Any] | None, stability: dict[str, Any] | None
 ) -> Outcome:
-    """The outcome with what tuning and stability found, in the result and on the page."""
+    """The outcome with the results of tuning and stability."""
     result, shown = dict(outcome.result), dict(outcome.shown)
     if tuning is not None:
         result["tuning"] = tuning
@@ -180,7 +161,7 @@ def with_choice(
 
 
 def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
-    """Every setting that did not fail, its numbers only: what the page draws."""
+    """Numbers of every setting that did not fail, for the page."""
     searched, figures = ("n_topics", "inclusion_prior"), ("score", "score_se", "words", "npmi")
     shown = (*searched, *figures, "agreement", "diversity", "jaccard")
     return [
@@ -193,7 +174,7 @@ def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
 def write_picture(path: Path, tuning: dict[str, Any]) -> bool:
     """The frontier as a picture; False where matplotlib is not installed."""
     try:
-        # Not pyplot's: a figure that nobody shows, in whatever thread this runs.
+        # Without pyplot, which keeps figures and needs the main thread.
         from matplotlib.figure import Figure
     except ImportError:
         return False
@@ -206,21 +187,16 @@ def write_picture(path: Path, tuning: dict[str, Any]) -> bool:
 
 
 def tune_file(
-    path: str | os.PathLike[str],
-    *,
-    tuning: TuneOptions = TuneOptions(),  # noqa: B008 - frozen
-    **settings: Any,
+    file: TuneConfig | str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **settings: Any
 ) -> Outcome:
-    """Choose topics and words on folds, then fit: what ``topicfocus tune FILE`` does.
+    """Choose topics and words by cross-validation, then fit: what ``topicfocus tune FILE`` does.
 
     Parameters
     ----------
-    path : path-like
-        As for `fit_file`.
-    tuning : TuneOptions, optional
-        What is tried, on how many folds.
+    file : path-like, sequence of path-like, or TuneConfig
+        The file or files to read, or all settings.
     **settings
-        All others of `fit_file`, but for ``topics`` and ``inclusion_prior``.
+        Fields of `TuneConfig`.
 
     Returns
     -------
@@ -229,20 +205,21 @@ def tune_file(
 
     Raises
     ------
-    SettingError, ReadError, OSError, Interrupted
+    SettingError, ReadError, OSError
         As `fit_file`.
 
     Examples
     --------
     With the file that the example of `fit_file` has written:
 
-    >>> from topicfocus.workflow import TuneOptions, tune_file
-    >>> tried = TuneOptions(topics=(2, 3), shares=(0.1, 0.2), folds=2)
-    >>> outcome = tune_file("reviews.csv", text="text", target="stars", tuning=tried)
+    >>> from topicfocus.workflow import tune_file
+    >>> outcome = tune_file(
+    ...     "reviews.csv", text="text", target="stars", topics=(2, 3), shares=(0.1, 0.2), folds=2
+    ... )
     >>> tuning = outcome.result["tuning"]
     >>> len(tuning["rows"]), sorted(tuning["chosen"])
     (4, ['inclusion_prior', 'n_topics'])
     """
-    from topicfocus.workflow.run import fit_file
+    from topicfocus.workflow.fit import run
 
-    return fit_file(path, topics="auto", tuning=tuning, **settings)
+    return run(file if isinstance(file, TuneConfig) else TuneConfig(file=file, **settings))  # type: ignore[arg-type]

@@ -1,221 +1,282 @@
-"""Write: the folder of a fit, whole or not at all. Imports nothing heavy before it writes."""
+"""Write results: a folder that appears when it is complete, and single files.
+
+A folder is filled under a temporary name beside its destination and renamed. Only files that a fit
+wrote and nobody changed are replaced: manifest.json lists them with their digests.
+"""
 
 from __future__ import annotations
 
 import glob
+import hashlib
+import io
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+import shutil
+import stat
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from itertools import product
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from topicfocus.workflow.config import config_text
-from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.interrupts import undoing
-from topicfocus.workflow.leftovers import remove_ours
-from topicfocus.workflow.manifest import (
-    CONFIG_FILE,
-    EXPLORER_FILE,
-    MANIFEST_FILE,
-    METRICS_FILE,
-    MODEL_FILE,
-    PICTURE_FILE,
-    PREDICTIONS_FILE,
-    RESULT_FILES,
-    Manifest,
-    describe,
-    not_ours,
-    read_manifest,
-    write_manifest,
-)
-from topicfocus.workflow.outputs import whole_file
-from topicfocus.workflow.remarks import Remarks
-from topicfocus.workflow.wording import setting
+from topicfocus.workflow.config_file import config_text
+from topicfocus.workflow.errors import SettingError, setting
 
 if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
 
+MANIFEST_FILE = "manifest.json"
+MODEL_FILE = "model.topicfocus"
+METRICS_FILE = "metrics.json"
+PREDICTIONS_FILE = "predictions.csv"
+TOPICS_FILE = "topics.csv"
+WORDS_FILE = "words.csv"
+CONFIG_FILE = "config.toml"
+EXPLORER_FILE = "explorer.html"
+PICTURE_FILE = "frontier.png"
+_FORMAT = "topicfocus result"
 _ENDINGS = (
-    *(".gz", ".bz2", ".xz", ".zip", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json"),
-    *(".parquet", ".pq", ".xlsx", ".xlsm", ".npz"),
+    *(".gz", ".bz2", ".xz", ".zip", ".zst", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json"),
+    *(".parquet", ".pq", ".xlsx", ".xlsm", ".npz", ".mtx"),
 )
 
 
-def default_folder(file: str) -> Path:
+def default_folder(file: str) -> str:
     """`reviews-topics` in the current folder for `somewhere/reviews.csv.gz`.
 
-    For a pattern, `parts/*.csv`, the name of its folder.
+    For a pattern such as `parts/*.csv`, the name of its folder.
     """
     if file == "-":
-        return Path("topicfocus-topics")
+        return "topicfocus-topics"
     path = Path(file)
     while glob.has_magic(path.name) and not path.exists():
         path = path.parent
     name = path.resolve().name
-    for ending in (*_ENDINGS, ".mtx"):
+    for ending in _ENDINGS:
         if name.lower().endswith(ending):
             name = name[: -len(ending)]
-    return Path(f"{name or 'topicfocus'}-topics")
+    return f"{name or 'topicfocus'}-topics"
 
 
-# ---- before long work --------------------------------------------------------------------------
+# ---- checks before long work -------------------------------------------------------------------
 
 
-def named(out: str | os.PathLike[str]) -> Path:
-    """A folder by a name that others can be put beside: also of "." and ".."."""
-    folder = Path(out)
-    if folder.name in ("", ".."):
-        folder = folder.resolve()
+def check_folder(out: str | os.PathLike[str], overwrite: bool, sources: Iterable[str]) -> Path:
+    """The folder to write, if nothing of that name exists or it is a result to be replaced.
+
+    `sources` are the files that are read; none of them is replaced.
+    """
+    folder = Path(os.path.realpath(out))
     if not folder.name:
         raise SettingError(f"{setting('out')} must be the name of a folder, got {str(out)!r}.")
+    _check_parent(folder)
+    found = _status(folder if Path(out).exists() else Path(out))
+    if found is None:
+        return folder
+    advice = f"Choose another folder with {setting('out')}"
+    if not stat.S_ISDIR(found.st_mode):
+        raise FileExistsError(f"{out} is not a folder. {advice}.")
+    if not overwrite:
+        raise FileExistsError(
+            f"{out} exists. {advice}, or replace it: {setting('overwrite', True)}."
+        )
+    if Path.cwd().is_relative_to(folder):
+        raise FileExistsError(f"{out} is the current folder, which is not replaced. {advice}.")
+    for source in sources:
+        if Path(os.path.realpath(source)).is_relative_to(folder):
+            raise FileExistsError(
+                f"{source} is read, and is in {out}: it is not replaced. {advice}."
+            )
+    _check_replaceable(folder)
     return folder
 
 
-def check_place(folder: Path) -> None:
-    """A folder of this name can be made, or is there."""
-    if os.path.lexists(folder) and not folder.is_dir():
-        raise FileExistsError(f"{folder} is not a folder. Choose another name: {setting('out')}.")
-    parent = folder.resolve().parent
-    if not parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {parent} to write into; create it first.")
-    if not os.access(parent, os.W_OK):
-        raise PermissionError(f"the folder {parent} cannot be written to.")
+def _check_parent(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write into; create it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"the folder {path.parent} cannot be written to.")
 
 
-def check_free(folder: Path, overwrite: bool, sources: Iterable[str] = ()) -> None:
-    """Nothing of that name is there, or a result whose files may be replaced.
+def _status(path: Path) -> os.stat_result | None:
+    """Status of a file or a link, None if there is none; an error for a name that is too long."""
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
 
-    `sources`, the files that are read, never are.
-    """
-    check_place(folder)
-    if not os.path.lexists(folder):
+
+def _check_replaceable(folder: Path) -> None:
+    """Raise an error unless the folder contains nothing but files of an earlier result."""
+    present = set(os.listdir(folder))
+    if not present:
         return
+    advice = f"Move it away, or choose another folder with {setting('out')}."
+    listed = _read_manifest(folder)
+    if listed is None:
+        raise FileExistsError(
+            f"{folder} was not written by topicfocus: it has no {MANIFEST_FILE} that lists its "
+            f"files, so nothing in it is replaced. {advice}"
+        )
+    other = sorted(
+        name
+        for name in present - {MANIFEST_FILE}
+        if name not in listed or _digest(folder / name) != listed[name]
+    )
+    if other:
+        raise FileExistsError(
+            f"{folder}: {', '.join(other)} was changed or added after the fit, so the folder is "
+            f"not replaced. {advice}"
+        )
+
+
+def _read_manifest(folder: Path) -> dict[str, str] | None:
+    """Files of a result with their digests; None if there is no manifest of ours."""
+    path = folder / MANIFEST_FILE
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        return None
+    files = content.get("files")
+    return files if isinstance(files, dict) else None
+
+
+def _digest(path: Path) -> str | None:
+    """SHA-256 of a regular file; None for anything else, links included."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        return None
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def check_file(path: str | os.PathLike[str], overwrite: bool, inputs: Iterable[Any] = ()) -> None:
+    """Raise an error unless `path` may be written; `inputs` are read and never replaced."""
+    place, advice = Path(path), f"Choose another {setting('out')}"
+    _check_parent(Path(os.path.realpath(place)))
+    if _status(place) is None:
+        return
+    if place.is_dir():
+        raise IsADirectoryError(f"{place} is a folder. {advice}, the name of a file.")
+    if place.exists() and not place.is_file():
+        raise FileExistsError(
+            f"{place} is not a regular file (a device or a pipe): it is not written to. {advice}."
+        )
+    target = Path(os.path.realpath(place))
+    for source in filter(None, inputs):
+        read = Path(os.path.realpath(source))
+        same = place.exists() and read.exists() and os.path.samefile(place, read)
+        if same or target.is_relative_to(read):
+            raise FileExistsError(
+                f"{place} is what is read ({source}): it is not replaced. {advice}."
+            )
     if not overwrite:
         raise FileExistsError(
-            f"{folder} exists. Choose another folder with {setting('out')}, or replace it with "
-            f"{setting('overwrite', True)}."
+            f"{place} exists. {advice}, or replace it: {setting('overwrite', True)}."
         )
-    if any(folder.iterdir()):
-        check_replaceable(folder)
-    for name, source in product(RESULT_FILES, sources):
-        if _is_same(folder / name, source):
-            raise FileExistsError(
-                f"{source} is what is read, and a file of {folder}: it is not replaced. Choose "
-                f"another {setting('out')}."
-            )
-
-
-def check_replaceable(folder: Path) -> Manifest:
-    """The manifest of a result that may be replaced; an error says why it may not.
-
-    --overwrite with a slip in --out must not cost somebody other things, nor notes in a result.
-    """
-    manifest = read_manifest(folder)
-    if manifest is None:
-        raise FileExistsError(
-            f"{folder} was not written by topicfocus, or by an older version: it has no "
-            f"{MANIFEST_FILE} that says which files are its own, so nothing in it is replaced. "
-            f"Move it away, or choose another {setting('out')}."
-        )
-    changed = not_ours(folder, manifest)
-    if changed:
-        raise FileExistsError(
-            f"{folder}: {', '.join(changed)} was changed or put there after the fit, so it is not "
-            f"replaced. Move it away, or choose another {setting('out')}."
-        )
-    return manifest
-
-
-def _is_same(path: Path, other: str) -> bool:
-    try:
-        return os.path.samefile(path, other)
-    except OSError:
-        return False
 
 
 # ---- writing -----------------------------------------------------------------------------------
 
 
 @contextmanager
-def writing(
-    folder: Path, fingerprint: str | None = None, whole: Callable[[], object] = lambda: None
-) -> Iterator[Path]:
-    """A new folder to fill, which takes the name `folder` when the block ends without error.
+def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Any]:
+    """A text file that appears when it is complete."""
+    from topicfocus.persistence.atomic import replacing
 
-    Where there is a result already, its files are replaced one by one, and what else is in the
-    folder stays where it is. Everything new is whole and on the disk before the first is; `whole`
-    is called then.
-    """
-    folder = folder.resolve()
-    temporary = folder.with_name(f".{folder.name}-{secrets.token_hex(6)}.tmp")
-    with undoing(partial(remove_ours, temporary)):
+    with replacing(path, overwrite=overwrite) as raw:
+        # Unpaired surrogates, which damaged texts may contain, cannot be encoded.
+        text = io.TextIOWrapper(
+            raw, encoding="utf-8", errors="replace", newline="", write_through=True
+        )
+        yield text
+        text.detach()  # flushed; `replacing` closes the file itself
+
+
+@contextmanager
+def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
+    """A temporary folder that is renamed to `folder` at the end, and removed after an error."""
+    temporary = folder.with_name(f".topicfocus-{secrets.token_hex(8)}.tmp")
+    try:
         temporary.mkdir()
         yield temporary
-        unknown = set(os.listdir(temporary)) - set(RESULT_FILES)
-        if unknown:  # of whoever adds a file to results: it would be nobody's
-            raise ValueError(f"{', '.join(sorted(unknown))} is missing in manifest.RESULT_FILES.")
-        new = describe(temporary, fingerprint)
-        write_manifest(temporary, new)
-        whole()
-        if folder.exists():
-            _replace(folder, temporary, new)
-        else:
+        _write_manifest(temporary)
+        if not folder.exists():
             temporary.rename(folder)
+        elif overwrite:
+            _check_replaceable(folder)
+            _swap(temporary, folder)
+        else:
+            raise FileExistsError(f"{folder} was created by another process during the fit.")
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _replace(folder: Path, temporary: Path, new: Manifest) -> None:
-    old = check_replaceable(folder) if any(folder.iterdir()) else Manifest({})
-    # Should the process be killed on the way, both the old file and the new one are ours.
-    names = dict.fromkeys((*old.files, *new.files))
-    both = {name: old.files.get(name, ()) + new.files.get(name, ()) for name in names}
-    write_manifest(folder, Manifest(both, whole=False))
-    for name in new.files:
-        os.replace(temporary / name, folder / name)
-    for name in old.files:
-        if name not in new.files:
-            (folder / name).unlink(missing_ok=True)
-    os.replace(temporary / MANIFEST_FILE, folder / MANIFEST_FILE)
+def _swap(temporary: Path, folder: Path) -> None:
+    """Put a new result in the place of an earlier one, which is then removed."""
+    old = temporary.with_suffix(".old")
+    folder.rename(old)
+    try:
+        temporary.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old)
 
 
-def write_outcome(
-    folder: Path, outcome: Outcome, remarks: Remarks, whole: Callable[[], object] = lambda: None
-) -> list[str]:
-    """Model, figures, predictions and the page; returns their names. `whole`: see `writing`."""
+def _write_manifest(folder: Path) -> None:
+    content = {
+        "format": _FORMAT,
+        "version": 1,
+        "about": "files written by topicfocus; only these are replaced by --overwrite",
+        "files": {path.name: _digest(path) for path in sorted(folder.iterdir())},
+    }
+    with _new_file(folder / MANIFEST_FILE) as stream:
+        stream.write(f"{json.dumps(content, indent=2)}\n")
+
+
+def _new_file(path: Path) -> Any:
+    return open(path, "x", encoding="utf-8", errors="replace", newline="")
+
+
+def write_outcome(folder: Path, outcome: Outcome, *, overwrite: bool) -> Outcome:
+    """Write model, metrics, predictions, tables, settings and page; the outcome says where."""
     import topicfocus
-    from topicfocus.workflow.predict import write_csv
+    from topicfocus.workflow.tables import write_csv
 
-    with writing(folder, outcome.fingerprint, whole) as temporary:
+    with new_folder(folder, overwrite=overwrite) as temporary:
         topicfocus.save(outcome.pipeline, temporary / MODEL_FILE)
-        with whole_file(temporary / METRICS_FILE) as stream:
+        with _new_file(temporary / METRICS_FILE) as stream:
             json.dump(outcome.result, stream, indent=2, ensure_ascii=False, allow_nan=False)
             stream.write("\n")
-        with whole_file(temporary / PREDICTIONS_FILE) as stream:
-            write_csv(outcome.predictions, stream)
-        for name, table in outcome.tables.items():
-            with whole_file(temporary / name) as stream:
+        tables = {PREDICTIONS_FILE: outcome.predictions, **outcome.tables}
+        for name, table in tables.items():
+            with _new_file(temporary / name) as stream:
                 write_csv(table, stream)
         if outcome.config is not None:
-            with whole_file(temporary / CONFIG_FILE) as stream:
+            with _new_file(temporary / CONFIG_FILE) as stream:
                 stream.write(config_text(outcome.config, folder))
         if "tuning" in outcome.result:
             from topicfocus.workflow.tune import write_picture
 
             write_picture(temporary / PICTURE_FILE, outcome.result["tuning"])
-        _write_page(temporary / EXPLORER_FILE, outcome, remarks)
-        return sorted([*(path.name for path in temporary.iterdir()), MANIFEST_FILE])
+        _write_page(temporary / EXPLORER_FILE, outcome)
+        written = sorted([*os.listdir(temporary), MANIFEST_FILE])
+    return replace(outcome, folder=folder, written=tuple(written))
 
 
-def _write_page(path: Path, outcome: Outcome, remarks: Remarks) -> None:
+def _write_page(path: Path, outcome: Outcome) -> None:
     from topicfocus.report import Explorer
 
-    # Names of columns are no text: without texts, words are picked from a list.
+    # A count matrix has no texts: on its page words are chosen from a list.
     model = outcome.pipeline if "texts" in outcome.shown else outcome.pipeline[-1]
     try:
         Explorer(model, **outcome.shown).save(path)
     except (ValueError, TypeError, ImportError) as error:
-        # The model is what was asked for; a page can be made from it later.
-        remarks.warn(f"no explorer page: {' '.join(str(error).split())}")
+        # The model is written anyway; `report` can make a page later.
+        warnings.warn(f"no explorer page: {' '.join(str(error).split())}", stacklevel=2)

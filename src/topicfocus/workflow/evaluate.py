@@ -1,8 +1,8 @@
-"""Judge: predictions on the held-out part, beside those of regressions on the same split."""
+"""Evaluate: held-out predictions of the model, next to those of regressions on the same split."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from topicfocus.workflow.predict import interval, predict
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.split import Parts
 
-#: The figure that says whether a model is of use, less being better, by the kind of target.
+#: The metric by which a model is compared with a constant (lower is better), by kind of target.
 _MAIN = {
     "real": ("rmse", "RMSE"),
     "ordinal": ("rmse", "RMSE"),
@@ -35,41 +35,42 @@ _MAIN = {
     "binary": ("log_loss", "log loss"),
     "classes": ("log_loss", "log loss"),
 }
-#: Intervals whose coverage of held-out targets is told.
+#: Prediction intervals whose coverage of held-out targets is measured.
 _LEVELS = (0.5, 0.8, 0.95)
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Predictions of the model for all documents, those of others, and held-out figures of all.
+class Evaluation:
+    """Predictions of the model for all documents, and held-out metrics of all models.
 
-    `others` are for the held-out documents; the first is the regression on all words, unless it was
-    left out (`words` is then None), and the last the best constant. `reliability` says how far the
-    model's own probabilities or intervals can be believed. `documents` are those that `predicted`
-    is of, where it is not of all.
+    `held_out` has the metrics by model: the model itself first, the best constant last. It is empty
+    without held-out documents. `reliability` has the coverage of intervals or the calibration of
+    probabilities. `words` are the held-out predictions of the regression on all words, if there is
+    one. `documents` are those that `predicted` has, if these are not all.
     """
 
     predicted: Predicted
-    others: list[Predicted]
-    held_out: dict[str, dict[str, float]]
-    reliability: dict[str, Any]
+    held_out: dict[str, dict[str, float]] = field(default_factory=dict)
+    reliability: dict[str, Any] = field(default_factory=dict)
     words: Predicted | None = None
     documents: np.ndarray | None = None
 
     def warnings(self, kind: str) -> list[str]:
-        """That the model is worse than a constant, where it is."""
+        """A warning if the model predicts worse than a constant."""
+        if not self.held_out:
+            return []
         (name, mine), (_, constant) = (list(self.held_out.items())[i] for i in (0, -1))
-        figure, label = _MAIN[kind]
-        if not mine[figure] > constant[figure]:
+        metric, label = _MAIN[kind]
+        if not mine[metric] > constant[metric]:
             return []
         return [
             f"{name} predicts the held-out documents worse than a constant does ({label} "
-            f"{mine[figure]:.4g} against {constant[figure]:.4g}): do not use its predictions. "
+            f"{mine[metric]:.4g} against {constant[metric]:.4g}): do not use its predictions. "
             "Check that texts and targets belong together, or try another model."
         ]
 
 
-def judge(
+def evaluate(
     model: Any,
     source: Source,
     counted: Counted,
@@ -79,20 +80,23 @@ def judge(
     *,
     baseline: bool = True,
     factor: np.ndarray | None = None,
-) -> Judged:
-    """Predict everything, compare on the held-out part; with regressions only if `baseline`.
+) -> Evaluation:
+    """Predict everything; compare with a constant and, with `baseline`, with regressions.
 
-    `factor` is what each document counts for by its class, for regressions and figures. How far
-    probabilities can be believed is asked of the documents as they are.
-    Of counts on disk only the held-out part is predicted, and the regression on all words, which
-    would need them in memory, is left out.
+    `factor` is the weight of each document due to its class, for regressions and metrics. The
+    calibration of probabilities is measured without it. For counts that are not in memory only the
+    held-out part is predicted, without the regression on all words.
     """
     kind, more = source.target.kind, source.columns
     train, test = parts
     stored = isinstance(counted.counts, PartedCounts)
+    if not len(test) and stored:
+        predicted = predict(model, take_rows(counted.counts, train), more.of(train))
+        return Evaluation(predicted, documents=train)
+    if not len(test):
+        return Evaluation(predict(model, counted.counts, more))
     if stored:
-        mine = predict(model, take_rows(counted.counts, test), more.of(test))
-        everyone = mine
+        everyone = mine = predict(model, take_rows(counted.counts, test), more.of(test))
     else:
         everyone = predict(model, counted.counts, more)
         mine = everyone.of(test)
@@ -104,28 +108,28 @@ def judge(
     others = [regression(kind, of_known, labelled, of_test, seed)] if compared else []
     words = others[0] if compared else None
     if baseline and more.covariates is not None:
-        # What words add is the difference to this one.
+        # The difference to this one is the contribution of the words.
         alone = [_inputs(None, source, part, factor) for part in (known, test)]
         others.append(regression(kind, alone[0], labelled, alone[1], seed))
     others.append(constant(kind, of_known, labelled, of_test, len(test)))
     labels = getattr(model, "classes_", getattr(model, "levels_", None))
     held_out = {
-        predicted.name: figures(kind, truth, predicted, labels, of_test.weight)
+        predicted.name: metrics(kind, truth, predicted, labels, of_test.weight)
         for predicted in (mine, *others)
     }
-    believed = reliability(model, truth, mine, more.of(test).weight)
-    return Judged(everyone, others, held_out, believed, words, test if stored else None)
+    reliable = reliability(model, truth, mine, more.of(test).weight)
+    return Evaluation(everyone, held_out, reliable, words, test if stored else None)
 
 
 def _plain(y: np.ndarray) -> np.ndarray:
-    """Labels with a type of their own; numbers have one."""
+    """Labels as an array of their own type, not of objects."""
     return np.array(y.tolist()) if y.dtype == object else y
 
 
 def reliability(
     model: Any, truth: np.ndarray, predicted: Predicted, weight: np.ndarray | None
 ) -> dict[str, Any]:
-    """Of classes: how far probabilities are from what happens. Of numbers: what intervals hold."""
+    """Calibration of probabilities for classes, coverage of intervals for numbers."""
     if not hasattr(model, "classes_"):
         out = {}
         for level in _LEVELS:
@@ -153,17 +157,14 @@ def _inputs(
     )
 
 
-def figures(
+def metrics(
     kind: str,
     truth: np.ndarray,
     predicted: Predicted,
     labels: Any,
     weight: np.ndarray | None = None,
 ) -> dict[str, float]:
-    """The figures of one model. `labels` are the classes, or the levels of an ordinal target.
-
-    A document of weight 2 counts like two copies of it, here as in the fit.
-    """
+    """Metrics of one model. `labels` are the classes, or the levels of an ordinal target."""
     if is_classes(kind):
         p = np.asarray(predicted.probabilities)
         return {
