@@ -30,7 +30,6 @@ SLOW_FILES = (
     "distributed",
     "cli",
     "adversity",
-    "reproduce/test_runs.py",
     "solvers/test_sort_and_cut.py",
     "test_pages.py",
     "report",
@@ -54,7 +53,6 @@ GROUPS = {
     "forked": (
         "cli/",
         "adversity/test_faults.py",
-        "reproduce/test_runs.py",
         "workflow/test_config.py",
         "workflow/test_interrupts.py",
     ),

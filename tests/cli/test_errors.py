@@ -224,5 +224,5 @@ def test_a_ctrl_c_that_looks_like_an_error_is_still_one(monkeypatch, capsys, loo
             raise looks_like("something went wrong inside") from error
 
     monkeypatch.setattr(cli, "_run", interrupted)
-    assert cli.main(["datasets"]) == 130
+    assert cli.main(["demo"]) == 130
     assert capsys.readouterr().err == "topicfocus: interrupted\n"

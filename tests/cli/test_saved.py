@@ -1,4 +1,4 @@
-"""predict, explain, demo on real reviews and datasets as commands."""
+"""predict, explain and demo on real reviews as commands."""
 
 import csv
 import json
@@ -190,17 +190,3 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
     assert (tmp_path / "o" / "model.topicfocus").is_file()
     page = (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
     assert "<title>What people write of films" in page
-
-
-def test_datasets(tmp_path, monkeypatch):
-    place = tmp_path / "yelp"
-    place.mkdir()
-    (place / "yelp.csv.gz").write_bytes(b"")
-    monkeypatch.setenv("TOPICFOCUS_DATA", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "none"))
-    done = topicfocus("datasets", "--json")
-    found = {row["name"]: row for row in json.loads(done.stdout)}
-    assert found["yelp"]["found"] == str(place)
-    assert found["imdb"]["found"] is None
-    assert all(row["licence"] for row in found.values())
-    assert "topicfocus[demo]" in topicfocus("datasets").stdout  # no markup

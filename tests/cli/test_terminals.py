@@ -131,7 +131,6 @@ def test_errors_are_printable(tmp_path):
         ("fit", "r.csv", f"--{HOSTILE}"),
         ("predict", f"{HOSTILE}.model", "r.csv"),
         ("explain", HOSTILE, "--text", "x", "--debug"),
-        ("datasets", "--download", HOSTILE),
     ):
         done = topicfocus(*arguments, cwd=tmp_path)
         assert done.returncode in (1, 2)
@@ -159,7 +158,7 @@ def closed(arguments, streams, tmp_path):
         (("explain", "m", "--text", "x"), ">&-", 2, "standard output is closed."),
         (("fit", "-", "--text", "a", "--target", "b"), "<&-", 1, "is empty"),
         (("fit", "none.csv"), ">&- 2>&-", 1, ""),
-        (("datasets",), ">&- <&- 2>&-", 2, ""),
+        (("explain", "m", "--text", "x"), ">&- <&- 2>&-", 2, ""),
     ],
 )
 def test_closed_streams(arguments, streams, code, said, tmp_path):

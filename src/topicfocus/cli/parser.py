@@ -38,8 +38,6 @@ def build_parser(fit_defaults: dict[str, Any] | None = None) -> argparse.Argumen
     parse_use.add_predict(commands)
     parse_use.add_explain(commands)
     parse_use.add_report(commands)
-    _reproduce(commands)
-    _datasets(commands)
     _cache(commands)
     _completion(commands)
     return parser
@@ -79,48 +77,6 @@ def _demo(commands: argparse._SubParsersAction) -> None:
     demo.add_argument("--out", metavar="DIR", help="also write the folder that fit writes (imdb)")
     demo.add_argument("--overwrite", action="store_true", help="replace the folder if it exists")
     options.add_common(demo)
-
-
-def _reproduce(commands: argparse._SubParsersAction) -> None:
-    reproduce = commands.add_parser(
-        "reproduce",
-        help="run the paper's experiments again: tables, figures and a page",
-        description="Run the paper's experiments and write DIR/RESULTS.md, tables/*.csv and "
-        "figures/*.png. Without a name, list them. Finished fits are kept in DIR/runs: after an "
-        "interrupt the same command goes on. Needs pip install 'topicfocus[reproduce]' and the "
-        "data (topicfocus datasets).",
-        epilog="Example: topicfocus reproduce all",
-    )
-    reproduce.add_argument(
-        "experiment",
-        nargs="?",
-        metavar="EXPERIMENT",
-        help="table, curves, topics, filtering, synthetic, top-words, posthoc, or all",
-    )
-    reproduce.add_argument(
-        "--quick",
-        action="store_true",
-        help="a look in minutes on fewer documents, words and splits, in DIR/quick",
-    )
-    reproduce.add_argument(
-        "--out", default="experiments", metavar="DIR", help="default experiments"
-    )
-    options.add_common(reproduce)
-
-
-def _datasets(commands: argparse._SubParsersAction) -> None:
-    datasets = commands.add_parser(
-        "datasets",
-        help="list the data sets that can be loaded, where they were found, and their licences",
-        description="Data sets are looked for in $TOPICFOCUS_DATA, then in the user's cache.",
-    )
-    datasets.add_argument(
-        "--download",
-        metavar="NAME",
-        nargs="+",
-        help="download these into the cache first, unless they are found (docs/datasets.md)",
-    )
-    options.add_common(datasets, jobs=False)
 
 
 def _cache(commands: argparse._SubParsersAction) -> None:

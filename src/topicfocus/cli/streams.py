@@ -10,7 +10,7 @@ from topicfocus.workflow.errors import SettingError
 
 _STREAMS = (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_WRONLY, "w"), ("stderr", os.O_WRONLY, "w"))
 #: Commands whose result is written to a file, too, or can be.
-_WRITING = ("demo", "fit", "report", "reproduce")
+_WRITING = ("demo", "fit", "report")
 
 
 def fill_streams() -> tuple[str, ...]:
