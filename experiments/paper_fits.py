@@ -117,7 +117,7 @@ class Plan:
 
     @property
     def curve_priors(self) -> tuple[float, ...]:
-        return (0.05, 0.10, 0.25, 0.50) if self.quick else (0.05, 0.10, 0.15, 0.25, 0.50)
+        return (0.10, 0.25, 0.50) if self.quick else (0.05, 0.10, 0.15, 0.25, 0.50)
 
     def grid(self, model: str) -> tuple[dict[str, Any], ...]:
         """Settings among which the validation part chooses."""
