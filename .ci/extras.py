@@ -93,50 +93,6 @@ def dask() -> None:
     assert model.n_features_in_ == reviews.counts.shape[1]
 
 
-def r() -> None:
-    """A file of R like the one of poliblog is prepared."""
-    from topicfocus.datasets import prepare
-
-    folder = Path(tempfile.mkdtemp())
-    source = folder / "poliblog5k.RData"
-    try:
-        import numpy as np
-        import pandas as pd
-        import rdata
-    except ImportError:
-        source.write_bytes(b"")
-    else:
-        meta = {
-            "rating": pd.Categorical(["Liberal", "Conservative"]),
-            "day": np.array([1, 9], dtype=np.int32),
-            "blog": pd.Categorical(["x", "y"]),
-        }
-        documents = [np.array(d, dtype=np.int32) for d in ([[1, 3], [2, 1]], [[2], [1]])]
-        objects = {
-            "poliblog5k.docs": documents,
-            "poliblog5k.voc": np.array(["beta", "alpha", "delta"]),
-            "poliblog5k.meta": pd.DataFrame(meta),
-        }
-        rdata.write_rda(source, objects)
-    prepare.poliblog({"poliblog5k.RData": source}, folder)
-    assert list(folder.glob("*.csv.gz"))
-
-
-def reproduce() -> None:
-    """Other packages' models on made-up reviews, the lexicon, and the library of the figures."""
-    from topicfocus.reproduce import MODELS, compare, opinion_lexicon
-    from topicfocus.reproduce.run import check_ready
-
-    sys.path.insert(0, str(REPOSITORY / "tests" / "support"))
-    from small_data import small_dataset
-
-    check_ready([])
-    peers = [name for name, model in MODELS.items() if model.package]
-    assert peers and opinion_lexicon() is not None
-    found = compare(small_dataset, models=peers, splits=1)
-    assert {row["model"] for row in found.rows} == set(peers)
-
-
 def benchmark() -> None:
     """Every module that a benchmark imports is there, Spark apart, which needs a Java."""
     import ast
@@ -149,8 +105,9 @@ def benchmark() -> None:
             for name in names:
                 here = REPOSITORY / "benchmarks" / f"{name}.py"
                 support = REPOSITORY / "tests" / "support" / f"{name}.py"
+                experiment = REPOSITORY / "experiments" / f"{name}.py"
                 spark = name.partition(".")[0] == "pyspark"
-                if not (here.exists() or support.exists() or spark):
+                if not (here.exists() or support.exists() or experiment.exists() or spark):
                     importlib.import_module(name)
 
 

@@ -13,25 +13,25 @@ import sys
 import time
 
 import numpy as np
+from data import real_data
 
 import topicfocus
-from topicfocus import datasets
 from topicfocus.metrics.baselines import Inputs, regression
 
 CASES = (
-    ("IMDB", datasets.load_imdb, {"target": "rating"}, "real"),
-    ("IMDB", datasets.load_imdb, {"target": "label"}, "binary"),
-    ("Yelp", datasets.load_yelp, {}, "real"),
+    ("IMDB", "imdb", {"target": "rating"}, "real"),
+    ("IMDB", "imdb", {"target": "label"}, "binary"),
+    ("Yelp", "yelp", {}, "real"),
 )
 
 
 def main() -> None:
     n_docs = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
     only = sys.argv[2:]
-    for name, load, settings, kind in CASES:
+    for name, source, settings, kind in CASES:
         if only and kind not in only:
             continue
-        data = load(**settings)
+        data = real_data().load(source, **settings)
         rows = np.random.default_rng(0).integers(data.train.counts.shape[0], size=n_docs)
         X, y = data.train.counts[rows], data.train.target[rows]
         regressor = kind == "real"

@@ -17,6 +17,7 @@ import time
 from typing import Any
 
 import numpy as np
+from data import real_data
 from scipy import sparse
 
 from topicfocus.metrics import coherence
@@ -26,10 +27,9 @@ TOP_N = 50
 
 def documents() -> tuple[list[list[str]], str]:
     """Token lists of all reviews."""
-    from topicfocus.datasets.sources import find_data, read_columns
-
     try:
-        rows = read_columns(find_data("imdb") / "imdb50k.csv.gz", "text")
+        loaders = real_data()
+        rows = loaders.read_columns(loaders.find_data("imdb") / "imdb50k.csv.gz", "text")["text"]
     except FileNotFoundError:
         rng = np.random.default_rng(0)
         share = 1 / np.arange(10, 60_010)
@@ -38,7 +38,7 @@ def documents() -> tuple[list[list[str]], str]:
         parts = np.split(words, np.cumsum(lengths)[:-1])
         return [[f"w{i}" for i in part] for part in parts], "Zipf's law"
     word = re.compile(r"\b\w\w+\b")
-    return [word.findall(text.replace("<br />", " ").lower()) for (text,) in rows], "IMDB"
+    return [word.findall(text.replace("<br />", " ").lower()) for text in rows], "IMDB"
 
 
 def count(texts: list[list[str]]) -> tuple[sparse.csr_array, list[str]]:

@@ -18,11 +18,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from data import real_data
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 
 from topicfocus import FocusedTopicRegressor, TopicSearchCV
-from topicfocus.datasets import load_yelp
 from topicfocus.selection.rule import RULES, choose
 
 GRID = {"n_topics": [3, 5, 10], "inclusion_prior": [0.05, 0.1, 0.2, 0.3, 0.4]}
@@ -44,7 +44,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
 
 
 def main() -> None:
-    data = load_yelp()
+    data = real_data().load("yelp")
     counts = sparse.csr_array(sparse.vstack([data.train.counts, data.valid.counts], format="csr"))
     target = np.concatenate([data.train.target, data.valid.target])
     n = int(sys.argv[1]) if len(sys.argv) > 1 else len(target)

@@ -15,7 +15,9 @@ import argparse
 import time
 from typing import Any
 
-from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, datasets
+from data import real_data
+
+from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.solvers.focus import fit as stages
 
 DEFAULT = ("yelp:10", "yelp:50", "eicu:6")
@@ -36,7 +38,7 @@ def main() -> None:
     if args.alike:
         stages.LEAST_DIVERSITY = 2.0
     for name, _, topics in (item.partition(":") for item in args.data):
-        data = getattr(datasets, f"load_{name}")()
+        data = real_data().load(name)
         cls = FocusedTopicRegressor if data.task == "regression" else FocusedTopicClassifier
         auto = cls(int(topics), random_state=0, n_jobs=1)
         auto.fit(data.train.counts[:300], data.train.target[:300])  # kernels are compiled

@@ -16,10 +16,9 @@ import argparse
 import time
 
 import numpy as np
-from data import zipf_counts
+from data import real_data, zipf_counts
 
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
-from topicfocus.datasets import load_newsgroups, load_yelp
 
 
 def seconds(work) -> tuple[float, float]:
@@ -31,7 +30,7 @@ def seconds(work) -> tuple[float, float]:
 
 def yelp():
     try:
-        part = load_yelp().train
+        part = real_data().load("yelp").train
         return part.counts, part.target, "yelp"
     except FileNotFoundError:
         counts = zipf_counts(7500, 4500, 60)
@@ -73,7 +72,7 @@ def many_topics(topics: list[int], rounds: int, with_peer: bool, share: float | 
 
 
 def many_classes(rounds: int, documents: int) -> None:
-    part = load_newsgroups().train
+    part = real_data().load("newsgroups").train
     some = np.random.default_rng(0).permutation(part.counts.shape[0])[:documents]
     counts, target = part.counts[some], part.target[some]
     model = FocusedTopicClassifier(20, random_state=0, n_jobs=2)

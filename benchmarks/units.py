@@ -9,16 +9,16 @@ and stars + 1e6, and whether kept words and topics are the same to the last bit.
 from __future__ import annotations
 
 import numpy as np
+from data import real_data
 
 import topicfocus
-from topicfocus import datasets
 
 MODELS = ("FocusedTopicRegressor", "PCSLDARegressor", "PFSLDARegressor", "SLDARegressor")
 UNITS = ((1, 0), (1e-6, 0), (1e-4, 0), (100, 0), (1000, 0), (1, 1e6), (1e-150, 0), (1e150, 0))
 
 
 def main() -> None:
-    data = datasets.load_yelp(split=0)
+    data = real_data().load("yelp")
     X, y = data.train.counts[:3000], data.train.target[:3000].astype(float)
     for name in MODELS:
         row, first = [], None

@@ -1,30 +1,25 @@
-"""The topics of real data sets, to be read: docs/themes.md.
+"""The topics of real data sets, to be read: writes docs/themes.md.
 
-    TOPICFOCUS_DATA=... python experiments/show_themes.py [yelp imdb ...]
-
-All of them take some minutes; each is on the page as soon as it is done.
+    python experiments/show_themes.py [yelp imdb ...]
 
 The focused model with its defaults, on training and validation part of split 0. For each topic:
-what it changes on the target's own scale where test documents are (`topic_effects`), its words, the
-dropped words it goes with, and three test documents that are most of it (by `composition`, of those
-with at least five relevant words), as their target and their relevant words: the texts themselves
-are not ours to show.
+the predicted difference on the scale of the target, over the topic proportions of test documents
+(`topic_effects`), its words, the dropped words that occur with it, and the three test documents
+with the largest token proportion of it (`composition`; of those with at least five relevant words),
+as their target and their relevant words: the texts themselves may not be redistributed.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import themes as bar
+from data import Dataset
+from runner import HERE, arguments, markdown, write_page
+from themes import TOPICS, fit_focused, load_data
 
-import topicfocus
-
-#: What people would say of the topics: written by hand, and kept.
+#: A section of comments that is written by hand, and kept.
 NOTES = "Would they nod?"
 TITLES = {
     "yelp": "Restaurants, stars (Yelp)",
@@ -39,28 +34,20 @@ TITLES = {
 
 
 def short(word: str) -> str:
-    """The end of a code, which says what it is."""
+    """The last part of a code, which says what it is."""
     return word.replace("/", "|").rsplit("|", 1)[-1].strip()
 
 
-def fitted(data: bar.Data, n_topics: int) -> Any:
-    regression = data.task == "regression"
-    cls = topicfocus.FocusedTopicRegressor if regression else topicfocus.FocusedTopicClassifier
-    model = cls(n_topics, random_state=0)
-    return model.fit(*data.train, X_val=data.valid[0], y_val=data.valid[1])
-
-
-def effects(model: Any, data: bar.Data) -> list[tuple[float, str]]:
-    """For each topic, what to sort by and what to say."""
-    found = model.topic_effects(data.test[0], as_frame=False)
+def differences(model: Any, data: Dataset) -> list[tuple[float, str]]:
+    """For each topic, the predicted difference and its text."""
+    found = model.topic_effects(data.test.counts, as_frame=False)
     out: list[tuple[float, str]] = [(-np.inf, "")] * len(model.components_)
     for i, k in enumerate(found["topic"]):
         low, high, change = (float(found[name][i]) for name in ("low", "high", "change"))
-        if data.task == "regression":
-            text = f"{low:.2f} → {high:.2f}"
-        else:
+        text = f"{low:.2f} → {high:.2f}"
+        if data.task != "regression":
             text = f"{low:.0%} → {high:.0%}"
-            if len(model.classes_) > 2:
+            if data.task == "multiclass":
                 text = f"{found['class'][i]} {text}"
             elif found["class"][i] != model.classes_[1]:
                 continue
@@ -69,59 +56,51 @@ def effects(model: Any, data: bar.Data) -> list[tuple[float, str]]:
     return out
 
 
-def documents(model: Any, data: bar.Data, k: int, made_of: np.ndarray) -> str:
-    counts, target = data.test
-    kept = model.selected_words_
-    rows = []
+def documents(model: Any, data: Dataset, k: int, proportions: np.ndarray) -> str:
+    counts, target, kept = data.test.counts, data.test.target, model.selected_words_
     enough = np.diff(counts[:, kept].indptr) >= 5
-    for d in np.argsort(-np.where(enough, made_of[:, k], -1.0), kind="stable")[:3]:
+    rows = []
+    for d in np.argsort(-np.where(enough, proportions[:, k], -1.0), kind="stable")[:3]:
         words = counts[[d]].indices
         words = words[kept[words]]
         words = words[np.argsort(-model.components_[k, words], kind="stable")][:6]
-        said = ", ".join(short(str(data.vocabulary[v])) for v in words)
-        rows.append(
-            f"{target[d]:g}: {said}" if data.task != "multiclass" else f"{target[d]}: {said}"
-        )
+        value = str(target[d]) if data.task == "multiclass" else f"{target[d]:g}"
+        rows.append(f"{value}: {', '.join(short(str(data.vocabulary[v])) for v in words)}")
     return "<br>".join(rows)
 
 
-def section(name: str) -> list[str]:
-    data = bar.load(name, 0)
-    model = fitted(data, bar.TOPICS[name])
-    made_of, said = model.composition(data.test[0]), effects(model, data)
+def section(name: str) -> str:
+    data = load_data(name, 0)
+    model = fit_focused(data, TOPICS[name], 0)
+    proportions, said = model.composition(data.test.counts), differences(model, data)
     words = model.top_words(10, data.vocabulary)
     context = model.context_words(6, data.vocabulary)
-    kept = int(model.selected_words_.sum())
-    share = model.inclusion_prior_
-    lines = ["", f"## {TITLES[name]}", ""]
-    kept_of = f"{kept:,} of {len(data.vocabulary):,} words kept, a share of {share:.2f}"
-    lines += [f"{kept_of} (version {topicfocus.__version__}, {date.today():%Y-%m-%d}).", ""]
-    lines += ["| changes | words | goes with | three documents |", "|---|---|---|---|"]
+    lines = []
     for k in np.argsort([-change for change, _ in said], kind="stable"):
         row = [said[k][1], ", ".join(map(short, words[k])), ", ".join(map(short, context[k]))]
-        row.append(documents(model, data, k, made_of))
-        lines.append("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |")
-    print(name, flush=True)
-    return lines
+        row.append(documents(model, data, k, proportions))
+        lines.append([cell.replace("|", "/") for cell in row])
+    kept = int(model.selected_words_.sum())
+    return (
+        f"{kept:,} of {len(data.vocabulary):,} words kept, an inclusion of "
+        f"{model.inclusion_prior_:.2f}.\n\n"
+        + markdown(["changes", "words", "goes with", "three documents"], lines)
+    )
 
 
 def main() -> None:
-    about = " ".join((__doc__ or "").split("\n\n")[3].split())
-    place = Path(__file__).parent.parent / "docs" / "themes.md"
+    args = arguments(__doc__, list(TITLES), 1)
+    place = HERE.parent / "docs" / "themes.md"
     before = place.read_text(encoding="utf-8") if place.exists() else ""
-    parts = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", before, re.M | re.S))
-    for name in sys.argv[1:] or TITLES:
-        parts[TITLES[name]] = "\n".join(section(name)[2:]) + "\n"
-        lines = [
-            "# Topics to read",
-            "",
-            f"Made by `python experiments/show_themes.py`. {about}",
-            "",
-        ]
-        for title in [*TITLES.values(), NOTES]:
-            if title in parts:
-                lines += [f"## {title}", parts[title].rstrip("\n"), ""]
-        place.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", before, re.M | re.S))
+    about = " ".join((__doc__ or "").split("\n\n")[2].split())
+    for name in args.data:
+        sections[TITLES[name]] = section(name)
+        parts = ["# Topics to read", f"Generated by `python experiments/show_themes.py`. {about}"]
+        for title in (t for t in [*TITLES.values(), NOTES] if t in sections):
+            parts += [f"## {title}", sections[title].strip()]
+        write_page(place, *parts)
+        print(name, flush=True)
 
 
 if __name__ == "__main__":

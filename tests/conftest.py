@@ -30,7 +30,6 @@ SLOW_FILES = (
     "distributed",
     "cli",
     "adversity",
-    "reproduce/test_runs.py",
     "solvers/test_sort_and_cut.py",
     "test_pages.py",
     "report",
@@ -53,7 +52,6 @@ GROUPS = {
     "forked": (
         "cli/",
         "adversity/test_faults.py",
-        "reproduce/test_runs.py",
     ),
 }
 

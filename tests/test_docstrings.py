@@ -25,7 +25,6 @@ MODULES = (
     "metrics",
     "persistence",
     "report",
-    "reproduce",
     "selection",
     "solvers",
     "text",

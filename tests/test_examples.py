@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from docstring_examples import Finder, modules_with_examples, run_examples
 from readers_names import names_of
-from small_sources import write_small
 
 import topicfocus
 
@@ -29,12 +28,6 @@ def test_examples_behind_a_decorator_are_found():
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """Tiny files in the format of every data set."""
-    return write_small(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """A working folder with what the example of `fit_file` has written."""
     folder = tmp_path_factory.mktemp("results")
@@ -48,8 +41,6 @@ def results(tmp_path_factory):
     "name", [name for name in modules_with_examples() if ".distributed." not in name]
 )
 def test_docstrings(name, request, tmp_path, monkeypatch):
-    if name.startswith("topicfocus.datasets."):
-        monkeypatch.setenv("TOPICFOCUS_DATA", str(request.getfixturevalue("data")))
     if name.startswith("topicfocus.workflow."):
         tmp_path = request.getfixturevalue("results")
     monkeypatch.chdir(tmp_path)  # an example may write a file
@@ -73,7 +64,7 @@ def programs():
 
 #: Blocks that go on with what the reader has: they are given it (`readers_names`).
 GO_ON = (
-    *("datasets.md-0", "datasets.md-1", "estimators.md-0", "estimators.md-2"),
+    *("estimators.md-0", "estimators.md-2"),
     *("explorer.md-0", "explorer.md-1", "explorer.md-2", "metrics.md-0", "persistence.md-0"),
     *("scale.md-0", "streaming.md-0", "text.md-0", "text.md-2", "workflow.md-0"),
 )
@@ -96,7 +87,6 @@ def test_pages(block, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     known = {"__name__": "example"}
     if name in GO_ON:
-        monkeypatch.setenv("TOPICFOCUS_DATA", str(request.getfixturevalue("data")))
         known |= names_of(name)
     exec(compile(block, "page", "exec"), known)
 

@@ -48,24 +48,6 @@ def search_figure(folder):
     plot_search([{"n_topics": 3, "words": 40, "score": 0.4}])
 
 
-def r_file(folder):
-    from topicfocus.datasets import prepare
-
-    prepare.poliblog({"poliblog5k.RData": folder / "none"}, folder)
-
-
-def figures_of_the_paper(folder):
-    from topicfocus.reproduce.run import check_ready
-
-    check_ready([])
-
-
-def peer(folder):
-    from topicfocus.reproduce import compare
-
-    compare(lambda split: None, models=["tomotopy SLDA"], splits=1)
-
-
 def cluster(folder):
     from topicfocus.distributed import connected
 
@@ -81,9 +63,6 @@ CASES = [
     ("plots", "matplotlib", figure),
     ("plots", "matplotlib", search_figure),
     ("dask", "distributed", cluster),
-    ("r", "rdata", r_file),
-    ("reproduce", "matplotlib", figures_of_the_paper),
-    ("reproduce", "tomotopy", peer),
 ]
 
 

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from data import load
 
-from topicfocus.datasets import find_data, load_pang_lee
 from topicfocus.metrics import coherence
 from topicfocus.metrics.coherence import document_coherences
 
@@ -161,10 +161,9 @@ def test_topics_in_groups_count_like_topics_alone(monkeypatch):
 def test_the_papers_measure_rewards_random_rare_words_of_real_reviews():
     # model.md's figures, 50 words drawn at random by their document frequency.
     try:
-        folder = find_data("pang_lee")
+        train = load("pang_lee", 0).train.counts
     except FileNotFoundError:
-        pytest.skip("TOPICFOCUS_DATA has no pang_lee")
-    train = load_pang_lee(0, path=folder).train.counts
+        pytest.skip("the data set pang_lee is not here")
     frequency = (train > 0).mean(axis=0)
     rng = np.random.default_rng(0)
     bands = ((0.003, 0.01, 3.82), (0.01, 0.03, 2.69), (0.03, 0.1, 1.34), (0.1, 1.0, 0.31))

@@ -5,7 +5,7 @@ import csv
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
-from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, datasets
+from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
 
@@ -25,9 +25,6 @@ def names_of(block):
     model = FocusedTopicRegressor(2, **small).fit(X, y)
     names = {"model": model, "X": X, "y": y, "counts": X, "target": y, "words": words}
     names |= {"vocabulary": words, "texts": texts, "stars": y, "token_lists": None}
-    if page == "datasets.md":
-        names |= dict.fromkeys(("train_texts", "valid_texts", "test_texts"), texts)
-        names["datasets"] = datasets
     if page == "explorer.md":
         pipeline = make_pipeline(CountVectorizer(), FocusedTopicRegressor(2, **small))
         names["model"] = pipeline.fit(texts, y)

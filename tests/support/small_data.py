@@ -1,10 +1,11 @@
-"""A small data set in three parts, of synthetic reviews, for tests of comparisons."""
+"""A small data set in three parts, of simulated reviews, for tests of experiments/."""
 
 from __future__ import annotations
 
 import numpy as np
+from data import Dataset, Part
 
-from topicfocus.datasets import Dataset, Part, make_reviews
+from topicfocus.datasets import make_reviews
 
 
 def small_dataset(split: int = 0, task: str = "regression", name: str = "pang_lee") -> Dataset:
@@ -18,11 +19,9 @@ def small_dataset(split: int = 0, task: str = "regression", name: str = "pang_le
         texts = [f"document {i}" for i in rows]
         parts.append(Part(corpus.counts[rows], np.asarray(corpus.target)[rows], texts))
     return Dataset(
+        name,
         *parts,
         vocabulary=tuple(corpus.vocabulary),
-        name=name,
-        source="synthetic",
-        licence="none",
         task=task,
         target_names=("rating",) if task == "regression" else ("no", "yes"),
     )

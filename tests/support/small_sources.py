@@ -1,12 +1,11 @@
-"""Tiny files in the format of each public data set, for loaders and their examples."""
+"""Tiny files in the format of each public data set of experiments/data.py."""
 
 import csv
 import gzip
 
 import numpy as np
+from data import DRUGS
 from scipy import sparse
-
-from topicfocus import datasets
 
 FILLER = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
 
@@ -168,7 +167,7 @@ def small_diabetes(root):
         "insulin": "Up",
         "metformin": "Steady",
     }
-    others = [drug for drug in datasets.health._DRUGS if drug not in known]
+    others = [drug for drug in DRUGS if drug not in known]
     header = [*known, *others, "patient_nbr", "readmitted"]
     rows = []
     for i in range(90):

@@ -1,0 +1,267 @@
+"""experiments/data.py: files are found, read, split and prepared; absent ones are reported."""
+
+import gzip
+import io
+import tarfile
+import zipfile
+
+import data
+import numpy as np
+import pandas as pd
+import pytest
+from small_sources import SMALL, WE8THERE, write_csv, write_small
+
+pytest.importorskip("pooch")
+PARTS = ("train", "valid", "test")
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return write_small(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """Neither a folder of data nor a cache."""
+    monkeypatch.delenv("TOPICFOCUS_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def parts(loaded):
+    return [getattr(loaded, name) for name in PARTS]
+
+
+@pytest.mark.parametrize("name", list(data.SOURCES))
+def test_absent_data_are_reported(name, nowhere):
+    with pytest.raises(FileNotFoundError) as error:
+        data.load(name)
+    said = str(error.value)
+    source = data.SOURCES[name]
+    assert source.files[0] in said and "TOPICFOCUS_DATA is not set" in said
+    assert source.origin in said
+    assert (f"python experiments/data.py {name}" in said) == (name != "yelp")
+
+
+def test_places_are_searched_in_order(nowhere, monkeypatch):
+    SMALL["yelp"](data._cache())
+    assert data.find_data("yelp").is_relative_to(nowhere / "cache")
+    SMALL["yelp"](nowhere / "own")
+    monkeypatch.setenv("TOPICFOCUS_DATA", str(nowhere / "own"))
+    assert data.find_data("yelp") == nowhere / "own" / "yelp"
+    assert data.find_data("yelp", data._cache()) == data._cache() / "yelp"
+    with pytest.raises(FileNotFoundError):
+        data.find_data("yelp", nowhere / "none")
+    with pytest.raises(ValueError, match="no data set is called 'yalp'"):
+        data.find_data("yalp")
+
+
+def test_other_columns_and_no_rows(nowhere):
+    write_csv(nowhere / "yelp" / "yelp.csv.gz", ["text"], [("a",)])
+    with pytest.raises(ValueError, match=r"has no column \['stars'\]"):
+        data.load("yelp", path=nowhere)
+    write_csv(nowhere / "yelp" / "yelp.csv.gz", ["text", "stars"], [])
+    with pytest.raises(ValueError, match="has no rows"):
+        data.load("yelp", path=nowhere)
+
+
+@pytest.mark.parametrize("name", list(data.SOURCES))
+def test_every_data_set(name, small):
+    loaded = data.load(name, 1, path=small)
+    for part in parts(loaded):
+        assert part.counts.shape == (len(part.target), len(loaded.vocabulary))
+        assert part.counts.has_canonical_format
+        assert part.texts is None or len(part.texts) == len(part.target)
+    again, other = data.load(name, 1, path=small), data.load(name, 2, path=small)
+    assert (again.train.counts != loaded.train.counts).nnz == 0
+    assert len(other.train.target) == len(loaded.train.target) or loaded.train.groups is not None
+    fewer = data.load(name, 1, path=small, max_docs=5)
+    assert fewer.train.counts.shape[0] == 5 and fewer.test.counts.shape == loaded.test.counts.shape
+
+
+def test_vocabulary_is_of_the_training_part():
+    texts = ["good film the"] * 10 + ["film"] * 9 + ["rare"] * 9
+    (train, test), words = data.count_texts([texts, ["new good good film"]])
+    assert words == ("good",)  # "film" is in over half of the documents, "rare" in fewer than 10
+    assert train.shape == (28, 1) and test.toarray().tolist() == [[2.0]]
+
+
+def test_sizes_and_groups():
+    assert [len(rows) for rows in data.random_parts(5006, 0)] == [3754, 626, 626]
+    assert [len(rows) for rows in data.random_parts(10, 0, (0.9, 0.1))] == [9, 1]
+    groups = np.repeat(np.arange(40), 3)
+    found = [set(groups[rows]) for rows in data.group_parts(groups, 0)]
+    assert not found[0] & found[1] and not found[0] & found[2] and len(set.union(*found)) == 40
+
+
+def test_targets(small):
+    pang_lee = data.load("pang_lee", path=small)
+    assert set(np.concatenate([p.target for p in parts(pang_lee)])) == {1, 4, 6, 8, 10}
+    labels = data.load("pang_lee", path=small, target="label3")
+    assert labels.task == "multiclass" and labels.target_names == ("0", "1", "2")
+    assert data.load("imdb", path=small).task == "binary"
+    assert data.load("imdb", path=small, target="rating").target_names == ("rating",)
+    own = data.load("imdb", path=small, own_test=True)
+    assert [len(part.target) for part in parts(own)] == [90, 10, 60]
+    assert "br" not in own.vocabulary
+    assert len(data.load("newsgroups", path=small).test.target) == 40
+    sides = data.load("poliblog", path=small)
+    assert sides.target_names == ("Liberal", "Conservative")
+    assert sum(part.target.sum() for part in parts(sides)) == 20
+
+
+def test_we8there(small):
+    loaded = data.load("we8there", path=small)
+    order = np.random.default_rng(0).permutation(16)
+    np.testing.assert_array_equal(loaded.train.counts.toarray(), WE8THERE[order[:12]])
+    np.testing.assert_array_equal(loaded.train.target[:, 0], 1 + order[:12] % 5)
+    assert loaded.vocabulary == ("veri good", "go back", "dine room")
+
+
+def test_eicu_codes(small):
+    loaded = data.load("eicu", path=small)
+    assert loaded.vocabulary == (
+        "ad:admission diagnosis|Sepsis",
+        "dx:a|b c, d",
+        "hx:notes/CHF",
+        "rx:HICL 77",  # a number without a name
+        "rx:aspirin",  # less frequent than "ASPIRIN 81 MG", but without a dose
+        "rx:saline 0.9%",  # a name without a number
+        "tx:ventilation",
+    )
+    assert loaded.train.counts.max() == 1
+    # Without stay 7, whose status is unknown, and 9, which has no codes.
+    assert sum(len(part.target) for part in parts(loaded)) == 118
+    assert sum(part.target.sum() for part in parts(loaded)) == 12
+    groups = [set(part.groups) for part in parts(loaded)]
+    assert not groups[0] & groups[1] and not groups[0] & groups[2]
+
+
+def test_diabetes_codes(small):
+    loaded = data.load("diabetes", path=small)
+    assert loaded.vocabulary == (
+        *("a1c:>8", "age:[70-80)", "discharge:Discharged to home", "drug_change:Ch", "icd9:008"),
+        *("icd9:250", "payer:MC", "rx:insulin:Up", "rx:metformin:Steady"),
+        *("source:Physician Referral", "specialty:Cardiology"),
+    )
+    assert sum(len(part.target) for part in parts(loaded)) == 80  # without death and hospice
+    soon = data.load("diabetes", path=small, target="<30")
+    assert sum(part.target.sum() for part in parts(soon)) == 30
+    with pytest.raises(ValueError, match='target must be "any" or "<30"'):
+        data.load("diabetes", path=small, target="never")
+
+
+# ---- publishers' files ---------------------------------------------------------------------------
+
+
+def make_tar(path, members):
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+
+
+def without_digests(monkeypatch, name):
+    source = data.SOURCES[name]
+    monkeypatch.setitem(data.SOURCES, name, data.Source(**{**vars(source), "digests": ()}))
+
+
+def test_prepare_pang_lee_checks_the_content(tmp_path, monkeypatch):
+    values = {"id": "7", "rating": ".5", "label.3class": "1", "label.4class": "2", "subj": "a text"}
+    critics = ("Dennis+Schwartz", "James+Berardinelli", "Scott+Renshaw", "Steve+Rhodes")
+    make_tar(
+        tmp_path / "scale_data.tar.gz",
+        [(f"scaledata/{c}/{k}.{c}", f"{v}\n".encode()) for c in critics for k, v in values.items()],
+    )
+    with pytest.raises(ValueError, match="has other content than the data of the published"):
+        data.prepare("pang_lee", [tmp_path / "scale_data.tar.gz"], tmp_path)
+    assert (tmp_path / "pang_lee.csv.gz.wrong").exists()
+    without_digests(monkeypatch, "pang_lee")
+    data.prepare("pang_lee", [tmp_path / "scale_data.tar.gz"], tmp_path)
+    found = pd.read_csv(tmp_path / "pang_lee.csv.gz")
+    assert found["critic"].tolist() == [c.replace("+", " ") for c in critics]
+    assert found["rating"].unique() == [0.5] and found["text"].unique() == ["a text"]
+
+
+def test_prepare_imdb(tmp_path):
+    names = ("train/pos/10_8", "train/pos/9_7", "test/neg/0_1", "train/unsup/0_0")
+    members = [(f"aclImdb/{name}.txt", f"été {name}".encode()) for name in names]
+    make_tar(tmp_path / "imdb.tar.gz", members)
+    data.prepare("imdb", [tmp_path / "imdb.tar.gz"], tmp_path)
+    found = pd.read_csv(tmp_path / "imdb50k.csv.gz")
+    assert found["text"].tolist() == ["été test/neg/0_1", "été train/pos/9_7", "été train/pos/10_8"]
+    assert found["label"].tolist() == [0, 1, 1] and found["rating"].tolist() == [1, 7, 8]
+
+
+def test_prepare_the_others(tmp_path, monkeypatch):
+    for name in ("newsgroups", "diabetes", "eicu", "poliblog"):
+        without_digests(monkeypatch, name)
+    (tmp_path / "a.txt").write_text("sci.space\tone two\n")
+    (tmp_path / "b.txt").write_text("rec.autos\tthree\n")
+    data.prepare("newsgroups", [tmp_path / "a.txt", tmp_path / "b.txt"], tmp_path)
+    rows = pd.read_csv(tmp_path / "20newsgroups.csv.gz").to_numpy().tolist()
+    assert rows == [["sci.space", "one two", "train"], ["rec.autos", "three", "test"]]
+    with zipfile.ZipFile(tmp_path / "uci.zip", "w") as archive:
+        archive.writestr("dataset/diabetic_data.csv", "a\n1\n")
+        archive.writestr("dataset/IDS_mapping.csv", "b\n")
+    data.prepare("diabetes", [tmp_path / "uci.zip"], tmp_path)
+    assert gzip.decompress((tmp_path / "diabetic_data.csv.gz").read_bytes()) == b"a\n1\n"
+    assert (tmp_path / "IDs_mapping.csv").read_text() == "b\n"
+    write_csv(tmp_path / "raw" / "admissionDx.csv.gz", ["AdmitDxPath "], [(" x ",)])
+    data.prepare("eicu", [tmp_path / "raw" / "admissionDx.csv.gz"], tmp_path)
+    assert pd.read_csv(tmp_path / "admissiondx.csv.gz")["admitdxpath"].tolist() == ["x"]
+
+
+def test_prepare_poliblog(tmp_path, monkeypatch):
+    rdata = pytest.importorskip("rdata")
+    without_digests(monkeypatch, "poliblog")
+    meta = {"rating": pd.Categorical(["Liberal"]), "day": np.array([9], dtype=np.int32)}
+    objects = {
+        "poliblog5k.docs": [np.array([[1, 3], [2, 1]], dtype=np.int32)],
+        "poliblog5k.voc": np.array(["beta", "alpha", "delta"]),
+        "poliblog5k.meta": pd.DataFrame({**meta, "blog": pd.Categorical(["x"])}),
+    }
+    rdata.write_rda(tmp_path / "p.RData", objects)
+    data.prepare("poliblog", [tmp_path / "p.RData"], tmp_path)
+    rows = pd.read_csv(tmp_path / "poliblog5k.csv.gz").to_numpy().tolist()
+    assert rows == [["Liberal", 9, "x", "beta beta delta"]]
+
+
+def test_a_download_with_another_checksum_is_refused(nowhere, monkeypatch):
+    (nowhere / "served").write_bytes(b"not the archive")
+
+    def retrieve(url, known_hash, fname, path):
+        assert known_hash == data.SOURCES["imdb"].downloads[0]["sha256"]
+        raise ValueError("SHA256 hash of downloaded file does not match the known hash")
+
+    monkeypatch.setattr("pooch.retrieve", retrieve)
+    with pytest.raises(ValueError, match="does not match"):
+        data.download("imdb")
+
+
+def test_digests_ignore_blanks_and_missing_values():
+    one = pd.DataFrame({"a": ["x  y", "NA"], "b": ["1", "2"]})
+    other = pd.DataFrame({"a": [" x y", ""], "b": ["1", "2"]})
+    assert data.content_digest(one) == data.content_digest(other)
+    assert data.content_digest(one) != data.content_digest(one[::-1])
+    assert data.content_digest(one, ordered=False) == data.content_digest(one[::-1], ordered=False)
+
+
+@pytest.mark.parametrize("name", [n for n, s in data.SOURCES.items() if s.digests])
+def test_digests_of_the_real_data(name):
+    try:
+        folder = data.find_data(name)
+    except FileNotFoundError:
+        pytest.skip(f"the data set {name} is not here")
+    for check in data.SOURCES[name].digests:
+        table = data.read_columns(folder / check["file"], *check["columns"])
+        assert data.content_digest(table, ordered=name != "eicu") == check["sha256"]
+
+
+def test_sizes_of_the_real_data():
+    try:
+        loaded = data.load("pang_lee")
+    except FileNotFoundError:
+        pytest.skip("the data set pang_lee is not here")
+    assert [part.counts.shape for part in parts(loaded)] == [(3754, 7819), (626, 7819), (626, 7819)]
