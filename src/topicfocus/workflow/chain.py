@@ -22,8 +22,8 @@ from topicfocus.workflow.fit import (
     finished_before,
     fit_model,
 )
-from topicfocus.workflow.gaps import say_gaps
 from topicfocus.workflow.judge import judge
+from topicfocus.workflow.missing_covariates import report_missing
 from topicfocus.workflow.models import target_values
 from topicfocus.workflow.options import CountOptions, ModelOptions
 from topicfocus.workflow.outcome import Outcome, make_outcome
@@ -69,7 +69,7 @@ def fit_source(
     train, _ = parts
     counted = choose_words(source, train, counting, remarks)
     y, counts = target_values(target), take_rows(counted.counts, train)
-    say_gaps(source.columns, train, remarks)
+    report_missing(source.columns, train, remarks)
     scratch = getattr(source.counts, "scratch", None)  # of a store
     _check_size(counts, target, options, remarks, None if scratch is None else scratch.limit)
     store = mark = None

@@ -16,7 +16,7 @@ from topicfocus.families import target_kind
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import NO_COLUMNS, Columns
-from topicfocus.workflow.gaps import Gaps
+from topicfocus.workflow.missing_covariates import MissingCovariates
 from topicfocus.workflow.models import Saved, as_saved
 from topicfocus.workflow.options import ReadOptions
 from topicfocus.workflow.read import Paths, open_new
@@ -160,10 +160,10 @@ def predict_blocks(
         )
 
     def blocks() -> Iterator[Table]:
-        known, gaps = [], Gaps(names)
+        known, missing = [], MissingCovariates(names)
         for block in table:
             columns = Columns.read(names, block)
-            gaps.add(columns)
+            missing.add(columns)
             rows = {"row": block.rows}
             if len(table.files) > 1:
                 rows = {"file": np.full(len(block), block.path, dtype=object), **rows}
@@ -171,7 +171,7 @@ def predict_blocks(
             known.append(found["relevant_words"])
             yield found
         _say_few(estimator, known, said)
-        gaps.say("the median of the fit stands there", said)
+        missing.report("replaced by the median of the training set", said)
         if table.n_skipped:
             said.say(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 
