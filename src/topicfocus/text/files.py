@@ -98,9 +98,12 @@ def open_bytes(path: str) -> io.BufferedReader:
 
 
 def open_text(path: str, encoding: str) -> io.TextIOWrapper:
-    """A file as a stream of text; bytes that are not in the encoding become lone surrogates."""
+    """A file as a stream of text; bytes that are not in the encoding become lone surrogates.
+
+    All line ends are ``\\n``.
+    """
     errors = "surrogateescape" if extends_ascii(encoding) else "strict"
-    return io.TextIOWrapper(open_bytes(path), _with_mark(encoding), errors, newline="")
+    return io.TextIOWrapper(open_bytes(path), _with_mark(encoding), errors)
 
 
 def read_head(path: str) -> bytes:

@@ -37,7 +37,9 @@ from topicfocus.text.numbers import parse_number
 BLOCK_CHARACTERS = 1 << 23
 #: Rows of the first piece of a CSV file; the size of the next ones follows from its texts.
 _FIRST_ROWS = 500
-_LONG_ROW = re.compile(r"line (\d+): expected (\d+) fields, saw (\d+)")
+_LONG_ROW = re.compile(r"line (\d+): expected \d+ fields, saw (\d+)")
+#: The last field of each row that is given to pandas.
+_MARK = "\x1e"
 _DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 _TEXT_FILES = (".txt", ".text")
 
@@ -133,20 +135,46 @@ def _read_header(stream: io.TextIOWrapper, delimiter: str, path: str) -> tuple[s
     raise ReadError(f"{path} is empty: it contains only blank lines.")
 
 
+class _MarkedRows:
+    """A stream with a last field added to each row: pandas fills rows that have too few fields.
+
+    The mark is also inserted at line breaks inside quotes, where `unmark` removes it.
+    """
+
+    def __init__(self, stream: io.TextIOWrapper, delimiter: str) -> None:
+        self._stream, self._end = stream, f"{delimiter}{_MARK}\n"
+        self._in_line = False
+
+    def read(self, size: int = -1) -> str:
+        data = self._stream.read(size)
+        if data:
+            self._in_line = data[-1] != "\n"
+            return data.replace("\n", self._end)
+        last, self._in_line = self._end if self._in_line else "", False
+        return last
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.read, "")
+
+    def unmark(self, values: list[str]) -> list[str]:
+        return [v.replace(self._end, "\n") if _MARK in v else v for v in values]
+
+
 def _read_csv(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
     """Pieces of a delimited file, parsed by pandas."""
+    n = len(source.columns)
     places = {name: source.columns.index(name) for name in request.names}
     with files.open_text(source.place, request.encoding) as stream:
         _read_header(stream, source.delimiter, source.path)
+        marked = _MarkedRows(stream, source.delimiter)
         reader = pd.read_csv(
-            stream,
+            marked,
             sep=source.delimiter,
             header=None,
-            names=range(len(source.columns)),
+            names=range(n + 1),
             index_col=False,
             dtype=object,
             keep_default_na=False,
-            skip_blank_lines=False,  # so that row numbers are those of the file
             on_bad_lines="warn",
             encoding_errors="surrogateescape",
             iterator=True,
@@ -156,10 +184,17 @@ def _read_csv(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
             numbers = np.arange(first, first + len(frame) + len(long), dtype=np.int64)
             numbers = numbers[~np.isin(numbers, long)][: len(frame)]
             first = int(numbers[-1]) + 1 if len(numbers) else first
-            filled = ~(frame == "").all(axis=1).to_numpy()
-            frame = frame[filled]
-            columns = {name: frame[place].tolist() for name, place in places.items()}
-            yield Rows(numbers[filled], columns)
+            good = (frame[n] == _MARK).to_numpy()
+            for i in np.flatnonzero(~good).tolist():
+                fields = (frame.iloc[i] == _MARK).to_numpy().argmax()
+                if fields > 1 or frame.iat[i, 0]:  # not a blank line
+                    what = f"{fields} fields where the header has {n}. Correct it."
+                    bad.report(f"{source.path}, row {numbers[i]}: {what}")
+            if n == 1:
+                good &= (frame[0] != "").to_numpy()  # a blank line, or an empty text
+            frame = frame[good]
+            columns = {name: marked.unmark(frame[p].tolist()) for name, p in places.items()}
+            yield Rows(numbers[good], columns)
             characters = max(1, sum(map(len, columns[request.text or ""])))
             wanted = size * BLOCK_CHARACTERS // characters
             size = min(max(1, wanted), 20 * size, request.block_rows)
@@ -179,22 +214,19 @@ def _next_frame(
             raise ReadError(f"{source.path}{_parser_message(str(error))}") from None
     for warning in noted:
         message = str(warning.message)
+        advice = f"Quote texts that contain a {_DELIMITERS.get(source.delimiter, 'delimiter')}."
         if message.startswith("Length of header"):
             raise ReadError(
-                f"{source.path}, row 1: more fields than the {len(source.columns)} columns of the "
-                f"header. {_quote_advice(source.delimiter)}"
+                f"{source.path}, row 1: more than the {len(source.columns)} fields of the header. "
+                f"{advice}"
             )
-        for line, expected, found in _LONG_ROW.findall(message):
+        for line, found in _LONG_ROW.findall(message):
             long.append(int(line))
             bad.report(
-                f"{source.path}, row {line}: {found} fields where the header has {expected}. "
-                f"{_quote_advice(source.delimiter)}"
+                f"{source.path}, row {line}: {int(found) - 1} fields where the header has "
+                f"{len(source.columns)}. {advice}"
             )
     return frame
-
-
-def _quote_advice(delimiter: str) -> str:
-    return f"Quote texts that contain a {_DELIMITERS.get(delimiter, repr(delimiter))}."
 
 
 def _parser_message(error: str) -> str:

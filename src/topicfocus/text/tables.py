@@ -274,8 +274,8 @@ def read_table(
 
     Notes
     -----
-    Row 1 is the first row below the header; blank rows count. CSV rows with fewer fields than the
-    header have missing values in the other columns, as in pandas; rows with more are unreadable.
+    Row 1 is the first row below the header, and blank rows count: in a CSV file without line breaks
+    inside quotes, row N is line N + 1.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def _check_settings(
         raise ReadError("no file was named.")
     if format is not None and format not in FORMATS:
         raise ReadError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\x1e'):
         raise ReadError(f"delimiter must be one character other than a quote, got {delimiter!r}.")
     if separator == "":
         raise ReadError("separator must be one character or more.")
