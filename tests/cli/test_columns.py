@@ -117,7 +117,7 @@ def test_a_gap_in_a_covariate_is_filled_and_said(data, folder, tmp_path):
     gaps = with_gaps(data, tmp_path / "gap.csv", "year", [3])
     done = topicfocus("predict", folder, gaps)
     assert done.returncode == 0, done.stderr
-    assert "'year' is missing in 1 of 600 documents: the median of the fit stands" in done.stderr
+    assert "'year' is missing in 1 of 600 documents: replaced by the median" in done.stderr
     found = float(list(csv.DictReader(done.stdout.splitlines()))[2]["prediction"])
     table = rows_of(data)
     train = [
@@ -143,7 +143,7 @@ def test_gaps_in_a_fit_are_a_covariate_of_their_own(data, tmp_path):
     columns = (*COLUMNS, "--covariates", "year,price", "--weight", "weight", "--topics", 2)
     done = topicfocus("fit", gaps, *columns, "--out", tmp_path / "o")
     assert done.returncode == 0, done.stderr
-    assert "'year' is missing in 150 of 600 documents: the median of the training" in done.stderr
+    assert "'year' is missing in 150 of 600 documents: replaced by the median of the" in done.stderr
     assert "year is missing" in done.stdout
     result = json.loads((tmp_path / "o" / "metrics.json").read_text())
     filled = {row["name"]: row.get("filled_with") for row in result["covariates"]}
@@ -169,7 +169,7 @@ def test_gaps_that_nothing_can_stand_for(data, tmp_path):
     given = ("fit", gaps, *COLUMNS, "--covariates", "year", "--weight", "weight")
     done = topicfocus(*given, "--out", tmp_path / "o")
     assert done.returncode == 1
-    assert "row 3 (line 4): 'weight' is missing" in done.stderr
+    assert "row 3: 'weight' is missing" in done.stderr
     gaps = with_gaps(data, tmp_path / "all.csv", "year", range(1, 601))
     done = topicfocus("fit", gaps, *COLUMNS, "--covariates", "year", "--out", tmp_path / "o")
     assert done.returncode == 1

@@ -145,7 +145,7 @@ def test_a_mistyped_number_is_an_error_and_can_be_skipped(value):
     assert "--skip-bad" in message and "--kind classes" in message
     assert len(message) < 300
     target = detect_target(ratings(value), skip_bad=True)
-    assert target.kind == "real" and "1 skipped" in target.sentence
+    assert target.kind == "real" and "1 left out" in target.sentence
     ((place, what),) = target.bad
     assert place == 100 and np.isnan(target.values[100]) and np.isnan(target.values).sum() == 1
     assert what.startswith("the target is '")

@@ -104,7 +104,7 @@ class BadRows:
     def report(self, message: str) -> None:
         """Count a row, or raise."""
         if not self.skip:
-            raise ReadError(f"{message} Or skip such rows: skip_bad=True (--skip-bad).")
+            raise ReadError(f"{message} Or leave such rows out: skip_bad=True (--skip-bad).")
         self.n += 1
         if len(self.messages) < MOST_MESSAGES:
             self.messages.append(message)

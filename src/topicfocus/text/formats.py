@@ -188,7 +188,8 @@ def _read_csv(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
             for i in np.flatnonzero(~good).tolist():
                 fields = (frame.iloc[i] == _MARK).to_numpy().argmax()
                 if fields > 1 or frame.iat[i, 0]:  # not a blank line
-                    what = f"{fields} fields where the header has {n}. Correct it."
+                    noun = "field" if fields == 1 else "fields"
+                    what = f"{fields} {noun} where the header has {n}. Correct it."
                     bad.report(f"{source.path}, row {numbers[i]}: {what}")
             if n == 1:
                 good &= (frame[0] != "").to_numpy()  # a blank line, or an empty text

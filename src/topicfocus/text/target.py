@@ -205,7 +205,7 @@ def detect_target(
         why += f", {column.n_commas:,} of them with a decimal comma"
     n_missing = int(np.sum(column.codes < 0))
     more = f"; {n_missing - len(bad)} missing" if n_missing > len(bad) else ""
-    more += f"; {len(bad)} skipped" if bad else ""
+    more += f"; {len(bad)} left out" if bad else ""
     if chosen in ("binary", "classes"):
         codes, labels = _classes(chosen, column, as_text)
         sentence = _class_sentence(chosen, why, labels, column) + more
@@ -371,7 +371,7 @@ def _errors_message(column: _Column, kind: str | None) -> str:
         said = f"{column.name} is numbers, but {n:,} of {column.n_values:,} values {are} not: "
         said += f"{', '.join(listed)}{more}{detail}"
         labels = " If these are labels: kind='classes' (--kind classes)."
-    skip = ", or skip such rows: skip_bad=True (--skip-bad)"
+    skip = ", or leave such rows out: skip_bad=True (--skip-bad)"
     if kind is None and n > column.n_values * FEW:
         skip = ""  # too many to be mistakes
     return f"{said}. Correct or empty them{skip}.{labels}"
