@@ -28,7 +28,7 @@ def body(rows=40, stars=None):
 
 CASES = {
     "column": (b"id,text,star\n1,a,2\n", "no column 'stars'. Did you mean 'star'?"),
-    "row": (body().encode() + b"x\n", "row 41 (line 42): 1 field"),
+    "row": (body().encode() + b"x\n", "row 41: 1 field"),
     "encoding": (body().encode() + b"9,caf\xe9,3\n", "--encoding latin-1"),
     "empty": (b"", "is empty"),
     "header": (b"id,text,stars\n", "has a header but no rows"),

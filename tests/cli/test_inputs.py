@@ -146,10 +146,10 @@ def test_decimal_commas_are_read(rows, tmp_path):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("3,5", "row 3 (line 4): 'id' is '3,5', a number with a decimal comma. Write digits and"),
-        ("1e300", "row 3 (line 4): 'id' is '1e300', too large"),
-        ("2024-03-01", "row 3 (line 4): 'id' is '2024-03-01', a date or time"),
-        ("many", "row 3 (line 4): 'id' is 'many', not a number. Turn categories into"),
+        ("3,5", "row 3: 'id' is '3,5', a number with a decimal comma. Write digits and"),
+        ("1e300", "row 3: 'id' is '1e300', too large"),
+        ("2024-03-01", "row 3: 'id' is '2024-03-01', a date or time"),
+        ("many", "row 3: 'id' is 'many', not a number. Turn categories into"),
     ],
 )
 def test_slips_in_other_columns_are_named_too(rows, tmp_path, value, message):
@@ -213,7 +213,7 @@ def test_lists_and_texts_are_the_same_codes(coded, tmp_path):
     fit(tmp_path, where / "c.jsonl", *columns, *CODES)
     assert [row["prediction"] for row in predictions(tmp_path)] == written
     found = last_line(topicfocus("fit", where / "c.jsonl", *columns, cwd=tmp_path))
-    assert "row 1 (line 1): 'codes' is a list, not a text" in found
+    assert "row 1: 'codes' is a list, not a text" in found
     assert "--separator ';'" in found
 
 
@@ -262,7 +262,7 @@ def test_copies_on_both_sides_are_told(rows, tmp_path):
     [
         ("germann", "no such file. Did you mean 'german'? It is one of english, dutch, french,", 2),
         (".", "this is a folder", 2),
-        ("latin.txt", "latin.txt: not utf-8: byte 0xe9", 1),
+        ("latin.txt", "latin.txt: 'utf-8' codec can't decode byte 0xe9", 1),
     ],
 )
 def test_stop_words_that_cannot_be_read(tmp_path, which, message, code):

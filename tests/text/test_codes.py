@@ -143,7 +143,7 @@ def test_lists_in_json(tmp_path):
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        (";x", "the item ';x', in which the separator ';'"),
+        (";x", "the item ';x', which contains the separator ';'"),
         (None, "None, not"),
         ([1], r"\[1\], not"),
     ],

@@ -38,6 +38,37 @@ def test_what_is_chosen(values, kind, numbers, classes, said):
     assert target.n_missing == int(np.isnan(target.values).sum())
 
 
+CODES = ["01001", "1001", "1E3", "1000", "1.10", "1.1", "12345678901234567", "12345678901234568"]
+
+
+def test_labels_stay_as_they_are_written():
+    target = detect_target([*CODES, "NA", "None", "+", "-", "", None], "classes")
+    assert set(target.classes) == {*CODES, "NA", "None", "+", "-"} and target.n_missing == 2
+    assert target.labels()[:8].tolist() == CODES
+    assert "'01001', '1001' are the same number but are different classes" in target.sentence
+    assert detect_target(CODES[6:] * 2).classes == tuple(CODES[6:])
+    assert detect_target([1.0, 2, "1"], "classes").classes == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "said"),
+    [
+        (["+", "-", "+"], ("-", "+"), "+ (positive) and -"),
+        (["yes", "no", "NA", ""], ("NA", "no", "yes"), "taken as labels: 'NA'"),
+        (["yes", "Yes", "no"] * 9, ("Yes", "no", "yes"), "'Yes', 'yes' differ only in case"),
+        (["0", "False", "1"] * 9, ("0", "1", "False"), "'0', '1', 'False' are different classes"),
+    ],
+)
+def test_labels_that_may_be_meant_otherwise_are_mentioned(values, classes, said):
+    target = detect_target(values)
+    assert target.classes == classes and said in target.sentence
+
+
+def test_missing_words_are_missing_among_numbers_only():
+    assert detect_target(["0", "1", "NA", "-"]).n_missing == 2
+    assert detect_target(["1", "2", "3", "None"], "ordinal").n_missing == 1
+
+
 def test_labels():
     assert detect_target(["pos", "neg", ""]).labels().tolist() == ["pos", "neg", None]
     with pytest.raises(ValueError, match="no labels"):
@@ -99,12 +130,12 @@ MISTYPED = {
     "1,234": "a number with a comma, decimal or between thousands",
     "1,234,567": "marks between thousands",
     "2024-03-01": "a date or time",
-    "3 %": "a number with a sign beside it",
+    "3 %": "a number with a unit",
 }
 
 
 @pytest.mark.parametrize("value", MISTYPED, ids=lambda value: value[:12])
-def test_a_mistyped_number_is_an_error_and_can_be_left_out(value):
+def test_a_mistyped_number_is_an_error_and_can_be_skipped(value):
     where = "row {}".format
     with pytest.raises(ReadError) as caught:
         detect_target(ratings(value), where=lambda i: where(i + 1))
@@ -143,7 +174,7 @@ def test_two_labels_that_are_numbers_and_a_slip():
     assert detect_target(values, "classes").classes == ("0", "1", "O")
 
 
-def test_too_many_exceptions_are_not_left_out_unasked():
+def test_too_many_exceptions_are_not_skipped_unasked():
     values = ratings(*["x"] * 100)
     for skip in (False, True):
         with pytest.raises(ReadError, match="100 of 500 values are not") as caught:

@@ -1,4 +1,4 @@
-"""Reading tables and folders of text, and counting words. Names are imported when first used."""
+"""Read tables and folders of text, and count words. Names are imported when first used."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "Block": "records",
+    "Block": "blocks",
     "CountTable": "matrices",
     "ReadError": "errors",
     "Table": "tables",
-    "Target": "targets",
+    "Target": "target",
     "TokenCounter": "counter",
-    "detect_target": "targets",
+    "detect_target": "target",
     "read_counts": "matrices",
     "read_table": "tables",
 }
@@ -30,16 +30,16 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from topicfocus.text.blocks import Block
     from topicfocus.text.counter import TokenCounter
     from topicfocus.text.errors import ReadError
     from topicfocus.text.matrices import CountTable, read_counts
-    from topicfocus.text.records import Block
     from topicfocus.text.tables import Table, read_table
-    from topicfocus.text.targets import Target, detect_target
+    from topicfocus.text.target import Target, detect_target
 
 
 def __getattr__(name: str) -> Any:
-    # Reading a file, and saying what is wrong with it, should not wait for scikit-learn and numba.
+    # pandas, scikit-learn and numba take long to import.
     if name not in _HOMES:
         raise AttributeError(f"module 'topicfocus.text' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"topicfocus.text.{_HOMES[name]}"), name)

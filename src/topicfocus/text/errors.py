@@ -1,27 +1,17 @@
-"""What reading raises."""
+"""`ReadError`, and suggestions for misspelt names. Imports nothing heavy."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
+
 
 class ReadError(ValueError):
-    """Something is wrong with a file. One line: what, where, and what to do."""
+    """A file cannot be read. One line: what is wrong, where, and what to do."""
 
 
-class BadRows:
-    """Rows that cannot be read: the first is an error, or all are left out and counted."""
-
-    #: Messages kept to be shown; all are counted.
-    SHOWN = 10
-
-    def __init__(self, skip: bool) -> None:
-        self.skip = skip
-        self.n = 0
-        self.messages: list[str] = []
-
-    def report(self, message: str) -> None:
-        """Count a bad row, or raise."""
-        if not self.skip:
-            raise ReadError(f"{message} Or leave such rows out: skip_bad=True (--skip-bad).")
-        self.n += 1
-        if len(self.messages) < self.SHOWN:
-            self.messages.append(message)
+def nearest(name: str, names: Sequence[str]) -> str:
+    """A question to append to a message if one of the names is similar; otherwise nothing."""
+    lower = {other.lower(): other for other in reversed(names)}
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    return f" Did you mean {lower[close[0]]!r}?" if close else ""

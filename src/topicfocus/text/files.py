@@ -1,34 +1,37 @@
-"""Opening files as bytes, and noticing when their content is not what their name says."""
+"""Open files, undo compression, and detect content that does not match the file's name."""
 
 from __future__ import annotations
 
-import difflib
+import bz2
+import gzip
 import io
+import lzma
 import os
-import re
 import stat
-import sys
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from topicfocus.text import packed
-from topicfocus.text.errors import ReadError
+from topicfocus.text.errors import ReadError, nearest
 
-#: Errors of a file that is there but cannot be read to its end.
-BROKEN = (OSError, *packed.BROKEN)
-#: A longer line, or value of JSON, is no document, and would fill the memory.
-LONGEST = 1 << 27
-#: What a file begins with, and what that is.
+#: Endings of compressed files, their first bytes, and the program that writes them.
+_COMPRESSED = {
+    ".gz": (b"\x1f\x8b", "gzip"),
+    ".bz2": (b"BZh", "bzip2"),
+    ".xz": (b"\xfd7zXZ", "xz"),
+    ".zip": (b"PK", "zip"),
+    ".zst": (b"\x28\xb5\x2f\xfd", "zstd"),
+}
+COMPRESSED = tuple(_COMPRESSED)
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+#: First bytes of formats that are not text.
 _MAGIC = (
     (b"PAR1", "a Parquet file"),
     (b"PK\x03\x04", "a zip archive (a spreadsheet, or .npz)"),
     (b"PK\x05\x06", "an empty zip archive"),
-    (b"\x1f\x8b", "compressed by gzip"),
-    (b"BZh", "compressed by bzip2"),
-    (b"\xfd7zXZ", "compressed by xz"),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
     (b"%PDF", "a PDF document"),
     (b"SQLite format 3", "an SQLite database"),
     (b"\x89HDF", "an HDF5 file"),
@@ -37,113 +40,121 @@ _MAGIC = (
     (b"\x80\x04", "a pickle, which is never loaded"),
     (b"\x80\x05", "a pickle, which is never loaded"),
     (b"\xd0\xcf\x11\xe0", "an old Office document"),
+    *((magic, f"compressed by {maker}") for magic, maker in _COMPRESSED.values()),
 )
-_PEEK = 1 << 16
-_PIECES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-
-
-def what_it_is(head: bytes) -> str | None:
-    """What the first bytes of a file give away, None if it may be text."""
-    for magic, name in _MAGIC:
-        if head.startswith(magic):
-            return name
-    return None
-
-
-def open_bytes(path: str) -> io.BufferedReader:
-    """A file, or standard input for "-", as bytes; compression is undone on the way."""
-    if path == "-":
-        return io.BufferedReader(_Again(sys.stdin.buffer), _PEEK)
-    place = check_exists(path)
-    kind = packed.packing(path)
-    if kind is None:
-        return io.BufferedReader(io.FileIO(place), _PEEK)
-    return io.BufferedReader(packed.open_packed(path, kind), _PEEK)
-
-
-class _Again(io.RawIOBase):
-    """A pipe whose first line can be looked at whole, however slowly it arrives, and read again.
-
-    Closing it leaves the pipe open: standard input is not ours to close.
-    """
-
-    def __init__(self, pipe: IO[bytes]) -> None:
-        self._pipe = pipe
-        self._first: bytes | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if self._first is None:
-            self._first = self._pipe.readline(_PEEK)
-        data = self._first[: len(buffer)]
-        self._first = self._first[len(buffer) :]
-        if not data:
-            read = getattr(self._pipe, "read1", self._pipe.read)
-            data = read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+#: Bytes at the beginning of a file that are inspected before it is read.
+HEAD_BYTES = 1 << 16
 
 
 def check_exists(path: str) -> Path:
-    """The path, if something is there."""
+    """The path of an existing regular file or folder."""
     place = Path(path)
     if not place.exists():
-        beside = place.parent if place.parent.is_dir() else None
-        names = [p.name for p in beside.iterdir()] if beside else []
+        names = [p.name for p in place.parent.iterdir()] if place.parent.is_dir() else []
         raise ReadError(f"{path}: no such file.{nearest(place.name, names)}")
-    check_regular(path)
-    return place
-
-
-def check_regular(path: str) -> None:
-    """Refuse pipes and devices, which may have no end, or nobody who ever writes to them."""
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
         raise ReadError(
-            f"{path} is {kind}, not a file, and files are read more than once. Give it as standard "
-            f'input: "-" for its name, and < {path}.'
+            f'{path} is {kind}, not a file. Pass it as standard input: "-" as the name, and '
+            f"< {path}."
         )
+    return place
 
 
-def nearest(name: str, names: list[str]) -> str:
-    """A question to add to a message, if one of the names is close; else nothing."""
-    lower = {other.lower(): other for other in reversed(names)}
-    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
-    return f" Did you mean {lower[close[0]]!r}?" if close else ""
+def compression(path: str) -> str | None:
+    """The ending that says how a file is compressed, or None."""
+    ending = Path(path).suffix.lower()
+    return ending if ending in _COMPRESSED else None
+
+
+def uncompressed_name(path: str) -> str:
+    """The name of a file without its compression; for a zip archive, the name of its member."""
+    kind = compression(path)
+    if kind == ".zip":
+        _check_magic(path, kind)
+        with zipfile.ZipFile(path) as archive:
+            return _only_member(archive, path).filename
+    return path if kind is None else path[: -len(kind)]
+
+
+def open_bytes(path: str) -> io.BufferedReader:
+    """A file as a stream of uncompressed bytes."""
+    check_exists(path)
+    kind = compression(path)
+    if kind is None:
+        return open(path, "rb")
+    _check_magic(path, kind)
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    stream: Any
+    if kind == ".zip":
+        with zipfile.ZipFile(path) as archive:  # the member keeps the file open
+            stream = archive.open(_only_member(archive, path))
+    elif kind == ".zst":
+        stream = _open_zstd(path)
+    else:
+        stream = openers[kind](path, "rb")
+    return io.BufferedReader(stream)
+
+
+def open_text(path: str, encoding: str) -> io.TextIOWrapper:
+    """A file as a stream of text; bytes that are not in the encoding become lone surrogates.
+
+    All line ends are ``\\n``.
+    """
+    errors = "surrogateescape" if extends_ascii(encoding) else "strict"
+    return io.TextIOWrapper(open_bytes(path), _with_mark(encoding), errors)
+
+
+def read_head(path: str) -> bytes:
+    """The first bytes of a file, uncompressed."""
+    with open_bytes(path) as stream:
+        return stream.read(HEAD_BYTES)
+
+
+def read_lines(path: str, encoding: str) -> list[str]:
+    """All lines of a small file."""
+    with reading(path), open_bytes(path) as stream:
+        raw = stream.read()
+    extends_ascii(encoding)
+    try:
+        text = raw.decode(_with_mark(encoding))
+    except UnicodeError as error:
+        raise ReadError(f"{path}: {error}. {encoding_advice(encoding)}") from None
+    lines = text.split("\n")  # not splitlines: a word may contain other separators
+    return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
 
 
 @contextmanager
-def readable(path: str) -> Iterator[None]:
-    """Turn what may go wrong in the middle of a file into one line."""
+def reading(path: str) -> Iterator[None]:
+    """Turn errors of the system, of decompression and of decoding into a ReadError."""
     try:
         yield
     except ReadError:
         raise
-    except BROKEN as error:
+    except UnicodeError as error:
+        raise ReadError(
+            f"{path}: {' '.join(str(error).split())}. Pass the file's encoding: encoding= "
+            "(--encoding)."
+        ) from error
+    except MemoryError as error:
+        raise ReadError(f"{path} does not fit into memory. Split it into smaller files.") from error
+    except (OSError, *_DAMAGED) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        again = " Fetch or pack it again." if isinstance(error, packed.BROKEN) else ""
+        again = " Download or compress it again." if isinstance(error, _DAMAGED) else ""
         raise ReadError(f"{path} cannot be read: {reason.rstrip('.')}.{again}") from error
 
 
-def peek(stream: io.BufferedReader, path: str) -> bytes:
-    """The beginning of a file, which stays unread."""
-    with readable(path):
-        return stream.peek(_PEEK)[:_PEEK]
-
-
 def check_text(head: bytes, path: str, encoding: str) -> None:
-    """Refuse a file that is empty or no text."""
+    """Refuse a file that is empty or is not text."""
     if not head:
         raise ReadError(f"{path} is empty. Check how it was written.")
-    found = what_it_is(head)
+    found = identify(head)
     if found:
         raise ReadError(
             f"{path} is not what its name says: it is {found}. Rename it, or export it as CSV."
         )
-    if not splits_at_newlines(encoding):
+    if not extends_ascii(encoding):
         return
     wide = _wide_encoding(head)
     if wide:
@@ -151,107 +162,91 @@ def check_text(head: bytes, path: str, encoding: str) -> None:
         raise ReadError(f'{path} is {name}. Pass encoding="{wide}" (--encoding {wide}).')
     if b"\0" in head:
         raise ReadError(
-            f"{path} is not text: it holds NUL bytes. Check what kind of file it is; if it is "
+            f"{path} is not text: it contains NUL bytes. Check what kind of file it is; if it is "
             'UTF-16, pass encoding="utf-16" (--encoding utf-16).'
         )
 
 
-def _wide_encoding(head: bytes) -> str | None:
-    """UTF-32 or UTF-16, by the mark at the beginning or by the zeros of a first letter."""
-    # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
-    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
-        return "utf-32"
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
-    zeros = tuple(byte == 0 for byte in head[:4])
-    known: dict[tuple[bool, ...], str] = {
-        (False, True, True, True): "utf-32-le",
-        (True, True, True, False): "utf-32-be",
-        (False, True, False, True): "utf-16-le",
-        (True, False, True, False): "utf-16-be",
-    }
-    return known.get(zeros)
+def identify(head: bytes) -> str | None:
+    """The format that the first bytes of a file belong to, None if it may be text."""
+    return next((name for magic, name in _MAGIC if head.startswith(magic)), None)
 
 
-def splits_at_newlines(encoding: str) -> bool:
-    """Whether lines can be told apart before decoding; not in UTF-16 and UTF-32."""
+def extends_ascii(encoding: str) -> bool:
+    """Whether an encoding has ASCII characters as single bytes; UTF-16 and UTF-32 do not."""
     try:
         return "a\n".encode(encoding) == b"a\n"
-    except LookupError:
+    except (LookupError, UnicodeError):
         raise ReadError(
             f"encoding {encoding!r} is unknown. Use a name such as utf-8, latin-1 or cp1252."
         ) from None
 
 
-class Lines:
-    """Lines of a stream as strings, decoded one by one so that errors have a place.
-
-    A line that cannot be decoded is handed out with replacement characters, and `fault` is set.
-    """
-
-    def __init__(self, stream: io.BufferedReader, path: str, encoding: str) -> None:
-        self.number = 0
-        self.fault: str | None = None
-        self.ended = False
-        self._encoding = encoding
-        self._stream = stream
-        self._path = path
-
-    def __iter__(self) -> Iterator[str]:
-        if splits_at_newlines(self._encoding):
-            yield from self._by_line()
-        else:
-            yield from self._by_text()
-        self.ended = True
-
-    def _by_text(self) -> Iterator[str]:
-        """Lines of UTF-16 and the like, where an error's place is known only roughly."""
-        wrapped = io.TextIOWrapper(self._stream, encoding=self._encoding, newline="")
-        try:
-            while line := wrapped.readline(LONGEST):
-                self.number += 1
-                self._check_length(line)
-                yield line
-        except UnicodeError as error:
-            raise ReadError(
-                f"{self._path}, after line {self.number}: not {self._encoding} ({error}). Pass the "
-                "file's own encoding."
-            ) from None
-        finally:
-            if not self._stream.closed:
-                wrapped.detach()  # the stream is not the wrapper's to close
-
-    def _check_length(self, line: str | bytes) -> None:
-        if len(line) == LONGEST:
-            raise ReadError(
-                f"{self._path}, after line {self.number}: a line of more than "
-                f"{LONGEST >> 20} MiB. Check what kind of file it is."
-            )
-
-    def _by_line(self) -> Iterator[str]:
-        encoding = self._encoding
-        while raw := self._stream.readline(LONGEST):
-            self._check_length(raw)
-            if self.number == 0 and raw.startswith(b"\xef\xbb\xbf"):
-                raw = raw[3:]  # the mark that some programs begin UTF-8 files with
-            self.number += 1
-            try:
-                line = raw.decode(encoding)
-            except UnicodeError as error:
-                line = raw.decode(encoding, "replace")
-                byte = getattr(error, "start", 0)
-                self.fault = f"not {encoding}: byte 0x{raw[byte]:02x} at column {byte + 1}"
-            if "\r" in line and not (line.endswith("\r\n") and line.count("\r") == 1):
-                pieces = _PIECES.findall(line)  # of an old Mac, where a line ends in \r alone
-                self.number -= 1
-                for piece in pieces:
-                    self.number += 1
-                    yield piece
-            else:
-                yield line
-
-
 def encoding_advice(encoding: str) -> str:
-    """What to do about bytes that do not fit the encoding."""
-    other = "latin-1" if encoding.replace("_", "-").lower() in ("utf-8", "utf8") else "utf-8"
+    """What to do about bytes that are not in the encoding."""
+    other = "latin-1" if _is_utf8(encoding) else "utf-8"
     return f'Pass the file\'s encoding, for example encoding="{other}" (--encoding {other}).'
+
+
+def _is_utf8(encoding: str) -> bool:
+    return encoding.replace("_", "-").lower() in ("utf-8", "utf8")
+
+
+def _with_mark(encoding: str) -> str:
+    """UTF-8 files may begin with a byte order mark."""
+    return "utf-8-sig" if _is_utf8(encoding) else encoding
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """UTF-32 or UTF-16, by the byte order mark or by the zero bytes of the first characters."""
+    # The mark of UTF-32 begins with that of UTF-16.
+    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "utf-32"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    zeros = "".join("0" if byte == 0 else "x" for byte in head[:4])
+    known = {"x000": "utf-32-le", "000x": "utf-32-be", "x0x0": "utf-16-le", "0x0x": "utf-16-be"}
+    return known.get(zeros)
+
+
+def _check_magic(path: str, kind: str) -> None:
+    magic, maker = _COMPRESSED[kind]
+    with open(path, "rb") as stream:
+        head = stream.read(8)
+    if not head:
+        raise ReadError(f"{path} is empty. Check how it was written.")
+    if not head.startswith(magic):
+        raise ReadError(f"{path} is named {kind} but is not compressed by {maker}. Rename it.")
+
+
+def _open_zstd(path: str) -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ReadError(
+            f"{path}: reading .zst needs pyarrow. Install it: pip install 'topicfocus[tables]'."
+        ) from None
+    return pa.input_stream(path, compression="zstd")
+
+
+def _only_member(archive: zipfile.ZipFile, path: str) -> zipfile.ZipInfo:
+    """The only file of an archive; folders and hidden files do not count."""
+    files = [
+        info
+        for info in archive.infolist()
+        if not info.is_dir()
+        and not info.filename.startswith("__MACOSX/")
+        and not PurePosixPath(info.filename).name.startswith(".")
+    ]
+    if len(files) != 1:
+        names = ", ".join(info.filename for info in files[:5]) + ", ..." * (len(files) > 5)
+        held = f"contains {len(files)} files ({names})" if files else "contains no files"
+        raise ReadError(
+            f"{path} {held}, and exactly one is needed. Extract it, and pass the files or their "
+            "folder."
+        )
+    if files[0].flag_bits & 1:
+        raise ReadError(f"{path} is encrypted. Extract it first.")
+    if files[0].compress_type not in (0, 8, 12, 14):
+        raise ReadError(f"{path} uses a compression that Python cannot undo. Extract it first.")
+    return files[0]

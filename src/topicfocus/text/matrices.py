@@ -1,20 +1,31 @@
-"""Count matrices that others have made: .npz and .mtx, with their words in a file beside them."""
+"""Read count matrices (.npz, .mtx), with their vocabulary in a file beside them.
+
+Matrix Market files are parsed by NumPy: ``scipy.io.mmread`` (1.17) ends the process with a
+segmentation fault on some damaged files.
+"""
 
 from __future__ import annotations
 
+import io
+import warnings
 import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.text.errors import ReadError
-from topicfocus.text.files import check_exists, encoding_advice, open_bytes, readable
-from topicfocus.text.matrix_market import read_matrix_market
+from topicfocus.text.files import check_exists, open_bytes, read_lines, reading
 
 _ENDINGS = (".npz", ".mtx", ".mtx.gz")
-#: What reading a damaged .npz has been seen to raise.
+#: Empty rows that a Matrix Market file may claim, besides ten for each of its bytes.
+_EMPTY_ROWS = 10**6
+#: Exceptions of scipy.sparse.load_npz on damaged files.
 _DAMAGED = (
     *(ValueError, KeyError, OSError, EOFError, TypeError, AttributeError, RuntimeError),
     *(zipfile.BadZipFile, zlib.error),
@@ -23,14 +34,14 @@ _DAMAGED = (
 
 @dataclass(frozen=True)
 class CountTable:
-    """A matrix of counts with its words, and the target if there is a file of it.
+    """A count matrix with its vocabulary, and the target if there is a file of it.
 
     Attributes
     ----------
     corpus : Corpus
         ``corpus.counts`` and ``corpus.vocabulary``.
     target : list of str, or None
-        One value a document, as in the file.
+        One value per document, as in the file.
 
     Examples
     --------
@@ -45,12 +56,12 @@ class CountTable:
     target: list[str] | None
 
     def where(self, i: int) -> str:
-        """What messages call a document.
+        """The name of a document in messages; rows are counted from 1.
 
         Parameters
         ----------
         i : int
-            Its number, from 0 on.
+            Index of the document, from 0.
 
         Returns
         -------
@@ -71,18 +82,18 @@ def read_counts(
     target: str | None = None,
     encoding: str = "utf-8",
 ) -> CountTable:
-    """Read a matrix of counts, documents x words.
+    """Read a count matrix, documents x words.
 
     Parameters
     ----------
     path : str
         A scipy sparse matrix in .npz (never unpickled), or Matrix Market, .mtx or .mtx.gz.
     vocabulary : str, optional
-        File of words, one a line, in the order of the columns. By default, for ``reviews.npz``,
+        File of words, one per line, in the order of the columns. By default, for ``reviews.npz``,
         the first of reviews.vocab.txt, reviews.vocabulary.txt, reviews.vocab, vocab.txt and
         vocabulary.txt beside it.
     target : str, optional
-        File of target values, one a line. By default reviews.target.txt, if it is there.
+        File of target values, one per line. By default reviews.target.txt, if it exists.
     encoding : str, default="utf-8"
         Of the two files beside the matrix.
 
@@ -109,7 +120,8 @@ def read_counts(
     (2, 2)
     """
     place = check_exists(path)
-    matrix = _npz(path) if place.name.lower().endswith(".npz") else _mtx(path)
+    with reading(path):
+        matrix = _npz(path) if place.name.lower().endswith(".npz") else _mtx(path)
     stem = place.name
     for ending in _ENDINGS:
         if stem.lower().endswith(ending):
@@ -119,10 +131,10 @@ def read_counts(
     words_at = vocabulary or _beside(place, names)
     if words_at is None:
         raise ReadError(
-            f"{path} has no vocabulary beside it. Write its words, one a line, to {names[0]}, or "
-            "name their file: vocabulary= (--vocabulary)."
+            f"{path} has no vocabulary beside it. Write its words, one per line, to {names[0]}, or "
+            "pass their file: vocabulary= (--vocabulary)."
         )
-    words = _lines(words_at, encoding)
+    words = read_lines(words_at, encoding)
     if len(words) != matrix.shape[1]:
         transposed = " It seems to be words x documents." if len(words) == matrix.shape[0] else ""
         raise ReadError(
@@ -130,7 +142,7 @@ def read_counts(
             f"words.{transposed}"
         )
     target_at = target or _beside(place, (f"{stem}.target.txt",))
-    values = None if target_at is None else _lines(target_at, encoding)
+    values = None if target_at is None else read_lines(target_at, encoding)
     if values is not None and len(values) != matrix.shape[0]:
         raise ReadError(
             f"{path} has {matrix.shape[0]} documents but {target_at} has {len(values)} values."
@@ -143,8 +155,6 @@ def read_counts(
 
 
 def _npz(path: str) -> Any:
-    from scipy import sparse
-
     if not zipfile.is_zipfile(path):
         raise ReadError(f"{path} is not what its name says: .npz is a zip archive. Rename it.")
     try:
@@ -152,8 +162,8 @@ def _npz(path: str) -> Any:
     except _DAMAGED as error:
         if "pickle" in str(error):
             raise ReadError(
-                f"{path} holds pickled objects, which are never loaded: they can run any program. "
-                "Save a sparse matrix with scipy.sparse.save_npz."
+                f"{path} contains pickled objects, which are never loaded: they can run any "
+                "program. Save a sparse matrix with scipy.sparse.save_npz."
             ) from None
         raise ReadError(
             f"{path} is not a sparse matrix of scipy ({' '.join(str(error).split())}). Save "
@@ -161,26 +171,73 @@ def _npz(path: str) -> Any:
         ) from None
 
 
-def _mtx(path: str) -> Any:
-    with readable(path), open_bytes(path) as stream:
-        return read_matrix_market(stream, path)
-
-
 def _beside(place: Path, names: tuple[str, ...]) -> str | None:
-    for name in names:
-        if (place.parent / name).is_file():
-            return str(place.parent / name)
-    return None
+    found = (place.parent / name for name in names)
+    return next((str(path) for path in found if path.is_file()), None)
 
 
-def _lines(path: str, encoding: str) -> list[str]:
-    with readable(path), open_bytes(path) as stream:
-        raw = stream.read()
-    try:
-        text = raw.removeprefix(b"\xef\xbb\xbf").decode(encoding)
-    except UnicodeError as error:
-        raise ReadError(f"{path}: {error}. {encoding_advice(encoding)}") from None
-    lines = text.split("\n")  # not splitlines: a word may hold other separators
-    if lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+def _mtx(path: str) -> Any:
+    """The matrix of a Matrix Market file; sizes and indices are checked before they are used."""
+    with open_bytes(path) as stream:
+        words = stream.readline(200).decode("latin-1").lower().split()
+        if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
+            raise ReadError(f"{path} is not Matrix Market: its first line is not that of a matrix.")
+        layout, field, symmetry = words[2:]
+        if layout not in ("coordinate", "array") or field not in ("real", "integer", "pattern"):
+            raise ReadError(
+                f"{path} is Matrix Market of {field} {layout} numbers; counts are real or integer."
+            )
+        if symmetry != "general":
+            raise ReadError(f"{path} is {symmetry}: a matrix of documents and words is general.")
+        n_rows, n_columns, *stored = _sizes(stream, path, 3 if layout == "coordinate" else 2)
+        body = stream.read()
+    if n_rows > _EMPTY_ROWS + 10 * len(body) or n_columns > 2**31 - 2:
+        raise ReadError(
+            f"{path} claims {n_rows} rows and {n_columns} columns, which it does not contain."
+        )
+    width = 1 if layout == "array" else (2 if field == "pattern" else 3)
+    expected = width * (stored[0] if stored else n_rows * n_columns)
+    numbers = _numbers(body, path)
+    if len(numbers) != expected:
+        raise ReadError(
+            f"{path} has {len(numbers)} numbers where its header says {expected}. It is truncated "
+            "or was altered; write it again."
+        )
+    if layout == "array":
+        return numbers.reshape(n_columns, n_rows).T
+    entries = numbers.reshape(-1, width)
+    rows, columns = (
+        _indices(entries[:, j], limit, path) for j, limit in enumerate((n_rows, n_columns))
+    )
+    values = np.ones(len(entries)) if width == 2 else entries[:, 2]
+    return sparse.coo_array((values, (rows, columns)), shape=(n_rows, n_columns))
+
+
+def _sizes(stream: io.BufferedReader, path: str, n: int) -> list[int]:
+    """The line of sizes, which follows comments and blank lines."""
+    for line in stream:
+        text = line.strip()
+        if text and not text.startswith(b"%"):
+            parts = text.split()
+            if len(parts) == n and all(p.isdigit() and len(p) <= 15 for p in parts):
+                return [int(p) for p in parts]
+            break
+    raise ReadError(f"{path} is not Matrix Market: it has no line of {n} sizes.")
+
+
+def _numbers(body: bytes, path: str) -> NDArray[np.float64]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # text that is not a number
+        try:
+            return np.fromstring(body.decode("ascii"), sep=" ")
+        except (ValueError, UnicodeError, DeprecationWarning):
+            raise ReadError(f"{path} is not Matrix Market: not all of it is numbers.") from None
+
+
+def _indices(numbers: NDArray[np.float64], limit: int, path: str) -> NDArray[np.int64]:
+    """Rows or columns, which the file counts from 1."""
+    good = (numbers >= 1) & (numbers <= limit) & (numbers == np.floor(numbers))
+    if not good.all():
+        i = int(np.argmin(good))
+        raise ReadError(f"{path}, entry {i + 1}: {numbers[i]:g} is not an index from 1 to {limit}.")
+    return numbers.astype(np.int64) - 1

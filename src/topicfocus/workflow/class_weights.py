@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.text import Target
-from topicfocus.text.files import nearest
+from topicfocus.text.errors import nearest
 from topicfocus.workflow.errors import SettingError, setting
 
 log = logging.getLogger(__name__)

@@ -139,7 +139,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     from topicfocus.workflow.class_weights import class_factors
     from topicfocus.workflow.count import choose_words
     from topicfocus.workflow.evaluate import evaluate
-    from topicfocus.workflow.gaps import say_gaps
+    from topicfocus.workflow.missing_covariates import report_missing
     from topicfocus.workflow.models import target_values
     from topicfocus.workflow.outcome import make_outcome
     from topicfocus.workflow.split import split_source
@@ -152,7 +152,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     train, test = parts
     counted = choose_words(source, train, config)
     y, counts = target_values(target), take_rows(counted.counts, train)
-    say_gaps(source.columns, train)
+    report_missing(source.columns, train)
     factor = factor_of(train)
     if client is not None:
         counts = _on_cluster(source, counted, train, client, counts)

@@ -16,7 +16,7 @@ from topicfocus.families import target_kind
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import NO_COLUMNS, Columns
-from topicfocus.workflow.gaps import Gaps
+from topicfocus.workflow.missing_covariates import MissingCovariates
 from topicfocus.workflow.models import Saved, as_saved
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.tables import Table
@@ -155,10 +155,10 @@ def run_predict(config: PredictConfig) -> Iterator[Table]:
         )
 
     def blocks() -> Iterator[Table]:
-        known, gaps = [], Gaps(names)
+        known, missing = [], MissingCovariates(names)
         for block in table:
             columns = Columns.read(names, block)
-            gaps.add(columns)
+            missing.add(columns)
             rows = {"row": block.rows}
             if len(table.files) > 1:
                 rows = {"file": np.full(len(block), block.path, dtype=object), **rows}
@@ -166,7 +166,7 @@ def run_predict(config: PredictConfig) -> Iterator[Table]:
             known.append(found["relevant_words"])
             yield found
         _say_few(estimator, known)
-        gaps.say("replaced by the median of the fit")
+        missing.report("replaced by the median of the training set")
         if table.n_skipped:
             log.info(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 

@@ -17,15 +17,9 @@ import numpy as np
 
 from topicfocus.config import ColumnNames, CountOptions, FitConfig, ReadOptions, TuneConfig
 from topicfocus.text import ReadError, Target, detect_target, read_table
-from topicfocus.text.errors import BadRows
-from topicfocus.text.files import (
-    Lines,
-    check_regular,
-    encoding_advice,
-    nearest,
-    open_bytes,
-    readable,
-)
+from topicfocus.text.blocks import MOST_MESSAGES
+from topicfocus.text.errors import nearest
+from topicfocus.text.files import read_lines
 from topicfocus.text.shares import Keeping
 from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
@@ -95,7 +89,7 @@ def open_file(
         roles.text,
         roles.target,
         numbers=roles.more.every,
-        gaps=roles.more.gaps,
+        allow_missing=roles.more.gaps,
         group=roles.more.group,
         separator=counting.separator,
         **asdict(reading),
@@ -128,7 +122,7 @@ def open_new(
             text,
             target,
             numbers=names.every,
-            gaps=names.gaps,
+            allow_missing=names.gaps,
             separator=getattr(saved.counter, "separator", None),
             **asdict(reading),
         )
@@ -184,7 +178,7 @@ def _without_bad(source: Source) -> Source:
     bad = source.target.bad
     if not bad:
         return source
-    for i, what in bad[: BadRows.SHOWN]:
+    for i, what in bad[:MOST_MESSAGES]:
         log.info(f"Left out: {source.where(i)}: {what}.")
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
     log.info(f"{rows} left out for the target.")
@@ -321,10 +315,4 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
         raise SettingError(f"{option}: no such file.{nearest(which, list(LANGUAGES))} {what}")
     if place.is_dir():
         raise SettingError(f"{option}: this is a folder. {what}")
-    check_regular(which)
-    with readable(which), open_bytes(which) as stream:
-        lines = Lines(stream, which, encoding)
-        words = [line.strip() for line in lines]
-    if lines.fault:
-        raise ReadError(f"{which}: {lines.fault}. {encoding_advice(encoding)}")
-    return [word for word in words if word]
+    return [line.strip() for line in read_lines(which, encoding) if line.strip()]

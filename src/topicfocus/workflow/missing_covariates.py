@@ -1,4 +1,4 @@
-"""Covariates that documents lack: how many do, what stands for them, and that it is said."""
+"""Covariates that are missing in some documents: how many, and what replaces them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from topicfocus.workflow.errors import setting
 log = logging.getLogger(__name__)
 
 
-class Gaps:
-    """How many documents lack each covariate, counted in blocks."""
+class MissingCovariates:
+    """The number of documents without each covariate, counted in blocks."""
 
     def __init__(self, names: ColumnNames) -> None:
         self.names = names.covariates
@@ -25,28 +25,29 @@ class Gaps:
         self.n = 0
 
     def add(self, columns: Columns) -> None:
+        """Count a block."""
         if columns.covariates is not None:
             self.missing += np.isnan(columns.covariates).sum(axis=0)
             self.n += len(columns.covariates)
 
-    def say(self, what: str | Sequence[str]) -> None:
-        """One line a covariate that somebody lacks, with what is done about it."""
-        each = [what] * len(self.names) if isinstance(what, str) else what
+    def report(self, replacement: str | Sequence[str]) -> None:
+        """Log one line per covariate that is missing somewhere, with what replaces it."""
+        each = [replacement] * len(self.names) if isinstance(replacement, str) else replacement
         for name, missing, done in zip(self.names, self.missing, each, strict=True):
             if missing:
                 log.info(f"{name!r} is missing in {missing:,} of {self.n:,} documents: {done}.")
 
 
-def say_gaps(columns: Columns, train: np.ndarray) -> None:
-    """Which covariates are missing where, and what stands for them in the fit."""
+def report_missing(columns: Columns, train: np.ndarray) -> None:
+    """Report missing covariates of a fit; raise if one is missing in all training documents."""
     values = columns.covariates
     if values is None:
         return
-    gaps = Gaps(columns.names)
-    gaps.add(columns)
+    counted = MissingCovariates(columns.names)
+    counted.add(columns)
     weight = np.ones(len(train)) if columns.weight is None else columns.weight[train]
-    counts = np.isfinite(values[train]) & (weight > 0)[:, None]
-    for name, known in zip(gaps.names, counts.any(axis=0), strict=True):
+    usable = np.isfinite(values[train]) & (weight > 0)[:, None]
+    for name, known in zip(counted.names, usable.any(axis=0), strict=True):
         if not known:
             raise ReadError(
                 f"the covariate {name!r} is missing in every training document. Leave it out of "
@@ -57,4 +58,4 @@ def say_gaps(columns: Columns, train: np.ndarray) -> None:
     for j, median in enumerate(filling.median):
         beside = ", and an indicator column is added" if j in filling.indicated else ""
         each.append(f"replaced by the median of the training set, {median:g}{beside}")
-    gaps.say(each)
+    counted.report(each)
