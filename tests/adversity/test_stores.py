@@ -11,7 +11,7 @@ from command_line import write_reviews
 
 from topicfocus.corpus import CountStore, StoreError
 from topicfocus.corpus.store_files import StoreWriter
-from topicfocus.persistence.archive import write_archive
+from topicfocus.persistence import pack
 from topicfocus.text import TokenCounter
 from topicfocus.workflow import fit_file
 from topicfocus.workflow.stored import counts_folder, remove_stores, stores
@@ -229,7 +229,7 @@ def test_no_room_while_counting(data, monkeypatch, room):
         patch.setattr(StoreWriter, "_write", full(StoreWriter._write))
         patch.setattr("pathlib.Path.write_text", full(type(data).write_text))
         patch.setattr("pathlib.Path.write_bytes", full(type(data).write_bytes))
-        patch.setattr("topicfocus.persistence.archive.write_archive", full(write_archive))
+        patch.setattr("topicfocus.persistence.pack", full(pack))
         try:
             fit(data)
         except OSError as error:

@@ -17,12 +17,8 @@ import numpy as np
 
 import topicfocus.estimators  # noqa: F401  it registers records, before this module does
 from topicfocus import __version__
-from topicfocus.persistence import ModelFileError, register_record
-from topicfocus.persistence.archive import read_archive, write_archive
+from topicfocus.persistence import ModelFileError, pack, register_record, unpack
 from topicfocus.persistence.atomic import replacing
-from topicfocus.persistence.decoding import Decoder
-from topicfocus.persistence.encoding import Encoder
-from topicfocus.persistence.registry import record_name
 from topicfocus.solvers.focus import CHECKPOINT_RECORDS
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.leftovers import is_temporary, remove_ours
@@ -59,8 +55,7 @@ class FolderStore:
         self.ours = False  # the folder, once it was looked at: until then it may be another fit's
         self.needed = True  # until the result is there
         for record in CHECKPOINT_RECORDS:
-            if record_name(record) is None:
-                register_record(record)
+            register_record(record)
 
     # ---- opening -----------------------------------------------------------------------------
 
@@ -142,9 +137,7 @@ class FolderStore:
         if not path.exists():
             return None
         try:
-            with path.open("rb") as stream:
-                header, arrays = read_archive(stream)
-            return Decoder(arrays).decode(header["stage"])
+            return unpack(path.read_bytes())
         except (ModelFileError, KeyError, TypeError, ValueError) as error:
             self._remarks.warn(f"{path} cannot be used ({error}); this part is computed again.")
             return None
@@ -152,11 +145,9 @@ class FolderStore:
     def put(self, name: str, value: Any) -> None:
         if self._broken:
             return
-        encoder = Encoder()
-        stage = encoder.encode(value, name)
         try:
             with replacing(self._path(name)) as stream:
-                write_archive(stream, {"stage": stage}, encoder.arrays)
+                stream.write(pack(value, name))
         except OSError as error:
             # The fit itself is not in danger yet: there may be room when it is done.
             self._broken = True

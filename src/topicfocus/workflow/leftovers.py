@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from topicfocus.workflow.remarks import Remarks
 _FOLDERS = re.compile(r"\.(?P<name>.+)-[0-9a-f]{12}\.(?P<what>tmp|old)")
 #: Files that `persistence.atomic` fills.
 _FILES = re.compile(r"\.topicfocus-[0-9a-f]{16}\.tmp")
-#: A younger file may belong to somebody who has not locked it yet.
+#: A younger file may still be written.
 _SECONDS = 60.0
 
 
@@ -60,13 +61,11 @@ def clear_folders(folder: Path, remarks: Remarks) -> None:
 
 
 def clear_files(folder: Path, remarks: Remarks) -> None:
-    """Unfinished files in `folder` whose writers were killed: nobody has a lock on them."""
-    from topicfocus.persistence.atomic import is_abandoned
-
+    """Unfinished files in `folder` that have not been written to for a while."""
     with suppress(OSError):
         for name in sorted(os.listdir(folder)):
             path = folder / name
-            if is_temporary(name) and is_abandoned(path, _SECONDS):
+            if is_temporary(name) and time.time() - path.lstat().st_mtime > _SECONDS:
                 size = path.stat().st_size
                 path.unlink()
                 remarks.say(f"Removed {path} ({size:,} bytes), left by a process that was killed.")

@@ -156,7 +156,7 @@ def _reused(folder: Path, files: Sequence[str], memory: int, remarks: Remarks) -
     if not os.path.lexists(folder):
         return None
     try:
-        header, arrays = _read_beside(folder)
+        header = _read_beside(folder)
         if not _unchanged(header["inputs"], files):
             remarks.say(f"{folder}: the files have changed, so they are counted again.")
             return None
@@ -168,7 +168,7 @@ def _reused(folder: Path, files: Sequence[str], memory: int, remarks: Remarks) -
         remarks.warn(f"{error} It is counted again.")
         return None
     remarks.say(f"Counts are those of {folder}; the files have not changed.")
-    return _source(header, arrays, counts)
+    return _source(header, counts)
 
 
 # ---- what is beside the counts -------------------------------------------------------------------
@@ -178,25 +178,20 @@ def _beside(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.source")
 
 
-def _registered() -> Any:
-    """Encoder and decoder that know what a source is made of."""
+def _register_records() -> None:
+    """What a source is made of, for `pack` and `unpack`."""
     import topicfocus.estimators  # noqa: F401  it registers records first
     from topicfocus.persistence import register_record
-    from topicfocus.persistence.decoding import Decoder
-    from topicfocus.persistence.encoding import Encoder
-    from topicfocus.persistence.registry import record_name
 
     for record in (Target, Columns, ColumnNames):
-        if record_name(record) is None:
-            register_record(record)
-    return Encoder(), Decoder
+        register_record(record)
 
 
 def _write_beside(folder: Path, source: Source, inputs: list[dict[str, Any]]) -> None:
-    from topicfocus.persistence.archive import write_archive
+    from topicfocus.persistence import pack
     from topicfocus.persistence.atomic import replacing
 
-    encoder, _ = _registered()
+    _register_records()
     files = None if source.files is None else source.files.tolist()
     value = (
         source.target,
@@ -211,33 +206,29 @@ def _write_beside(folder: Path, source: Source, inputs: list[dict[str, Any]]) ->
     content = {
         "path": source.path,
         "inputs": inputs,
-        "source": encoder.encode(value, "source"),
+        "source": value,
     }
     with replacing(_beside(folder)) as stream:
-        write_archive(stream, content, encoder.arrays)
+        stream.write(pack(content, "source"))
 
 
-def _read_beside(folder: Path) -> tuple[dict[str, Any], Any]:
-    from topicfocus.persistence import ModelFileError
-    from topicfocus.persistence.archive import read_archive
+def _read_beside(folder: Path) -> dict[str, Any]:
+    from topicfocus.persistence import ModelFileError, unpack
 
+    _register_records()
     path = _beside(folder)
     try:
-        with path.open("rb") as stream:
-            return read_archive(stream)
+        return unpack(path.read_bytes())
     except FileNotFoundError:
         raise StoreError(f"{folder} was not finished.") from None
     except ModelFileError as error:
         raise StoreError(f"{path} cannot be used ({error}).") from error
 
 
-def _source(header: dict[str, Any], arrays: Any, counts: CountStore) -> Source:
+def _source(header: dict[str, Any], counts: CountStore) -> Source:
     import numpy as np
 
-    _, decoder = _registered()
-    target, rows, texts, n_texts, n_skipped, columns, files, alone = decoder(arrays).decode(
-        header["source"]
-    )
+    target, rows, texts, n_texts, n_skipped, columns, files, alone = header["source"]
     return Source(
         header["path"],
         counts,
