@@ -99,7 +99,10 @@ def check_model(model: TopicModel) -> None:
     n_words = fitted.state.n_words
     model._trainer(n_words)
     columns = getattr(model, "n_features_in_", None)
-    _require(columns == n_words, f"n_features_in_ must be {n_words}, as the topics have words")
+    _require(
+        type(columns) is int and columns == n_words,
+        f"n_features_in_ must be {n_words}, as the topics have words",
+    )
     names = getattr(model, "feature_names_in_", np.zeros(n_words, dtype=object))
     _require(
         isinstance(names, np.ndarray) and (names.dtype, names.shape) == (object, (n_words,)),

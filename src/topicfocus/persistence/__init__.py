@@ -317,7 +317,7 @@ class _Writer:
 
 def _function_name(function: Any) -> str:
     """Module and name of a function, for messages."""
-    return f"{function.__module__}:{getattr(function, '__qualname__', type(function).__name__)}"
+    return f"{function.__module__}:{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
 def _refusal(value: Any, where: str) -> str:
