@@ -84,6 +84,13 @@ def _check_array(
     )
 
 
+def _check_settings(estimator: Any) -> None:
+    jobs = getattr(estimator, "n_jobs", None) or 1
+    _require(abs(jobs) <= _MOST_JOBS, f"n_jobs must be at most {_MOST_JOBS}")
+    output = vars(estimator).get("_sklearn_output_config", {})
+    _require(isinstance(output, dict), "set_output must have been given a container")
+
+
 # ---- topic models ------------------------------------------------------------------------------
 
 
@@ -92,9 +99,9 @@ def check_model(model: TopicModel) -> None:
     check_is_fitted(model)
     fitted: Any = model.fitted_
     _require(isinstance(fitted, Fitted), "fitted_ must be the result of fitting")
-    # Before the parameters: their check makes an array of as many numbers as there are topics.
+    _check_settings(model)
+    # Before the other parameters: their check makes an array with one number per topic.
     _require(model.n_topics <= _MOST_TOPICS, f"n_topics must be at most {_MOST_TOPICS:,}")
-    _require(abs(model.n_jobs or 1) <= _MOST_JOBS, f"n_jobs must be at most {_MOST_JOBS}")
     _check_arrays(fitted, isinstance(model, JointTopicModel))
     n_words = fitted.state.n_words
     model._trainer(n_words)
@@ -171,9 +178,9 @@ def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
         _check_array("units.centre", targets.units.centre, (len(families),))
         _check_array("units.size", targets.units.size, (len(families),), 1 / _LARGEST)
     if filling is not None:
+        different = np.unique(filling.indicated).shape
         _check_array("filling.median", filling.median, (n,))
-        columns = np.unique(filling.indicated)
-        _check_array("filling.indicated", filling.indicated, columns.shape, 0, n - 1, np.int64)
+        _check_array("filling.indicated", filling.indicated, different, 0, n - 1, np.int64)
     _require(
         (n > 0) == (state.covariate_coef is not None),
         f"covariate_coef must be there for {n} covariates",
@@ -212,6 +219,7 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
 def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
     """Fitted, with one column per word, and with parameters that read no files and have limits."""
     check_is_fitted(vectoriser, "vocabulary_")
+    _check_settings(vectoriser)
     words, columns = zip(*vectoriser.vocabulary_.items(), strict=True)
     _require(
         all(isinstance(word, str) for word in words)
@@ -224,7 +232,6 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
         f"n-grams must have at most {_LONGEST_NGRAM} tokens",
     )
     if isinstance(vectoriser, TokenCounter):
-        _require(abs(vectoriser.n_jobs or 1) <= _MOST_JOBS, f"n_jobs must be at most {_MOST_JOBS}")
         vectoriser.rule()
         return
     _require(

@@ -101,9 +101,8 @@ def register(
 ) -> type:
     """Allow objects of a class in model files; also a class decorator.
 
-    The class follows scikit-learn: `get_params(deep=False)` gives the parameters of its
-    constructor, and fitted attributes have names that end in an underscore. Other attributes are
-    not stored.
+    The class follows scikit-learn: parameters of the constructor are attributes of the same names,
+    and fitted attributes have names that end in an underscore. Other attributes are not stored.
 
     Parameters
     ----------
@@ -289,17 +288,11 @@ class _Writer:
 
     def _object(self, value: Any, entry: _Entry, where: str, depth: int) -> dict[str, Any]:
         node: dict[str, Any] = {"$": entry.name, "params": {}, "fitted": {}}
-        if entry.is_record:
-            params = {name: getattr(value, name) for name in entry.parameters}
-            attributes: dict[str, Any] = {}
-        else:
-            where, params, attributes = (
-                entry.cls.__name__,
-                value.get_params(deep=False),
-                vars(value),
-            )
-        for name, v in params.items():
-            if not _fits(v, entry.parameters.get(name, Any)):
+        where = where if entry.is_record else entry.cls.__name__
+        attributes = {} if entry.is_record else vars(value)
+        for name, hint in entry.parameters.items():
+            v = getattr(value, name)
+            if not _fits(v, hint):
                 raise TypeError(f"Cannot save {where}.{name}: it cannot be {v!r:.80}.")
             if name in entry.functions and callable(v):
                 node["params"][name] = {"$": "function", "value": [name, _function_name(v)]}
