@@ -69,7 +69,7 @@ if TYPE_CHECKING:
         SLDAClassifier,
         SLDARegressor,
     )
-    from topicfocus.persistence.files import load, save
+    from topicfocus.persistence import load, save
     from topicfocus.selection import TopicSearchCV, compare_models, stability
     from topicfocus.text import TokenCounter
 
@@ -78,7 +78,7 @@ def __getattr__(name: str) -> Any:
     if name in ("load", "save"):
         for module in _REGISTERING:
             importlib.import_module(f"topicfocus.{module}")
-        value = getattr(importlib.import_module("topicfocus.persistence.files"), name)
+        value = getattr(importlib.import_module("topicfocus.persistence"), name)
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"topicfocus.{_HOMES[name]}"), name)
     elif name in __all__:

@@ -4,14 +4,13 @@ import io
 
 import numpy as np
 import pytest
-from model_files import KINDS, OTHERS, REVIEWS, file_by_hand, fitted, fitted_kind, replace_array
+from model_files import KINDS, REVIEWS, file_by_hand, fitted, fitted_kind, replace_array
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import topicfocus
 from topicfocus import LDA
-from topicfocus.estimators import storage
 from topicfocus.persistence import ModelFileError
 
 WORDS = REVIEWS.counts.shape[1]
@@ -30,10 +29,6 @@ def joint():
 def refused(stream, match):
     with pytest.raises(ModelFileError, match=match):
         topicfocus.load(stream)
-
-
-def test_every_estimator_is_registered():
-    assert {m.__name__ for m in storage.MODELS} == set(topicfocus.__all__) - OTHERS
 
 
 def negative(array):
@@ -78,21 +73,21 @@ def test_arrays_of_the_wrong_shape_type_or_range(kind, attribute, change, reques
     def alter(node, arrays):
         replace_array(arrays, attribute, np.array(change(getattr(model.fitted_.state, attribute))))
 
-    refused(file_by_hand(model, alter), "does not hold together")
+    refused(file_by_hand(model, alter), "is not valid")
 
 
 def test_inclusion_of_a_joint_model_is_a_probability(joint):
     def alter(node, arrays):
         replace_array(arrays, "inclusion", joint.fitted_.state.inclusion + 1.5)
 
-    refused(file_by_hand(joint, alter), "does not hold together")
+    refused(file_by_hand(joint, alter), "is not valid")
 
 
 def found(node, *path):
     """What fitting has found, in an encoded model: a part of `fitted_`, by the names of fields."""
-    at = node["fitted"]["fitted_"]["fields"]
+    at = node["fitted"]["fitted_"]["params"]
     for step in path:
-        at = at[step]["fields"]
+        at = at[step]["params"]
     return at
 
 
@@ -124,7 +119,7 @@ def test_values_of_the_wrong_kind(focused, path, value):
         *way, last = path
         found(node, *way)[last] = value
 
-    refused(file_by_hand(focused, alter), "does not hold together|cannot be")
+    refused(file_by_hand(focused, alter), "is not valid")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +129,7 @@ def test_a_context_of_the_wrong_shape_type_or_range(focused, change):
     def alter(node, arrays):
         replace_array(arrays, "context", np.array(change(focused.fitted_.context)))
 
-    refused(file_by_hand(focused, alter), "does not hold together")
+    refused(file_by_hand(focused, alter), "is not valid")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +139,7 @@ def test_typical_shares_of_the_wrong_shape_or_range(focused, change):
     def alter(node, arrays):
         replace_array(arrays, "typical_shares", np.array(change(focused.fitted_.typical_shares)))
 
-    refused(file_by_hand(focused, alter), "does not hold together")
+    refused(file_by_hand(focused, alter), "is not valid")
 
 
 @pytest.mark.parametrize(
@@ -161,14 +156,14 @@ def test_attributes_of_the_wrong_kind(focused, attribute, value):
     def alter(node, arrays):
         node["fitted"][attribute] = value
 
-    refused(file_by_hand(focused, alter), "does not hold together")
+    refused(file_by_hand(focused, alter), "is not valid")
 
 
 @pytest.mark.parametrize("attribute", ["fitted_", "n_features_in_"])
 def test_attributes_that_are_missing(joint, attribute):
     refused(
         file_by_hand(joint, lambda node, arrays: node["fitted"].pop(attribute)),
-        "does not hold together",
+        "is not valid",
     )
 
 
@@ -182,7 +177,7 @@ def test_an_attribute_that_the_class_defines_is_not_set_from_a_file(joint):
     def alter(node, arrays):
         node["fitted"]["coef_"] = 1.0
 
-    refused(file_by_hand(joint, alter), "has no 'coef_'")
+    refused(file_by_hand(joint, alter), "no attribute 'coef_'")
 
 
 def test_hyperparameters_of_other_topics(joint):
@@ -196,7 +191,7 @@ def test_one_label_is_no_classifier(joint):
     def alter(node, arrays):
         replace_array(arrays, "labels", np.array(["good"]))
 
-    refused(file_by_hand(joint, alter), "classes_ must be a list of two or more labels")
+    refused(file_by_hand(joint, alter), "there must be 2 labels")
 
 
 def test_public_attributes_are_read_only(focused):
@@ -213,8 +208,8 @@ def test_a_vocabulary_that_numbers_no_columns(column):
     pipeline.fit(REVIEWS.texts)
 
     def alter(node, arrays):
-        vectoriser = node["params"]["steps"][0]["values"][1]
-        vectoriser["fitted"]["vocabulary_"]["values"][2] = column
+        vectoriser = node["params"]["steps"][0]["value"][1]
+        vectoriser["fitted"]["vocabulary_"]["great"] = column
 
     refused(file_by_hand(pipeline, alter), "vocabulary_ must give every word a column")
 
@@ -228,10 +223,7 @@ def test_a_pipeline_that_does_not_fit_together():
 
         return file_by_hand(pipeline, alter)
 
-    refused(steps(lambda s: []), "steps must be")
-    refused(steps(lambda s: s[0]), "steps must be")
-    refused(steps(lambda s: [["a", None]]), "steps must be")
-    refused(steps(lambda s: s[:1]), "ends in a CountVectorizer")
+    refused(steps(lambda s: s[:1]), "not in a CountVectorizer")
 
     def memory(node, arrays):
         node["params"]["memory"] = "/somewhere"
@@ -246,7 +238,7 @@ def test_a_pipeline_that_does_not_fit_together():
 def test_what_could_not_be_loaded_is_not_saved(focused):
     model = topicfocus.load(file_by_hand(focused, lambda node, arrays: None))
     model.fitted_.state.topic_word[0, 0] = np.nan
-    with pytest.raises(ValueError, match="at least 0 and finite"):
+    with pytest.raises(ValueError, match="topic_word must be an array"):
         model.save(io.BytesIO())
     del model.fitted_
     with pytest.raises(NotFittedError):
@@ -261,239 +253,88 @@ def kinds():
     return {kind: fitted_kind(kind) for kind in KINDS}
 
 
-def altered(model, *path, value):
-    """The model's file with one value of its JSON, or one array, put in the place of another."""
-
-    def alter(node, arrays):
-        *way, last = path
-        at = found(node)
-        for step in way:
-            at = at[step]
-        if isinstance(value, np.ndarray):
-            arrays["arrays/other.npy"] = value
-            at[last] = {"kind": "array", "array": "arrays/other.npy"}
-        else:
-            at[last] = value
-
-    return file_by_hand(model, alter)
-
-
+NAN = np.full((2, 1), np.nan)
 ONE = np.ones(1)
-POISSON = {"kind": "record", "class": "topicfocus.Poisson", "fields": {}}
+POISSON = {"$": "topicfocus.Poisson", "params": {}, "fitted": {}}
+
+
+def int_array(*values):
+    return np.array(values, dtype=np.int64)
 
 
 @pytest.mark.parametrize(
-    "kind, path, value, message",
+    "kind, path, value",
     [
-        (
-            "real with covariates",
-            ("state", "fields", "family", "fields", "noise_variance"),
-            0.0,
-            "noise_variance_",
-        ),
-        (
-            "real with covariates",
-            ("state", "fields", "family", "fields", "noise_variance"),
-            -1.0,
-            "noise_variance_",
-        ),
-        ("real with covariates", ("state", "fields", "family"), "gaussian", "family must be"),
-        ("real with covariates", ("targets", "fields", "n_covariates"), 3, "shape"),
-        (
-            "real with covariates",
-            ("targets", "fields", "n_covariates"),
-            0,
-            "covariate_coef must be there",
-        ),
-        ("real with covariates", ("targets", "fields", "n_covariates"), 2.0, "cannot be"),
-        (
-            "real with covariates",
-            ("state", "fields", "covariate_coef"),
-            np.ones((3, 1)),
-            "covariate_coef",
-        ),
-        (
-            "real with covariates",
-            ("state", "fields", "covariate_coef"),
-            np.full((2, 1), np.nan),
-            "covariate_coef",
-        ),
-        (
-            "real with covariates",
-            ("targets", "fields", "scaling", "fields", "centre"),
-            ONE,
-            "scaling.centre",
-        ),
-        (
-            "real with covariates",
-            ("targets", "fields", "scaling", "fields", "size"),
-            np.zeros(2),
-            "greater than 0",
-        ),
-        ("real with covariates", ("targets", "fields", "scaling"), None, "scaling must be"),
-        ("real with covariates", ("targets", "fields", "codings"), [], "codings must be"),
-        ("real with covariates", ("targets", "fields", "codings"), [3], "codings must be"),
-        (
-            "real with covariates",
-            ("targets", "fields", "codings", "values", 0, "fields", "family"),
-            POISSON,
-            "coded as",
-        ),
-        (
-            "real with covariates",
-            ("targets", "fields", "codings", "values", 0, "fields", "labels"),
-            ONE,
-            "no labels",
-        ),
-        ("rating", ("state", "fields", "family", "fields", "thresholds"), np.zeros(4), "that rise"),
-        (
-            "rating",
-            ("state", "fields", "family", "fields", "thresholds"),
-            np.array([0, 1, 2, np.inf]),
-            "that rise",
-        ),
-        (
-            "rating",
-            ("state", "fields", "family", "fields", "thresholds"),
-            np.arange(3.0),
-            "5 labels, not 4",
-        ),
-        (
-            "rating",
-            ("state", "fields", "family", "fields", "thresholds"),
-            np.arange(4),
-            "that rise",
-        ),
-        (
-            "rating",
-            ("state", "fields", "family", "fields", "thresholds"),
-            [0.0, 1.0, 2.0, 3.0],
-            "that rise",
-        ),
-        (
-            "rating",
-            ("targets", "fields", "codings", "values", 0, "fields", "labels"),
-            np.arange(5.0)[::-1],
-            "sorted",
-        ),
-        ("classes", ("state", "fields", "family", "fields", "n_classes"), 9, "coef must be"),
-        (
-            "classes",
-            ("state", "fields", "family", "fields", "n_classes"),
-            -1,
-            "two of them or more",
-        ),
-        ("classes", ("state", "fields", "coef"), np.ones((2, 2)), "coef must be"),
-        ("classes", ("state", "fields", "coef"), np.ones(2), "coef must be"),
-        ("classes", ("state", "fields", "intercept"), np.ones((5, 1)), "intercept must be"),
-        ("classes", ("state", "fields", "intercept"), np.ones(3), "intercept must be"),
-        (
-            "classes",
-            ("targets", "fields", "codings", "values", 0, "fields", "labels"),
-            np.array(["a", "a"]),
-            "sorted",
-        ),
-        (
-            "truth values",
-            ("targets", "fields", "codings", "values", 0, "fields", "labels"),
-            ONE,
-            "two or more labels",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "kind"),
-            np.array([0, 3, 5]),
-            "no known kind",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "kind"),
-            np.array([0, 3, -1]),
-            "no known kind",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "kind"),
-            np.array([0, 3]),
-            "never fall",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "kind"),
-            np.array([0, 3, 4]),
-            "1 predictors",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "kind"),
-            np.array([3, 0, 2]),
-            "parameters to",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "kind"),
-            np.array([0.0, 3, 2]),
-            "whole numbers",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "first"),
-            np.array([0, 1, 2]),
-            "never fall",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "first"),
-            np.array([0, 2, 1, 3]),
-            "never fall",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "first"),
-            np.array([0, 1, 2, 99]),
-            "predictors",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "first"),
-            np.array([-1, 1, 2, 3]),
-            "begin at 0",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "place"),
-            np.array([0, 1, 9, 9]),
-            "must end at",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "place"),
-            np.array([0, 0, 5, 5]),
-            "0 parameters",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "parameters"),
-            ONE,
-            "must end at",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "parameters"),
-            np.zeros(5),
-            "noise_variance_",
-        ),
-        (
-            "several numbers",
-            ("state", "fields", "family", "fields", "parameters"),
-            np.ones(5),
-            "that rise",
-        ),
-        ("several classes", ("targets", "fields", "codings"), [], "codings must be"),
+        ("real with covariates", "state.family.noise_variance", 0.0),
+        ("real with covariates", "state.family.noise_variance", -1.0),
+        ("real with covariates", "state.family.noise_variance", 1e308),
+        ("real with covariates", "state.family", "gaussian"),
+        ("real with covariates", "state.covariate_coef", np.ones((3, 1))),
+        ("real with covariates", "state.covariate_coef", NAN),
+        ("real with covariates", "targets.n_covariates", 3),
+        ("real with covariates", "targets.n_covariates", 0),
+        ("real with covariates", "targets.n_covariates", 2.0),
+        ("real with covariates", "targets.scaling", None),
+        ("real with covariates", "targets.scaling.centre", ONE),
+        ("real with covariates", "targets.scaling.size", np.zeros(2)),
+        ("real with covariates", "targets.filling.median", ONE),
+        ("real with covariates", "targets.filling.indicated", int_array(0, 0)),
+        ("real with covariates", "targets.filling.indicated", int_array(7)),
+        ("real with covariates", "targets.units.size", np.zeros(1)),
+        ("real with covariates", "targets.units.centre", np.zeros(2)),
+        ("real with covariates", "targets.codings", []),
+        ("real with covariates", "targets.codings", [3]),
+        ("real with covariates", "targets.codings.0.family", POISSON),
+        ("real with covariates", "targets.codings.0.labels", ONE),
+        ("real with covariates", "targets.codings.0.limits", {"$": "tuple", "value": [2.0, 1.0]}),
+        ("rating", "state.family.thresholds", np.zeros(4)),
+        ("rating", "state.family.thresholds", np.array([0, 1, 2, np.inf])),
+        ("rating", "state.family.thresholds", np.arange(3.0)),
+        ("rating", "state.family.thresholds", np.arange(4)),
+        ("rating", "state.family.thresholds", [0.0, 1.0, 2.0, 3.0]),
+        ("rating", "targets.codings.0.labels", np.arange(5.0)[::-1]),
+        ("classes", "state.family.n_classes", 9),
+        ("classes", "state.family.n_classes", -1),
+        ("classes", "targets.codings.0.family.n_classes", 10**12),
+        ("classes", "state.coef", np.ones((2, 2))),
+        ("classes", "state.coef", np.ones(2)),
+        ("classes", "state.intercept", np.ones((5, 1))),
+        ("classes", "state.intercept", np.ones(3)),
+        ("classes", "targets.codings.0.labels", np.array(["a", "a"])),
+        ("truth values", "targets.codings.0.labels", ONE),
+        ("several numbers", "state.family.kind", int_array(0, 3, 5)),
+        ("several numbers", "state.family.kind", int_array(0, 3, -1)),
+        ("several numbers", "state.family.kind", int_array(0, 3)),
+        ("several numbers", "state.family.kind", int_array(0, 3, 4)),
+        ("several numbers", "state.family.kind", int_array(3, 0, 2)),
+        ("several numbers", "state.family.kind", np.array([0.0, 3, 2])),
+        ("several numbers", "state.family.first", int_array(0, 1, 2)),
+        ("several numbers", "state.family.first", int_array(0, 2, 1, 3)),
+        ("several numbers", "state.family.first", int_array(0, 1, 2, 99)),
+        ("several numbers", "state.family.first", int_array(-1, 1, 2, 3)),
+        ("several numbers", "state.family.place", int_array(0, 1, 9, 9)),
+        ("several numbers", "state.family.place", int_array(0, 0, 5, 5)),
+        ("several numbers", "state.family.parameters", ONE),
+        ("several numbers", "state.family.parameters", np.zeros(5)),
+        ("several numbers", "state.family.parameters", np.ones(5)),
+        ("several classes", "targets.codings", []),
     ],
 )
-def test_targets_that_do_not_fit_together(kinds, kind, path, value, message):
-    refused(altered(kinds[kind], *path, value=value), message)
+def test_targets_that_do_not_fit_together(kinds, kind, path, value):
+    """One value of the model's JSON, or one array, is put in the place of another."""
+
+    def alter(node, arrays):
+        at = {"params": found(node)}
+        *way, last = path.split(".")
+        for step in way:
+            at = at["value"][int(step)] if step.isdigit() else at["params"][step]
+        new = value
+        if isinstance(value, np.ndarray):
+            arrays["arrays/other.npy"] = value
+            new = {"$": "array", "value": "arrays/other.npy"}
+        at["params"][last] = new
+
+    refused(file_by_hand(kinds[kind], alter), "is not valid")
 
 
 @pytest.mark.parametrize("field", ["codings", "scaling", "n_covariates"])

@@ -1,18 +1,23 @@
-"""Files that are not whole, not ours, or not from this time: one line that says so."""
+"""Files that are damaged, foreign, hostile or of another format: one line that says so."""
 
 import hashlib
 import io
 import json
 import pickle
+import resource
+import sys
+import time
 import zipfile
 
 import numpy as np
 import pytest
-from model_files import file_by_hand, fitted
+from model_files import REVIEWS, altered, file_by_hand, fitted, fitted_kind, members, saved, sealed
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
 
 import topicfocus
-from topicfocus.persistence import ModelFileError
-from topicfocus.persistence.archive import HEADER, VERSION, write_archive
+from topicfocus import LDA, SLDARegressor, TokenCounter
+from topicfocus.persistence import HEADER, ModelFileError
 
 
 @pytest.fixture(scope="module")
@@ -22,80 +27,61 @@ def model():
 
 @pytest.fixture(scope="module")
 def content(model):
-    stream = io.BytesIO()
-    model.save(stream)
-    return stream.getvalue()
+    return saved(model)
 
 
-def refused(source, match):
+def refused(source, match="Cannot load"):
     """The error is one line, begins with what was tried, and matches."""
     if isinstance(source, bytes):
         source = io.BytesIO(source)
     with pytest.raises(ModelFileError, match=match) as caught:
         topicfocus.load(source)
     message = str(caught.value)
-    assert message.startswith("Cannot load ") and message.endswith(".") and "\n" not in message
-    assert len(message) < 400
+    assert message.startswith("Cannot load ") and message.endswith(".")
+    assert message.isprintable() and len(message) < 500
     return message
 
 
-def rezip(content, change_header=None, compression=zipfile.ZIP_STORED, members=None):
-    """The same model zipped by other hands: sealed rightly, whatever its header says."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    parts.update(members or {})
-    header = json.loads(parts[HEADER])
-    if change_header is not None:
-        change_header(header)
-    parts[HEADER] = json.dumps(header).encode()
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data, zipfile.ZIP_STORED if name == HEADER else compression)
-        archive.comment = b"topicfocus sha256 " + b"0" * 64
-    whole = stream.getvalue()[:-64]
-    return whole + hashlib.sha256(whole).hexdigest().encode()
+def with_header(content, change):
+    """The file with its header changed, and a right digest."""
+    return altered(content, lambda node, arrays: change(node)).getvalue()
 
 
-def test_the_helper_makes_files_that_load(content):
-    topicfocus.load(io.BytesIO(rezip(content)))
+def test_the_helpers_make_files_that_load(content):
+    topicfocus.load(io.BytesIO(with_header(content, lambda node: None)))
 
 
 def test_every_truncation_is_refused(content):
     for length in [0, 1, 20, 44, 45, 100, *np.linspace(200, len(content) - 1, 60).astype(int)]:
-        refused(content[:length], "empty|not a model file|truncated")
+        refused(content[:length], "not a model file, or it was truncated or altered")
 
 
 def test_every_altered_byte_is_refused(content):
     rng = np.random.default_rng(0)
     for place in {0, 30, len(content) - 1, *rng.integers(0, len(content), 300).tolist()}:
-        altered = bytearray(content)
-        altered[place] ^= 1 << int(rng.integers(8))
-        refused(bytes(altered), "not a model file|truncated or was altered|compressed|claim|arrays")
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << int(rng.integers(8))
+        refused(bytes(flipped), "truncated or altered")
 
 
 def test_bytes_added_before_or_after_are_refused(content):
-    refused(content + b"\0", "altered")
-    refused(b"\0" + content, "not a model file")
-    refused(content + content, "altered|header")
+    for whole in (content + b"\0", b"\0" + content, content + content):
+        refused(whole, "truncated or altered")
 
 
-def test_foreign_files(tmp_path, content):
-    refused(b"", "it is empty")
-    refused(np.random.default_rng(0).bytes(5000), "not a model file")
-    refused(b"%PDF-1.7 and so on" * 100, "not a model file")
-    refused(pickle.dumps({"a": 1}), "looks like a pickle, which topicfocus never loads")
-    arrays = io.BytesIO()
+def test_foreign_files(tmp_path):
+    arrays, other = io.BytesIO(), io.BytesIO()
     np.savez(arrays, a=np.ones(3))
-    refused(arrays.getvalue(), "not a model file")
-    other = io.BytesIO()
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr(HEADER, json.dumps({"format": "something else"}))
-    refused(other.getvalue(), "not a model file")
-    assert "no such file" in refused(tmp_path / "missing.model", "missing.model")
-    assert "is a folder" in refused(tmp_path, "folder")
-    (tmp_path / "empty").touch()
-    refused(str(tmp_path / "empty"), "empty")
+    noise = np.random.default_rng(0).bytes(5000)
+    for foreign in (b"", noise, b"%PDF-1.7 and so on" * 100, arrays.getvalue(), other.getvalue()):
+        refused(foreign, "not a model file")
+    refused(pickle.dumps({"a": 1}), "never a pickle")
+    refused(sealed({HEADER: b'{"other": 3}'}), "there is no model in it")
+    refused(sealed({HEADER: b"[]"}), "there is no model in it")
+    assert "No such file" in refused(tmp_path / "missing.model", r"missing\.model")
+    refused(tmp_path, "folder")
 
 
 def test_a_pickle_inside_is_never_opened(content, tmp_path):
@@ -105,61 +91,27 @@ def test_a_pickle_inside_is_never_opened(content, tmp_path):
 
     stream = io.BytesIO()
     np.save(stream, np.array([Trap()], dtype=object), allow_pickle=True)
-    data = stream.getvalue()
-    name = next(n for n in json.loads(header_text(content))["members"] if "topic_word" in n)
-
-    def tell(header):
-        told = header["members"][name]
-        told.update(bytes=len(data), sha256=hashlib.sha256(data).hexdigest(), dtype="|O", shape=[1])
-
-    refused(rezip(content, tell, members={name: data}), "not what its header says")
-
-    def tell_less(header):
-        tell(header)
-        header["members"][name]["dtype"] = "<f8"
-
-    refused(rezip(content, tell_less, members={name: data}), "not what its header says")
+    parts = members(content)
+    name = next(name for name in parts if "topic_word" in name)
+    refused(sealed({**parts, name: stream.getvalue()}), "the size or type that it claims")
     assert not (tmp_path / "sprung").exists()
 
 
-def header_text(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return archive.read(HEADER)
+@pytest.mark.parametrize("version, remedy", [(1, "fit the model again"), (4, "upgrade topicfocus")])
+def test_other_formats_give_one_clear_line(content, version, remedy):
+    mark, other = (b"topicfocus model %d sha256 " % v for v in (3, version))
+    unsealed = content[:-64].replace(mark, other)
+    file = unsealed + hashlib.sha256(unsealed).hexdigest().encode()
+    refused(file, f"format {version}, .* reads format 3 only; {remedy}")
 
 
-def test_a_newer_format_says_to_upgrade(content):
-    def newer(header):
-        header["version"] = VERSION + 1
-        header["created_by"]["topicfocus"] = "9.1"
-
-    said = f"format {VERSION + 1}.*reads up to format {VERSION}; upgrade topicfocus"
-    message = refused(rezip(content, newer), said)
-    assert "topicfocus 9.1" in message
-    # Also when the newer format seals and packs in other ways.
-    refused(rezip(content, newer, zipfile.ZIP_DEFLATED)[:-1] + b"x", "upgrade topicfocus")
-
-
-@pytest.mark.parametrize("version", [None, 0, -1, "1", 1.0, True, [1]])
-def test_a_version_that_is_none(content, version):
-    refused(rezip(content, lambda header: header.update(version=version)), "no format version")
-
-
-def test_compressed_members_are_refused(content):
-    refused(rezip(content, compression=zipfile.ZIP_DEFLATED), "is compressed")
-
-
-def test_a_zip_bomb_is_refused_before_it_unfolds(content):
-    bomb = b"\0" * 50_000_000
-    file = rezip(content, members={"arrays/bomb.npy": bomb}, compression=zipfile.ZIP_DEFLATED)
-    assert len(file) < 200_000
-    refused(file, "is compressed")
-
-
-def test_overlapping_members_are_refused(content):
-    """Many names for the same bytes: each fits into the file, all together do not."""
+def test_compressed_and_overlapping_members_are_refused(content):
+    bomb = sealed({**members(content), "arrays/b.npy": b"\0" * 50_000_000}, zipfile.ZIP_DEFLATED)
+    assert len(bomb) < 200_000
+    refused(bomb, "compressed")
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr(HEADER, header_text(content))
+        archive.writestr(HEADER, members(content)[HEADER])
         archive.writestr("arrays/a.npy", b"\0" * 10_000)
         for k in range(5):
             info = zipfile.ZipInfo(f"arrays/a{k}.npy")
@@ -167,145 +119,264 @@ def test_overlapping_members_are_refused(content):
                 setattr(info, field, getattr(archive.getinfo("arrays/a.npy"), field))
             archive.filelist.append(info)
             archive.NameToInfo[info.filename] = info
-    refused(stream.getvalue(), "larger than the file|altered")
+        archive.comment = b"topicfocus model 3 sha256 " + b"0" * 64
+    whole = stream.getvalue()[:-64]
+    refused(whole + hashlib.sha256(whole).hexdigest().encode(), "larger than the file")
 
 
 @pytest.mark.parametrize(
-    "change",
+    "text",
     [
-        {"dtype": "<f4"},
-        {"dtype": "|O"},
-        {"dtype": "<c16"},
-        {"dtype": "f8, f8"},
-        {"dtype": None},
-        {"shape": [1, 10**12]},
-        {"shape": [-1, -3]},
-        {"shape": ["3"]},
-        {"shape": 3},
-        {"bytes": 10**15},
-        {"sha256": "0" * 64},
-        {"sha256": None},
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1000000000000), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -218), }",
+        "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,), }",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (3,), }",
+        "{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }",
+        "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3,), }",
+        "__import__('os').abort()",
     ],
-    ids=str,
 )
-def test_arrays_are_compared_with_the_header_first(content, change):
-    def alter(header):
-        name = next(n for n in header["members"] if "topic_word" in n)
-        header["members"][name].update(change)
-
-    refused(rezip(content, alter), "not what its header says|altered")
-
-
-def test_members_that_the_header_does_not_list(content):
-    refused(rezip(content, members={"arrays/more.npy": b"1"}), "does not list")
-    refused(rezip(content, lambda h: h["members"].update(more={})), "does not list")
-    refused(rezip(content, lambda h: h.pop("members")), "does not list")
-
-
-def test_nonsense_in_the_model(content):
-    for model in (None, 3, [], {}, {"kind": "dict", "keys": [], "values": []}):
-        refused(rezip(content, lambda h, m=model: h.update(model=m)), "no model in it")
-    refused(
-        rezip(content, lambda h: h["model"].update({"class": "os.system"})),
-        "holds a 'os.system', which this version of topicfocus does not know",
-    )
-    refused(rezip(content, lambda h: h["model"].update({"class": ["LDA"]})), "does not know")
-    refused(rezip(content, lambda h: h["model"].pop("params")), "altered")
-    refused(rezip(content, lambda h: h["model"].update(fitted=3)), "altered")
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"kind": "function", "name": "os.system"},
-        {"kind": 3},
-        {},
-        {"kind": "record", "class": "subprocess.Popen", "fields": {}},
-        {"kind": "record", "class": "topicfocus.Gaussian", "fields": {"noise_variance": "x"}},
-        {"kind": "record", "class": "topicfocus.Gaussian", "fields": {"other": 1.0}},
-        {"kind": "record", "class": "topicfocus.Hyperparameters", "fields": {}},
-        {"kind": "record", "class": "topicfocus.Hyperparameters", "fields": {"n_topics": 2.5}},
-        {
-            "kind": "record",
-            "class": "topicfocus.Hyperparameters",
-            "fields": {"n_topics": 3, "bound": "loose"},
-        },
-        {"kind": "numpy_type", "name": "object"},
-        {"kind": "python_type", "name": "eval"},
-        {"kind": "dtype", "name": "O"},
-        {"kind": "scalar", "dtype": "int8", "value": 3000},
-        {"kind": "float", "value": "1e5"},
-        {"kind": "array", "array": "../../etc/passwd"},
-        {"kind": "array", "array": None},
-        {"kind": "objects", "shape": [3, 3], "values": [1]},
-        {"kind": "objects", "shape": [10**12], "values": []},
-        {"kind": "dict", "keys": [[1]], "values": [1]},
-        {"kind": "dict", "keys": [1, 2], "values": [1]},
-        {"kind": "tuple", "values": 3},
-        {"kind": "csr_array", "shape": [3, 3], "data": 1, "indices": 2, "indptr": 3},
-    ],
-    ids=str,
-)
-def test_nonsense_values(content, value):
-    refused(rezip(content, lambda h: h["model"]["fitted"].update(extra_=value)), "Cannot load")
-
-
-@pytest.mark.parametrize(
-    "name", ["predict", "__class__", "__dict__", "a b", "n_topics", "save", ""]
-)
-def test_attributes_cannot_hide_what_the_class_has(content, name):
-    refused(rezip(content, lambda h: h["model"]["fitted"].update({name: 3})), "has no")
-
-
-def test_bottomless_nesting(content):
-    def nest(header, depth):
-        value = []
-        for _ in range(depth):
-            value = [value]
-        header["model"]["fitted"]["extra_"] = value
-
-    refused(rezip(content, lambda h: nest(h, 100)), "nested too deeply")
-    text = header_text(content).replace(b'"fitted": {', b'"fitted": {"e": ' + b"[" * 10**6, 1)
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(HEADER, text)
-    refused(file.getvalue(), "altered")
+def test_arrays_that_claim_what_they_are_not(content, text):
+    data = text.encode().ljust(118) + b"\n"
+    data = b"\x93NUMPY\x01\x00" + len(data).to_bytes(2, "little") + data + b"\0" * 24
+    name = next(name for name in members(content) if "topic_word" in name)
+    refused(sealed({**members(content), name: data}))
 
 
 def test_values_outside_what_a_type_can_hold(model):
     """A boolean that is neither true nor false, a character beyond Unicode."""
     for odd in (np.full(3, 7, np.uint8).view(bool), np.full(3, 2**32 - 1, np.uint32).view("<U1")):
-        stream = io.BytesIO()
-        write_archive(stream, {"model": {}}, {"arrays/odd.npy": odd})
-        refused(stream.getvalue(), "not what its header says")
-
-
-def test_sparse_matrices_are_checked(model):
-    def file(indices):
-        def change(node, arrays):
-            arrays.update(
-                d=np.ones(2), i=np.array(indices, np.int32), p=np.array([0, 1, 2], np.int32)
-            )
-            node["fitted"]["extra_"] = {
-                "kind": "csr_array", "shape": [2, 4], "data": "d", "indices": "i", "indptr": "p",
-            }  # fmt: skip
-
-        return file_by_hand(model, change)
-
-    assert topicfocus.load(file([0, 3])).extra_.toarray()[1, 3] == 1
-    for indices in ([0, 4], [-1, 0], [0, 10**9]):
-        refused(file(indices), "Cannot load")
+        file = file_by_hand(model, lambda node, arrays, odd=odd: arrays.update({"odd.npy": odd}))
+        refused(file, "values that its type cannot have")
 
 
 def test_an_array_is_used_once(model):
-    """Else a small file asks for gigabytes: the same numbers as lists, again and again."""
+    """Otherwise a small file asks for gigabytes: the same array again and again."""
 
     def change(node, arrays):
-        arrays["arrays/few.npy"] = np.zeros(1000, np.int8)
-        one = {"kind": "numbers", "array": "arrays/few.npy"}
-        node["fitted"]["extra_"] = [one] * times
+        arrays["few.npy"] = np.zeros(1000, np.int8)
+        node["fitted"]["extra_"] = [{"$": "array", "value": "few.npy"}] * 2
 
-    times = 1
-    assert topicfocus.load(file_by_hand(model, change)).extra_ == [[0] * 1000]
-    times = 10_000
-    refused(file_by_hand(model, change), "'arrays/few.npy' is there twice")
+    refused(file_by_hand(model, change))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"$": "os.system", "params": {}, "fitted": {}},
+        {"$": "function", "value": ["tokenizer", "os:system"]},
+        {"$": "subprocess.Popen", "params": {"args": ["id"]}, "fitted": {}},
+        {"$": 3},
+        {"$": None},
+        {"$": ["tuple"], "value": []},
+        {"$": "topicfocus.Gaussian", "params": {"noise_variance": "x"}, "fitted": {}},
+        {"$": "topicfocus.Gaussian", "params": {"other": 1.0}, "fitted": {}},
+        {"$": "topicfocus.Gaussian", "params": {}, "fitted": {"other_": 1.0}},
+        {"$": "topicfocus.Hyperparameters", "params": {}, "fitted": {}},
+        {"$": "topicfocus.Hyperparameters", "params": {"n_topics": 2.5}, "fitted": {}},
+        {"$": "topicfocus.Hyperparameters", "params": {"n_topics": 3, "bound": "x"}, "fitted": {}},
+        {"$": "dtype", "value": "object"},
+        {"$": "array", "value": "../../etc/passwd"},
+        {"$": "array"},
+        {"$": "dict", "value": [[[1], 1]]},
+        {"$": "dict", "value": [1]},
+        {"$": "tuple", "value": 3},
+        10**30,
+        -(10**5000 // 3),
+        json.loads("1e999"),
+        float("nan"),
+    ],
+    ids=lambda value: str(value)[:60] if isinstance(value, dict) else type(value).__name__,
+)
+def test_nonsense_values(content, value):
+    sys.set_int_max_str_digits(0)
+    try:
+        file = with_header(content, lambda node: node["fitted"].update(extra_=value))
+    finally:
+        sys.set_int_max_str_digits(4300)
+    refused(file)
+
+
+def test_nonsense_in_the_model(content):
+    for key, value in (("$", "os.system"), ("$", ["LDA"]), ("params", 3), ("fitted", 3)):
+        refused(with_header(content, lambda node, k=key, v=value: node.update({k: v})))
+    for key in ("$", "params", "fitted"):
+        refused(with_header(content, lambda node, k=key: node.pop(k)))
+
+
+@pytest.mark.parametrize(
+    "name", ["predict", "coef_", "__class__", "__dict__", "_stream", "a b_", "n_topics", "save", ""]
+)
+def test_attributes_cannot_hide_what_the_class_has(content, name):
+    refused(with_header(content, lambda node: node["fitted"].update({name: 3})), "no attribute")
+
+
+def test_bottomless_nesting(content):
+    text = members(content)[HEADER].replace(b'"fitted": {', b'"fitted": {"e": ' + b"[" * 10**6, 1)
+    refused(sealed({**members(content), HEADER: text}))
+
+
+# ---- limits on what a file may ask for -----------------------------------------------------------
+
+
+def pipeline_file(counter, **changes):
+    model = make_pipeline(counter, LDA(2, max_epochs=1)).fit(REVIEWS.texts)
+
+    def change(node, arrays):
+        node["params"]["steps"][0]["value"][1]["params"].update(changes)
+
+    return file_by_hand(model, change)
+
+
+@pytest.mark.parametrize("counter", [CountVectorizer(analyzer="char"), TokenCounter()])
+@pytest.mark.parametrize(
+    "orders", [[1, 100_000], [1, 10**18], [0, 1], [2, 1], [1], 3, None, ["a", 2]]
+)
+def test_n_grams_have_a_limit(counter, orders):
+    value = {"$": "tuple", "value": orders} if isinstance(orders, list) else orders
+    refused(pipeline_file(counter, ngram_range=value), "n-grams|ngram_range")
+    counter = type(counter)(ngram_range=(1, 33), max_features=50)
+    with pytest.raises(ValueError, match="n-grams must have at most 32"):
+        topicfocus.save(
+            make_pipeline(counter, LDA(2, max_epochs=1)).fit(REVIEWS.texts), io.BytesIO()
+        )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"token_pattern": "("},
+        {"token_pattern": 3},
+        {"token_pattern": "(a)(b)"},
+        {"analyzer": "words"},
+        {"strip_accents": "all"},
+        {"stop_words": "klingon"},
+        {"input": "filename"},
+        {"vocabulary_": {}},
+    ],
+    ids=str,
+)
+def test_vectorisers_with_parameters_that_do_not_work(changes):
+    refused(pipeline_file(CountVectorizer(), **changes), "CountVectorizer is not valid")
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [],
+        3,
+        None,
+        [3],
+        ["ab"],
+        [["a", 3]],
+        [{"$": "tuple", "value": ["a", None]}],
+        [{"$": "tuple", "value": ["a", "passthrough"]}, {"$": "tuple", "value": [3, None]}],
+        [{"$": "tuple", "value": ["a", {"x": 1}]}, {"$": "tuple", "value": ["a", {}]}],
+    ],
+    ids=str,
+)
+def test_malformed_steps(steps):
+    model = make_pipeline(CountVectorizer(), LDA(2, max_epochs=1)).fit(REVIEWS.texts)
+    refused(file_by_hand(model, lambda node, arrays: node["params"].update(steps=steps)))
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("n_topics", 10**12),
+        ("n_topics", 10**30),
+        ("n_topics", "many"),
+        ("n_jobs", 10**9),
+        ("n_jobs", 0),
+        ("doc_topic_prior", -1.0),
+        ("doc_topic_prior", 1e308),
+        ("max_epochs", -3),
+    ],
+)
+def test_parameters_have_limits(name, value):
+    model = SLDARegressor(3, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target)
+    file = file_by_hand(model, lambda node, arrays: node["params"].update({name: value}))
+    if value == 1e308:  # a prior of a later fit; this model has its own
+        topicfocus.load(file).predict(REVIEWS.counts)
+    else:
+        refused(file)
+
+
+@pytest.mark.parametrize("kind", ["several numbers", "several classes", "real with covariates"])
+@pytest.mark.parametrize("huge", [1e308, -1e308])
+def test_numbers_of_1e308_are_refused(kind, huge):
+    """In every array and every number of what was fitted: refused, or without effect."""
+    model = fitted_kind(kind)
+    content = saved(model)
+    names = [name for name in members(content) if name != HEADER]
+    for place in names:
+
+        def change(node, arrays, place=place):
+            if arrays[place].dtype == np.float64 and arrays[place].size:
+                arrays[place].flat[0] = huge
+                return
+            raise LookupError
+
+        try:
+            file = altered(content, change)
+        except LookupError:
+            continue
+        if "evidence" in place or "labels" in place:  # only shown
+            continue
+        refused(file, "is not valid")
+
+
+# ---- many mutations ------------------------------------------------------------------------------
+
+
+def mutations(content, rng):
+    """Edits of any place of the header, with a right digest; flips and truncations without."""
+    parts = members(content)
+    header = json.loads(parts[HEADER])
+    values = [10**30, -1, 0, 1e308, None, "", "x", [], {}, {"$": "tuple", "value": []}, True, 2**62]
+    while True:
+        kind = rng.integers(4)
+        if kind == 0:
+            flipped = bytearray(content)
+            flipped[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+            yield bytes(flipped)
+        elif kind == 1:
+            yield content[: rng.integers(len(content))]
+        else:
+            edited = json.loads(json.dumps(header))
+            at = edited["model"]
+            while True:
+                keys = list(at) if isinstance(at, dict) else range(len(at))
+                key = list(keys)[rng.integers(len(keys))]
+                if not isinstance(at[key], (dict, list)) or not at[key] or rng.random() < 0.15:
+                    break
+                at = at[key]
+            if kind == 3 and isinstance(at, dict):
+                del at[key]
+            else:
+                at[key] = values[rng.integers(len(values))]
+            yield sealed({**parts, HEADER: json.dumps(edited).encode()})
+
+
+def test_mutated_files_load_or_give_one_line():
+    """Seconds and memory of each are bounded; a file that loads predicts or refuses in one line."""
+    texts = REVIEWS.texts[:5]
+    models = [
+        make_pipeline(CountVectorizer(), LDA(2, max_epochs=1)).fit(REVIEWS.texts),
+        make_pipeline(TokenCounter(), SLDARegressor(2, max_epochs=1)).fit(
+            REVIEWS.texts, REVIEWS.target
+        ),
+    ]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for seed, model in enumerate(models):
+        files = mutations(saved(model), np.random.default_rng(seed))
+        for _, file in zip(range(150), files, strict=False):
+            began = time.process_time()
+            try:
+                loaded = topicfocus.load(io.BytesIO(file))
+            except ModelFileError as error:
+                assert str(error).isprintable() and len(str(error)) < 500
+            else:
+                loaded.transform(texts)
+            assert time.process_time() - began < 5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KB

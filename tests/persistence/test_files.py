@@ -7,9 +7,12 @@ import sys
 from dataclasses import is_dataclass
 from pathlib import Path
 
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
 from model_files import (
     KINDS,
     LABELS,
@@ -18,6 +21,7 @@ from model_files import (
     file_by_hand,
     fitted,
     fitted_kind,
+    saved,
     target_of,
 )
 from numpy.testing import assert_array_equal
@@ -30,9 +34,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import topicfocus
-from topicfocus import LDA, FocusedTopicRegressor, SLDAClassifier, SLDARegressor
+from topicfocus import LDA, SLDAClassifier, SLDARegressor
 from topicfocus.families import Gaussian
-from topicfocus.persistence import ModelFileError
+from topicfocus.persistence import ModelFileError, pack, unpack
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -46,14 +50,12 @@ def regressor():
 
 
 def round_trip(model):
-    stream = io.BytesIO()
-    topicfocus.save(model, stream)
-    stream.seek(0)
-    return topicfocus.load(stream)
+    return topicfocus.load(io.BytesIO(saved(model)))
 
 
 def assert_same(one, other):
-    """Equal to the last bit, types included."""
+    """Equal to the last bit, types included; NumPy's numbers come back as Python's."""
+    one, other = (v.item() if isinstance(v, np.generic) else v for v in (one, other))
     assert type(one) is type(other)
     if isinstance(one, np.ndarray):
         assert one.dtype == other.dtype
@@ -120,9 +122,7 @@ def test_what_a_model_asks_of_metadata_routing_travels_with_it():
     assert "_metadata_request" not in vars(round_trip(fitted("SLDARegressor")))
 
 
-@pytest.mark.parametrize(
-    "requests", [{"fit": {"nonsense": True}}, {"save": {}}, {"fit": {"sample_weight": 3}}, 7]
-)
+@pytest.mark.parametrize("requests", [{"save": {"x": True}}, {"fit": {"sample_weight": 3}}, 7])
 def test_requests_that_make_no_sense(regressor, requests):
     def alter(node, arrays):
         node["requests"] = requests
@@ -208,13 +208,16 @@ def test_labels_of_every_kind(labels):
     assert_same(loaded.predict(REVIEWS.counts), model.predict(REVIEWS.counts))
 
 
-def test_attributes_and_parameters_of_the_future_are_stored_by_their_type(regressor):
+def test_attributes_are_stored_by_their_type(regressor):
     model = clone(regressor).fit(REVIEWS.counts, REVIEWS.target)
     model.set_params(doc_topic_prior=np.array([1.0, 2.0, 0.5]))
     model.families_ = [Gaussian(0.25), Gaussian(float("inf"))]
-    model.targets_ = {"rating": {"coef": np.eye(3, order="F"), "scale": (1, np.float32(0.1))}}
+    model.targets_ = {
+        "rating": {"coef": np.eye(3, order="F"), 3: (1, {"a", "b"})},
+        "$": frozenset(),
+    }
     model.nothing_ = None
-    model.odd_ = [float("nan"), -0.0, 1e-320, np.int64(3), "\ud800", 2**70, True]
+    model.odd_ = [float("nan"), -0.0, 1e-320, "\ud800", 2**62, True, np.float32]
     loaded = round_trip(model)
     assert loaded.families_ == model.families_
     assert_same(loaded.doc_topic_prior, model.doc_topic_prior)
@@ -222,6 +225,38 @@ def test_attributes_and_parameters_of_the_future_are_stored_by_their_type(regres
     assert loaded.targets_["rating"]["coef"].flags.f_contiguous
     assert loaded.nothing_ is None
     assert repr(loaded.odd_) == repr(model.odd_)
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3) | st.integers(-9, 9), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(plain)
+def test_plain_values(value):
+    # repr, because NaN is not equal to itself, and -0.0 equals 0.0.
+    assert repr(unpack(pack(value))) == repr(value)
+
+
+storable = hnp.scalar_dtypes().filter(lambda dtype: dtype.kind in "biufU" and dtype.itemsize)
+
+
+@given(hnp.arrays(storable, hnp.array_shapes(min_dims=0, min_side=0)))
+def test_arrays(array):
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with pytest.raises(TypeError, match="Cannot save value"):
+            pack(array)
+        return
+    loaded = unpack(pack(array))
+    assert loaded.shape == array.shape and loaded.dtype == array.dtype.newbyteorder("=")
+    assert loaded.astype(array.dtype).tobytes() == array.tobytes()
+    assert loaded.flags.writeable and loaded.flags.aligned
 
 
 def test_output_configuration_stays(regressor):
@@ -248,10 +283,10 @@ def test_paths_of_every_kind(regressor, tmp_path):
     with open(tmp_path / "c", "rb") as stream:
         topicfocus.load(stream)
     topicfocus.load(str(tmp_path / "a"))
-    with open(tmp_path / "c", encoding="latin1") as stream, pytest.raises(TypeError, match='"rb"'):
-        topicfocus.load(stream)
-    for place in (None, 3, b"bytes"):
-        with pytest.raises(TypeError, match="needs a path or a binary file object"):
+    with pytest.raises(ModelFileError, match='"rb"'):
+        topicfocus.load(io.StringIO("text"))
+    for place in (None, 3):
+        with pytest.raises(TypeError):
             topicfocus.load(place)
         with pytest.raises(TypeError, match="needs a path or a binary file object"):
             regressor.save(place)
@@ -309,7 +344,7 @@ def test_functions_are_refused_by_name(parameter, tmp_path):
     if parameter == "tokenizer":
         options["token_pattern"] = None
     pipeline = make_pipeline(CountVectorizer(**options), LDA(2, max_epochs=1)).fit(REVIEWS.texts)
-    with pytest.raises(TypeError, match=rf"CountVectorizer\.{parameter}: .* holds no code"):
+    with pytest.raises(TypeError, match=rf"CountVectorizer\.{parameter}: .* hold no code"):
         topicfocus.save(pipeline, tmp_path / "a.model")
     assert not list(tmp_path.iterdir())
 
@@ -319,7 +354,7 @@ def test_a_vectoriser_that_opens_files_is_refused(tmp_path):
     pipeline = make_pipeline(CountVectorizer(), LDA(2, max_epochs=1)).fit(REVIEWS.texts)
 
     def change(node, arrays):
-        _, vectoriser = node["params"]["steps"][0]["values"]
+        _, vectoriser = node["params"]["steps"][0]["value"]
         vectoriser["params"]["input"] = "filename"
 
     with pytest.raises(ModelFileError, match="must not open any"):
@@ -337,48 +372,31 @@ def test_steps_of_other_kinds_are_refused(regressor, tmp_path):
     path = tmp_path / "a.model"
     texts, y = REVIEWS.texts, REVIEWS.target
     lda = LDA(2, max_epochs=1)
-    with pytest.raises(TypeError, match="TfidfTransformer is not a class"):
-        pipeline = make_pipeline(CountVectorizer(), TfidfTransformer(use_idf=False, norm=None), lda)
-        topicfocus.save(pipeline.fit(texts), path)
-    with pytest.raises(TypeError, match="FunctionTransformer is not a class"):
-        pipeline = make_pipeline(CountVectorizer(), FunctionTransformer(), lda)
-        topicfocus.save(pipeline.fit(texts), path)
-    with pytest.raises(TypeError, match="ends in a Ridge"):
+    for step in (TfidfTransformer(use_idf=False, norm=None), FunctionTransformer()):
+        pipeline = make_pipeline(CountVectorizer(), step, lda).fit(texts)
+        with pytest.raises(TypeError, match=f"{type(step).__name__} is not supported"):
+            topicfocus.save(pipeline, path)
+    with pytest.raises(TypeError, match="Ridge is not supported"):
         topicfocus.save(make_pipeline(CountVectorizer(), lda, Ridge()).fit(texts, y), path)
-    with pytest.raises(TypeError, match="Mine is not a class"):
+    with pytest.raises(TypeError, match="Mine is not supported"):
         topicfocus.save(Mine(2, max_epochs=1).fit(REVIEWS.counts, y), path)
-    for thing in (3, "model", None, {"a": regressor}):
-        with pytest.raises(TypeError, match="it is no estimator"):
+    for thing in (3, "model", None, {"a": regressor}, SLDARegressor):
+        with pytest.raises(TypeError, match="it is not an estimator"):
             topicfocus.save(thing, path)
-    with pytest.raises(TypeError, match="Cannot save this type"):
-        topicfocus.save(SLDARegressor, path)
     assert not list(tmp_path.iterdir())
 
 
 def test_values_that_would_not_come_back_are_refused(regressor, tmp_path):
     model = clone(regressor).fit(REVIEWS.counts, REVIEWS.target)
+    endless = []
+    endless.append(endless)
     for value in (
-        object(),
-        1j,
-        range(3),
-        np.array([1j]),
-        np.array([object()]),
-        b"bytes",
-        np.longdouble(1),
+        *(object(), 1j, range(3), b"bytes", 2**70, np.longdouble(1), len),
+        *(np.array([1j]), np.array([object()]), np.array([["a"]], dtype=object), endless),
     ):
         model.extra_ = value
         with pytest.raises(TypeError, match=r"Cannot save SLDARegressor\.extra_"):
             model.save(tmp_path / "a.model")
-    del model.extra_
-    model.predict = 3
-    with pytest.raises(TypeError, match=r"SLDARegressor\.predict"):
-        model.save(tmp_path / "a.model")
-    endless = []
-    endless.append(endless)
-    del model.predict
-    model.extra_ = endless
-    with pytest.raises(TypeError, match="too deeply"):
-        model.save(tmp_path / "a.model")
     assert not list(tmp_path.iterdir())
 
 
@@ -401,11 +419,6 @@ def test_a_random_generator_becomes_none_with_a_warning(make):
 # ---- other versions ----------------------------------------------------------------------------
 
 
-def test_other_library_versions_are_no_obstacle(regressor):
-    versions = {"topicfocus": "0.0.1", "numpy": "1.26.0", "scikit-learn": "0.24"}
-    topicfocus.load(file_by_hand(regressor, lambda node, arrays: None, created_by=versions))
-
-
 def test_a_parameter_added_later_gets_its_default(regressor):
     stream = file_by_hand(regressor, lambda node, arrays: node["params"].pop("warm_start"))
     assert topicfocus.load(stream).warm_start is False
@@ -415,13 +428,5 @@ def test_a_parameter_that_is_gone_is_named(regressor):
     def change(node, arrays):
         node["params"]["sampler"] = "gibbs"
 
-    with pytest.raises(ModelFileError, match="SLDARegressor has no 'sampler' in the installed"):
+    with pytest.raises(ModelFileError, match=r"SLDARegressor is not valid.*sampler"):
         topicfocus.load(file_by_hand(regressor, change))
-
-
-def test_large_models_are_exact_too():
-    rng = np.random.default_rng(0)
-    model = FocusedTopicRegressor(3, max_epochs=1)
-    model.fit(REVIEWS.counts, REVIEWS.target)
-    model.history_["objective"] = rng.normal(size=5000).tolist()
-    assert round_trip(model).history_ == model.history_

@@ -11,15 +11,15 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 import topicfocus
-from topicfocus import LDA
-from topicfocus.persistence import ModelFileError, register, register_record, registry
+from topicfocus import LDA, persistence
+from topicfocus.persistence import ModelFileError, register, register_record
 
 
 @pytest.fixture(autouse=True)
 def own_registry(monkeypatch):
     """What a test registers is forgotten after it."""
-    for table in ("_ENTRIES", "_ENTRY_OF", "_RECORDS", "_RECORD_OF"):
-        monkeypatch.setattr(registry, table, dict(getattr(registry, table)))
+    for table in ("_BY_NAME", "_BY_CLASS"):
+        monkeypatch.setattr(persistence, table, dict(getattr(persistence, table)))
 
 
 class Counter(TransformerMixin, BaseEstimator):
@@ -31,7 +31,7 @@ class Counter(TransformerMixin, BaseEstimator):
     def fit(self, X, y=None):
         words = sorted({w for text in X for w in text.split()})
         self.vocabulary_ = {w: i for i, w in enumerate(words)}
-        self.process_ = id(self)
+        self._process = id(self)
         return self
 
     def transform(self, X):
@@ -50,16 +50,16 @@ def check(counter):
 def test_a_vectoriser_registers_itself():
     pipeline = make_pipeline(Counter(), LDA(2, max_epochs=1)).fit(REVIEWS.texts)
     stream = io.BytesIO()
-    with pytest.raises(TypeError, match="Counter is not a class that model files know"):
+    with pytest.raises(TypeError, match="Counter is not supported"):
         topicfocus.save(pipeline, stream)
-    register(Counter, name="elsewhere.Counter", transient=("process_",), check=check)
+    register(Counter, name="elsewhere.Counter", check=check)
     topicfocus.save(pipeline, stream)
     loaded = topicfocus.load(io.BytesIO(stream.getvalue()))
     np.testing.assert_array_equal(
         loaded.transform(REVIEWS.texts), pipeline.transform(REVIEWS.texts)
     )
-    assert not hasattr(loaded[0], "process_")
-    registry._ENTRIES.pop("elsewhere.Counter")
+    assert not hasattr(loaded[0], "_process")
+    persistence._BY_NAME.pop("elsewhere.Counter")
     with pytest.raises(ModelFileError, match=r"'elsewhere\.Counter'.* registers this class first"):
         topicfocus.load(io.BytesIO(stream.getvalue()))
 
@@ -75,6 +75,9 @@ def test_a_family_registers_itself():
     stream.seek(0)
     (family,) = topicfocus.load(stream).families_
     assert type(family) is Scale and family.factor == 2.0
+    model.families_ = [Scale("two")]
+    with pytest.raises(TypeError, match="factor: it cannot be 'two'"):
+        model.save(io.BytesIO())
 
 
 def test_registering_needs_a_class_and_a_name_that_are_free():
@@ -87,5 +90,6 @@ def test_registering_needs_a_class_and_a_name_that_are_free():
     with pytest.raises(TypeError, match="neither a NamedTuple nor a dataclass"):
         register_record(dict)
     register_record(Scale)
+    register_record(Scale)  # again, the same: nothing changes
     with pytest.raises(ValueError, match="registered already"):
         register_record(Scale, name="another.Scale")

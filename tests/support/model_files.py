@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +13,7 @@ import numpy as np
 
 import topicfocus
 from topicfocus.datasets import make_reviews
-from topicfocus.persistence.archive import write_archive
-from topicfocus.persistence.encoding import Encoder
+from topicfocus.persistence import HEADER
 
 OTHERS = {
     "CountStore",
@@ -80,20 +82,45 @@ def fitted(name: str, X: Any = REVIEWS.counts, **parameters: Any) -> Any:
     return getattr(topicfocus, name)(**parameters).fit(X, target_of(name))
 
 
-def file_by_hand(
-    model: Any, change: Callable[[dict[str, Any], dict[str, np.ndarray]], None], **header: Any
-) -> io.BytesIO:
-    """A file with right checksums whose content is the model's after `change(node, arrays)`.
-
-    `node` is the encoded object; an array is found by the end of its name: see `replace_array`.
-    """
-    encoder = Encoder()
-    node = encoder.encode_object(model)
-    change(node, encoder.arrays)
+def saved(model: Any) -> bytes:
     stream = io.BytesIO()
-    write_archive(stream, {"model": node, **header}, encoder.arrays)
-    stream.seek(0)
-    return stream
+    topicfocus.save(model, stream)
+    return stream.getvalue()
+
+
+def sealed(parts: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    """A zip of these members with the digest that its bytes have, as anyone can write it."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data, compression)
+        archive.comment = b"topicfocus model 3 sha256 " + b"0" * 64
+    whole = stream.getvalue()[:-64]
+    return whole + hashlib.sha256(whole).hexdigest().encode()
+
+
+def members(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def altered(content: bytes, change: Callable[[Any, dict[str, np.ndarray]], None]) -> io.BytesIO:
+    """The file after `change(node, arrays)` of the model's JSON and arrays, with a right digest."""
+    parts = members(content)
+    header = json.loads(parts.pop(HEADER))
+    arrays = {name: np.load(io.BytesIO(data)) for name, data in parts.items()}
+    change(header["model"], arrays)
+    parts = {HEADER: json.dumps(header).encode()}
+    for name, array in arrays.items():
+        stream = io.BytesIO()
+        np.save(stream, array)
+        parts[name] = stream.getvalue()
+    return io.BytesIO(sealed(parts))
+
+
+def file_by_hand(model: Any, change: Callable[[Any, dict[str, np.ndarray]], None]) -> io.BytesIO:
+    """As `altered`, of a model."""
+    return altered(saved(model), change)
 
 
 def replace_array(arrays: dict[str, np.ndarray], attribute: str, value: np.ndarray) -> None:

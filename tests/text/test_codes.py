@@ -217,7 +217,7 @@ def test_of_a_tokenizer_a_model_file_has_the_name_only():
         topicfocus.load(io.BytesIO(content))
     again = topicfocus.load(io.BytesIO(content), tokenizer=by_spaces)
     np.testing.assert_array_equal(again.predict(texts), model.predict(texts))
-    with pytest.warns(UserWarning, match="is given .*other_tokens"):
+    with pytest.warns(UserWarning, match="loaded with .*other_tokens"):
         topicfocus.load(io.BytesIO(content), tokenizer=other_tokens)
 
 

@@ -19,4 +19,4 @@ __all__ = [
     "SLDARegressor",
 ]
 
-register_all()
+register_all(globals()[name] for name in __all__)

@@ -26,7 +26,7 @@ from topicfocus.estimators.memory import within_memory
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer, in_data_units
 from topicfocus.estimators.usefulness import warn_if_useless, warn_of_empty
-from topicfocus.persistence.files import save
+from topicfocus.persistence import save
 
 
 def _is_supervised(model: TopicModel) -> bool:
