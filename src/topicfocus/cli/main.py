@@ -18,7 +18,6 @@ from topicfocus.cli.encodings import degrade_streams
 from topicfocus.cli.parser import build_parser
 from topicfocus.cli.streams import check_stdout, fill_streams
 from topicfocus.interrupts import is_interrupt
-from topicfocus.workflow.ahead import help_is_welcome
 from topicfocus.workflow.config import read_flat
 from topicfocus.workflow.errors import Interrupted, SettingError
 from topicfocus.workflow.interrupts import all_is_said, cleaning_up, end_in_time
@@ -53,7 +52,7 @@ def _code(args: argparse.Namespace, argv: Sequence[str] | None, missing: tuple[s
     debug = getattr(args, "debug", False)
     try:
         check_stdout(args, missing)
-        code = _run(_with_config(args, argv), alone=argv is None)
+        code = _run(_with_config(args, argv))
         # Here and not at exit: a full disk or a reader that went away is still ours to tell.
         sys.stdout.flush()
         return code
@@ -91,14 +90,9 @@ def _with_config(args: argparse.Namespace, argv: Sequence[str] | None) -> argpar
     return build_parser(settings).parse_args(argv)
 
 
-def _run(args: argparse.Namespace, *, alone: bool) -> int:
-    """`alone`: the process is the command's own, so another one may help it."""
+def _run(args: argparse.Namespace) -> int:
     with command_line():
-        command = importlib.import_module(f"topicfocus.cli.{args.command}")
-        if not alone:
-            return command.run(args)
-        with help_is_welcome():
-            return command.run(args)
+        return importlib.import_module(f"topicfocus.cli.{args.command}").run(args)
 
 
 def _interrupted(error: BaseException) -> int:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus.workflow.ahead import help_of_another
 from topicfocus.workflow.lock import holding
 from topicfocus.workflow.options import CountOptions, ModelOptions
 from topicfocus.workflow.remarks import Remarks
@@ -59,11 +58,8 @@ def fit_reviews(
         from topicfocus.workflow.chain import fit_source
 
         counting, columns = CountOptions(), {"text": "text", "target": "label"}
-        with help_of_another():
-            source = _read_reviews(file, n_docs, options, counting, remarks)
-            outcome = fit_source(
-                source, options, counting, remarks, columns=columns, progress=progress
-            )
+        source = _read_reviews(file, n_docs, options, counting, remarks)
+        outcome = fit_source(source, options, counting, remarks, columns=columns, progress=progress)
         shown = outcome.shown | {"title": TITLE, "target_name": "verdict"}
         return write(replace(outcome, shown=shown), folder, remarks)
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus.workflow.ahead import help_of_another
 from topicfocus.workflow.config import as_config
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.interrupts import uninterrupted
@@ -334,7 +333,7 @@ def _fitted(job: _Job, table: Any, remarks: Remarks, keeping: Any) -> Outcome:
     """The outcome with the settings that repeat it; or that of an earlier call."""
     from topicfocus.workflow.chain import fit_source
 
-    with help_of_another(), _client(job, remarks) as client:
+    with _client(job, remarks) as client:
         outcome = fit_source(
             _read(job, table, remarks, client),
             job.options,

@@ -14,7 +14,6 @@ from topicfocus.estimators.effects import (
     word_effects,
 )
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.workflow.ahead import wait_for_help
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.count import word_frequencies
 from topicfocus.workflow.tables import joined
@@ -50,7 +49,6 @@ def effects(model: Any, counts: Any, columns: Columns, jobs: int | None) -> Effe
     documents = fitted.documents(counts, **columns.for_predict())
     documents = replace(documents, weight=columns.weight)
     mixes = fitted.mixes(documents.corpus, jobs)
-    wait_for_help()
     return Effects(
         topic_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
         word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
