@@ -110,9 +110,12 @@ def _with_count(
     row = np.repeat(np.arange(len(docs)), np.diff(changed.indptr))
     changed.data[changed.indices == words[row]] = 0.0
     if count:
-        one = np.ones(len(docs)), words.astype(changed.indices.dtype), np.arange(len(docs) + 1)
+        one = np.ones(len(docs)), words, np.arange(len(docs) + 1)
         changed = changed + sparse.csr_array(one, shape=changed.shape)
     changed.eliminate_zeros()
+    # One type of index: kernels would be compiled a second time for another.
+    changed.indices = changed.indices.astype(counts.indices.dtype, copy=False)
+    changed.indptr = changed.indptr.astype(counts.indptr.dtype, copy=False)
     return changed
 
 

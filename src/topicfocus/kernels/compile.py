@@ -1,9 +1,10 @@
-"""Numba's `njit` with the options of this package: `kernel`, `exact_kernel` and `helper`.
+"""Numba's `njit` with the options of this package: `kernel`, `helper` and `inlined`.
 
 A kernel is called from Python and cached on disk by numba, in ``__pycache__`` beside its source
 or, where that is read-only, in the user's cache folder; ``NUMBA_CACHE_DIR`` names another place.
 A helper is called from kernels only. It has no entry from Python, which takes as long to compile
 as a small function, and no cache file: its machine code is part of the kernels that call it.
+What is called in one place only is inlined by numba, so that LLVM does not compile it twice.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ def helper(function: Callable) -> Callable:
     return njit(no_cpython_wrapper=True, **_OPTIONS)(function)
 
 
+def inlined(function: Callable) -> Callable:
+    """A large helper that is called in one place: it becomes part of its caller."""
+    return njit(inline="always", **_OPTIONS)(function)
+
+
 def source_hash(package: Path = _PACKAGE) -> bytes:
     """Hash of all sources that kernels are compiled from.
 
@@ -72,7 +78,7 @@ def _cached(dispatcher: Any) -> Callable:
     except RuntimeError:  # no folder that can be written
         return dispatcher
     cache = dispatcher._cache
-    cache._cache_file._source_stamp = _SOURCE_HASH
+    cache._cache_file._source_stamp = cache._cache_file._source_stamp, _SOURCE_HASH
     load, save = cache.load_overload, cache.save_overload
 
     def load_overload(signature: Any, target_context: Any) -> Any:
@@ -80,8 +86,7 @@ def _cached(dispatcher: Any) -> Callable:
             return None
         try:
             return load(signature, target_context)
-        except Exception as error:  # an empty or truncated file may raise anything
-            _warn(f"Compiled code in {cache.cache_path} cannot be read and is replaced: {error!r}")
+        except Exception:  # an empty or truncated file may raise anything: compile again
             return None
 
     def save_overload(signature: Any, compiled: Any) -> None:
@@ -89,15 +94,18 @@ def _cached(dispatcher: Any) -> Callable:
             return
         try:
             save(signature, compiled)
-        except Exception:  # damaged index, or a full disk
+        except Exception:  # a damaged index, or a full disk
             try:
                 cache.flush()
                 save(signature, compiled)
             except Exception as error:
-                _warn(
-                    f"Compiled code cannot be saved in {cache.cache_path}: {error}. It will be "
-                    "compiled again by the next process. Free space there, or set the environment "
-                    "variable NUMBA_CACHE_DIR to another folder."
+                reason = getattr(error, "strerror", None) or repr(error)  # without a file's name
+                warnings.warn(
+                    f"Compiled code cannot be saved in {cache.cache_path}: {reason}. The next "
+                    "process will compile it again. Free space there, or set the environment "
+                    "variable NUMBA_CACHE_DIR to another folder.",
+                    RuntimeWarning,
+                    stacklevel=2,
                 )
 
     cache.load_overload, cache.save_overload = load_overload, save_overload
@@ -115,7 +123,3 @@ def _has_outside_family(signature: Any) -> bool:
         and vars(kind)["instance_class"].__module__.partition(".")[0] != package
         for kind in sigutils.normalize_signature(signature)[0]
     )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=4)

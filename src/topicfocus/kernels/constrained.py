@@ -24,7 +24,7 @@ import numpy as np
 
 from topicfocus.families.operations import row_gradient, row_log_likelihood
 from topicfocus.families.several import several
-from topicfocus.kernels.compile import helper, kernel
+from topicfocus.kernels.compile import inlined, kernel
 from topicfocus.kernels.curvature import (
     FEW_TOPICS,
     MIX_VECTOR,
@@ -63,7 +63,7 @@ class ConstrainedStats(NamedTuple):
     parts: np.ndarray
 
 
-@helper
+@inlined
 def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, z, out):
     """out = u: how θ̂ answers to the push g, from the factor of the scaled curvature M.
 
@@ -112,7 +112,7 @@ def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, z, out
         out[k] = theta[k] * (step[k] - mean)
 
 
-@helper
+@inlined
 def answer_pushes(task, pushes, coef, pull, rows, weight, n, mix, prior, over, work, z, out, into):
     """out = the answer of θ̂ to `pull`, or of VARIANCES to each η_l: into_l = η_l·u."""
     for k in range(mix.shape[0]):
@@ -129,7 +129,7 @@ def answer_pushes(task, pushes, coef, pull, rows, weight, n, mix, prior, over, w
             into[l] = max(total, 0.0)
 
 
-@helper
+@inlined
 def target_pull(corpus, d, family, coef, mix, predictor, slope, pull, out):
     """Add log p(y | f), f = o + η·θ̂, of a document that has a target, and return whether it does.
 
@@ -153,7 +153,7 @@ def target_pull(corpus, d, family, coef, mix, predictor, slope, pull, out):
     return 1
 
 
-@helper
+@inlined
 def add_prior(mix, prior, times, logs, bits, out):
     """What the prior of θ̂ adds to J."""
     for k in range(mix.shape[0]):
@@ -163,7 +163,7 @@ def add_prior(mix, prior, times, logs, bits, out):
         out.parts[1] += times * prior[k] * logs[k]
 
 
-@helper
+@inlined
 def add_words(
     words_here, counts_here, times, table, rows, weight, padded, mix, answer, push, work, out
 ):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from topicfocus.kernels.compile import helper
+from topicfocus.kernels.compile import helper, inlined
 from topicfocus.kernels.curvature import (
     FEW_TOPICS,
     factorise_curvature,
@@ -164,7 +164,7 @@ def line_search(rows, weight, n, prior, theta, value, work):
     return value
 
 
-@helper
+@inlined
 def map_document(rows, weight, n, prior, theta, budget, over, work):
     """Newton from the θ given, in place. Returns the number of steps.
 
