@@ -16,9 +16,13 @@ from topicfocus import SLDARegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Gaussian, common
 from topicfocus.kernels import reference
-from topicfocus.kernels.constrained import ConstrainedStats, constrained_documents
+from topicfocus.kernels.constrained import (
+    GRADIENTS,
+    ConstrainedStats,
+    constrained_documents,
+    map_documents,
+)
 from topicfocus.kernels.local import LocalBudget, WordTable, infer_documents
-from topicfocus.kernels.topic_mix import map_documents
 from topicfocus.kernels.uncollapsed import AdamStep, Uncollapsed, UncollapsedStats, step_documents
 
 
@@ -108,14 +112,11 @@ def all_kernels(family) -> dict[str, list[float]]:
     map_documents(
         0,
         5,
-        corpus.indptr,
-        corpus.indices,
-        corpus.counts,
+        (corpus.indptr, corpus.indices, corpus.counts),
         words,
         case.prior,
         theta,
         LocalBudget(50, 1e-8),
-        np.zeros(1),
     )
     result["map"] = [*theta.ravel()]
     nonzeros = len(corpus.indices)
@@ -148,6 +149,7 @@ def all_kernels(family) -> dict[str, list[float]]:
     constrained = ConstrainedStats(np.zeros((10, 5)), np.zeros(10), np.zeros(10), np.zeros(3))
     slope = np.empty((5, len(case.coef)))
     constrained_documents(
+        GRADIENTS,
         0,
         5,
         corpus,

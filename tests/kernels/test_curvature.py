@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from kernel_cases import random_rows, room_for_mixes
+from kernel_cases import entry, random_rows, room_for_mixes
 
 from topicfocus.kernels import reference
-from topicfocus.kernels.constrained import answer_at_mode, mix_response
+from topicfocus.kernels.constrained import answer_at_mode
 from topicfocus.kernels.curvature import (
     OVER_TOPICS,
     copy_words,
@@ -17,6 +17,12 @@ from topicfocus.kernels.curvature import (
 )
 from topicfocus.kernels.local import LocalBudget
 from topicfocus.kernels.topic_mix import map_document, pad_document
+
+answer_at_mode, map_document = entry(answer_at_mode), entry(map_document)
+copy_words, sum_words = entry(copy_words), entry(sum_words)
+factorise_curvature, words_to_solve = entry(factorise_curvature), entry(words_to_solve)
+solve_factorised, solve_over_words = entry(solve_factorised), entry(solve_over_words)
+pad_document = entry(pad_document)
 
 BUDGET = LocalBudget(50, 1e-8)
 #: (words, topics, smallest prior): none and one, as many as topics, tiny priors.
@@ -76,23 +82,6 @@ def test_solutions(case, seed, words):
         expected = np.linalg.solve(matrix, right)
         found = case.solve(over, right)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("words", [True, False], ids=["over words", "over topics"])
-def test_responses(case, words):
-    case = Case(*case)
-    over = case.n if words else OVER_TOPICS
-    case.factorise(over)
-    out = np.empty_like(case.pushes)
-    theta, prior = case.theta, case.prior
-    mix_response(case.pushes, case.rows, case.padded, theta, prior, over, case.work, out)
-    for push, found in zip(case.pushes, out, strict=True):
-        expected = reference.mix_response(case.by_word, case.counts, prior, theta, push)
-        atol = 1e-9 * max(
-            np.abs(expected).max(), 1e-6
-        )  # the system written out is worse conditioned
-        np.testing.assert_allclose(found, expected, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -13,6 +13,7 @@ from kernel_cases import (
     FAMILY_NAMES,
     Document,
     documents,
+    entry,
     local_stats,
     local_work,
     numerical_gradient,
@@ -41,6 +42,11 @@ from topicfocus.kernels.target_terms import (
     target_natural_gradient,
 )
 from topicfocus.kernels.word_sums import gather_document, mixture, topic_sums
+
+document_objective, mix_objective = entry(document_objective), entry(mix_objective)
+has_target, target_moments = entry(has_target), entry(target_moments)
+gather_document, mixture = entry(gather_document), entry(mixture)
+topic_sums = entry(topic_sums)
 
 every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES.keys())
 #: The families of a test's examples: the two that most is made of, and the others in turn.

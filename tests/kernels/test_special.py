@@ -5,6 +5,7 @@ import pytest
 import scipy.special
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_cases import entry
 
 from topicfocus.kernels.special import (
     apply_elementwise,
@@ -13,6 +14,9 @@ from topicfocus.kernels.special import (
     exp_in_place,
     log_in_place,
 )
+
+dirichlet_log_normaliser, exp_digamma = entry(dirichlet_log_normaliser), entry(exp_digamma)
+exp_in_place, log_in_place = entry(exp_in_place), entry(log_in_place)
 
 #: The positive root of ψ.
 ROOT = 1.4616321449683623

@@ -28,6 +28,13 @@ from topicfocus.kernels.curvature import mix_work
 from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalWork
 from topicfocus.kernels.target_terms import LocalTarget
 
+
+def entry(helper: Any) -> Any:
+    """A helper of kernels, compiled so that Python can call it."""
+    return kernel(getattr(helper, "py_func", helper))
+
+
+mix_work = entry(mix_work)
 #: The directory that `import topicfocus` finds the package in.
 SOURCE_ROOT = Path(topicfocus.__file__).resolve().parents[1]
 

@@ -86,15 +86,14 @@ def warm(processes: int = 2) -> None:
 
 
 def warm_once(part: int) -> None:
-    """A part, unless it was done for these sources and is still in the cache.
-
-    Where another process is at it (CI begins before the tests are installed), wait for its end.
-    """
+    """A part, unless it was done for these sources; waits for another process that does it."""
     from filelock import FileLock
 
-    from topicfocus.kernels.compile import cache_root, source_hash
+    from topicfocus.kernels.compile import source_hash
+    from topicfocus.kernels.local import infer_documents
 
-    done = cache_root() / source_hash() / f"warm.{part}"
+    folder = Path(infer_documents.stats.cache_path)
+    done = folder / f"warm.{part}.{source_hash().hex()[:16]}"
     with FileLock(f"{done}.lock"):
         if not done.exists():
             PARTS[part]()

@@ -331,7 +331,7 @@ def affordable_documents(
 ) -> int:
     """Documents to add so many words to: a hundred, fewer where topics and words are many.
 
-    Some six steps are made for each word, of 2 K n + 2 K² (`kernels.first_occurrence`).
+    The topic proportions of a document with one more word take some 12 K (n + K) operations.
     """
     n_topics = fitted.state.n_topics
     length = max(float(fitted.relevant_words(documents.corpus).mean()), 1.0)

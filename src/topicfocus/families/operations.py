@@ -248,8 +248,8 @@ def _implementation(operation: Any, family: Any, *, default: bool) -> Callable |
     return found
 
 
-#: No entry for C, which nobody calls and which takes as long to compile as the function.
-_BARE: Any = {"no_cfunc_wrapper": True}
+#: No entries from Python and C: nothing but kernels calls the compiled form.
+_BARE: Any = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
 
 
 # Not strict: a family may name its arguments as it likes.

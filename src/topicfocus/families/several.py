@@ -15,7 +15,14 @@ import numpy as np
 from topicfocus.families.bernoulli import Bernoulli
 from topicfocus.families.categorical import Categorical
 from topicfocus.families.gaussian import Gaussian
-from topicfocus.families.operations import row_expectation, row_gradient, row_log_likelihood
+from topicfocus.families.operations import (
+    derivatives,
+    expectation,
+    log_likelihood,
+    row_expectation,
+    row_gradient,
+    row_log_likelihood,
+)
 from topicfocus.families.ordinal import Ordinal
 from topicfocus.families.parameters import (
     coef_shape,
@@ -165,62 +172,78 @@ def _coef_shape(family, n_topics):
 def _row_log_likelihood(family, target, weight, predictor):
     value = 0.0
     for t in range(family.kind.shape[0]):
-        y, w = target[t : t + 1], weight[t : t + 1]
-        f = predictor[family.first[t] : family.first[t + 1]]
+        a, y, w = family.first[t], target[t], weight[t]
         own = family.parameters[family.place[t] : family.place[t + 1]]
         kind = family.kind[t]
+        if not w > 0.0:
+            continue
         if kind == 0:
-            value += row_log_likelihood(Gaussian(own[0]), y, w, f)
+            value += w * log_likelihood(Gaussian(own[0]), y, predictor[a])
         elif kind == 1:
-            value += row_log_likelihood(Bernoulli(), y, w, f)
+            value += w * log_likelihood(Bernoulli(), y, predictor[a])
         elif kind == 2:
-            value += row_log_likelihood(Poisson(), y, w, f)
+            value += w * log_likelihood(Poisson(), y, predictor[a])
         elif kind == 3:
-            value += row_log_likelihood(Ordinal(own), y, w, f)
+            value += w * log_likelihood(Ordinal(own), y, predictor[a])
         else:
-            value += row_log_likelihood(Categorical(f.shape[0]), y, w, f)
+            f = predictor[a : family.first[t + 1]]
+            classes = Categorical(f.shape[0])
+            value += row_log_likelihood(classes, target[t : t + 1], weight[t : t + 1], f)
     return value
 
 
 @row_gradient.register(Several)
 def _row_gradient(family, target, weight, predictor, out):
     for t in range(family.kind.shape[0]):
-        y, w = target[t : t + 1], weight[t : t + 1]
-        f = predictor[family.first[t] : family.first[t + 1]]
-        g = out[family.first[t] : family.first[t + 1]]
+        a, b, y, w = family.first[t], family.first[t + 1], target[t], weight[t]
         own = family.parameters[family.place[t] : family.place[t + 1]]
         kind = family.kind[t]
+        for l in range(a, b):
+            out[l] = 0.0
+        if not w > 0.0:
+            continue
         if kind == 0:
-            row_gradient(Gaussian(own[0]), y, w, f, g)
+            out[a] = w * derivatives(Gaussian(own[0]), y, predictor[a])[0]
         elif kind == 1:
-            row_gradient(Bernoulli(), y, w, f, g)
+            out[a] = w * derivatives(Bernoulli(), y, predictor[a])[0]
         elif kind == 2:
-            row_gradient(Poisson(), y, w, f, g)
+            out[a] = w * derivatives(Poisson(), y, predictor[a])[0]
         elif kind == 3:
-            row_gradient(Ordinal(own), y, w, f, g)
+            out[a] = w * derivatives(Ordinal(own), y, predictor[a])[0]
         else:
-            row_gradient(Categorical(f.shape[0]), y, w, f, g)
+            classes, f = Categorical(b - a), predictor[a:b]
+            row_gradient(classes, target[t : t + 1], weight[t : t + 1], f, out[a:b])
 
 
 @row_expectation.register(Several)
 def _row_expectation(family, target, weight, mean, variance, by_mean, by_variance):
     value = 0.0
     for t in range(family.kind.shape[0]):
-        y, w = target[t : t + 1], weight[t : t + 1]
-        a, b = family.first[t], family.first[t + 1]
-        m, v, dm, dv = mean[a:b], variance[a:b], by_mean[a:b], by_variance[a:b]
+        a, b, y, w = family.first[t], family.first[t + 1], target[t], weight[t]
         own = family.parameters[family.place[t] : family.place[t + 1]]
         kind = family.kind[t]
+        for l in range(a, b):
+            by_mean[l] = 0.0
+            by_variance[l] = 0.0
+        if not w > 0.0:
+            continue
+        if kind == 4:
+            value += row_expectation(
+                Categorical(b - a), target[t : t + 1], weight[t : t + 1], mean[a:b], variance[a:b],
+                by_mean[a:b], by_variance[a:b],
+            )  # fmt: skip
+            continue
         if kind == 0:
-            value += row_expectation(Gaussian(own[0]), y, w, m, v, dm, dv)
+            expected, slope, bend = expectation(Gaussian(own[0]), y, mean[a], variance[a])
         elif kind == 1:
-            value += row_expectation(Bernoulli(), y, w, m, v, dm, dv)
+            expected, slope, bend = expectation(Bernoulli(), y, mean[a], variance[a])
         elif kind == 2:
-            value += row_expectation(Poisson(), y, w, m, v, dm, dv)
-        elif kind == 3:
-            value += row_expectation(Ordinal(own), y, w, m, v, dm, dv)
+            expected, slope, bend = expectation(Poisson(), y, mean[a], variance[a])
         else:
-            value += row_expectation(Categorical(b - a), y, w, m, v, dm, dv)
+            expected, slope, bend = expectation(Ordinal(own), y, mean[a], variance[a])
+        value += w * expected
+        by_mean[a] = w * slope
+        by_variance[a] = w * bend
     return value
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import Rows, document_table
+from topicfocus.corpus.parts import Rows, document_table, in_memory
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
-from topicfocus.kernels.first_occurrence import first_occurrences
+from topicfocus.kernels.constrained import map_documents, predictor_variances
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.threads import MOST_CHUNKS, chunk_bounds
-from topicfocus.kernels.topic_mix import map_documents
-from topicfocus.kernels.uncertainty import predictor_variances
+from topicfocus.kernels.threads import chunk_bounds
+
+#: Counts of changed documents in memory at a time.
+_CHANGED_COUNTS = 4_000_000
 
 
 def topic_mixes(
@@ -37,14 +39,14 @@ def topic_mixes(
     counts = corpus.counts
     theta = document_table(counts, len(prior), prior / prior.sum() if start is None else start)
     budget = LocalBudget(int(max_steps), float(tolerance))
-    task = Task(kernel=_map, make=zeros(1), shared=(weights.table, prior, budget), changed=(theta,))
+    task = Task(kernel=_map, make=zeros(0), shared=(weights.table, prior, budget), changed=(theta,))
     run_pass(counts, task, chunk_bounds(counts.indptr, 0), n_jobs)
     return theta
 
 
 def _map(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
     table, prior, budget = shared
-    map_documents(0, rows.n_docs, *rows, table, prior, changed[0], budget, total[0])
+    map_documents(0, rows.n_docs, rows, table, prior, changed[0], budget)
 
 
 def predictor_variance(
@@ -70,7 +72,7 @@ def predictor_variance(
 
 
 def _variances(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
-    predictor_variances(0, rows.n_docs, *rows, *shared, given[0], changed[0])
+    predictor_variances(0, rows.n_docs, rows, *shared, given[0], changed[0])
 
 
 def first_occurrence(
@@ -84,27 +86,37 @@ def first_occurrence(
 
     Documents x words x 2 x predictors, given the documents' own θ̂ (`mixes`).
     """
-    weights = mix_weights(state)
-    counts, chosen = corpus.counts, np.ascontiguousarray(words, dtype=np.int64)
-    coef, prior = np.array(state.coef_rows), np.array(state.doc_topic_prior)
-    out = np.empty((corpus.n_docs, len(chosen), 2, len(coef)))
-    # The last Newton step is made after this is reached: its square is what is left.
-    budget = LocalBudget(50, 1e-4)
-    task = Task(
-        kernel=_occurrences,
-        make=zeros(0),
-        shared=(weights.table, chosen, prior, coef, budget),
-        given=(mixes,),
-        changed=(out,),
-    )
-    bounds = np.linspace(0, corpus.n_docs, min(corpus.n_docs, MOST_CHUNKS) + 1).astype(np.int64)
-    run_pass(counts, task, bounds, n_jobs)
+    counts, coef = in_memory(corpus.counts), state.coef_rows
+    present = counts[:, words].toarray() > 0
+    out = np.empty((corpus.n_docs, len(words), 2, len(coef)))
+    out[:, :, 0] = (mixes @ coef.T)[:, None]
+    at_a_time = max(1, _CHANGED_COUNTS // (counts.nnz // max(corpus.n_docs, 1) + 1))
+    for occurrences, wanted in ((0, present), (1, np.ones_like(present))):
+        docs, places = np.nonzero(wanted)
+        for first in range(0, len(docs), at_a_time):
+            d, i = docs[first : first + at_a_time], places[first : first + at_a_time]
+            changed = Corpus(_with_count(counts, d, words[i], occurrences))
+            # The last Newton step is made after the tolerance is reached: its square remains.
+            theta = topic_mixes(changed, state, tolerance=1e-4, start=mixes[d], n_jobs=n_jobs)
+            out[d, i, occurrences] = theta @ coef.T
     return out
 
 
-def _occurrences(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
-    *model, budget = shared
-    first_occurrences(0, rows.n_docs, *rows, *model, given[0], budget, changed[0])
+def _with_count(
+    counts: sparse.csr_array, docs: np.ndarray, words: np.ndarray, count: int
+) -> sparse.csr_array:
+    """Row i is document docs[i] with a count of 0 or 1 for words[i]."""
+    changed = counts[docs]
+    row = np.repeat(np.arange(len(docs)), np.diff(changed.indptr))
+    changed.data[changed.indices == words[row]] = 0.0
+    if count:
+        one = np.ones(len(docs)), words, np.arange(len(docs) + 1)
+        changed = changed + sparse.csr_array(one, shape=changed.shape)
+    changed.eliminate_zeros()
+    # One type of index: kernels would be compiled a second time for another.
+    changed.indices = changed.indices.astype(counts.indices.dtype, copy=False)
+    changed.indptr = changed.indptr.astype(counts.indptr.dtype, copy=False)
+    return changed
 
 
 def initial_concentration(n_docs: int, prior: np.ndarray, mean_length: float) -> np.ndarray:

@@ -18,12 +18,13 @@ the second one per token: what the word adds as a word, plus what it adds to the
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from topicfocus.families.operations import row_gradient, row_log_likelihood
-from topicfocus.kernels.compile import kernel
+from topicfocus.families.several import several
+from topicfocus.kernels.compile import inlined, kernel
 from topicfocus.kernels.curvature import (
     FEW_TOPICS,
     MIX_VECTOR,
@@ -33,10 +34,11 @@ from topicfocus.kernels.curvature import (
     sum_words,
     words_to_solve,
 )
+from topicfocus.kernels.local import LocalBudget, LocalCorpus
 from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.target_terms import has_target
-from topicfocus.kernels.topic_mix import map_document, pad_document
+from topicfocus.kernels.topic_mix import included_words, map_document, pad_document
 from topicfocus.kernels.word_sums import gather_document, mixture
 
 #: Relative change of θ̂ since its curvature was factorised, √Σ_k Δθ_k²/θ_k: up to the first the
@@ -44,6 +46,8 @@ from topicfocus.kernels.word_sums import gather_document, mixture
 #: else a new factor costs no more), beyond that there is a new one. The gradient's error, measured
 #: with 5, 20 and 50 topics on Yelp: 1e-4; the part that θ̂'s answer has in it: 1e-3.
 _SAME, _NEAR = 1e-2, 0.15
+#: What `constrained_documents` computes of each document.
+MIXES, VARIANCES, GRADIENTS = 0, 1, 2
 
 
 class ConstrainedStats(NamedTuple):
@@ -59,62 +63,17 @@ class ConstrainedStats(NamedTuple):
     parts: np.ndarray
 
 
-@kernel
-def project(theta, along, step, out):
-    """out = θ∘x, x = step - along (θ·step)/(θ·along): the part with Σ_k θ_k x_k = 0."""
-    far = 0.0
-    across = 0.0
-    for k in range(theta.shape[0]):
-        far += theta[k] * step[k]
-        across += theta[k] * along[k]
-    for k in range(theta.shape[0]):
-        out[k] = theta[k] * (step[k] - far / across * along[k])
+@inlined
+def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, z, out):
+    """out = u: how θ̂ answers to the push g, from the factor of the scaled curvature M.
 
+    In the scaled variable u = θ∘x the system is M x = θ∘g - μθ with Σ_k θ_k x_k = 0. At θ̂ it is
+    M 1 = θ Σ_k g_k, so M⁻¹θ is a constant and x is M⁻¹(θ∘g) less its mean under θ. The factor in
+    `work` is that of the θ where Newton last made it, M̃. Each round adds M̃⁻¹ (θ∘g - M x) to x,
 
-@kernel
-def mix_response(pushes, rows, n, theta, prior, over, work, out):
-    """out_l = u: how θ̂ answers to the push g = pushes_l, from the factor of the scaled curvature M.
+        M x = a∘x + θ∘Σ_v W_v (c m / n²) W_v·(θ∘x),
 
-    In the scaled variable u = θ∘x the system is M x = θ∘g - μθ with Σ_k θ_k x_k = 0, so that x is
-    M⁻¹(θ∘g) less its part along M⁻¹θ, which is the same for all pushes.
-    """
-    n_topics = theta.shape[0]
-    for k in range(n_topics):
-        work.along[k] = theta[k]
-    solve_curvature(rows, n, prior, over, work, work.along)
-    for l in range(pushes.shape[0]):
-        for k in range(n_topics):
-            work.step[k] = theta[k] * pushes[l, k]
-        solve_curvature(rows, n, prior, over, work, work.step)
-        project(theta, work.along, work.step, out[l])
-
-
-@kernel
-def refine(push, rows, weight, n, norm, theta, prior, over, work, z):
-    """work.step = x + M̃⁻¹ (θ∘g - M x), x = work.step: closer to M⁻¹(θ∘g), M̃ being another θ's M.
-
-    `norm` is W_v·θ; M x = a∘x + θ∘Σ_v W_v (c m / n²) W_v·(θ∘x).
-    """
-    left, step = work.along, work.step
-    for k in range(theta.shape[0]):
-        left[k] = theta[k] * step[k]
-    mixture(rows, n, left, z)
-    for j in range(n):
-        z[j] *= weight[j] / (norm[j] * norm[j])
-    sum_words(rows, n, over, z, work.by_word, work.mine)
-    for k in range(theta.shape[0]):
-        left[k] = theta[k] * (push[k] - work.mine[k]) - prior[k] * step[k]
-    solve_curvature(rows, n, prior, over, work, left)
-    for k in range(theta.shape[0]):
-        step[k] += left[k]
-
-
-@kernel
-def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, scratch, out):
-    """`mix_response` of one push where θ is θ̂: M 1 = θ Σ_k g_k there, so M⁻¹θ is a constant.
-
-    One solution instead of two; x = M⁻¹(θ∘g) less its mean under θ. The factor in `work` is that of
-    a θ that Newton came by: each refinement multiplies the error by about twice the change since.
+    and multiplies the error by about twice the change since. `norm` is W_v·θ, `z` scratch.
     """
     n_topics = theta.shape[0]
     moved = 0.0
@@ -122,40 +81,89 @@ def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, scratc
         change = theta[k] - work.mix[k]
         moved += change * change / work.mix[k]
     moved = math.sqrt(moved)
-    if n_topics == 1 or moved > (_SAME if n_topics < FEW_TOPICS else _NEAR):
+    if n_topics == 1 or not moved <= (_SAME if n_topics < FEW_TOPICS else _NEAR):
         factorise_curvature(rows, weight, n, prior, theta, over, work)
         mixture(rows, n, theta, norm)  # which may be the scratch of the line before
         moved = 0.0
+    left, step = work.along, work.step
     for k in range(n_topics):
-        work.step[k] = theta[k] * push[k]
-    solve_curvature(rows, n, prior, over, work, work.step)
-    error = 2.0 * moved
-    while error > 2.0 * _SAME:
-        refine(push, rows, weight, n, norm, theta, prior, over, work, scratch)
+        step[k] = 0.0
+        left[k] = theta[k] * push[k]
+    error = 1.0
+    while True:
+        solve_curvature(rows, n, prior, over, work, left)
+        for k in range(n_topics):
+            step[k] += left[k]
         error *= 2.0 * moved
+        if error <= 2.0 * _SAME:
+            break
+        for k in range(n_topics):
+            left[k] = theta[k] * step[k]
+        mixture(rows, n, left, z)
+        for j in range(n):
+            z[j] *= weight[j] / (norm[j] * norm[j])
+        sum_words(rows, n, over, z, work.by_word, work.mine)
+        for k in range(n_topics):
+            left[k] = theta[k] * (push[k] - work.mine[k]) - prior[k] * step[k]
     mean = 0.0
     for k in range(n_topics):
-        mean += theta[k] * work.step[k]
+        mean += theta[k] * step[k]
     for k in range(n_topics):
-        out[k] = theta[k] * (work.step[k] - mean)
+        out[k] = theta[k] * (step[k] - mean)
 
 
-@kernel
-def target_pull(family, target, importance, offset, coef, mix, predictor, slope, pull):
-    """log p(y | f), f = o + η·θ̂; writes its derivatives in f to `slope` and in θ̂ to `pull`."""
+@inlined
+def answer_pushes(task, pushes, coef, pull, rows, weight, n, mix, prior, over, work, z, out, into):
+    """out = the answer of θ̂ to `pull`, or of VARIANCES to each η_l: into_l = η_l·u."""
+    for k in range(mix.shape[0]):
+        out[k] = 0.0
+    for l in range(pushes):
+        if task == VARIANCES:
+            for k in range(mix.shape[0]):
+                pull[k] = coef[l, k]
+        answer_at_mode(pull, rows, weight, n, work.norm, mix, prior, over, work, z, out)
+        if task == VARIANCES:
+            total = 0.0
+            for k in range(mix.shape[0]):
+                total += pull[k] * out[k]
+            into[l] = max(total, 0.0)
+
+
+@inlined
+def target_pull(corpus, d, family, coef, mix, predictor, slope, pull, out):
+    """Add log p(y | f), f = o + η·θ̂, of a document that has a target, and return whether it does.
+
+    Writes the derivatives in f to `slope` and in θ̂ to `pull`.
+    """
+    target, importance = corpus.target[d], corpus.target_weight[d]
     for l in range(coef.shape[0]):
-        predictor[l] = offset[l]
+        slope[l] = 0.0
+        predictor[l] = corpus.offset[d, l]
         for k in range(mix.shape[0]):
             predictor[l] += coef[l, k] * mix[k]
+    if not has_target(importance):
+        return 0
     row_gradient(family, target, importance, predictor, slope)
     for k in range(mix.shape[0]):
         pull[k] = 0.0
         for l in range(coef.shape[0]):
             pull[k] += slope[l] * coef[l, k]
-    return row_log_likelihood(family, target, importance, predictor)
+    value = row_log_likelihood(family, target, importance, predictor)
+    out.parts[2] += corpus.doc_weight[d] * value
+    return 1
 
 
-@kernel
+@inlined
+def add_prior(mix, prior, times, logs, bits, out):
+    """What the prior of θ̂ adds to J."""
+    for k in range(mix.shape[0]):
+        logs[k] = mix[k]
+    log_in_place(logs, mix.shape[0], bits)
+    for k in range(mix.shape[0]):
+        out.parts[1] += times * prior[k] * logs[k]
+
+
+@inlined
 def add_words(
     words_here, counts_here, times, table, rows, weight, padded, mix, answer, push, work, out
 ):
@@ -182,14 +190,21 @@ def add_words(
 
 @kernel
 def constrained_documents(
-    first, last, corpus, words, prior, coef, family, theta, slope, budget, out
+    task, first, last, corpus, words, prior, coef, family, theta, by_predictor, budget, out
 ):
-    """Find θ̂ of documents first..last-1 (warm-started, in place) and add to `out`.
+    """One pass over documents first..last-1; `coef` is predictors x topics.
 
-    `coef` is predictors x topics. Row d of `slope` is set to the derivatives of the document's
-    log-likelihood in its predictors: all that the gradients in η, b and ζ need beside θ̂.
+    MIXES: find θ̂ (warm-started, in place), with words of m_v > 0 only.
+    VARIANCES: row d of `by_predictor` is set to the variances η_l·C η_l of the predictors by the
+    Laplace approximation: C is the inverse of H on the simplex, so that C η_l is the answer of θ̂
+    to a push η_l. `theta` is θ̂ and stays as it is.
+    GRADIENTS: find θ̂, add the gradients and values of J_d to `out`, and set row d of
+    `by_predictor` to the derivatives of the document's log-likelihood in its predictors: all that
+    the gradients in η, b and ζ need beside θ̂.
+
+    One kernel, because most of what compiles in it is the same for all three.
     """
-    n_topics = prior.shape[0]
+    n_topics, n_predictors = prior.shape[0], coef.shape[0]
     longest = 1
     for d in range(first, last):
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
@@ -201,45 +216,94 @@ def constrained_documents(
         np.empty(n_topics + ROOM),
         np.empty(n_topics + ROOM),
         np.empty(n_topics + ROOM),
-        np.empty(coef.shape[0] + ROOM),
+        np.empty(n_predictors + ROOM),
+        np.empty(longest + ROOM),
     )
     exponents = np.empty(n_topics + ROOM, dtype=np.int64)
+    included = np.empty(longest, dtype=corpus.indices.dtype)
     scratch = mix_work(n_topics, longest)
     rows = borrowed(apart(owned[0])).reshape((n_topics, longest))
     weight, push = borrowed(apart(owned[1])), borrowed(apart(owned[2]))
     pull, answer = borrowed(apart(owned[3])), borrowed(apart(owned[4]))
     logs, predictor = borrowed(apart(owned[5])), borrowed(apart(owned[6]))
+    often, here = borrowed(apart(owned[7])), borrowed(included)
     work, bits = borrowed(scratch), borrowed(apart(exponents))
     corpus, words, out = borrowed(corpus), borrowed(words), borrowed(out)
-    prior, coef, theta, slope = borrowed(prior), borrowed(coef), borrowed(theta), borrowed(slope)
+    prior, coef, theta = borrowed(prior), borrowed(coef), borrowed(theta)
+    by_predictor = borrowed(by_predictor)
     for d in range(first, last):
         lo, hi = corpus.indptr[d], corpus.indptr[d + 1]
-        words_here, counts_here = corpus.indices[lo:hi], corpus.counts[lo:hi]
-        times, mix = corpus.doc_weight[d], theta[d]
+        words_here, counts_here, mix = corpus.indices[lo:hi], corpus.counts[lo:hi], theta[d]
+        if task != GRADIENTS:
+            n = included_words(words_here, counts_here, words.multiplicity, here, often)
+            words_here, counts_here = here[:n], often[:n]
         gather_document(words_here, counts_here, words.table, words.multiplicity, rows, weight)
-        padded = pad_document(rows, weight, hi - lo)
+        padded = pad_document(rows, weight, words_here.shape[0])
         over = words_to_solve(rows, weight, padded, prior, work.by_word)
-        map_document(rows, weight, padded, prior, mix, budget, over, work)
+        if task == VARIANCES:
+            work.mix[0] = 0.0  # infinitely far from θ̂: a new factor is needed
+        else:
+            map_document(rows, weight, padded, prior, mix, budget, over, work)
+        if task == MIXES:
+            continue
         mixture(rows, padded, mix, work.norm)
-        for k in range(n_topics):
-            logs[k] = mix[k]
-            answer[k] = 0.0
-        log_in_place(logs, n_topics, bits)
-        for k in range(n_topics):
-            out.parts[1] += times * prior[k] * logs[k]
-        for l in range(coef.shape[0]):
-            slope[d, l] = 0.0
-        target, importance = corpus.target[d], corpus.target_weight[d]
-        if has_target(importance):
-            offset = corpus.offset[d]
-            out.parts[2] += times * target_pull(
-                family, target, importance, offset, coef, mix, predictor, slope[d], pull
-            )
-            answer_at_mode(
-                pull, rows, weight, padded, work.norm, mix, prior, over, work, push, answer
-            )
-        add_words(
-            words_here, counts_here, times, words.table, rows, weight, padded, mix, answer, push,
-            work, out,
+        slope, pushes = by_predictor[d], n_predictors
+        if task == GRADIENTS:
+            pushes = target_pull(corpus, d, family, coef, mix, predictor, slope, pull, out)
+        answer_pushes(
+            task, pushes, coef, pull, rows, weight, padded, mix, prior, over, work, push, answer,
+            slope,
         )  # fmt: skip
-    keep(owned, exponents, scratch)
+        if task == GRADIENTS:
+            times = corpus.doc_weight[d]
+            add_prior(mix, prior, times, logs, bits, out)
+            add_words(
+                words_here, counts_here, times, words.table, rows, weight, padded, mix, answer,
+                push, work, out,
+            )  # fmt: skip
+    keep((owned, exponents, included, scratch))
+
+
+def map_documents(
+    first: int,
+    last: int,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
+    words: Any,
+    prior: np.ndarray,
+    theta: np.ndarray,
+    budget: Any,
+) -> None:
+    """θ̂ of documents first..last-1 of a CSR matrix, in place of `theta`."""
+    coef = np.empty((0, len(prior)))
+    _without_targets(MIXES, first, last, rows, words, prior, coef, theta, coef, budget)
+
+
+def predictor_variances(
+    first: int,
+    last: int,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
+    words: Any,
+    prior: np.ndarray,
+    coef: np.ndarray,
+    theta: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Variances of the predictors of documents first..last-1, given θ̂: documents x predictors."""
+    budget = LocalBudget(0, 0.0)
+    _without_targets(VARIANCES, first, last, rows, words, prior, coef, theta, out, budget)
+
+
+def _without_targets(
+    task: int, first: int, last: int, rows: Any, words: Any, prior: np.ndarray, coef: np.ndarray,
+    theta: np.ndarray, by_predictor: np.ndarray, budget: Any,
+) -> None:  # fmt: skip
+    table, vector = np.empty((0, 0)), np.empty(0)
+    corpus = LocalCorpus(*rows, table, table, table, vector)
+    out = ConstrainedStats(table, vector, vector, vector)
+    constrained_documents(
+        task, first, last, corpus, words, prior, coef, _NO_TARGETS, theta, by_predictor, budget, out
+    )
+
+
+#: The arguments have the types of a pass with targets, so that nothing is compiled for them.
+_NO_TARGETS = several([])

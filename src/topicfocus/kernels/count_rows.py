@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper, kernel
 
 _LOW_32 = (1 << 32) - 1
 
@@ -25,7 +25,7 @@ def kept_lengths(ids, lengths, column):
     return kept
 
 
-@kernel
+@helper
 def _sort(values, n):
     """Sort the first n values in place, by Shell's method with Ciura's gaps: quickly compiled."""
     for gap in (57503, 25549, 11353, 5045, 2242, 996, 442, 196, 86, 38, 17, 7, 3, 1):

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper
 from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.word_sums import mixture
 
@@ -59,7 +59,7 @@ class MixWork(NamedTuple):
     mine: np.ndarray
 
 
-@kernel
+@helper
 def mix_work(n_topics, longest):
     """Scratch for documents of up to `longest` words."""
     width = whole(n_topics)
@@ -80,13 +80,13 @@ def mix_work(n_topics, longest):
     )
 
 
-@kernel
+@helper
 def whole(n):
     """n rounded up to what the vectorised loops take at a time."""
     return (n + MIX_VECTOR - 1) // MIX_VECTOR * MIX_VECTOR
 
 
-@kernel
+@helper
 def words_to_solve(rows, weight, n, prior, by_word):
     """The number of words to factorise over (up to the last of a positive weight), or OVER_TOPICS.
 
@@ -108,7 +108,7 @@ def words_to_solve(rows, weight, n, prior, by_word):
     return over
 
 
-@kernel
+@helper
 def copy_words(rows, n, n_topics, out):
     """The first n words of `rows` words x topics."""
     for j in range(n):
@@ -117,7 +117,7 @@ def copy_words(rows, n, n_topics, out):
             row[k] = rows[k, j]
 
 
-@kernel
+@helper
 def factorise_curvature(rows, weight, n, prior, theta, over, work):
     """work.gradient = θ∘∇f = a + Σ_v c m r_v, work.matrix the factor of S or M, work.mix = θ."""
     if over == OVER_TOPICS:
@@ -133,7 +133,7 @@ def factorise_curvature(rows, weight, n, prior, theta, over, work):
         factorise(work.matrix, over)
 
 
-@kernel
+@helper
 def solve_curvature(rows, n, prior, over, work, x):
     """x ← M⁻¹ x, by the factor that `work` holds."""
     if over == OVER_TOPICS:
@@ -142,7 +142,7 @@ def solve_curvature(rows, n, prior, over, work, x):
         solve_over_words(rows, n, prior, over, work, x)
 
 
-@kernel
+@helper
 def sum_words(rows, n, over, z, by_word, out):
     """out_k = Σ_j W_jk z_j. Where there is a copy words x topics, along its rows.
 
@@ -174,7 +174,7 @@ def sum_words(rows, n, over, z, by_word, out):
 # ---- over topics --------------------------------------------------------------------------------
 
 
-@kernel
+@helper
 def scaled_curvature(rows, weight, n, prior, theta, norm, bend, mine, gradient, matrix):
     """gradient = θ∘∇f and matrix = M (lower triangle). `mine` is scratch."""
     n_topics = prior.shape[0]
@@ -213,7 +213,7 @@ def scaled_curvature(rows, weight, n, prior, theta, norm, bend, mine, gradient, 
         sums[k] += prior[k]
 
 
-@kernel
+@helper
 def factorise(matrix, size):
     """Cholesky factor of a positive definite matrix of `size` rows, in place (lower triangle).
 
@@ -234,7 +234,7 @@ def factorise(matrix, size):
             row[j] = total * inverse
 
 
-@kernel
+@helper
 def solve_factorised(factor, size, x):
     """x ← (L Lᵀ)⁻¹ x, with 1/L_ii on the diagonal of `factor`."""
     for i in range(size):
@@ -254,7 +254,7 @@ def solve_factorised(factor, size, x):
 # ---- over words ---------------------------------------------------------------------------------
 
 
-@kernel
+@helper
 def word_curvature(rows, weight, n, prior, theta, over, work):
     """work.gradient = θ∘∇f, work.matrix = S (lower triangle); what P needs is left in `work`.
 
@@ -274,7 +274,7 @@ def word_curvature(rows, weight, n, prior, theta, over, work):
     add_products(work.by_word, work.by_topic, over, work.bend, work.mine, work.matrix)
 
 
-@kernel
+@helper
 def add_products(by_word, by_topic, over, bend, mine, out):
     """out = I + diag(bend) B diag(by_topic) Bᵀ diag(bend), lower triangle, B words x topics.
 
@@ -303,7 +303,7 @@ def add_products(by_word, by_topic, over, bend, mine, out):
         sums[i] += 1.0
 
 
-@kernel
+@helper
 def solve_over_words(rows, n, prior, over, work, x):
     """x ← A⁻¹ (x - P S⁻¹ Pᵀ A⁻¹ x), by the factor of S."""
     z, factor, bend, mix, scaled = work.middle, work.matrix, work.bend, work.mix, work.trial

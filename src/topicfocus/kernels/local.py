@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper, inlined, kernel
 from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
 from topicfocus.kernels.special import (
     digamma,
@@ -103,7 +103,7 @@ class LocalStats(NamedTuple):
     parts: np.ndarray
 
 
-@kernel
+@helper
 def mix_objective(prior, concentration, log_theta):
     """-log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]; writes E[log θ] into `log_theta`."""
     return mix_objective_less_prior(prior, concentration, log_theta) - dirichlet_log_normaliser(
@@ -111,7 +111,7 @@ def mix_objective(prior, concentration, log_theta):
     )
 
 
-@kernel
+@helper
 def mix_objective_less_prior(prior, concentration, log_theta):
     """The same without -log B(α), which is one number for all documents."""
     total = 0.0
@@ -125,7 +125,7 @@ def mix_objective_less_prior(prior, concentration, log_theta):
     return value
 
 
-@kernel
+@helper
 def document_objective(rows, weight, n, prior, concentration, family, target, work):
     """L(γ), up to the scale of the rows."""
     value = mix_objective(prior, concentration, work.exact)
@@ -138,7 +138,7 @@ def document_objective(rows, weight, n, prior, concentration, family, target, wo
     return value + expected_target(family, target, concentration, work.moments)
 
 
-@kernel
+@inlined
 def infer_document(rows, weight, n, prior, family, target, concentration, budget, work):
     """Maximise L(γ) from the γ given, in place. Returns the number of steps taken.
 
@@ -189,7 +189,7 @@ def infer_document(rows, weight, n, prior, family, target, concentration, budget
     return taken
 
 
-@kernel
+@helper
 def _infer_carefully(rows, weight, n, prior, family, target, concentration, budget, work, before):
     """Natural-gradient ascent with halved steps: every accepted step raises L(γ)."""
     n_topics = prior.shape[0]
@@ -227,7 +227,7 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
     return taken
 
 
-@kernel
+@helper
 def local_work(n_topics, longest, n_predictors, table):
     """Scratch for documents of up to `longest` words, in the precision of the word table."""
     kind = table.dtype
@@ -244,7 +244,7 @@ def local_work(n_topics, longest, n_predictors, table):
     )
 
 
-@kernel
+@inlined
 def add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out):
     """Statistics at the final γ, and the bound's parts of words and mix, in double precision.
 
@@ -321,4 +321,4 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out)
         if family is not None and has_target(target.weight):
             out.parts[2] += times * expected_target(family, target, gamma, work.moments)
-    keep(owned, own_work)
+    keep((owned, own_work))

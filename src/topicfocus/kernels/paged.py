@@ -49,23 +49,24 @@ class _Handler(ctypes.Structure):
 @cache
 def _compiled() -> list[Any] | None:
     """The functions that NumPy calls; None where they cannot be had (Windows, numba disabled)."""
-    from topicfocus.kernels.compile import c_function, config
+    from numba import cfunc, config
 
     if os.name != "posix" or config.DISABLE_JIT or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     from topicfocus.kernels.blocks import FUNCTIONS
 
-    return [_for_ever(c_function(types, function)) for function, types in FUNCTIONS]
+    return [_for_ever(cfunc(types, cache=True)(function)) for function, types in FUNCTIONS]
 
 
 @cache
 def _sweep() -> Any:
     """`blocks.sweep`."""
+    from numba import cfunc
+
     from topicfocus.kernels.blocks import SWEEP
-    from topicfocus.kernels.compile import c_function
 
     function, types = SWEEP
-    address = _for_ever(c_function(types, function)).address
+    address = _for_ever(cfunc(types, cache=True)(function)).address
     return ctypes.PYFUNCTYPE(None, ctypes.c_int64)(address)
 
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import config, helper
 
 #: Elements of room on each side: 256 bytes in single precision.
 _ROOM = 64
@@ -23,34 +23,25 @@ _ROOM = 64
 ROOM = 2 * _ROOM
 
 
-@kernel
+@helper
 def apart(buffer):
     """The middle of a one-dimensional buffer: all but ROOM elements."""
     return buffer[_ROOM : buffer.shape[0] - _ROOM]
 
 
-def borrowed(array: Any) -> Any:
+def _borrowed(typing_context: Any, array: Any) -> Any:
     """The same array, or tuple of arrays, without an owner.
 
-    Every array that a compiled function is given is counted on entry and on exit, by atomic
-    operations: for a few topics these cost as much as the arithmetic. What is borrowed has nothing
-    to count. Its owner must live as long as it is used: an argument does, and what `keep` is given
-    at the end.
+    Numba counts the references of every array that a compiled function is given, by atomic
+    operations on entry and on exit: for a few topics these cost as much as the arithmetic. A
+    borrowed array has no count. Its owner must live as long as it is used: an argument of the
+    kernel does, and so does what is given to `keep` at the end.
     """
-    return array
 
-
-@intrinsic
-def _borrowed(typing_context: Any, array: Any) -> Any:
     def without_owner(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _without_owner(context, builder, signature.args[0], args[0])
 
     return array(array), without_owner
-
-
-@overload(borrowed)
-def _borrowed_compiled(array):
-    return lambda array: _borrowed(array)
 
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -69,18 +60,15 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return view._getvalue()
 
 
-def keep(*owners: Any) -> None:
-    """At the end of a function: what is borrowed from `owners` was valid until here."""
-
-
-@intrinsic
 def _keep(typing_context: Any, owners: Any) -> Any:
+    """At the end of a function: the owners of what was borrowed were valid until here."""
+
     def nothing(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(owners), nothing
 
 
-@overload(keep)
-def _keep_compiled(*owners):
-    return lambda *owners: _keep(owners)
+# Intrinsics: as functions of their own, they would be compiled for every type of argument.
+borrowed: Any = (lambda array: array) if config.DISABLE_JIT else intrinsic(_borrowed)
+keep: Any = (lambda owners: None) if config.DISABLE_JIT else intrinsic(_keep)

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper, kernel
 
 
-@kernel
+@helper
 def digamma(x):
     """ψ(x): recurrence up to x >= 10, then the asymptotic series; twin: scipy.special.digamma."""
     shift = 0.0
@@ -29,7 +29,7 @@ def digamma(x):
     return math.log(x) - 0.5 / x - series - shift
 
 
-@kernel
+@helper
 def trigamma(x):
     """ψ'(x), the same way; twin: scipy.special.polygamma(1, x)."""
     shift = 0.0
@@ -45,7 +45,7 @@ def trigamma(x):
     return shift + r * (1.0 + 0.5 * r + series)
 
 
-@kernel
+@helper
 def exp_digamma(x, out):
     """out_k = exp(ψ(x_k)) for a vector, x_k > 0; twin: np.exp(scipy.special.digamma(x)).
 
@@ -104,7 +104,7 @@ def exp_digamma(x, out):
         out[k] = t * series * e
 
 
-@kernel
+@helper
 def dirichlet_log_normaliser(concentration):
     """log B(γ) = Σ_k log Γ(γ_k) - log Γ(Σ_k γ_k)."""
     total = 0.0
@@ -124,7 +124,7 @@ def apply_elementwise(x, which):
     return out
 
 
-@kernel
+@helper
 def log_in_place(x, n, bits):
     """x_j ← log x_j for the first n entries, x_j > 0 and normal; twin: np.log.
 
@@ -159,7 +159,7 @@ def log_in_place(x, n, bits):
         x[j] = 2.0 * s * series + bits[j] * 0.6931471805599453
 
 
-@kernel
+@helper
 def exp_in_place(x, n, bits):
     """x_j ← exp x_j for the first n entries, x_j <= 0; twin: np.exp. Below -700 it is exp(-700).
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topicfocus.families.operations import row_expectation
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper
 from topicfocus.kernels.special import trigamma
 
 
@@ -20,7 +20,7 @@ class LocalTarget(NamedTuple):
     coef: np.ndarray
 
 
-@kernel
+@helper
 def target_moments(concentration, coef):
     """Mean and variance of η·θ under Dirichlet(γ): μ = η·γ/γ₀, ν = (Σ η²γ/γ₀ - μ²)/(γ₀ + 1)."""
     total = 0.0
@@ -35,7 +35,7 @@ def target_moments(concentration, coef):
     return mean, max(second - mean * mean, 0.0) / (total + 1.0)
 
 
-@kernel
+@helper
 def expected_target(family, target, concentration, moments):
     """Σ_t w_t E[log p(y_t | f)]; leaves μ, ν and the derivatives in them in the rows of moments."""
     for l in range(target.coef.shape[0]):
@@ -47,7 +47,7 @@ def expected_target(family, target, concentration, moments):
     )
 
 
-@kernel
+@helper
 def target_gradient(family, target, concentration, moments, out):
     """out = ∇_γ Σ_t w_t E[log p(y_t | f)], f_l of mean μ_l(γ) and variance ν_l(γ)."""
     n_topics = concentration.shape[0]
@@ -70,7 +70,7 @@ def target_gradient(family, target, concentration, moments, out):
             out[k] += slope * d_mean + bend * d_variance
 
 
-@kernel
+@helper
 def target_natural_gradient(family, target, concentration, moments, out):
     """out = F⁻¹ ∇_γ of the target's part, F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
     n_topics = concentration.shape[0]
@@ -92,7 +92,7 @@ def target_natural_gradient(family, target, concentration, moments, out):
         out[k] = (out[k] + common) / trigamma(concentration[k])
 
 
-@kernel
+@helper
 def has_target(weight):
     """Whether any of a document's targets is known."""
     for t in range(weight.shape[0]):  # noqa: SIM110 (compiled code has no generators)

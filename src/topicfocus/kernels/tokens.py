@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper, kernel
 from topicfocus.kernels.words import (
     HASH_FACTOR,
     HASH_MASK,
@@ -62,7 +62,7 @@ def find_pairs(data, offsets, first, second, found):
             found[d] |= hit
 
 
-@kernel
+@helper
 def _write_point(letters, i, point):
     """Write a code point that is not ASCII from byte i on; where the next goes."""
     if point < 0x800:
@@ -81,7 +81,7 @@ def _write_point(letters, i, point):
     return i + 4
 
 
-@kernel
+@helper
 def _split(
     data, i, end, fold, min_length, n_stop, learn,
     slots, left, right, known, sizes, letters, sequence, n,
@@ -131,7 +131,7 @@ def _split(
     return end, n
 
 
-@kernel
+@helper
 def _tally(
     sequence, t, n_tokens, low, high, learn,
     slots, left, right, sizes, where, ids, counts, document, n,
@@ -209,13 +209,6 @@ def _count_documents(
     return missing
 
 
-@kernel
-def _add_frequencies(ids, counts, document_frequency, frequency):
-    for j in range(len(ids)):
-        document_frequency[ids[j]] += 1
-        frequency[ids[j]] += counts[j]
-
-
 def count(
     data: NDArray[np.uint8],
     offsets: NDArray[np.int64],
@@ -269,11 +262,11 @@ def count(
         else:
             words = reserve(words, 0, 0, int(words.sizes[3]) + 64 + orders[1])
         where = longer(where, len(words.left), -1)
-    document_frequency = np.zeros(int(words.sizes[0]), dtype=np.int64)
-    frequency = np.zeros(int(words.sizes[0]), dtype=np.int64)
     # Copies: the arrays have room for more, and would keep it as long as the pairs live.
     ids, counts = ids[:n].copy(), counts[:n].copy()
-    _add_frequencies(ids, counts, document_frequency, frequency)
+    entries = int(words.sizes[0])
+    document_frequency = np.bincount(ids, minlength=entries)
+    frequency = np.bincount(ids, weights=counts, minlength=entries).astype(np.int64)
     return Counted(words, document_frequency, frequency, ids, counts, lengths)
 
 
@@ -300,12 +293,6 @@ def _merge_entries(
         renamed[i] = entry
 
 
-@kernel
-def _rename(ids, renamed):
-    for j in range(len(ids)):
-        ids[j] = renamed[ids[j]]
-
-
 def merge(
     total: Words,
     document_frequency: NDArray[np.int64],
@@ -325,5 +312,5 @@ def merge(
     frequency = longer(frequency, int(total.sizes[0]))
     document_frequency[renamed] += part.document_frequency  # different entries stay different
     frequency[renamed] += part.frequency
-    _rename(part.ids, renamed)
+    part.ids[:] = renamed[part.ids]
     return total, document_frequency, frequency

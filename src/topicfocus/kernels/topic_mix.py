@@ -12,22 +12,16 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper, inlined
 from topicfocus.kernels.curvature import (
     FEW_TOPICS,
-    MIX_VECTOR,
     factorise_curvature,
-    mix_work,
     solve_curvature,
     sum_words,
     whole,
-    words_to_solve,
 )
-from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
 from topicfocus.kernels.special import log_in_place
-from topicfocus.kernels.word_sums import gather_document, mixture
+from topicfocus.kernels.word_sums import mixture
 
 #: Before Newton's first step; see `map_document`.
 _FIXED_POINT_ROUNDS = 2
@@ -46,7 +40,7 @@ _ROUGH = 1e-3
 _ROUNDING = 1e-7
 
 
-@kernel
+@helper
 def mix_value(rows, weight, n, prior, theta, work):
     """f(θ)."""
     mixture(rows, n, theta, work.norm)
@@ -59,7 +53,7 @@ def mix_value(rows, weight, n, prior, theta, work):
     return value
 
 
-@kernel
+@helper
 def fixed_point_gradient(rows, weight, n, prior, theta, over, norm, by_word, total, gradient):
     """gradient = θ∘∇f = a + Σ_v c m r_v; leaves c m / (W_v·θ) in norm."""
     mixture(rows, n, theta, norm)
@@ -70,7 +64,7 @@ def fixed_point_gradient(rows, weight, n, prior, theta, over, norm, by_word, tot
         gradient[k] = prior[k] + total[k] * theta[k]
 
 
-@kernel
+@helper
 def fixed_point(rows, weight, n, prior, theta, over, norm, by_word, sums, gradient):
     """Up to two rounds of θ ← (a + Σ_v c m r_v)/(Σ a + Σ c m)."""
     for _ in range(_FIXED_POINT_ROUNDS):
@@ -86,7 +80,7 @@ def fixed_point(rows, weight, n, prior, theta, over, norm, by_word, sums, gradie
             break
 
 
-@kernel
+@helper
 def along_simplex(theta, gradient, step):
     """gradient = step = ρ = g - θ Σ_k g_k, what is left of g = θ∘∇f at the optimum: nothing."""
     total = 0.0
@@ -97,7 +91,7 @@ def along_simplex(theta, gradient, step):
         step[k] = gradient[k]
 
 
-@kernel
+@helper
 def newton_step(theta, gradient, step):
     """step = x, given s = M⁻¹ρ; returns (decrement, most negative x_k as positive, longest |x_k|).
 
@@ -121,7 +115,7 @@ def newton_step(theta, gradient, step):
     return decrement, -least, max(most, -least)
 
 
-@kernel
+@helper
 def chord_step(theta, gradient, step):
     """The same where M is that of the step before: near the optimum M 1 is θ Σ_k g_k, so t is 1."""
     along = 0.0
@@ -138,7 +132,7 @@ def chord_step(theta, gradient, step):
     return decrement, -least, max(most, -least)
 
 
-@kernel
+@helper
 def whole_step(theta, step):
     """θ ← θ∘(1 + x), back on the simplex."""
     total = 0.0
@@ -149,7 +143,7 @@ def whole_step(theta, step):
         theta[k] /= total
 
 
-@kernel
+@helper
 def line_search(rows, weight, n, prior, theta, value, work):
     """Halve the step until f rises above `value`; returns f there, or `value` and θ as it is."""
     rate = 1.0
@@ -170,7 +164,7 @@ def line_search(rows, weight, n, prior, theta, value, work):
     return value
 
 
-@kernel
+@inlined
 def map_document(rows, weight, n, prior, theta, budget, over, work):
     """Newton from the θ given, in place. Returns the number of steps.
 
@@ -234,7 +228,7 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
     return taken
 
 
-@kernel
+@helper
 def pad_document(rows, weight, n):
     """Words of weight zero up to a whole number of vectors; returns that number.
 
@@ -248,7 +242,7 @@ def pad_document(rows, weight, n):
     return padded
 
 
-@kernel
+@helper
 def included_words(words, counts, multiplicity, here, often):
     """Copy the words of a document with m_v > 0 and their counts; returns how many they are."""
     n = 0
@@ -258,35 +252,3 @@ def included_words(words, counts, multiplicity, here, often):
             often[n] = counts[j]
             n += 1
     return n
-
-
-@kernel
-def map_documents(first, last, indptr, indices, counts, words, prior, theta, budget, steps):
-    """θ̂ of documents first..last-1, written into `theta`; steps[0] counts Newton steps."""
-    n_topics = prior.shape[0]
-    longest = 1
-    for d in range(first, last):
-        longest = max(longest, indptr[d + 1] - indptr[d])
-    longest += MIX_VECTOR
-    owned = (
-        np.empty(n_topics * longest + ROOM),
-        np.empty(longest + ROOM),
-        np.empty(longest + ROOM),
-    )
-    scratch, here = mix_work(n_topics, longest), np.empty(longest, dtype=indices.dtype)
-    rows = borrowed(apart(owned[0])).reshape((n_topics, longest))
-    weight, often = borrowed(apart(owned[1])), borrowed(apart(owned[2]))
-    work, words, prior, theta = borrowed(scratch), borrowed(words), borrowed(prior), borrowed(theta)
-    for d in range(first, last):
-        n = included_words(
-            indices[indptr[d] : indptr[d + 1]],
-            counts[indptr[d] : indptr[d + 1]],
-            words.multiplicity,
-            here,
-            often,
-        )
-        gather_document(here[:n], often[:n], words.table, words.multiplicity, rows, weight)
-        n = pad_document(rows, weight, n)
-        over = words_to_solve(rows, weight, n, prior, work.by_word)
-        steps[0] += map_document(rows, weight, n, prior, theta[d], budget, over, work)
-    keep(owned, scratch)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper, kernel
 from topicfocus.kernels.local import mix_objective_less_prior
 from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.special import (
@@ -79,7 +79,7 @@ class UncollapsedStats(NamedTuple):
     parts: np.ndarray
 
 
-@kernel
+@helper
 def adam_drift_array(value, m, v, drift, fade1, fade2):
     """Parameters after the steps in which their document was not visited, in place.
 
@@ -137,7 +137,7 @@ def catch_up_documents(docs, indptr, local, visit, rate):
         )
 
 
-@kernel
+@helper
 def softmax_rows(logits, r, log_norm, bits):
     """r = softmax of each row, log_norm = log Σ exp of it; `bits` is scratch of the size of r.
 
@@ -166,7 +166,7 @@ def softmax_rows(logits, r, log_norm, bits):
         log_norm[j] += largest
 
 
-@kernel
+@helper
 def concentration_gradient(prior, sums, gamma, family, target, moments, out):
     """out = ∂L/∂γ, the formula at the head of this file."""
     n_topics = prior.shape[0]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper, kernel
 
 
-@kernel
+@helper
 def _leave(word, now, since, here, place, n_here, together):
     """Take a word out of the present ones; add the windows that each of them shared with it."""
     began = since[word]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper
 
 #: Keeps a word that no topic can explain from dividing by zero (representable in single precision).
 _TINY = np.float32(1e-30)
@@ -20,7 +20,7 @@ _FEW_TOPICS = 12
 ONE_LOOP_TOPICS = 8
 
 
-@kernel
+@helper
 def mixture(rows, n, e, out):
     """out_j = Σ_k rows_kj e_k for the n words of a document.
 
@@ -43,7 +43,7 @@ def mixture(rows, n, e, out):
             out[j] += r0[j] * e0
 
 
-@kernel
+@helper
 def topic_sums(rows, weight, n, e, norm, out):
     """out_k = Σ_j weight_j r_kj,  r_kj = rows_kj e_k / Σ_l rows_lj e_l; `norm` is scratch."""
     if e.shape[0] == 5:  # the paper's number, and the default
@@ -54,7 +54,7 @@ def topic_sums(rows, weight, n, e, norm, out):
         _sums_of_many(rows, weight, n, e, norm, out)
 
 
-@kernel
+@helper
 def _sums_of_five(rows, weight, n, e, out):
     """One loop instead of six: its set-up costs as much as its work when topics are few."""
     r0, r1, r2, r3, r4 = rows[0], rows[1], rows[2], rows[3], rows[4]
@@ -76,7 +76,7 @@ def _sums_of_five(rows, weight, n, e, out):
     out[4] = s4 * e4
 
 
-@kernel
+@helper
 def _sums_of_few(rows, weight, n, e, out):
     """The same for up to eight topics; those that are missing repeat the last with e = 0."""
     last = e.shape[0] - 1
@@ -109,7 +109,7 @@ def _sums_of_few(rows, weight, n, e, out):
         out[k] = sums[k]
 
 
-@kernel
+@helper
 def _sums_of_many(rows, weight, n, e, norm, out):
     n_topics = e.shape[0]
     whole = n_topics - n_topics % 4
@@ -138,7 +138,7 @@ def _sums_of_many(rows, weight, n, e, norm, out):
         out[k] = s0 * e[k]
 
 
-@kernel
+@helper
 def gather_document(words, counts, table, multiplicity, rows, weight):
     """Copy a document's rows of the word table side by side, topics x words, and c·m.
 
@@ -168,7 +168,7 @@ def gather_document(words, counts, table, multiplicity, rows, weight):
             rows[k, j] = table[words[j], k]
 
 
-@kernel
+@helper
 def add_responsibilities(words, counts, times, table, rows, e, norm, out):
     """out_vk += times c_j r_kj for the words v of a document; `norm` is their mixture."""
     n_topics = e.shape[0]
@@ -185,7 +185,7 @@ def add_responsibilities(words, counts, times, table, rows, e, norm, out):
                 sums[k] += scale * row[k] * e[k]
 
 
-@kernel
+@helper
 def whole_vectors(n):
     """n rounded up to what the vectorised loops take at a time."""
     return (n + _VECTOR - 1) // _VECTOR * _VECTOR

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topicfocus.kernels.compile import kernel
+from topicfocus.kernels.compile import helper, kernel
 
 HASH_SEED = 0x51ED270B
 HASH_FACTOR = 0x3D4D51  # odd and below 2^22: times a 40-bit hash it stays below 2^62
@@ -67,19 +67,19 @@ def longer(array: NDArray, size: int, rest: int = 0) -> NDArray:
     return grown
 
 
-@kernel
+@helper
 def mix(state):
     """The 32 bits of a word's hash that are used: the lowest ones alone see too little."""
     return (state ^ (state >> 21)) & _LOW_32
 
 
-@kernel
+@helper
 def mix_pair(before, word):
     state = (before * 2654435761) ^ (word * 2246822519)
     return state ^ (state >> 29)
 
 
-@kernel
+@helper
 def read_point(data, i):
     """The code point that begins at byte i, which is not ASCII: (point, where the next begins)."""
     byte = np.int64(data[U(i)])
@@ -93,7 +93,7 @@ def read_point(data, i):
     return ((byte & 0x07) << 18) | point, i + 4
 
 
-@kernel
+@helper
 def word_hash(letters, begin, size):
     """The hash that `_split` finds on its way: over code points, not bytes."""
     state = HASH_SEED
@@ -156,7 +156,7 @@ def _slots_for(n: int) -> int:
 # Where there is no more room they stop, and are called again after it has been made.
 
 
-@kernel
+@helper
 def find_word(slots, left, right, known, letters, begin, size, code):
     """The id of the word ``letters[begin : begin + size]``, or -1 minus its empty slot."""
     mask = len(slots) - 1
@@ -176,7 +176,7 @@ def find_word(slots, left, right, known, letters, begin, size, code):
         at = (at + 1) & mask
 
 
-@kernel
+@helper
 def add_word(slots, left, right, known, sizes, letters, begin, size, code, at):
     """Put a new word into slot ``at``, where room was reserved; its id."""
     entry = sizes[0]
@@ -193,7 +193,7 @@ def add_word(slots, left, right, known, sizes, letters, begin, size, code, at):
     return entry
 
 
-@kernel
+@helper
 def find_gram(slots, left, right, before, word):
     """The id of an n-gram, or -1 minus its empty slot."""
     mask = len(slots) - 1
@@ -207,7 +207,7 @@ def find_gram(slots, left, right, before, word):
         at = (at + 1) & mask
 
 
-@kernel
+@helper
 def add_gram(slots, left, right, sizes, before, word, at):
     """Put a new n-gram into slot ``at``, where room was reserved; its id."""
     entry = sizes[0]

@@ -19,7 +19,7 @@ from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.words import word_weights
-from topicfocus.kernels.constrained import ConstrainedStats, constrained_documents
+from topicfocus.kernels.constrained import GRADIENTS, ConstrainedStats, constrained_documents
 from topicfocus.kernels.local import LocalBudget
 from topicfocus.kernels.threads import chunk_bounds
 
@@ -105,5 +105,5 @@ def _documents(
     table, prior, coef, family, budget = shared
     corpus, (theta, slope) = local_corpus(rows, given), changed
     constrained_documents(
-        0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, total
+        GRADIENTS, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, total
     )
