@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from topicfocus.solvers.checkpoints import checkpointing
 
 from topicfocus import FocusedTopicClassifier
 from topicfocus.datasets import make_reviews
-from topicfocus.solvers.checkpoints import checkpointing
 from topicfocus.workflow.checkpoints import FolderStore
 from topicfocus.workflow.remarks import as_remarks
 

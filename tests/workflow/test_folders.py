@@ -10,9 +10,9 @@ import time
 
 import pytest
 from command_line import environment, topicfocus, write_reviews
+from topicfocus.solvers.checkpoints import current_store
 
 from topicfocus import workflow
-from topicfocus.solvers.checkpoints import current_store
 from topicfocus.workflow.lock import holding
 
 COLUMNS = {"text": "text", "target": "stars", "topics": 2}

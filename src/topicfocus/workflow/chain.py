@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus.parts import PartedCounts, take_rows
-from topicfocus.estimators.progress import Lines
 from topicfocus.workflow.class_weights import check_class_weight, class_factors, said
 from topicfocus.workflow.copies import say_copies
 from topicfocus.workflow.count import Counted, choose_words
@@ -111,8 +110,7 @@ def _comparing(baseline: bool, stored: bool, remarks: Remarks) -> Iterator[None]
         remarks.say("No comparison with a regression on all words: counts are not in memory.")
     elif baseline:
         remarks.say(f"{COMPARING} ...")
-    with Lines(COMPARING, remarks.say):
-        yield
+    yield
 
 
 def _say_class_weight(options: ModelOptions, target: Any, remarks: Remarks) -> None:

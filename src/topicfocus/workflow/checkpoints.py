@@ -17,13 +17,11 @@ import numpy as np
 
 import topicfocus.estimators  # noqa: F401  it registers records, before this module does
 from topicfocus import __version__
-from topicfocus.persistence import ModelFileError, register_record
+from topicfocus.persistence import ModelFileError
 from topicfocus.persistence.archive import read_archive, write_archive
 from topicfocus.persistence.atomic import replacing
 from topicfocus.persistence.decoding import Decoder
 from topicfocus.persistence.encoding import Encoder
-from topicfocus.persistence.registry import record_name
-from topicfocus.solvers.focus import CHECKPOINT_RECORDS
 from topicfocus.workflow.errors import SettingError
 from topicfocus.workflow.leftovers import is_temporary, remove_ours
 from topicfocus.workflow.remarks import Remarks
@@ -58,9 +56,6 @@ class FolderStore:
         self._broken = False
         self.ours = False  # the folder, once it was looked at: until then it may be another fit's
         self.needed = True  # until the result is there
-        for record in CHECKPOINT_RECORDS:
-            if record_name(record) is None:
-                register_record(record)
 
     # ---- opening -----------------------------------------------------------------------------
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.progress import progress_lines
 from topicfocus.estimators.usefulness import UselessFitWarning
 from topicfocus.inference.marks import marks
 from topicfocus.interrupts import is_interrupt
-from topicfocus.solvers.checkpoints import checkpointing
 from topicfocus.text import ReadError
 from topicfocus.workflow.checkpoints import FolderStore, fingerprint
 from topicfocus.workflow.columns import Columns, remember
@@ -30,12 +27,6 @@ from topicfocus.workflow.outcome import Outcome, read_outcome
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.remarks import Remarks
 from topicfocus.workflow.wording import setting, spoken
-
-
-def lines_of(remarks: Remarks) -> AbstractContextManager[None]:
-    """Plain lines of fits in a block go to whom remarks go."""
-    note = getattr(remarks, "note", None)  # of a log, which has lines also beside a bar
-    return progress_lines(remarks.say, note and partial(note, "info"))
 
 
 def fit_model(
@@ -53,9 +44,7 @@ def fit_model(
     model = make_estimator(options, kind, y)
     model.set_params(n_jobs=options.jobs, verbose=progress)
     remarks.say(f"Fitting {type(model).__name__}, {options.topics} topics ...")
-    lines = lines_of(remarks)
-    keeping = checkpointing(store) if store else nullcontext()
-    with warnings.catch_warnings(), noting_interrupts(), keeping, lines:
+    with warnings.catch_warnings(), noting_interrupts():
         # What is wrong with the result is said once it was judged.
         warnings.simplefilter("ignore", UselessFitWarning)
         try:

@@ -383,12 +383,10 @@ def _open(job: _Job, remarks: Remarks) -> Any:
 
 
 def _read(job: _Job, table: Any, remarks: Remarks, client: Any) -> Any:
-    from topicfocus.estimators.progress import Lines
     from topicfocus.workflow.read import read_source
 
     how = (job.options.jobs, job.reading, job.memory, client)
-    with Lines(f"Reading {table.path}", remarks.say):
-        source = read_source(table, job.roles, job.counting, remarks, *how)
+    source = read_source(table, job.roles, job.counting, remarks, *how)
     return replace(source, given=job.given)
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from topicfocus.workflow.checkpoints import SEARCH, STABILITY, finished_fits
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.errors import SettingError
-from topicfocus.workflow.fit import lines_of
 from topicfocus.workflow.models import is_classes, make_estimator
 from topicfocus.workflow.options import SELECTING, ModelOptions, TuneOptions
 from topicfocus.workflow.outcome import Outcome
@@ -90,8 +89,7 @@ def tune_model(
         random_state=options.seed,
         verbose=training.progress,
     )
-    with lines_of(training.remarks):
-        search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
+    search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
     for row in search.frontier_rows_:
         if row["error"]:
             training.remarks.warn(
@@ -149,18 +147,17 @@ def check_stability(training: Training, model: Any, options: ModelOptions) -> di
     training.remarks.say(
         f"Stability: {2 * options.stability} fits to halves of the training part ..."
     )
-    with lines_of(training.remarks):
-        found = stability(
-            model,
-            training.counts,
-            training.y,
-            n_resamples=options.stability,
-            n_jobs=options.jobs,
-            checkpoint=training.checkpoint(STABILITY),
-            random_state=options.seed,
-            verbose=training.progress,
-            **training.columns.for_fit(),
-        )
+    found = stability(
+        model,
+        training.counts,
+        training.y,
+        n_resamples=options.stability,
+        n_jobs=options.jobs,
+        checkpoint=training.checkpoint(STABILITY),
+        random_state=options.seed,
+        verbose=training.progress,
+        **training.columns.for_fit(),
+    )
     return plain(found.to_dict(training.words.tolist()))
 
 
