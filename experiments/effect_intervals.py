@@ -36,8 +36,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.metrics.words import match_topics
-from topicfocus.selection.resampling import topic_effects
-from topicfocus.solvers.focus.held import HeldShare, holding_share
+from topicfocus.estimators.training import FitOptions, fit_with
+from topicfocus.selection.effect_intervals import effects_of
+from topicfocus.solvers.focus import FixedInclusion
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "effect_intervals.jsonl"
@@ -91,6 +92,11 @@ CASES = {
 }
 
 
+def topic_effects(model: Any, counts: Any) -> np.ndarray:
+    """Predicted differences by the coefficients of the model itself, topics x predictors."""
+    return effects_of(model.transform(counts), np.atleast_2d(model.coef_).T)
+
+
 class Whole:
     """Fits to the whole corpus, one for each share that samples come to."""
 
@@ -99,18 +105,19 @@ class Whole:
         self.chosen = clone(case.model).fit(case.counts, case.target)
         path = getattr(self.chosen, "inclusion_path_", ())
         taken, alone = self.chosen.inclusion_prior_, self.chosen.fitted_.discoveries
-        self.shares = [HeldShare(s, alone and s == taken) for s, *_ in path]
-        self.shares = self.shares or [HeldShare(taken, alone)]
+        self.shares = [FixedInclusion(s, alone and s == taken) for s, *_ in path]
+        self.shares = self.shares or [FixedInclusion(taken, alone)]
         self._held: dict[int, Any] = {}
 
     def place(self, share: float) -> int:
         """Which of the whole corpus's shares it is: they differ a little, as mean lengths do."""
-        return int(np.argmin(np.abs(np.log(np.array([s.share for s in self.shares]) / share))))
+        return int(np.argmin(np.abs(np.log(np.array([s.inclusion for s in self.shares]) / share))))
 
     def held(self, place: int) -> Any:
         if place not in self._held:
-            with holding_share(self.shares[place]):
-                self._held[place] = clone(self.case.model).fit(self.case.counts, self.case.target)
+            options = FitOptions(fixed_inclusion=self.shares[place])
+            model = clone(self.case.model)
+            self._held[place] = fit_with(model, options, self.case.counts, self.case.target)
         return self._held[place]
 
     def effects(self, model: Any) -> np.ndarray:
@@ -162,8 +169,8 @@ def other_truths(case: Case, whole: Whole, mine: Any, counts: Any, target: Any) 
     for other in range(len(whole.shares)):
         model = mine
         if other != place:
-            with holding_share(whole.shares[other]):
-                model = clone(case.model).fit(counts, target)
+            options = FitOptions(fixed_inclusion=whole.shares[other])
+            model = fit_with(clone(case.model), options, counts, target)
         match, _ = match_topics(model.components_, whole.held(other).components_)
         row["fits"][str(other)] = topic_effects(model, counts)[match, 0].tolist()
     return row
