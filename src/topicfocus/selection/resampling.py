@@ -41,7 +41,6 @@ from topicfocus.selection.word_stability import (
     jaccard,
     nogueira_index,
 )
-from topicfocus.shown import shown_after
 from topicfocus.solvers.focus import FixedInclusion
 
 #: A word is stable if at least this fraction of the halves keep it.
@@ -49,16 +48,7 @@ OFTEN = 0.9
 #: A topic whose mean cosine is smaller is a different topic in other samples.
 SAME_TOPIC = 0.7
 
-shown_by = shown_after("""
-    >>> from topicfocus import FocusedTopicRegressor, stability
-    >>> from topicfocus.datasets import make_reviews
-    >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
-    >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
-    """)
 
-
-@shown_by(">>> found.frequency.shape == (reviews.counts.shape[1],)", "True")
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stability:
     """Which words, topics and effects of a model replicate in halves of its documents.
@@ -100,6 +90,16 @@ class Stability:
     vocabulary : array of str or None
     failed : tuple of str
         Errors of the pairs that could not be fitted.
+
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicRegressor, stability
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
+    >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
+    >>> found.frequency.shape == (reviews.counts.shape[1],)
+    True
     """
 
     n_resamples: int
@@ -120,7 +120,6 @@ class Stability:
     vocabulary: np.ndarray | None = field(default=None, repr=False)
     failed: tuple[str, ...] = ()
 
-    @shown_by(">>> len(found.stable_words(0.6)) >= len(found.stable_words(1.0))", "True")
     def stable_words(self, threshold: float = OFTEN) -> np.ndarray:
         """Columns of the words that at least this fraction of the halves keep.
 
@@ -131,10 +130,19 @@ class Stability:
         Returns
         -------
         array of int
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor, stability
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
+        >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
+        >>> len(found.stable_words(0.6)) >= len(found.stable_words(1.0))
+        True
         """
         return np.flatnonzero(self.frequency >= threshold - 1e-9)
 
-    @shown_by(">>> found.false_words(1.0) <= found.false_words(0.75)", "True")
     def false_words(self, threshold: float = OFTEN, unimodal: bool = False) -> float:
         """Upper bound on the expected number of `stable_words` of low selection probability.
 
@@ -147,15 +155,20 @@ class Stability:
         Returns
         -------
         float
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor, stability
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
+        >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
+        >>> found.false_words(1.0) <= found.false_words(0.75)
+        True
         """
         n_words, pairs = len(self.frequency), self.n_resamples
         return false_words_bound(self.mean_kept, n_words, threshold, pairs, unimodal)
 
-    @shown_by(
-        ">>> rows = found.substitutes(vocabulary=reviews.vocabulary)",
-        ">>> all(other['either'] >= row['frequency'] for row in rows for other in row['others'])",
-        "True",
-    )
     def substitutes(
         self, n: int = 3, vocabulary: Sequence[str] | None = None
     ) -> list[dict[str, Any]]:
@@ -177,6 +190,17 @@ class Stability:
         list of dict
             "word", its "frequency", and "others", each with "word", "frequency", "correlation" and
             "either", the fraction of the halves that keep one of the two.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor, stability
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
+        >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
+        >>> rows = found.substitutes(vocabulary=reviews.vocabulary)
+        >>> all(other['either'] >= row['frequency'] for row in rows for other in row['others'])
+        True
         """
         names, found = self._names(vocabulary), self.stand_ins
         rows = []
@@ -198,10 +222,6 @@ class Stability:
             rows.append({"word": names[v], "frequency": frequency, "others": others})
         return rows
 
-    @shown_by(
-        '>>> sorted(found.to_dict(reviews.vocabulary)["topics"][0])',
-        "['between', 'cosine', 'effect', 'high', 'low', 'same', 'topic', 'words']",
-    )
     def to_dict(self, vocabulary: Sequence[str] | None = None) -> dict[str, Any]:
         """All results as plain data, for JSON and for the explorer.
 
@@ -214,6 +234,16 @@ class Stability:
         -------
         dict
             "words" has the name and frequency of every word that the model or any half keeps.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor, stability
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
+        >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
+        >>> sorted(found.to_dict(reviews.vocabulary)["topics"][0])
+        ['between', 'cosine', 'effect', 'high', 'low', 'same', 'topic', 'words']
         """
         names = self._names(vocabulary)
         shown = np.flatnonzero(self.kept | (self.frequency > 0))
@@ -310,7 +340,6 @@ def _number(value: Any) -> float | None:
 # ---- the function --------------------------------------------------------------------------------
 
 
-@shown_by(">>> found.topic_cosine.shape, found.effects.low.shape", "((2,), (2, 1))")
 def stability(
     model: Any,
     X: Any,
@@ -366,6 +395,16 @@ def stability(
     ------
     ValueError
         If there is only one group, or fewer than two pairs could be fitted.
+
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicRegressor, stability
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(2, max_epochs=5, random_state=0)
+    >>> found = stability(model, reviews.counts, reviews.target, n_resamples=3, n_jobs=1)
+    >>> found.topic_cosine.shape, found.effects.low.shape
+    ((2,), (2, 1))
     """
     check_count("n_resamples", n_resamples, minimum=2)
     check_share("level", level)

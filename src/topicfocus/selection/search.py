@@ -128,38 +128,6 @@ def _ready(estimator: Any, seed: int | None, threads: bool) -> Any:
 
 # ---- the estimator -------------------------------------------------------------------------------
 
-#: The docstring of methods of the chosen model.
-_DOC = """{summary} of the chosen model.
-
-        Parameters
-        ----------
-        X : documents, as for fit
-        **params
-            Further arguments of the model's `{name}`: covariates, exposure.
-
-        Returns
-        -------
-        {returns}
-
-        Raises
-        ------
-        NotFittedError
-            If the search was not fitted.
-        AttributeError
-            If it was fitted with ``refit=False``.
-
-        Examples
-        --------
-        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
-        >>> from topicfocus.datasets import make_reviews
-        >>> reviews = make_reviews(200, random_state=0)
-        >>> model = FocusedTopicClassifier(max_epochs=5)
-        >>> search = TopicSearchCV(model, {{"n_topics": [2]}}, cv=2, n_jobs=1)
-        >>> liked = reviews.target > 5
-        >>> search.fit(reviews.counts, liked).{name}(reviews.counts[:3]).shape
-        {shape}
-        """
-
 
 def _has_method(name: str) -> Callable[[Any], bool]:
     """Whether the chosen model, or before `fit` the estimator, has a method."""
@@ -169,17 +137,6 @@ def _has_method(name: str) -> Callable[[Any], bool]:
         return True
 
     return has
-
-
-def _delegated(name: str, summary: str, returns: str, shape: str) -> Any:
-    """The method of the chosen model."""
-
-    def method(self: TopicSearchCV, X: Any, **params: Any) -> Any:
-        return getattr(self._chosen(), name)(X, **params)
-
-    method.__name__, method.__qualname__ = name, f"TopicSearchCV.{name}"
-    method.__doc__ = _DOC.format(summary=summary, name=name, returns=returns, shape=shape)
-    return available_if(_has_method(name))(method)
 
 
 class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
@@ -416,14 +373,138 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     # ---- the chosen model ------------------------------------------------------------------------
 
-    predict = _delegated("predict", "Predictions", "array", "(3,)")
-    predict_proba = _delegated(
-        "predict_proba", "Class probabilities", "array (documents, classes)", "(3, 2)"
-    )
-    decision_function = _delegated(
-        "decision_function", "Log odds of two classes, or scores of more,", "array", "(3,)"
-    )
-    transform = _delegated("transform", "Topic proportions", "array (documents, topics)", "(3, 2)")
+    @available_if(_has_method("predict"))
+    def predict(self, X: Any, **params: Any) -> Any:
+        """Predict targets by the chosen model.
+
+        Parameters
+        ----------
+        X : documents, as for fit
+        **params
+            Further arguments of the model's `predict`: covariates, exposure.
+
+        Returns
+        -------
+        array
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicClassifier(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit(reviews.counts, reviews.target > 5).predict(reviews.counts[:3]).shape
+        (3,)
+        """
+        return self._chosen().predict(X, **params)
+
+    @available_if(_has_method("predict_proba"))
+    def predict_proba(self, X: Any, **params: Any) -> Any:
+        """Predict class probabilities by the chosen model.
+
+        Parameters
+        ----------
+        X : documents, as for fit
+        **params
+            Further arguments of the model's `predict_proba`: covariates, exposure.
+
+        Returns
+        -------
+        array (documents, classes)
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicClassifier(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit(reviews.counts, reviews.target > 5).predict_proba(reviews.counts[:3]).shape
+        (3, 2)
+        """
+        return self._chosen().predict_proba(X, **params)
+
+    @available_if(_has_method("decision_function"))
+    def decision_function(self, X: Any, **params: Any) -> Any:
+        """Log odds of two classes, or scores of more classes, by the chosen model.
+
+        Parameters
+        ----------
+        X : documents, as for fit
+        **params
+            Further arguments of the model's `decision_function`: covariates, exposure.
+
+        Returns
+        -------
+        array
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicClassifier(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> found = search.fit(reviews.counts, reviews.target > 5)
+        >>> found.decision_function(reviews.counts[:3]).shape
+        (3,)
+        """
+        return self._chosen().decision_function(X, **params)
+
+    @available_if(_has_method("transform"))
+    def transform(self, X: Any, **params: Any) -> Any:
+        """Infer topic proportions by the chosen model.
+
+        Parameters
+        ----------
+        X : documents, as for fit
+        **params
+            Further arguments of the model's `transform`: covariates, exposure.
+
+        Returns
+        -------
+        array (documents, topics)
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicClassifier(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit(reviews.counts, reviews.target > 5).transform(reviews.counts[:3]).shape
+        (3, 2)
+        """
+        return self._chosen().transform(X, **params)
 
     def _chosen(self) -> Any:
         check_is_fitted(self, "best_index_")
@@ -502,24 +583,13 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     @property
     def n_features_in_(self) -> int:
         """Number of columns of X in `fit`."""
-        try:
-            check_is_fitted(self, "best_index_")
-        except ValueError as error:
-            raise AttributeError(f"{type(self).__name__} is not fitted yet.") from error
         return self._chosen().n_features_in_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_index_")
 
     def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.transformer_tags = inner.transformer_tags
-        tags.target_tags = inner.target_tags
-        tags.input_tags = inner.input_tags
-        return tags
+        return get_tags(self.estimator)
 
 
 def _by_topics(estimators: list[Any]) -> np.ndarray:
