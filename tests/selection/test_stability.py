@@ -99,12 +99,12 @@ def test_an_interrupted_call_continues(corpus, model, found, tmp_path, monkeypat
     few = {"n_jobs": 1, "checkpoint": tmp_path / "halves"}
     done, whole = [], resampling.fit_pair
 
-    def interrupted(number, pairs):
+    def interrupted(number, *args):
         if number == 4 and number not in done:
             done.append(number)
             raise KeyboardInterrupt
         done.append(number)
-        return whole(number, pairs)
+        return whole(number, *args)
 
     monkeypatch.setattr(resampling, "fit_pair", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -21,9 +21,9 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from topicfocus.estimators.parameters import check_choice, check_count, check_share
 from topicfocus.selection.documents import (
     Data,
-    give_seed,
     plain_targets,
     read_data,
+    ready_to_fit,
     split_estimator,
 )
 from topicfocus.selection.runner import FinishedFits, Record, n_processes, run_fits
@@ -174,17 +174,20 @@ def compare_models(
     check_share("level", level)
     check_count("n_bootstraps", n_bootstraps, minimum=100)
     scorer = read_scoring(scoring)
-    models = [clone(first), clone(second)]
-    ours, theirs = (split_estimator(model) for model in models)
+    ours, theirs = split_estimator(first), split_estimator(second)
     data = read_data(X, y, groups, arrays, ours.name)
     classes = is_classifier(ours.model)
     if classes != is_classifier(theirs.model):
         raise ValueError("one model predicts classes and the other numbers: not comparable.")
     splits = make_folds(data, _folds(cv, classes, groups, random_state), classes, random_state)
-    for model in (ours.model, theirs.model):
-        give_seed(model, random_state)
+    jobs = n_processes(data, len(splits), n_jobs)
+    models = [ready_to_fit(model, random_state, jobs) for model in (first, second)]
     finished = FinishedFits(checkpoint, "comparison", (models, data, splits, scoring))
-    records = _fit_folds(models, data, splits, scorer, finished, n_jobs, verbose)
+    folds = [[(f"fold-{f}", split)] for f, split in enumerate(splits)]
+    work = Work(models=models, data=data, scorer=scorer)
+    show: dict[str, Any] = {"title": "compare_models", "verbose": verbose, "raise_errors": True}
+    by_name = run_fits(fit_both, folds, work, finished, n_jobs=jobs, **show)
+    records = [by_name[f"fold-{f}"] for f in range(len(splits))]
     scores = np.array([record["scores"] for record in records])
     if method == "corrected t":
         ratio = float(np.mean([len(b) / len(a) for a, b in splits]))
@@ -237,52 +240,29 @@ def _folds(cv: Any, classes: bool, groups: Any, seed: int) -> Any:
     return kind(n_splits=5, n_repeats=3, random_state=seed)
 
 
-def _fit_folds(
-    models: list[Any],
-    data: Data,
-    splits: list[Split],
-    scorer: Any,
-    finished: FinishedFits,
-    n_jobs: int | None,
-    verbose: bool,
-) -> list[Record]:
-    """The record of every fold; from the checkpoint where it is there."""
-    names = [f"fold-{f}" for f in range(len(splits))]
-    found = finished.get(names)
-    jobs = n_processes(data, len(names) - len(found), n_jobs)
-    for model in (split_estimator(model).model for model in models):
-        if jobs > 1 and "n_jobs" in model.get_params(deep=False):
-            model.set_params(n_jobs=1)
-    tasks = [
-        ([name], models, data, split, scorer, finished)
-        for name, split in zip(names, splits, strict=True)
-        if name not in found
-    ]
-    run_fits(fit_both, tasks, found, jobs, "compare_models", verbose)
-    return [found[name] for name in names]
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What all folds use."""
+
+    models: list[Any]
+    data: Data
+    scorer: Any
 
 
-def fit_both(
-    names: list[str],
-    models: list[Any],
-    data: Data,
-    split: Split,
-    scorer: Any,
-    finished: FinishedFits,
-) -> list[Record]:
+def fit_both(split: Split, work: Work, memory: dict[Any, Any]) -> Record:
     """Fit both models to one fold; their scores, and the loss of every test document."""
-    train, test = (data.rows(part) for part in split)
+    train, test = (work.data.rows(part) for part in split)
     scores, losses = [], []
-    for model in models:
+    for model in work.models:
         fitted = clone(model)
         parts = split_estimator(fitted)
         arrays = accepted(parts.model.fit, train.arrays)
         fitted.fit(train.X, train.y, **parts.named(arrays))
         X = test.X if parts.front is None else parts.front.transform(test.X)
         counted = replace(test, X=X)
-        scores.append(validation_score(parts.model, counted, scorer))
+        scores.append(validation_score(parts.model, counted, work.scorer))
         losses.append(document_losses(parts.model, counted).tolist())
-    return [finished.put({"name": names[0], "scores": scores, "losses": losses})]
+    return {"scores": scores, "losses": losses}
 
 
 def document_losses(model: Any, data: Data) -> np.ndarray:

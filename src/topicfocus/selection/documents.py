@@ -141,6 +141,15 @@ def give_seed(model: Any, seed: int | None) -> Any:
     return model
 
 
+def ready_to_fit(estimator: Any, seed: int | None, n_processes: int) -> Any:
+    """A clone with a seed; it uses one thread where several processes share the cores."""
+    new = clone(estimator)
+    model = give_seed(split_estimator(new).model, seed)
+    if n_processes > 1 and "n_jobs" in model.get_params(deep=False):
+        model.set_params(n_jobs=1)
+    return new
+
+
 def column_names(front: Any, X: Any) -> np.ndarray | None:
     """Names of the columns of the counts, if they have any."""
     if front is not None:

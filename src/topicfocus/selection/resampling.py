@@ -22,7 +22,13 @@ from topicfocus.estimators.parameters import check_count, check_flag, check_shar
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.metrics.topics import top_words
 from topicfocus.metrics.words import match_topics
-from topicfocus.selection.documents import Data, column_names, read_data, split_estimator
+from topicfocus.selection.documents import (
+    Data,
+    column_names,
+    read_data,
+    ready_to_fit,
+    split_estimator,
+)
 from topicfocus.selection.effect_intervals import (
     OWN_PENALTY,
     Intervals,
@@ -414,15 +420,23 @@ def stability(
     if groups is not None and len(np.unique(np.asarray(groups))) < 2:
         raise ValueError("groups has only one group, which cannot be halved.")
     whole, data, words = _fitted(parts.front, parts.model, data)
+    jobs, inclusion = n_processes(data, n_resamples, n_jobs), None
+    if fix_inclusion:
+        inclusion = chosen_inclusion(whole)
+    identity = (whole, data, whole.components_, random_state, repr(inclusion))
+    finished = FinishedFits(checkpoint, "stability", identity)
     pairs = Pairs(
-        model=clone(whole),
+        model=ready_to_fit(whole, random_state, jobs),
         data=data,
         topics=whole.components_,
         classes=is_classifier(whole),
         seed=random_state,
-        inclusion=chosen_inclusion(whole) if fix_inclusion else None,
+        inclusion=inclusion,
     )
-    records = _fit_pairs(pairs, n_resamples, n_jobs, checkpoint, verbose)
+    numbered = [[(f"pair-{i}", i)] for i in range(n_resamples)]
+    show: dict[str, Any] = {"title": "stability", "verbose": verbose}
+    found = run_fits(fit_pair, numbered, pairs, finished, n_jobs=jobs, **show)
+    records = [found[f"pair-{i}"] for i in range(n_resamples)]
     return _summary(whole, data, records, level, words)
 
 
@@ -472,39 +486,7 @@ class Pairs:
     inclusion: FixedInclusion | None
 
 
-def _fit_pairs(
-    pairs: Pairs, n_resamples: int, n_jobs: int | None, checkpoint: Any, verbose: bool
-) -> list[Record]:
-    """The record of every pair; from the checkpoint where it is there."""
-    inclusion = pairs.inclusion and (pairs.inclusion.inclusion, pairs.inclusion.discoveries)
-    identity = (pairs.model, pairs.data, pairs.topics, pairs.seed, inclusion)
-    finished = FinishedFits(checkpoint, "stability", identity)
-    names = [f"pair-{i}" for i in range(n_resamples)]
-    found = finished.get(names)
-    jobs = n_processes(pairs.data, n_resamples - len(found), n_jobs)
-    if jobs > 1:
-        pairs.model.set_params(n_jobs=1)
-    tasks = [([name], pairs, finished) for name in names if name not in found]
-    run_fits(fit_pairs, tasks, found, jobs, "stability", verbose)
-    return [found[name] for name in names]
-
-
-def fit_pairs(names: list[str], pairs: Pairs, finished: FinishedFits) -> list[Record]:
-    """Fit the halves of pairs; an error is part of the record."""
-    records = []
-    for name in names:
-        try:
-            record = {"error": None, **fit_pair(int(name.rpartition("-")[2]), pairs)}
-        except OSError:  # a full disk or a lost cluster: other pairs would fail as well
-            raise
-        except Exception as error:
-            message = " ".join(str(error).split())
-            record = {"error": f"{type(error).__name__}: {message}"}
-        records.append(finished.put({"name": name, **record}))
-    return records
-
-
-def fit_pair(number: int, pairs: Pairs) -> Record:
+def fit_pair(number: int, pairs: Pairs, memory: dict[Any, Any]) -> Record:
     """Fit both halves of a pair; words kept, and topics matched to those of the whole model."""
     data, rng = pairs.data, np.random.default_rng([pairs.seed, number])
     parts = [data.rows(part) for part in halves(data, pairs.classes, rng)]

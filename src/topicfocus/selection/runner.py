@@ -31,6 +31,8 @@ Record = dict[str, Any]
 #: microsecond per nonzero, and a new process some 3 seconds to import and to load compiled code.
 WORTH_PROCESSES = 5_000_000
 
+#: Parameters that results do not depend on.
+_FREE = ("n_jobs", "verbose")
 _RUN, _FORMAT = "run.json", "topicfocus fits"
 
 
@@ -54,26 +56,60 @@ def _size(X: Any) -> float:
 
 
 def run_fits(
-    work: Callable[..., list[Record]],
-    tasks: Sequence[tuple[Any, ...]],
-    found: dict[str, Record],
+    fit: Callable[[Any, Any, dict[Any, Any]], Record],
+    groups: Sequence[Sequence[tuple[str, Any]]],
+    common: Any,
+    finished: FinishedFits,
+    *,
     n_jobs: int,
     title: str,
     verbose: bool,
-) -> None:
-    """Add the records of ``work(*task)`` for all tasks to those `found`, by name.
+    raise_errors: bool = False,
+) -> dict[str, Record]:
+    """The records of all fits by name; those in `finished` are not computed again.
 
-    The first element of a task is the list of its fits.
+    A group is a list of (name, item). Its fits run one after the other in one process, as
+    ``fit(item, common, memory)``, where `memory` is a dictionary that the fits of a group share.
+    A fit that fails has an "error" in its record, unless errors are to be raised.
     """
+    found = finished.get(name for group in groups for name, _ in group)
+    left = [[one for one in group if one[0] not in found] for group in groups]
+    total, failed = sum(map(len, groups)), 0
     # Copy on write: compiled code distinguishes arrays that are read-only.
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", mmap_mode="c")
-    total, failed = len(found) + sum(len(task[0]) for task in tasks), 0
+    run = delayed(_run_group)
     with show_progress(title, verbose) as progress:
-        for records in parallel(delayed(work)(*task) for task in tasks):
-            found.update((record["name"], record) for record in records)
-            failed += sum(record.get("error") is not None for record in records)
+        tasks = (run(fit, group, common, finished, raise_errors) for group in left if group)
+        for records in parallel(tasks):
+            found |= records
+            failed += sum(record["error"] is not None for record in records.values())
             if progress is not None:
                 progress(f"fits, {failed} failed" if failed else "fits", len(found), total)
+    return found
+
+
+def _run_group(
+    fit: Callable[[Any, Any, dict[Any, Any]], Record],
+    group: Sequence[tuple[str, Any]],
+    common: Any,
+    finished: FinishedFits,
+    raise_errors: bool,
+) -> dict[str, Record]:
+    records: dict[str, Record] = {}
+    memory: dict[Any, Any] = {}
+    for name, item in group:
+        try:
+            record = {"error": None, **fit(item, common, memory)}
+        except OSError:  # a full disk or a lost cluster: other fits would fail as well
+            raise
+        except Exception as error:
+            if raise_errors:
+                raise
+            message = " ".join(str(error).split())
+            record = {"error": f"{type(error).__name__}: {message}"}
+        finished.put(name, record)
+        records[name] = record
+    return records
 
 
 class FinishedFits:
@@ -117,11 +153,10 @@ class FinishedFits:
         records = {name: _read(self.folder / f"{name}.json") for name in names}
         return {n: r for n, r in records.items() if r is not None and r.get("error") is None}
 
-    def put(self, record: Record) -> Record:
-        """Store a record under its "name"."""
+    def put(self, name: str, record: Record) -> None:
+        """Store a record."""
         if self.folder is not None:
-            _write(self.folder / f"{record['name']}.json", record)
-        return record
+            _write(self.folder / f"{name}.json", record)
 
 
 def _read(path: Path) -> Record | None:
@@ -156,7 +191,11 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_hashable(item) for item in value]
     if hasattr(value, "get_params") and not isinstance(value, type):
-        return [type(value).__name__, _hashable(value.get_params(deep=False))]
+        params = value.get_params(deep=False)
+        return [
+            type(value).__name__,
+            {k: _hashable(v) for k, v in params.items() if k not in _FREE},
+        ]
     if hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
     if hasattr(value, "to_numpy"):

@@ -1,8 +1,7 @@
 """`TopicSearchCV`: choose the number of topics and further parameters by cross-validation.
 
-Settings are fitted fold by fold. One task has the settings of one fold, or a part of them if there
-are more processes than folds, and passes the stages that these fits have in common
-(`SharedStages`) from one to the next.
+Settings are fitted fold by fold. The settings of one fold, or a part of them if there are more
+processes than folds, are fitted one after the other in one process, with the same `SharedStages`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -30,6 +29,7 @@ from topicfocus.selection.documents import (
     count_fold,
     give_seed,
     read_data,
+    ready_to_fit,
     split_estimator,
     with_setting,
 )
@@ -48,7 +48,7 @@ from topicfocus.solvers.focus import SharedStages
 
 # ---- fits ----------------------------------------------------------------------------------------
 
-#: The metrics of a fit that failed.
+#: The results of a fit that failed.
 _FAILED: Record = {
     "kept": [],
     "vocabulary": 0,
@@ -60,51 +60,33 @@ _FAILED: Record = {
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What all fits of a search use: documents, scorer, and where finished fits are stored."""
+    """What all fits of a search use."""
 
     data: Data
     scorer: Any
     low_fidelity: bool
-    finished: FinishedFits
 
 
-def fit_settings(settings: list[tuple[str, Any]], split: Split, work: Work) -> list[Record]:
-    """Fit estimators to the documents of one fold, one after the other, and score them.
+def fit_setting(item: tuple[Any, Split], work: Work, memory: dict[Any, Any]) -> Record:
+    """Fit an estimator to the training documents of a fold; its score and metrics.
 
-    Words are counted once for estimators that count alike, and stages that fits have in common are
-    computed once.
+    Counts of the fold and the stages that fits have in common are kept in `memory`.
     """
-    folds: dict[str, CountedFold] = {}
-    shared: dict[str, SharedStages] = {}
-    records = []
-    for name, estimator in settings:
-        parts = split_estimator(estimator)
-        try:
-            counting = fingerprint([parts.front])
-            if counting not in folds:
-                folds[counting] = count_fold(parts.front, work.data, *split)
-            stages = shared.setdefault(counting + screening_key(parts.model), SharedStages())
-            options = FitOptions(low_fidelity=work.low_fidelity, shared=stages)
-            record = fit_setting(parts.model, folds[counting], work.scorer, options)
-        except OSError:  # a full disk or a lost cluster: other settings would fail as well
-            raise
-        except Exception as error:
-            message = " ".join(str(error).split())
-            record = {**_FAILED, "error": f"{type(error).__name__}: {message}"}
-        records.append(work.finished.put({"name": name, **record}))
-    return records
-
-
-def fit_setting(model: Any, fold: CountedFold, scorer: Any, options: FitOptions) -> Record:
-    """Fit a model to the training documents of a fold; its score and metrics."""
+    estimator, split = item
+    parts = split_estimator(estimator)
+    model, counting = parts.model, fingerprint([parts.front])
+    if counting not in memory:
+        memory[counting] = count_fold(parts.front, work.data, *split)
+    fold: CountedFold = memory[counting]
+    shared = memory.setdefault((counting, screening_key(model)), SharedStages())
+    options = FitOptions(low_fidelity=work.low_fidelity, shared=shared)
     began = time.perf_counter()
     fit_with(model, options, fold.train.X, fold.train.y, **fold.train.arrays)
     fitted = time.perf_counter()
-    score = validation_score(model, fold.test, scorer)
+    score = validation_score(model, fold.test, work.scorer)
     scored = time.perf_counter()
     columns = np.flatnonzero(kept_words(model)) if hasattr(model, "fitted_") else np.zeros(0, int)
     return {
-        "error": None,
         "score": score,
         "seconds": fitted - began,
         "score_seconds": scored - fitted,
@@ -115,15 +97,6 @@ def fit_setting(model: Any, fold: CountedFold, scorer: Any, options: FitOptions)
         "vocabulary": int(getattr(model, "n_features_in_", 0)),
         **topic_metrics(model, fold),
     }
-
-
-def _ready(estimator: Any, seed: int | None, threads: bool) -> Any:
-    """A clone with a seed; it uses one thread where processes share the cores."""
-    new = clone(estimator)
-    model = give_seed(split_estimator(new).model, seed)
-    if "n_jobs" in model.get_params(deep=False) and not threads:
-        model.set_params(n_jobs=1)
-    return new
 
 
 # ---- the estimator -------------------------------------------------------------------------------
@@ -328,24 +301,24 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         self, data: Data, splits: list[Split], estimators: list[Any]
     ) -> list[list[Record]]:
         """The records of every setting, one per fold; from the checkpoint where they are there."""
-        identity = (data, splits, estimators, self.scoring, self.exact)
+        identity = (data, splits, estimators, self.scoring, self.exact, self.random_state)
         finished = FinishedFits(self.checkpoint, "search", identity)
-        folds = range(len(splits))
-        names = [[f"setting-{i}-fold-{f}" for f in folds] for i in range(len(estimators))]
-        found = finished.get(name for row in names for name in row)
-        jobs = n_processes(data, len(estimators) * len(splits) - len(found), self.n_jobs)
-        ready = [_ready(estimator, self.random_state, jobs == 1) for estimator in estimators]
-        work = Work(data=data, scorer=self.scorer_, low_fidelity=not self.exact, finished=finished)
-        tasks = []
-        # Two tasks per process balance the load; every task computes the shared stages itself.
+        jobs = n_processes(data, len(estimators) * len(splits), self.n_jobs)
+        ready = [ready_to_fit(estimator, self.random_state, jobs) for estimator in estimators]
+        # Two groups per process balance the load; every group computes shared stages itself.
         n_parts = math.ceil(2 * jobs / len(splits)) if jobs > 1 else 1
-        for part in np.array_split(_by_topics(ready), n_parts):
-            for f, split in enumerate(splits):
-                left = [(names[i][f], ready[i]) for i in part if names[i][f] not in found]
-                if left:
-                    tasks.append((left, split, work))
-        run_fits(fit_settings, tasks, found, jobs, "TopicSearchCV", self.verbose)
-        return [[found[name] for name in row] for row in names]
+        groups = [
+            [(f"setting-{i}-fold-{f}", (ready[i], split)) for i in part]
+            for part in np.array_split(_by_topics(ready), n_parts)
+            for f, split in enumerate(splits)
+        ]
+        work = Work(data=data, scorer=self.scorer_, low_fidelity=not self.exact)
+        show: dict[str, Any] = {"title": type(self).__name__, "verbose": self.verbose}
+        found = run_fits(fit_setting, groups, work, finished, n_jobs=jobs, **show)
+        return [
+            [_FAILED | found[f"setting-{i}-fold-{f}"] for f in range(len(splits))]
+            for i in range(len(estimators))
+        ]
 
     def _summarise(
         self, settings: list[dict[str, Any]], records: list[list[Record]], n_splits: int
