@@ -2,11 +2,12 @@
 
     TOPICFOCUS_DATA=... python benchmarks/search.py [DOCUMENTS]
 
-3 numbers of topics x 5 shares x 5 folds on Yelp (or its first DOCUMENTS). Two searches in one run:
-ours on all cores, and GridSearchCV as it comes (one fit after the other, each on all cores). Both
-end with a fit of the best setting to all documents. Seconds of the clock and of the processors,
-children included; the latter depend less on what else the machine does. Ours are drafts, so scores
-are compared: correlation and mean difference over settings, and which one is taken by either rule.
+3 numbers of topics x 5 inclusions x 5 folds on Yelp (or its first DOCUMENTS). Two searches in one
+run: ours on all cores, and GridSearchCV with its defaults (one fit after the other, each on all
+cores). Both end with a fit of the best setting to all documents. Wall-clock and processor seconds,
+child processes included; processor seconds depend less on other programs. Ours are low-fidelity
+fits, so scores are compared as well: their correlation and mean difference over settings, and which
+setting either rule chooses.
 """
 
 from __future__ import annotations
@@ -19,27 +20,28 @@ from typing import Any
 
 import numpy as np
 from data import real_data
+from joblib.externals.loky import get_reusable_executor
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 
 from topicfocus import FocusedTopicRegressor, TopicSearchCV
-from topicfocus.selection.rule import RULES, choose
+from topicfocus.selection.frontier import RULES, choose
 
 GRID = {"n_topics": [3, 5, 10], "inclusion_prior": [0.05, 0.1, 0.2, 0.3, 0.4]}
 
 
 def processor_seconds() -> float:
-    """Of this process and of its children that have ended."""
+    """CPU seconds of this process and of its children that have ended."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """What it gives, and seconds of the clock and of the processors."""
+    """The result, and its wall-clock and processor seconds."""
     clock, processors = time.perf_counter(), processor_seconds()
     found = work()
     clock = time.perf_counter() - clock
-    time.sleep(2)  # children count when they have ended
+    get_reusable_executor().shutdown(wait=True)  # children count when they have ended
     return found, clock, processor_seconds() - processors
 
 
@@ -72,7 +74,7 @@ def main() -> None:
 
 
 def compare(ours: TopicSearchCV, theirs: GridSearchCV) -> None:
-    """How close the scores of drafts are to those of whole fits, and what is chosen by either."""
+    """Compare the scores of low-fidelity and full fits, and the settings chosen by them."""
     mine, whole = (s.cv_results_["mean_test_score"] for s in (ours, theirs))
     folds = [theirs.cv_results_[f"split{f}_test_score"] for f in range(5)]
     error = np.std(folds, axis=0, ddof=1) / np.sqrt(5)
@@ -85,9 +87,9 @@ def compare(ours: TopicSearchCV, theirs: GridSearchCV) -> None:
     for row, score, se in zip(rows, whole, error, strict=True):
         row["score"], row["score_se"] = float(score), float(se)
     for rule in RULES:
-        taken = [choose(r, rule, 0.8).taken for r in (ours.frontier_rows_, rows)]
-        names = [ours.cv_results_["params"][i] for i in taken]
-        print(f"{rule}: {names[0]} by drafts, {names[1]} by whole fits")
+        chosen = [choose(r, rule, 0.8).chosen for r in (ours.frontier_rows_, rows)]
+        names = [ours.cv_results_["params"][i] for i in chosen]
+        print(f"{rule}: {names[0]} by low-fidelity fits, {names[1]} by full fits")
 
 
 if __name__ == "__main__":

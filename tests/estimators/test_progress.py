@@ -1,65 +1,71 @@
-"""The progress bar says the same on a wide and on a narrow terminal."""
+"""Progress of fits: stages and steps reach the callback, the bar and the plain lines."""
 
 import re
 
 import pytest
 
-from topicfocus.estimators.progress import Lines, progress_bar
+from topicfocus import LDA, FocusedTopicRegressor
+from topicfocus.datasets import make_reviews
+from topicfocus.estimators import progress
+from topicfocus.estimators.progress import describe, duration, show_progress
+from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.solvers import StepInfo
-from topicfocus.solvers.checkpoints import stage, telling
 
 
-def terminal_of(columns, monkeypatch):
-    """rich takes what it writes to for a terminal."""
+@pytest.fixture(scope="module")
+def reviews():
+    return make_reviews(150, random_state=0)
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_a_terminal_gets_a_bar(columns, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
+    with show_progress("LDA") as report:
+        report("screening words")
+        for step in range(1, 33):
+            report("epochs", step, 61, StepInfo(step, -7.6861, 819, validation=0.555))
+    seen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+    for part in ("━", "LDA: epochs, 32 of 61", "objective -7.68"):
+        assert part in seen
+    assert columns < 160 or "validation 0.555, 819 words" in seen
 
 
-def shown(capsys):
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
-
-
-@pytest.mark.parametrize("columns", [80, 160])
-def test_all_figures_fit_the_line(columns, monkeypatch, capsys):
-    terminal_of(columns, monkeypatch)
-    with progress_bar("FocusedTopicClassifier", 8928, True, "objective/doc") as report:
-        for epoch in range(1, 33):
-            report(StepInfo(epoch, -70.6861, 819, validation=0.555), 61)
-    seen = shown(capsys)
-    last = [line for line in re.split(r"[\r\n]", seen) if "32/" in line][-1]
-    for figure in ("━", "-70.6", "validation 0.555", "kept 819/8928", "left"):
-        assert figure in last
-    assert "…" not in last
-    assert "FocusedTopicClassifier" in seen
-
-
-@pytest.mark.parametrize("columns", [80, 160])
-def test_what_is_not_known_is_not_said(columns, monkeypatch, capsys):
-    """Before the first step: a stage, and neither "0/?" nor time that is left."""
-    terminal_of(columns, monkeypatch)
-    with pytest.raises(RuntimeError), progress_bar("LDA", None, True):
-        stage("evidence", lambda: None)
-        raise RuntimeError  # or the bar would be full at the end
-    seen = shown(capsys)
-    assert "evidence" in seen
-    assert "?" not in seen and "left" not in seen
-
-
-def test_a_quick_fit_says_nothing_in_a_pipe(capsys):
-    with progress_bar("LDA", None, True) as report:
-        report(StepInfo(1, -1.0, 0), 2)
+def test_a_pipe_gets_lines_and_a_short_fit_none(monkeypatch, capsys):
+    with show_progress("LDA") as report:
+        report("epochs", 1, 2)
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "_FIRST", 0.0)
+    with show_progress("LDA") as report:
+        report("epochs", 1, 2)
+    assert capsys.readouterr().err.startswith("LDA: epochs, 1 of 2, 0 s, at most 0 s left")
+    with show_progress("LDA", enabled=False) as report:
+        assert report is None
 
 
-def test_lines_name_the_stage_of_a_fit():
-    said, lines = [], Lines("a model", print)
-    with telling(lines.phase):
-        stage("evidence", lambda: said.append(lines.line()))
-        stage("themes", lambda: said.append(lines.line()))
-    stage("nobody listens", lambda: said.append(lines.line()))
-    assert [line.split(":")[0] for line in said] == [
-        "a model, evidence",
-        "a model, themes",
-        "a model, themes",
-    ]
+def test_the_time_left_is_estimated_from_the_steps_done():
+    assert describe("fits", 5, 20, None, 10.0) == "fits, 5 of 20, 10 s, at most 30 s left"
+    assert describe("subjects", 0, None, None, 10.0) == "subjects, 10 s"
+    assert [duration(s) for s in (40, 700, 7500)] == ["40 s", "12 min", "2 h 5 min"]
+
+
+def test_a_callback_hears_of_every_stage_and_step(reviews):
+    heard = []
+
+    def listen(stage, done=0, total=None, info=None):
+        heard.append((stage, done, total, info))
+
+    options = FitOptions(progress=listen)
+    model = FocusedTopicRegressor(2, max_epochs=3, inclusion_prior=0.2, random_state=0)
+    fit_with(model, options, reviews.counts, reviews.target)
+    stages = list(dict.fromkeys(stage for stage, *_ in heard))
+    assert stages[:3] == ["screening words", "subjects", "validation pass"]
+    assert stages[-1] == "all documents"
+    assert sum(info is not None for *_, info in heard) == model.n_iter_
+    heard.clear()
+    model = fit_with(LDA(2, max_epochs=4, tol=0, random_state=0), options, reviews.counts)
+    assert [done for _, done, _, _ in heard] == [1, 2, 3, 4]
+    heard.clear()
+    model.fit(reviews.counts)  # options are for one call
+    assert heard == []

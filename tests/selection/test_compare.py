@@ -1,4 +1,4 @@
-"""compare_models: noise is not told as progress, a difference is."""
+"""compare_models: a difference is found, and noise is not mistaken for one."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_the_corrected_t_test_by_hand():
     assert (high - low) / 2 == pytest.approx(2.353363 * error, rel=1e-5)  # t of 3 degrees, 95%
     assert p == pytest.approx(0.200, abs=2e-3)
     assert corrected_t([0.0, 0.0], 0.1) == (0.0, 0.0, 0.0, 1.0)
-    with pytest.raises(ValueError, match="one fold"):
+    with pytest.raises(ValueError, match="two folds or more"):
         corrected_t([0.1], 0.1)
 
 
@@ -69,7 +69,7 @@ def test_the_same_model_twice(reviews):
     found = compare_models(Ridge(), Ridge(), reviews.counts, reviews.target, cv=3, n_jobs=1)
     assert found.better is None and found.p_value == 1.0
     assert found.names == ("first Ridge", "second Ridge")
-    assert str(found).startswith("No difference")
+    assert str(found).startswith("No significant difference")
 
 
 def test_texts_classes_groups_and_covariates(reviews):
@@ -96,6 +96,26 @@ def test_texts_classes_groups_and_covariates(reviews):
         model, Ridge(), reviews.counts, reviews.target, covariates=z, cv=2, n_jobs=1
     )
     assert found.scores[:, 0].min() > 0.95
+
+
+def test_an_interrupted_comparison_continues(reviews, tmp_path, monkeypatch):
+    fits, whole = [], Ridge.fit
+
+    def interrupted(self, *args, **kwargs):
+        fits.append(args)
+        if len(fits) == 4:
+            raise KeyboardInterrupt
+        return whole(self, *args, **kwargs)
+
+    monkeypatch.setattr(Ridge, "fit", interrupted)
+    how = {"cv": 3, "n_jobs": 1, "checkpoint": tmp_path / "folds"}
+    both = Ridge(), Ridge(alpha=10.0), reviews.counts, reviews.target
+    with pytest.raises(KeyboardInterrupt):
+        compare_models(*both, **how)
+    found = compare_models(*both, **how)
+    assert len(fits) == 4 + 4  # one of three folds was finished
+    expected = compare_models(*both, cv=3, n_jobs=1)
+    np.testing.assert_array_equal(found.scores, expected.scores)
 
 
 def test_mistakes(reviews):

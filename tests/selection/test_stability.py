@@ -1,4 +1,4 @@
-"""stability: halves without a common document, words, topics and effects that come back."""
+"""stability: disjoint halves of the documents, and the words, topics and effects that replicate."""
 
 import json
 from dataclasses import replace
@@ -12,12 +12,18 @@ from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, FocusedTopicClassifier, FocusedTopicRegressor, SLDARegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
-from topicfocus.selection import halving, helpers
+from topicfocus.estimators.training import FitOptions, fit_with
+from topicfocus.selection import resampling, runner
 from topicfocus.selection.documents import Data
-from topicfocus.selection.folds import halves
-from topicfocus.selection.intervals import half_sample_intervals
-from topicfocus.selection.resampling import OWN_PENALTY, regressed_effects, topic_effects
-from topicfocus.selection.substitutes import Substitutes, find_substitutes
+from topicfocus.selection.effect_intervals import (
+    OWN_PENALTY,
+    effects_of,
+    half_sample_intervals,
+    regressed_effects,
+)
+from topicfocus.selection.validation import halves
+from topicfocus.selection.word_stability import Substitutes, find_substitutes
+from topicfocus.solvers.focus import FixedInclusion
 
 QUICK = {"max_epochs": 6, "random_state": 0, "n_jobs": 1}
 
@@ -37,7 +43,7 @@ def found(corpus, model):
     return stability(model, corpus.counts, corpus.target, n_resamples=6, n_jobs=1)
 
 
-def test_words_that_matter_come_back_and_others_do_not(corpus, found):
+def test_relevant_words_replicate_and_others_do_not(corpus, found):
     often = found.frequency
     assert often[corpus.relevant].mean() > 0.7 > 0.3 > often[~corpus.relevant].mean()
     assert found.index.low <= found.index.value <= found.index.high <= 1
@@ -58,7 +64,7 @@ def test_topics_are_matched_and_their_words_followed(corpus, model, found):
     np.testing.assert_array_equal(found.kept, whole.selected_words_)
     # Effects have opposite signs; intervals are around the halves and of some width.
     assert found.effects.estimate[0, 0] * found.effects.estimate[1, 0] < 0
-    data = Data(X=corpus.counts, y=corpus.target, groups=None, beside={})
+    data = Data(X=corpus.counts, y=corpus.target)
     np.testing.assert_array_equal(
         found.effects.estimate, regressed_effects(whole, data, OWN_PENALTY)[0]
     )
@@ -67,7 +73,7 @@ def test_topics_are_matched_and_their_words_followed(corpus, model, found):
 
 
 def test_a_fitted_model_gives_the_same_and_so_do_processes(corpus, model, found, monkeypatch):
-    monkeypatch.setattr(helpers, "START_SECONDS", 0.0)  # however little there is to do
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0)
     fitted = FocusedTopicRegressor(2, inclusion_prior=0.25, **QUICK)
     fitted.fit(corpus.counts, corpus.target)
     again = stability(fitted, corpus.counts, corpus.target, n_resamples=6, n_jobs=2)
@@ -77,7 +83,7 @@ def test_a_fitted_model_gives_the_same_and_so_do_processes(corpus, model, found,
 
 
 def test_the_effect_is_what_predictions_do(corpus, model):
-    """The others make room in proportion to their mean parts."""
+    """The other topics decrease in proportion to their means."""
     whole = model.fit(corpus.counts, corpus.target)
     mixes = whole.transform(corpus.counts)
     low, high = np.quantile(mixes, [0.1, 0.9], axis=0)
@@ -86,33 +92,32 @@ def test_the_effect_is_what_predictions_do(corpus, model):
         rest[k] = 0
         at = [x * np.eye(2)[k] + (1 - x) * rest / rest.sum() for x in (low[k], high[k])]
         change = (at[1] - at[0]) @ whole.coef_
-        assert topic_effects(whole, corpus.counts)[k, 0] == pytest.approx(change)
+        assert effects_of(mixes, whole.coef_[:, None])[k, 0] == pytest.approx(change)
 
 
-def test_an_interrupted_check_goes_on(corpus, model, found, tmp_path, monkeypatch):
-    folder = tmp_path / "halves"
-    few = {"n_jobs": 1, "checkpoint": folder}
-    stability(model, corpus.counts, corpus.target, n_resamples=4, **few)
-    done = []
-    whole = halving.fit_pair
-    monkeypatch.setattr(
-        halving, "fit_pair", lambda name, *r: (done.append(name), whole(name, *r))[1]
-    )
+def test_an_interrupted_call_continues(corpus, model, found, tmp_path, monkeypatch):
+    few = {"n_jobs": 1, "checkpoint": tmp_path / "halves"}
+    done, whole = [], resampling.fit_pair
+
+    def interrupted(number, *args):
+        if number == 4 and number not in done:
+            done.append(number)
+            raise KeyboardInterrupt
+        done.append(number)
+        return whole(number, *args)
+
+    monkeypatch.setattr(resampling, "fit_pair", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stability(model, corpus.counts, corpus.target, n_resamples=5, **few)
+    done = [4]
     more = stability(model, corpus.counts, corpus.target, n_resamples=6, **few)
-    assert done == ["pair-4", "pair-5"]  # more resamples are the same work continued
+    assert done == [4, 4, 5]  # more resamples continue the same work
     assert more.to_dict() == found.to_dict()
-    with pytest.raises(ValueError, match="of another stability"):
+    with pytest.raises(ValueError, match="belongs to another stability"):
         stability(model, corpus.counts, corpus.target + 1, n_resamples=2, **few)
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(halving, "fit_pair", interrupt)
-    with pytest.raises(KeyboardInterrupt, match="goes on from"):
-        stability(model, corpus.counts, corpus.target, n_resamples=8, **few)
-
-
-def test_words_that_stand_for_each_other():
+def test_interchangeable_words():
     """Two spellings of one word: a half keeps one or the other, documents use both."""
     rng = np.random.default_rng(0)
     roots = np.zeros((300, 6))
@@ -139,7 +144,7 @@ def test_substitutes_have_names_and_frequencies(found):
         correlation=np.array([[0.9, 0.0], [0.5, 0.3]]),
         either=np.array([[1.0, 0.0], [0.8, 0.7]]),
     )
-    (row,) = replace(found, stand_ins=given).substitutes(1, names)  # what comes back needs none
+    (row,) = replace(found, stand_ins=given).substitutes(1, names)  # a stable word needs none
     assert row["word"] == f"w{seldom}" and row["frequency"] == found.frequency[seldom]
     assert row["others"] == [
         {"word": "w2", "frequency": found.frequency[2], "correlation": 0.5, "either": 0.8}
@@ -293,7 +298,7 @@ def test_regressed_effects_are_of_the_same_topics_and_other_documents(corpus, mo
 
     def of(index, **more):
         data = Data(
-            X=corpus.counts[index], y=target[index], beside={"covariates": z[index], **more}
+            X=corpus.counts[index], y=target[index], arrays={"covariates": z[index], **more}
         )
         return regressed_effects(both, data)
 
@@ -303,39 +308,34 @@ def test_regressed_effects_are_of_the_same_topics_and_other_documents(corpus, mo
     assert whole[1].shape == (1, 1) and whole[1][0, 0] == pytest.approx(1.0, abs=0.5)
 
 
-def test_halves_have_the_share_of_the_model_unless_they_are_to_choose(monkeypatch):
-    from topicfocus.selection import resampling
-    from topicfocus.solvers.focus import cut
-
+def test_halves_use_the_inclusion_of_the_model_unless_they_choose_their_own(monkeypatch):
     reviews = make_reviews(200, random_state=0)
     target = np.asarray(reviews.target, dtype=float)
     automatic = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, target)
-    taken = automatic.inclusion_prior_
-    assert len(automatic.inclusion_path_) > 1  # it had a choice
-    asked, possible = [], cut.automatic_cuts
+    chosen = automatic.inclusion_prior_
+    assert len(automatic.inclusion_path_) > 1  # there was a choice
+    fits, whole = [], resampling.fit_with
 
-    def noting(*of):
-        asked.append(possible(*of))
-        return asked[-1]
+    def noting(*args, **arrays):
+        fits.append(whole(*args, **arrays))
+        return fits[-1]
 
-    monkeypatch.setattr(cut, "automatic_cuts", noting)
-    monkeypatch.setattr("topicfocus.solvers.focus.share.automatic_cuts", noting)
+    monkeypatch.setattr(resampling, "fit_with", noting)
     stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1)
-    assert [[one.share for one in cuts] for cuts in asked] == [[taken]] * 4
-    asked.clear()
-    stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1, hold_share=False)
-    assert all(len(cuts) > 1 for cuts in asked) and len(asked) == 4
-    given = FocusedTopicRegressor(2, inclusion_prior=taken, **QUICK)
-    assert resampling.chosen_share(given) is None
-    assert resampling.chosen_share(automatic) == (taken, automatic.fitted_.discoveries)
+    assert [fit.inclusion_prior_ for fit in fits] == [chosen] * 4
+    assert not any(hasattr(fit, "inclusion_path_") for fit in fits)
+    fits.clear()
+    stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1, fix_inclusion=False)
+    assert len(fits) == 4 and all(len(fit.inclusion_path_) > 1 for fit in fits)
+    given = FocusedTopicRegressor(2, inclusion_prior=chosen, **QUICK)
+    assert resampling.chosen_inclusion(given) is None
+    expected = FixedInclusion(chosen, automatic.fitted_.discoveries)
+    assert resampling.chosen_inclusion(automatic) == expected
 
 
 @pytest.mark.parametrize("discoveries", [False, True])
-def test_a_share_that_is_held_gives_the_same_model(monkeypatch, discoveries):
-    """And after the block it is chosen again."""
-    from topicfocus.selection import resampling
-
-    rng = np.random.default_rng(0)  # 200 words, of which 10 matter: noise is there to be kept
+def test_a_fixed_inclusion_gives_the_same_model(monkeypatch, discoveries):
+    rng = np.random.default_rng(0)  # 10 of 200 words are relevant, so that noise can be kept
     counts = rng.multinomial(30, rng.dirichlet(np.ones(200)), size=300).astype(float)
     often = np.argsort(-counts.sum(axis=0))[:10]
     target = np.sqrt(counts[:, often]) @ rng.choice([-1.0, 1.0], 10) + rng.normal(size=300)
@@ -346,11 +346,12 @@ def test_a_share_that_is_held_gives_the_same_model(monkeypatch, discoveries):
     monkeypatch.setattr("topicfocus.solvers.focus.share.smallest_good", take)
     automatic = FocusedTopicRegressor(2, **QUICK).fit(counts, target)
     assert automatic.fitted_.discoveries is discoveries
-    with resampling.holding_share(resampling.chosen_share(automatic)):
-        held = FocusedTopicRegressor(2, **QUICK).fit(counts, target)
-    np.testing.assert_array_equal(held.components_, automatic.components_)
-    assert held.inclusion_prior_ == automatic.inclusion_prior_
-    assert hasattr(automatic, "inclusion_path_") and not hasattr(held, "inclusion_path_")
+    options = FitOptions(fixed_inclusion=resampling.chosen_inclusion(automatic))
+    fixed = fit_with(FocusedTopicRegressor(2, **QUICK), options, counts, target)
+    np.testing.assert_array_equal(fixed.components_, automatic.components_)
+    assert fixed.inclusion_prior_ == automatic.inclusion_prior_
+    assert hasattr(automatic, "inclusion_path_") and not hasattr(fixed, "inclusion_path_")
+    assert hasattr(fixed.fit(counts, target), "inclusion_path_")  # options are for one call
 
 
 @pytest.mark.parametrize(
@@ -358,8 +359,8 @@ def test_a_share_that_is_held_gives_the_same_model(monkeypatch, discoveries):
     [
         ({"n_resamples": 1}, "n_resamples must be at least 2"),
         ({"level": 90}, "level must lie between 0 and 1"),
-        ({"hold_share": 1}, "hold_share must be True or False"),
-        ({"groups": np.zeros(400)}, "one group only"),
+        ({"fix_inclusion": 1}, "fix_inclusion must be True or False"),
+        ({"groups": np.zeros(400)}, "only one group"),
     ],
 )
 def test_mistakes(corpus, model, change, message):
@@ -368,7 +369,7 @@ def test_mistakes(corpus, model, change, message):
 
 
 def test_what_has_no_topics_and_what_cannot_be_halved(corpus, model):
-    with pytest.raises(TypeError, match="of topic models, not of Ridge"):
+    with pytest.raises(TypeError, match="needs a topic model, not Ridge"):
         stability(Ridge(), corpus.counts, corpus.target)
     fitted = FocusedTopicRegressor(2, **QUICK).fit(corpus.counts, corpus.target)
     with pytest.raises(ValueError, match="X has 70 features"):

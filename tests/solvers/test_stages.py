@@ -27,11 +27,10 @@ from topicfocus.solvers.focus.cut import (
 )
 from topicfocus.solvers.focus.data import FocusData, damp
 from topicfocus.solvers.focus.evidence import gather_evidence
-from topicfocus.solvers.focus.held import HeldShare, holding_share
 from topicfocus.solvers.focus.judge import honest_noise, shrunken
 from topicfocus.solvers.focus.refit import fit_drawn
 from topicfocus.solvers.focus.result import ShareTrial
-from topicfocus.solvers.focus.settings import THEMED, UNFOCUSED
+from topicfocus.solvers.focus.settings import THEMED, UNFOCUSED, FixedInclusion
 from topicfocus.solvers.focus.share import choose_share, diversity, smallest_good
 from topicfocus.solvers.focus.start import (
     FORCED_WEIGHT,
@@ -135,12 +134,12 @@ def test_a_stable_selection_keeps_what_lasts_and_more_if_a_share_is_given(data):
     assert made[auto.kept].mean() > 0.8
     assert auto.share == data.word_counts[auto.kept].sum() / data.word_counts.sum()
     assert auto.word_cost == evidence.amount(2 / 3)[auto.kept].min()
-    # Held, it is the share; one that is given is reached, and a larger one keeps more.
+    # A fixed inclusion is a limit; one that is given is reached, and a larger one keeps more.
     for share in (auto.share, 0.1):
-        with holding_share(HeldShare(share, discoveries=True)):
-            (held,) = automatic_cuts(data, evidence, settings)
-        assert held.share == share and not held.discoveries
-        assert set(held.kept) == set(auto.kept) if share > 0.1 else set(held.kept) < set(auto.kept)
+        fixed = replace(settings, fixed_inclusion=FixedInclusion(share, discoveries=True))
+        (cut,) = automatic_cuts(data, evidence, fixed)
+        assert cut.share == share and not cut.discoveries
+        assert set(cut.kept) == set(auto.kept) if share > 0.1 else set(cut.kept) < set(auto.kept)
     given = [cut_vocabulary(data, evidence, settings, s).kept for s in (0.1, 0.2, 0.5, 0.8)]
     assert set(given[0]) < set(given[1]) < set(auto.kept) < set(given[2]) < set(given[3])
     more = np.setdiff1d(np.flatnonzero(~made), auto.kept)[:3]

@@ -24,7 +24,7 @@ from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.memory import within_memory
 from topicfocus.estimators.targets import TargetModel
-from topicfocus.estimators.training import RESERVOIR_SIZE, Trainer, in_data_units
+from topicfocus.estimators.training import RESERVOIR_SIZE, FitOptions, Trainer, in_data_units
 from topicfocus.estimators.usefulness import warn_if_useless, warn_of_empty
 from topicfocus.persistence import save
 
@@ -48,6 +48,8 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
     #: Whether there are targets.
     _supervised = False
+    #: Set for one call of `fit` by `training.fit_with`.
+    _fit_options = FitOptions()
 
     fitted_: Fitted
     #: Parameters that every model has.
@@ -85,7 +87,8 @@ class TopicModel(TransformerMixin, BaseEstimator):
     ):
         """Fit anew to documents that were read."""
         warn_of_empty(documents, type(self).__name__)
-        training = self._trainer(documents.corpus.n_words).fit(documents, targets, held_out)
+        trainer = self._trainer(documents.corpus.n_words)
+        training = trainer.fit(documents, targets, held_out, self._fit_options)
         self.__dict__.pop("_stream", None)
         self.__dict__.pop("_last_epoch", None)
         if training.last is not None:

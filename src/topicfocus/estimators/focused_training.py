@@ -1,4 +1,4 @@
-"""Training of the focused models and of pc-sLDA: evidence, cut, topics shaped, or a stream."""
+"""Training of the focused models and of pc-sLDA, from all documents or from batches."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from topicfocus.estimators.parameters import (
     check_share,
     is_auto,
 )
-from topicfocus.estimators.progress import progress_bar
+from topicfocus.estimators.progress import show_progress
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
+    FitOptions,
     Training,
     counted,
     generator,
@@ -35,14 +36,38 @@ from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
 from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
 from topicfocus.solvers.focus.data import sample_rows
-from topicfocus.solvers.focus.draft import ROUGH, is_draft
+from topicfocus.solvers.focus.fit import LOW_FIDELITY
 from topicfocus.solvers.focus.refit import FINE
 from topicfocus.solvers.focus.share import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.solvers.stream import focus_stream
 from topicfocus.solvers.stream.reservoir import Reservoir
 
-#: Documents that words beside the topics of a draft are counted in, at most.
-MOST_OF_A_DRAFT = 2_000
+#: Documents that a low-fidelity fit counts the words beside its topics in, at most.
+LOW_FIDELITY_DOCUMENTS = 2_000
+#: Parameters that neither screening statistics nor subjects of the documents depend on (the number
+#: of subjects aside, which `SharedStages` distinguishes).
+AFTER_SCREENING = frozenset(
+    (
+        "n_topics",
+        "inclusion_prior",
+        "doc_topic_prior",
+        "supervision_weight",
+        "keep_words",
+        "drop_words",
+        "max_epochs",
+        "early_stopping",
+        "themes",
+        "n_jobs",
+        "verbose",
+    )
+)
+
+
+def screening_key(model: Any) -> str:
+    """Models with equal keys can use the same `SharedStages` for fits to the same documents."""
+    params = model.get_params(deep=False)
+    rest = sorted((k, repr(v)) for k, v in params.items() if k not in AFTER_SCREENING)
+    return f"{type(model).__name__} {rest}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,27 +94,44 @@ class FocusedTrainer:
     # ---- fit -------------------------------------------------------------------------------------
 
     def fit(
-        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
+        self,
+        documents: Documents,
+        targets: TargetModel | None,
+        held_out: Documents | None = None,
+        options: FitOptions = FitOptions(),  # noqa: B008 - frozen
     ) -> Training:
         """Choices on the held-out documents, or on a part of these set aside by content."""
         assert targets is not None  # there is no focused model without
         self._check_words(documents)
         family = targets.family_of(documents)
+        settings = replace(
+            self.settings,
+            low_fidelity=options.low_fidelity,
+            fixed_inclusion=options.fixed_inclusion,
+        )
         seen = documents
         if held_out is None:
             train, held = self._hold_out(documents, targets)
             documents, held_out = documents.rows(train), documents.rows(held)
         mine, theirs = (d.problem(1.0, self.n_jobs) for d in (documents, held_out))
-        n_words = documents.corpus.n_words
-        with progress_bar(self.title, n_words, self.verbose, "objective/doc") as report:
+        with show_progress(self.title, self.verbose) as shown:
             folds = self._folds(seen, seen.problem(1.0, self.n_jobs), targets)
-            result = fit_focused(mine, theirs, family, self.settings, report, folds=folds)
+            result = fit_focused(
+                mine,
+                theirs,
+                family,
+                settings,
+                options.progress or shown,
+                folds=folds,
+                shared=options.shared,
+            )
         n_iter, history = len(result.history), _history(result)
         fitted = self._fitted(result, targets, n_iter, history, counted(seen))
         tolerance = FINE.tolerance
-        if is_draft(self.settings):  # its words are looked at, and not kept
-            seen = seen.rows(sample_rows(seen.problem(1.0, self.n_jobs), MOST_OF_A_DRAFT))
-            tolerance = ROUGH.tolerance
+        if settings.is_low_fidelity:
+            problem = seen.problem(1.0, self.n_jobs)
+            seen = seen.rows(sample_rows(problem, LOW_FIDELITY_DOCUMENTS))
+            tolerance = LOW_FIDELITY.tolerance
         fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs, tolerance=tolerance)
         self._say_what_is_missing(result)
         return Training(fitted)

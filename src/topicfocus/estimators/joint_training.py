@@ -12,10 +12,11 @@ from topicfocus.corpus.parts import PartedCounts
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.parameters import check_choice, check_count, check_positive, check_prior
-from topicfocus.estimators.progress import progress_bar
+from topicfocus.estimators.progress import show_progress
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
+    FitOptions,
     Training,
     counted,
     generator,
@@ -93,7 +94,11 @@ class JointTrainer:
     # ---- fit -------------------------------------------------------------------------------------
 
     def fit(
-        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
+        self,
+        documents: Documents,
+        targets: TargetModel | None,
+        held_out: Documents | None = None,
+        options: FitOptions = FitOptions(),  # noqa: B008 - frozen
     ) -> Training:
         """Run the solver; with held-out documents the epoch that predicts them best is kept."""
         self._check_held(documents)
@@ -109,8 +114,13 @@ class JointTrainer:
         watch = None
         if held_out is not None:
             watch = EpochChoice(held_out.problem(1.0, self.n_jobs), family)
-        n_words = problem.corpus.n_words if self.hyper.selects else None
-        with progress_bar(f"{self.title} ({self.name})", n_words, self.verbose) as report:
+        with show_progress(self.title, self.verbose) as shown:
+            progress = options.progress or shown
+
+            def report(info: StepInfo, epochs: int) -> None:
+                if progress is not None:
+                    progress(f"epochs of the {self.name} solver", info.epoch, epochs, info)
+
             result = run(
                 self.solver,
                 problem,

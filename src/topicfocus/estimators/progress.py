@@ -1,249 +1,89 @@
-"""Progress for `verbose=True`: a bar on a terminal or in a notebook, elsewhere a few lines."""
+"""Progress of fits for `verbose=True`: a bar on a terminal or in a notebook, else plain lines."""
 
 from __future__ import annotations
 
 import math
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
-from topicfocus.inference.passes import telling_passes
-from topicfocus.solvers import StepInfo
-from topicfocus.solvers.checkpoints import telling
+from topicfocus.solvers.protocol import Progress, StepInfo
 
-#: From so many columns a title and the names of all figures fit on the line.
-_WIDE = 120
-#: Seconds until the first plain line; the time between two doubles, up to the last number.
+#: Seconds until the first plain line. The time between two lines doubles, up to the second number.
 _FIRST, _LAST = 10.0, 300.0
 
-#: Stages whose steps are shown by their figures.
-_WITH_STEPS = ("first pass", "all documents")
 
-Emit = Callable[[str], object]
+@contextmanager
+def show_progress(title: str, enabled: bool = True) -> Iterator[Progress | None]:
+    """Yield the callback that displays progress; None if not `enabled`."""
+    if not enabled:
+        yield None
+        return
+    # Imported here: it would take a quarter of the time of `import topicfocus`.
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    # Files and pipes get plain lines, because a bar needs control characters.
+    if not (console.is_terminal or console.is_jupyter):
+        yield PlainLines(title)
+        return
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    began = time.monotonic()
+    with Bar(BarColumn(20), TextColumn("{task.description}", markup=False), console=console) as bar:
+        task = bar.add_task(title, total=None)
+
+        def update(
+            stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
+        ) -> None:
+            text = describe(stage, done, total, info, time.monotonic() - began)
+            bar.update(task, completed=done, total=total, description=f"{title}: {text}")
+
+        yield update
+
+
+class PlainLines:
+    """Prints lines to standard error, ever more rarely: an hour gives about 15."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._began = title, time.monotonic()
+        self._wait = _FIRST
+
+    def __call__(
+        self, stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
+    ) -> None:
+        elapsed = time.monotonic() - self._began
+        if elapsed < self._wait:
+            return
+        self._wait = elapsed + min(elapsed, _LAST)
+        with suppress(OSError, ValueError):  # standard error is closed
+            line = describe(stage, done, total, info, elapsed)
+            print(f"{self._title}: {line}", file=sys.stderr, flush=True)
+
+
+def describe(
+    stage: str, done: int, total: int | None, info: StepInfo | None, elapsed: float
+) -> str:
+    """One line: stage, steps, metrics, and the time that is left if it can be told."""
+    parts = [stage]
+    if total is not None:
+        parts.append(f"{done:,} of {total:,}")
+    if info is not None:
+        parts.append(f"objective {info.objective:.4f}")
+        if math.isfinite(info.validation):
+            parts.append(f"validation {info.validation:.3f}")
+        parts.append(f"{info.kept:,} words")
+    parts.append(duration(elapsed))
+    if total is not None and done:
+        parts.append(f"at most {duration(elapsed / done * (total - done))} left")
+    return ", ".join(parts)
 
 
 def duration(seconds: float) -> str:
-    """ "40 s", "12 min", "2 h 5 min"."""
+    """A time such as "40 s", "12 min" or "2 h 5 min"."""
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
-
-
-class Lines:
-    """Work that says from time to time how far it is, from a thread of its own.
-
-    It speaks also while no step ends, and ever more rarely: an hour is some fifteen lines.
-    """
-
-    def __init__(
-        self,
-        title: str,
-        emit: Emit,
-        n_words: int | None = None,
-        figure: str = "",
-        first: float | None = None,
-    ) -> None:
-        self._title, self._emit, self._n_words, self._figure = title, emit, n_words, figure
-        self._first = _FIRST if first is None else first
-        self._began = time.monotonic()
-        self._step: tuple[StepInfo, int] | None = None
-        self._start: tuple[int, float] | None = None
-        self._validation = math.nan
-        self._phase, self._passes = "", 0
-        self._count: tuple[int, int, str] | None = None
-        self._ended = threading.Event()
-
-    def __enter__(self) -> Lines:
-        threading.Thread(target=self._speak, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._ended.set()
-
-    def phase(self, name: str) -> None:
-        """A stage begins: its name is said."""
-        self._phase, self._passes = f", {name}", 0
-
-    def passed(self) -> None:
-        """A pass over the documents has ended."""
-        self._passes += 1
-
-    def report(self, info: StepInfo, epochs: int) -> None:
-        """A step has ended."""
-        if self._start is None:
-            self._start = (info.epoch, time.monotonic())
-        if math.isfinite(info.validation):
-            self._validation = info.validation
-        self._step = (info, epochs)
-
-    def count(self, done: int, total: int, note: str = "") -> None:
-        """So many of so many fits have ended."""
-        self._count = (done, total, note)
-
-    def _speak(self) -> None:
-        wait = self._first
-        while not self._ended.wait(wait):
-            wait = min(time.monotonic() - self._began, _LAST)
-            with suppress(OSError, ValueError):  # standard error that is gone
-                self._emit(self.line())
-
-    def line(self) -> str:
-        """How far it is."""
-        now = time.monotonic()
-        gone = f"{duration(now - self._began)} gone"
-        if self._count is not None:
-            done, total, note = self._count
-            if done:
-                gone += f", some {duration((now - self._began) / done * (total - done))} left"
-            said = [f"{self._title}: {done:,} of {total:,}", note, gone]
-            return ", ".join(filter(None, said))
-        title = f"{self._title}{self._phase}"
-        if self._passes:
-            title += f", pass {self._passes + 1}"
-        if self._step is None or self._start is None:
-            return f"{title}: {gone}"
-        info, epochs = self._step
-        parts = [f"{title}: step {info.epoch} of at most {epochs}"]
-        if self._figure:
-            parts.append(f"{self._figure} {info.objective:.4f}")
-        if math.isfinite(self._validation):
-            parts.append(f"validation {self._validation:.3f}")
-        if self._n_words is not None:
-            parts.append(f"kept {info.kept:,} of {self._n_words:,} words")
-        first, at = self._start
-        if info.epoch > first:
-            left = (now - at) / (info.epoch - first) * (epochs - info.epoch)
-            gone += f", at most {duration(left)} left"
-        return ", ".join([*parts, gone])
-
-
-def _to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def listening(shown: Any) -> Iterator[None]:
-    """In this block stages and passes are shown by `phase(name)` and `passed()`."""
-    with telling(shown.phase), telling_passes(shown.passed):
-        yield
-
-
-@contextmanager
-def counting_lines(
-    title: str, total: int, enabled: bool, bar: bool
-) -> Iterator[Callable[[str], None]]:
-    """Yields a function to be called after each of `total` fits: lines where there is no bar."""
-    if bar or not enabled:
-        yield lambda _: None
-        return
-    done = 0
-    with Lines(title.capitalize(), _to_stderr) as lines:
-        lines.count(done, total)
-
-        def advance(note: str) -> None:
-            nonlocal done
-            done += 1
-            lines.count(done, total, note)
-
-        yield advance
-
-
-@contextmanager
-def progress_bar(
-    title: str, n_words: int | None, enabled: bool, figure: str = "bound/token"
-) -> Iterator[Callable[[StepInfo, int], None] | None]:
-    """Yields a callback for `solvers.run`: epoch, objective, validation, kept words, time left."""
-    if not enabled:
-        yield None
-        return
-    # Imported here: a quarter of the time of `import topicfocus` otherwise.
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    # A file or a pipe gets lines: control characters in a log help nobody.
-    if not (console.is_terminal or console.is_jupyter):
-        with Lines(title, _to_stderr, n_words, figure) as lines, listening(lines):
-            yield lines.report
-        return
-    with _bar(console, title, n_words, figure) as report:
-        yield report
-
-
-@contextmanager
-def _bar(
-    console: Any, title: str, n_words: int | None, figure: str
-) -> Iterator[Callable[[StepInfo, int], None]]:
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
-
-    class Steps(MofNCompleteColumn):
-        """3/20; nothing while it is not known of how many."""
-
-        def render(self, task: Task) -> Text:
-            return Text() if task.total is None else super().render(task)
-
-    class Left(TimeRemainingColumn):
-        """How long it will take, with the same exception."""
-
-        def render(self, task: Task) -> Text:
-            return Text() if task.total is None else Text("left ").append(super().render(task))
-
-    narrow = console.width < _WIDE
-    if narrow:
-        # Everything that is asked for still fits 80 columns: no title, no time gone by.
-        print(title, file=console.file)
-        columns: list[ProgressColumn] = [BarColumn(10)]
-    else:
-        columns = [TextColumn("[bold]{task.description}"), BarColumn()]
-    columns += [Steps(), TextColumn("{task.fields[figures]}"), Left()]
-    if not narrow:
-        columns.insert(4, TimeElapsedColumn())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(title, total=None, figures="compiling")
-        validation = math.nan  # looked at in some steps only: the last one seen stays
-
-        def report(info: StepInfo, epochs: int) -> None:
-            nonlocal validation
-            figures = f"{info.objective:.2f}" if narrow else f"{figure} {info.objective:.4f}"
-            if math.isfinite(info.validation):
-                validation = info.validation
-            if math.isfinite(validation):
-                figures += f"  validation {validation:.3f}"
-            if n_words is not None:
-                figures += f"  kept {info.kept}/{n_words}"
-            bar.update(task, total=epochs, completed=info.epoch, figures=figures)
-
-        with listening(_Phase(bar, task)):
-            yield report
-        bar.update(task, total=bar.tasks[0].completed or 1)
-
-
-class _Phase:
-    """Shows the stage and the pass where the metrics of a step will be."""
-
-    def __init__(self, bar: Any, task: Any) -> None:
-        self._bar, self._task, self._name, self._passes = bar, task, "", 0
-
-    def phase(self, name: str) -> None:
-        self._name, self._passes = name, 0
-        self._bar.update(self._task, figures=name)
-
-    def passed(self) -> None:
-        self._passes += 1
-        # Of a step there are figures, which say more.
-        if self._name and self._name not in _WITH_STEPS:
-            said = f"{self._name}, pass {self._passes + 1}"
-            self._bar.update(self._task, figures=said)

@@ -12,9 +12,46 @@ from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
+from topicfocus.solvers.focus import FixedInclusion, SharedStages
+from topicfocus.solvers.protocol import Progress
 
 #: Documents kept for `partial_fit`, at most; memory does not grow beyond them.
 RESERVOIR_SIZE = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """How one call of `fit` is run, beyond the parameters of the model.
+
+    Attributes
+    ----------
+    low_fidelity, fixed_inclusion
+        As for `FocusSettings`; for focused models.
+    shared : SharedStages, optional
+        Stages that other fits to the same documents have computed (see `screening_key`).
+    progress : callable, optional
+        Called when a stage begins and after every step; replaces the display of `verbose`.
+    """
+
+    low_fidelity: bool = False
+    fixed_inclusion: FixedInclusion | None = None
+    shared: SharedStages | None = None
+    progress: Progress | None = None
+
+
+def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: Any) -> Any:
+    """Call ``model.fit`` with options that are not parameters of the model.
+
+    Models other than those of this package are fitted without them.
+    """
+    targets = () if y is None else (y,)
+    if not hasattr(type(model), "_fit_options"):
+        return model.fit(X, *targets, **arrays)
+    model._fit_options = options
+    try:
+        return model.fit(X, *targets, **arrays)
+    finally:
+        del model._fit_options
 
 
 @dataclass(frozen=True)
@@ -38,7 +75,11 @@ class Trainer(Protocol):
     """How a model is trained: the parameters of an estimator, checked, as an object of its own."""
 
     def fit(
-        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
+        self,
+        documents: Documents,
+        targets: TargetModel | None,
+        held_out: Documents | None = None,
+        options: FitOptions = FitOptions(),
     ) -> Training:
         """Fit to documents, with choices made on others where they are given."""
         ...

@@ -1,12 +1,15 @@
-"""Choosing a model and trusting it: search over settings, stability, comparisons."""
+"""Model selection: search over settings, selection stability, comparison of two models."""
 
 from topicfocus.selection.compare import Comparison, compare_models
-from topicfocus.selection.halving import stability
-from topicfocus.selection.indices import StabilityIndex, false_words_bound, nogueira_index
-from topicfocus.selection.intervals import Intervals
+from topicfocus.selection.effect_intervals import Intervals
+from topicfocus.selection.resampling import Stability, stability
 from topicfocus.selection.search import TopicSearchCV
-from topicfocus.selection.stable import Stability
-from topicfocus.selection.substitutes import Substitutes
+from topicfocus.selection.word_stability import (
+    StabilityIndex,
+    Substitutes,
+    false_words_bound,
+    nogueira_index,
+)
 
 __all__ = [
     "Comparison",

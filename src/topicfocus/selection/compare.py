@@ -1,8 +1,8 @@
-"""`compare_models`: does one model predict better than another, or is it noise?
+"""`compare_models`: test whether one model predicts better than another.
 
-Both are fitted to the same training parts and judged on the same documents. Training parts overlap,
-so the scores of folds are not independent, and a plain t test finds differences where there are
-none. The corrected resampled t test (Nadeau and Bengio, 2003) takes the overlap into account.
+Both are fitted to the same training parts and scored on the same documents. Training parts overlap,
+so the scores of folds are not independent, and a plain t test rejects too often. The corrected
+resampled t test (Nadeau and Bengio, 2003) accounts for the overlap.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,36 +18,45 @@ from scipy.stats import t as student
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-import topicfocus
 from topicfocus.estimators.parameters import check_choice, check_count, check_share
-from topicfocus.kernels.threads import n_threads
-from topicfocus.selection.documents import Data, named_for, plain_targets, read_data, take_apart
-from topicfocus.selection.finished import Finished, fingerprint
-from topicfocus.selection.folds import Split, make_folds
-from topicfocus.selection.parallel import jobs_for, progress_of, refusing_interrupts, run_all
-from topicfocus.selection.scoring import accepted, held_out_score, read_scoring
+from topicfocus.selection.documents import (
+    Data,
+    plain_targets,
+    read_data,
+    ready_to_fit,
+    split_estimator,
+)
+from topicfocus.selection.runner import FinishedFits, Record, n_processes, run_fits
+from topicfocus.selection.validation import (
+    Split,
+    accepted,
+    make_folds,
+    read_scoring,
+    validation_score,
+)
 
 METHODS = ("corrected t", "bootstrap")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison:
-    """Which of two models predicts better, and how sure that is.
+    """The result of `compare_models`.
 
     Attributes
     ----------
     names : (str, str)
     scores : array (folds, 2)
-        Held-out score of each model on each fold; higher is better.
+        Score of each model on the test part of each fold; higher is better.
     difference : float
-        Mean score of the first less that of the second ("corrected t"), or mean loss of the second
-        less that of the first, over documents ("bootstrap"): above 0, the first is better.
+        Mean score of the first model minus that of the second ("corrected t"), or mean loss of the
+        second minus that of the first over documents ("bootstrap"): if positive, the first is
+        better.
     low, high : float
-        Ends of its interval.
+        Limits of its confidence interval.
     p_value : float
-        Two-sided, of no difference.
+        Two-sided p-value of no difference.
     level : float
-        Of the interval.
+        Confidence level of the interval.
     method : {"corrected t", "bootstrap"}
 
     Examples
@@ -56,7 +65,7 @@ class Comparison:
     >>> found = Comparison(names=("a", "b"), scores=None, difference=0.1, low=-0.1, high=0.3,
     ...                    p_value=0.3, level=0.95, method="corrected t")
     >>> print(found)
-    No difference that these documents can tell: a - b is +0.1 (95% interval -0.1 to +0.3, p = 0.3).
+    No significant difference: a - b is +0.1 (95% interval -0.1 to +0.3, p = 0.3).
     """
 
     names: tuple[str, str]
@@ -70,19 +79,19 @@ class Comparison:
 
     @property
     def better(self) -> str | None:
-        """The name of the better model; None where the interval contains 0."""
+        """The name of the better model; None if the interval contains 0."""
         if self.low > 0:
             return self.names[0]
         return self.names[1] if self.high < 0 else None
 
     def __str__(self) -> str:
         first, second = self.names
-        verdict = "No difference that these documents can tell"
+        verdict = "No significant difference"
         if self.better is not None:
             verdict = f"{self.better} predicts better"
         what = f"{first} - {second}"
         if self.method == "bootstrap":
-            what = f"the loss of {second} less that of {first}"
+            what = f"the loss of {second} minus that of {first}"
         return (
             f"{verdict}: {what} is {self.difference:+.3g} ({self.level:.0%} interval "
             f"{self.low:+.3g} to {self.high:+.3g}, p = {self.p_value:.2g})."
@@ -106,44 +115,44 @@ def compare_models(
     checkpoint: str | os.PathLike[str] | None = None,
     random_state: int = 0,
     verbose: bool = False,
-    **beside: Any,
+    **arrays: Any,
 ) -> Comparison:
-    """Whether one model predicts better than another on the same folds.
+    """Test whether one model predicts better than another on the same folds.
 
-    "corrected t": d_j being the difference of the scores on fold j of J, n₁ documents fitted to and
-    n₂ judged,
+    "corrected t": with d_j the difference of the scores on fold j of J, n₁ training documents and
+    n₂ test documents,
 
         t = mean(d) / √((1/J + n₂/n₁) var(d)),   J - 1 degrees of freedom
 
-    (Nadeau and Bengio, 2003). It is about models of n₁ documents. "bootstrap": documents (or
-    groups) are drawn again with the losses of their held-out predictions, squared error or
-    -log probability, the mean over repeats. It is about these two fits, how sure the *documents
-    judged* are, and leaves out that another training part would give another model.
+    (Nadeau and Bengio, 2003). It compares models of n₁ documents. "bootstrap": documents (or
+    groups) are resampled with the losses of their predictions (squared error or -log probability,
+    the mean over repeats). It compares these fits and accounts for the sampling of test documents,
+    not for that of training documents.
 
     Parameters
     ----------
     first, second : estimators or pipelines, not necessarily topic models
     X, y : documents and targets, as for fit
     names : (str, str), optional
-        By default those of the classes.
+        Names of the models; by default those of their classes.
     cv : int, splitter or iterable, optional
-        As for TopicSearchCV; by default 5 folds, three times, or 5 folds of groups.
+        As for TopicSearchCV; by default 5 folds, repeated three times, or 5 folds of groups.
     scoring : str, callable or None
         As for TopicSearchCV; for "corrected t".
     method : {"corrected t", "bootstrap"}, default="corrected t"
     level : float, default=0.95
     n_bootstraps : int, default=2000
     groups : array (documents,), optional
-        Documents of a group are on one side of a fold.
+        Documents of one group are in the same part of a fold.
     n_jobs, checkpoint, random_state, verbose
         As for TopicSearchCV.
-    **beside
-        sample_weight, covariates, exposure; given to models that take them.
+    **arrays
+        sample_weight, covariates, exposure; passed to models that accept them.
 
     Returns
     -------
     Comparison
-        Printed, it is a sentence.
+        `print` shows it as a sentence.
 
     Raises
     ------
@@ -165,14 +174,20 @@ def compare_models(
     check_share("level", level)
     check_count("n_bootstraps", n_bootstraps, minimum=100)
     scorer = read_scoring(scoring)
-    models = [clone(model) for model in (first, second)]
-    called = names or _names(models)
-    data = read_data(X, y, groups, beside, take_apart(first).name)
-    classes = is_classifier(take_apart(first).model)
-    if classes != is_classifier(take_apart(second).model):
+    ours, theirs = split_estimator(first), split_estimator(second)
+    data = read_data(X, y, groups, arrays, ours.name)
+    classes = is_classifier(ours.model)
+    if classes != is_classifier(theirs.model):
         raise ValueError("one model predicts classes and the other numbers: not comparable.")
     splits = make_folds(data, _folds(cv, classes, groups, random_state), classes, random_state)
-    records = _run(models, data, splits, scorer, n_jobs, checkpoint, random_state, verbose)
+    jobs = n_processes(data, len(splits), n_jobs)
+    models = [ready_to_fit(model, random_state, jobs) for model in (first, second)]
+    finished = FinishedFits(checkpoint, "comparison", (models, data, splits, scoring))
+    folds = [[(f"fold-{f}", split)] for f, split in enumerate(splits)]
+    work = Work(models=models, data=data, scorer=scorer)
+    show: dict[str, Any] = {"title": "compare_models", "verbose": verbose, "raise_errors": True}
+    by_name = run_fits(fit_both, folds, work, finished, n_jobs=jobs, **show)
+    records = [by_name[f"fold-{f}"] for f in range(len(splits))]
     scores = np.array([record["scores"] for record in records])
     if method == "corrected t":
         ratio = float(np.mean([len(b) / len(a) for a, b in splits]))
@@ -184,7 +199,7 @@ def compare_models(
         found = _bootstrap(losses, data, level, n_bootstraps, random_state)
     difference, low, high, p = found
     return Comparison(
-        names=called,
+        names=names or _names(ours.model, theirs.model),
         scores=scores,
         difference=difference,
         low=low,
@@ -198,11 +213,11 @@ def compare_models(
 def corrected_t(
     differences: Sequence[float] | np.ndarray, ratio: float, level: float = 0.95
 ) -> tuple[float, float, float, float]:
-    """Mean, ends of its interval and p value; `ratio` is n₂/n₁, judged over fitted to."""
+    """Mean, limits of its interval and p-value; `ratio` is n₂/n₁, test over training documents."""
     d = np.asarray(differences, dtype=float)
     n = len(d)
     if n < 2:
-        raise ValueError("one fold has no spread: give two or more.")
+        raise ValueError("the test needs two folds or more.")
     mean, variance = float(d.mean()), float(d.var(ddof=1))
     error = math.sqrt((1 / n + ratio) * variance)
     if error == 0:
@@ -212,79 +227,46 @@ def corrected_t(
     return mean, mean - reach, mean + reach, p
 
 
-def _names(models: list[Any]) -> tuple[str, str]:
-    one, two = (type(take_apart(model).model).__name__ for model in models)
+def _names(first: Any, second: Any) -> tuple[str, str]:
+    one, two = type(first).__name__, type(second).__name__
     return (one, two) if one != two else (f"first {one}", f"second {two}")
 
 
 def _folds(cv: Any, classes: bool, groups: Any, seed: int) -> Any:
-    """5 folds three times; of groups, whose folds cannot be drawn again at will, once."""
+    """By default 5 folds repeated three times; folds of groups are not repeated."""
     if cv is not None or groups is not None:
         return cv
     kind = RepeatedStratifiedKFold if classes else RepeatedKFold
     return kind(n_splits=5, n_repeats=3, random_state=seed)
 
 
-def _run(
-    models: list[Any],
-    data: Data,
-    splits: list[Split],
-    scorer: Any,
-    n_jobs: int | None,
-    checkpoint: Any,
-    seed: int,
-    verbose: bool,
-) -> list[dict[str, Any]]:
-    """Scores and losses of both models on each fold."""
-    jobs = jobs_for(data.X, n_jobs)
-    alone = n_threads(jobs) == 1
-    for model in models:
-        last = take_apart(model).model
-        params = last.get_params(deep=False)
-        if params.get("random_state", 0) is None:
-            last.set_params(random_state=seed)
-        if "n_jobs" in params and not alone:
-            last.set_params(n_jobs=1)
-    mark = fingerprint(topicfocus.__version__, models, data.X, data.y, data.beside, splits, seed)
-    finished = Finished(checkpoint, mark, "comparison")
-    names = [f"fold-{f}" for f in range(len(splits))]
-    found = {name: record for name in names if (record := finished.get(name)) is not None}
-    left = [
-        (name, models, data, split, scorer)
-        for name, split in zip(names, splits, strict=True)
-        if name not in found
-    ]
-    with progress_of("folds", len(names), verbose) as advance:
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What all folds use."""
 
-        def take(record: dict[str, Any]) -> None:
-            finished.keep(record, found)
-            advance("")
-
-        run_all(judge_both, left, take, jobs)
-    return [found[name] for name in names]
+    models: list[Any]
+    data: Data
+    scorer: Any
 
 
-def judge_both(
-    name: str, models: list[Any], data: Data, split: Split, scorer: Any
-) -> dict[str, Any]:
-    """Both models on one fold: their scores, and the loss of each document judged."""
-    train, test = (data.rows(part) for part in split)
+def fit_both(split: Split, work: Work, memory: dict[Any, Any]) -> Record:
+    """Fit both models to one fold; their scores, and the loss of every test document."""
+    train, test = (work.data.rows(part) for part in split)
     scores, losses = [], []
-    for model in models:
+    for model in work.models:
         fitted = clone(model)
-        inner = take_apart(fitted)
-        mine = accepted(inner.model.fit, train.beside)
-        with refusing_interrupts():
-            fitted.fit(train.X, train.y, **named_for(fitted, mine))
-        X = test.X if inner.front is None else inner.front.transform(test.X)
-        counted = Data(X=X, y=test.y, beside=test.beside)
-        scores.append(held_out_score(inner.model, counted, scorer))
-        losses.append(document_losses(inner.model, counted).tolist())
-    return {"name": name, "scores": scores, "losses": losses}
+        parts = split_estimator(fitted)
+        arrays = accepted(parts.model.fit, train.arrays)
+        fitted.fit(train.X, train.y, **parts.named(arrays))
+        X = test.X if parts.front is None else parts.front.transform(test.X)
+        counted = replace(test, X=X)
+        scores.append(validation_score(parts.model, counted, work.scorer))
+        losses.append(document_losses(parts.model, counted).tolist())
+    return {"scores": scores, "losses": losses}
 
 
 def document_losses(model: Any, data: Data) -> np.ndarray:
-    """Squared error, or -log of the probability of the class that it was, of each document."""
+    """Squared error, or -log probability of the class, of every document."""
     y = plain_targets(data.y)
     if y.ndim > 1:
         return np.full(len(y), np.nan)
@@ -300,20 +282,20 @@ def document_losses(model: Any, data: Data) -> np.ndarray:
 
 
 def _call(method: Callable[..., Any], data: Data) -> Any:
-    return method(data.X, **accepted(method, data.beside))
+    return method(data.X, **accepted(method, data.arrays))
 
 
 def _bootstrap(
     losses: np.ndarray, data: Data, level: float, n: int, seed: int
 ) -> tuple[float, float, float, float]:
-    """Loss of the second model less that of the first, documents or groups drawn again."""
+    """Loss of the second model minus that of the first; documents or groups are resampled."""
     with np.errstate(invalid="ignore"):
-        judged = ~np.all(np.isnan(losses[0]), axis=1)
-    if not judged.any():
+        scored = ~np.all(np.isnan(losses[0]), axis=1)
+    if not scored.any():
         raise ValueError("the bootstrap has no loss for several targets: use 'corrected t'.")
-    each = np.nanmean(losses[1][judged] - losses[0][judged], axis=1)
-    weight = np.asarray(data.beside.get("sample_weight", np.ones(data.n_docs)), dtype=float)[judged]
-    unit = np.arange(len(each)) if data.groups is None else np.asarray(data.groups)[judged]
+    each = np.nanmean(losses[1][scored] - losses[0][scored], axis=1)
+    weight = np.asarray(data.arrays.get("sample_weight", np.ones(data.n_docs)), dtype=float)[scored]
+    unit = np.arange(len(each)) if data.groups is None else np.asarray(data.groups)[scored]
     _, unit = np.unique(unit, return_inverse=True)
     total, size = np.bincount(unit, weight * each), np.bincount(unit, weight)
     rng = np.random.default_rng(seed)

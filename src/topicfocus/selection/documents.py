@@ -1,8 +1,4 @@
-"""Documents with everything that goes with them, and estimators taken apart into counter and model.
-
-A search splits documents again and again: texts or counts, targets, groups, weights, covariates
-and exposures have to stay together. `Data` keeps them so.
-"""
+"""Documents with targets, groups and further arrays, and estimators split into their parts."""
 
 from __future__ import annotations
 
@@ -20,18 +16,18 @@ from sklearn.utils.validation import _num_samples
 from topicfocus.corpus.parts import PartedCounts, is_for_cluster, take_rows
 from topicfocus.estimators.coding import is_missing, target_columns
 
-#: What `fit` of a model may be given for each document besides X and y.
-BESIDE = ("sample_weight", "covariates", "exposure")
+#: Arrays with one row per document that `fit` of a model takes besides X and y.
+ARRAYS = ("sample_weight", "covariates", "exposure")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """Documents: X (texts or counts), y, groups, and arrays by name that go to `fit`."""
+    """Documents X (texts or counts) with y, groups, and further arrays by name."""
 
     X: Any
     y: Any = None
     groups: Any = None
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def n_docs(self) -> int:
@@ -39,35 +35,35 @@ class Data:
 
     def rows(self, index: np.ndarray) -> Data:
         """Some of the documents."""
+        take = take_rows if isinstance(self.X, PartedCounts) else _safe_indexing
         return Data(
-            X=rows_of(self.X, index),
+            X=take(self.X, index),
             y=None if self.y is None else _safe_indexing(self.y, index),
             groups=None if self.groups is None else _safe_indexing(self.groups, index),
-            beside={name: _safe_indexing(values, index) for name, values in self.beside.items()},
+            arrays={name: _safe_indexing(values, index) for name, values in self.arrays.items()},
         )
 
     def known(self) -> np.ndarray:
-        """Documents that have a target (one of them, where there are several)."""
+        """Mask of the documents that have a target, or at least one of several."""
         if self.y is None:
             return np.ones(self.n_docs, dtype=bool)
         missing = [is_missing(column) for column in target_columns(self.y, self.n_docs)]
         return ~np.all(missing, axis=0)
 
+    def for_prediction(self) -> dict[str, Any]:
+        """The arrays that predictions depend on."""
+        return {name: v for name, v in self.arrays.items() if name != "sample_weight"}
 
-def rows_of(X: Any, index: np.ndarray) -> Any:
-    """Some documents, of counts in parts where they are."""
-    return take_rows(X, index) if isinstance(X, PartedCounts) else _safe_indexing(X, index)
 
-
-def read_data(X: Any, y: Any, groups: Any, beside: Mapping[str, Any], prefix: str | None) -> Data:
-    """Documents as `fit` was given them, lengths checked; `prefix` is the name of the last step."""
+def read_data(X: Any, y: Any, groups: Any, arrays: Mapping[str, Any], step: str | None) -> Data:
+    """The arguments of `fit` with their lengths checked; `step` is the last step of a pipeline."""
     X = _indexable(X)
     n_docs = _num_samples(X)
     given = {}
-    for name, values in beside.items():
-        short = name.removeprefix(f"{prefix}__") if prefix else name
-        if short not in BESIDE:
-            raise TypeError(f"fit got an unknown argument {name!r}; it takes {', '.join(BESIDE)}.")
+    for name, values in arrays.items():
+        short = name.removeprefix(f"{step}__") if step else name
+        if short not in ARRAYS:
+            raise TypeError(f"fit got an unknown argument {name!r}; it takes {', '.join(ARRAYS)}.")
         if values is not None:
             given[short] = values if hasattr(values, "shape") else np.asarray(values)
     for name, values in (("y", y), ("groups", groups), *given.items()):
@@ -76,16 +72,15 @@ def read_data(X: Any, y: Any, groups: Any, beside: Mapping[str, Any], prefix: st
                 f"Found input variables with inconsistent numbers of samples: X has {n_docs} "
                 f"documents, {name} has {_num_samples(values)}."
             )
-    if y is not None:
-        y = y if hasattr(y, "shape") else np.asarray(y)
-    return Data(X=X, y=y, groups=groups, beside=given)
+    y = np.asarray(y) if y is not None and not hasattr(y, "shape") else y
+    return Data(X=X, y=y, groups=groups, arrays=given)
 
 
 def _indexable(X: Any) -> Any:
-    """Documents of which some can be taken: as scikit-learn reads them, or counts in parts."""
+    """Documents of which rows can be taken."""
     if hasattr(X, "fit_counter"):
         raise TypeError(
-            "documents are chosen again and again here, which texts of a cluster cannot be. Count "
+            "cross-validation takes rows of X, which is not possible for texts on a cluster. Count "
             "them first, counts = TokenCounter(...).fit_transform(X), and pass counts and the "
             "model alone."
         )
@@ -97,7 +92,7 @@ def _indexable(X: Any) -> Any:
 
 
 def plain_targets(y: Any) -> Any:
-    """Targets without missing ones, as an array of their own type (not of objects)."""
+    """Known targets as an array of their own type instead of objects."""
     values = np.asarray(y)
     return np.array(values.tolist()) if values.dtype == object else values
 
@@ -107,15 +102,20 @@ def plain_targets(y: Any) -> Any:
 
 @dataclass(frozen=True)
 class Parts:
-    """An estimator: the steps before the model (None where there are none), and the model."""
+    """The steps of a pipeline before the model (None without a pipeline), the model, its name."""
 
     front: Any
     model: Any
     name: str | None = None
 
+    def named(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Arrays under the names that `fit` of the whole estimator takes."""
+        prefix = "" if self.name is None else f"{self.name}__"
+        return {f"{prefix}{name}": values for name, values in arrays.items()}
 
-def take_apart(estimator: Any) -> Parts:
-    """The model and what counts words for it."""
+
+def split_estimator(estimator: Any) -> Parts:
+    """The model, and the steps that count words for it."""
     if not isinstance(estimator, Pipeline):
         return Parts(None, estimator)
     name, model = estimator.steps[-1]
@@ -123,73 +123,61 @@ def take_apart(estimator: Any) -> Parts:
     return Parts(front, model, name)
 
 
-def words_of(front: Any, X: Any) -> np.ndarray | None:
-    """Names of the columns that a model is given, where they have names."""
-    if front is not None:
-        names = getattr(front[-1], "get_feature_names_out", None)
-        return None if names is None else np.asarray(names(), dtype=object)
-    if isinstance(X, PartedCounts):
-        words = getattr(X, "vocabulary", None)
-        return None if words is None else np.asarray(words, dtype=object)
-    columns = getattr(X, "columns", None)
-    return None if columns is None else np.asarray([str(c) for c in columns], dtype=object)
-
-
 def with_setting(estimator: Any, setting: Mapping[str, Any]) -> Any:
-    """A clone with parameters set; a name that only the last step knows is the last step's."""
+    """A clone with these parameters; a name that only the last step has is the last step's."""
     new = clone(estimator)
-    model = take_apart(new)
-    known = new.get_params()
+    parts, known = split_estimator(new), new.get_params()
     for name, value in setting.items():
-        value = clone(value, safe=False)
-        if name not in known and model.name is not None and name in model.model.get_params():
-            new.set_params(**{f"{model.name}__{name}": value})
-        else:
-            new.set_params(**{name: value})
+        if name not in known and parts.name is not None and name in parts.model.get_params():
+            name = f"{parts.name}__{name}"
+        new.set_params(**{name: clone(value, safe=False)})
     return new
 
 
-def named_for(estimator: Any, beside: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of fit and predict as a pipeline, or the model itself, takes them."""
-    name = take_apart(estimator).name
-    return dict(beside) if name is None else {f"{name}__{key}": v for key, v in beside.items()}
+def give_seed(model: Any, seed: int | None) -> Any:
+    """Set the `random_state` of a model that has none: all fits use the same validation part."""
+    if model.get_params(deep=False).get("random_state", 0) is None:
+        model.set_params(random_state=seed)
+    return model
 
 
-# ---- folds ---------------------------------------------------------------------------------------
+def ready_to_fit(estimator: Any, seed: int | None, n_processes: int) -> Any:
+    """A clone with a seed; it uses one thread where several processes share the cores."""
+    new = clone(estimator)
+    model = give_seed(split_estimator(new).model, seed)
+    if n_processes > 1 and "n_jobs" in model.get_params(deep=False):
+        model.set_params(n_jobs=1)
+    return new
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fold:
-    """Documents to fit to and to be judged on, counted already.
-
-    Where nothing has to be counted the whole data are kept, once for all folds, and parts are made
-    when they are needed.
-    """
-
-    number: int
-    train: np.ndarray
-    test: np.ndarray
-    whole: Data | None = None
-    counted: tuple[Data, Data] | None = None
-    words: np.ndarray | None = None
-
-    def parts(self) -> tuple[Data, Data]:
-        if self.counted is not None:
-            return self.counted
-        assert self.whole is not None
-        return self.whole.rows(self.train), self.whole.rows(self.test)
+def column_names(front: Any, X: Any) -> np.ndarray | None:
+    """Names of the columns of the counts, if they have any."""
+    if front is not None:
+        names = getattr(front[-1], "get_feature_names_out", None)
+        return None if names is None else np.asarray(names(), dtype=object)
+    names = getattr(X, "vocabulary" if isinstance(X, PartedCounts) else "columns", None)
+    return None if names is None else np.asarray([str(name) for name in names], dtype=object)
 
 
-def counted_fold(number: int, front: Any, data: Data, train: np.ndarray, test: np.ndarray) -> Fold:
-    """A fold with words counted on its training part, as if the rest had never been seen."""
-    if front is None:
-        words = words_of(None, data.X)
-        return Fold(number=number, train=train, test=test, whole=data, words=words)
-    front = clone(front)
+@dataclass(frozen=True)
+class CountedFold:
+    """Counts of the training and test documents of a fold, and the names of their columns."""
+
+    train: Data
+    test: Data
+    words: np.ndarray | None
+
+
+def count_fold(front: Any, data: Data, train: np.ndarray, test: np.ndarray) -> CountedFold:
+    """A fold with the vocabulary of its training documents."""
     mine, theirs = data.rows(train), data.rows(test)
-    counts = front.fit_transform(mine.X, mine.y)
-    ready = replace(mine, X=_as_csr(counts)), replace(theirs, X=_as_csr(front.transform(theirs.X)))
-    return Fold(number=number, train=train, test=test, counted=ready, words=words_of(front, counts))
+    if front is None:
+        return CountedFold(mine, theirs, column_names(None, data.X))
+    front = clone(front)
+    counts = _as_csr(front.fit_transform(mine.X, mine.y))
+    others = _as_csr(front.transform(theirs.X))
+    names = column_names(front, counts)
+    return CountedFold(replace(mine, X=counts), replace(theirs, X=others), names)
 
 
 def _as_csr(counts: Any) -> Any:

@@ -1,96 +1,177 @@
-"""`TopicSearchCV`: how many topics, how many words? Every setting on folds, in one call."""
+"""`TopicSearchCV`: choose the number of topics and further parameters by cross-validation.
+
+Settings are fitted fold by fold. The settings of one fold, or a part of them if there are more
+processes than folds, are fitted one after the other in one process, with the same `SharedStages`.
+"""
 
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-import topicfocus
+from topicfocus.estimators.focused_training import screening_key
 from topicfocus.estimators.parameters import check_choice, check_flag
+from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.kernels.threads import n_threads
 from topicfocus.selection.documents import (
+    CountedFold,
     Data,
-    named_for,
+    count_fold,
+    give_seed,
     read_data,
-    take_apart,
+    ready_to_fit,
+    split_estimator,
     with_setting,
 )
-from topicfocus.selection.finished import Finished, fingerprint
-from topicfocus.selection.fitting import fit_group
-from topicfocus.selection.folds import Split, make_folds
-from topicfocus.selection.frontier import Record, as_table, cv_results, row_of
-from topicfocus.selection.parallel import forget_stages, jobs_for, progress_of, run_all
-from topicfocus.selection.plan import give_seed, groups_of, record_name
-from topicfocus.selection.rule import RULES, choose
-from topicfocus.selection.scoring import read_scoring
-from topicfocus.selection.taken import TakenModel
+from topicfocus.selection.frontier import (
+    METRICS,
+    RULES,
+    choose,
+    cv_results,
+    frontier_row,
+    kept_words,
+    topic_metrics,
+)
+from topicfocus.selection.runner import FinishedFits, Record, fingerprint, n_processes, run_fits
+from topicfocus.selection.validation import Split, make_folds, read_scoring, validation_score
+from topicfocus.solvers.focus import SharedStages
+
+# ---- fits ----------------------------------------------------------------------------------------
+
+#: The results of a fit that failed.
+_FAILED: Record = {
+    "kept": [],
+    "vocabulary": 0,
+    **dict.fromkeys(
+        ("score", "seconds", "score_seconds", "n_topics", "inclusion_prior", *METRICS), math.nan
+    ),
+}
 
 
-class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
-    """Topics, share of words and any other parameter chosen on folds, with the whole frontier.
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What all fits of a search use."""
 
-    Every setting is fitted to every training part and judged on documents it has not seen. Taken is
-    the simplest setting that predicts as well as the best one (one-standard-error rule): the fewest
-    topics, then the fewest words; it is then fitted to all documents. `frontier_` has for every
-    setting how well it predicts, how readable its topics are, how many words it keeps, and whether
-    other folds keep the same.
+    data: Data
+    scorer: Any
+    low_fidelity: bool
 
-    Fits of a fold share what does not depend on the setting: counting words, the evidence of words,
-    themes. Focused models are judged by drafts: topics are shaped once and not twice, in the first
-    few steps. Scores of drafts are close to those of whole fits and several times cheaper
-    (docs/choosing.md); `exact` fits as always.
+
+def fit_setting(item: tuple[Any, Split], work: Work, memory: dict[Any, Any]) -> Record:
+    """Fit an estimator to the training documents of a fold; its score and metrics.
+
+    Counts of the fold and the stages that fits have in common are kept in `memory`.
+    """
+    estimator, split = item
+    parts = split_estimator(estimator)
+    model, counting = parts.model, fingerprint([parts.front])
+    if counting not in memory:
+        memory[counting] = count_fold(parts.front, work.data, *split)
+    fold: CountedFold = memory[counting]
+    shared = memory.setdefault((counting, screening_key(model)), SharedStages())
+    options = FitOptions(low_fidelity=work.low_fidelity, shared=shared)
+    began = time.perf_counter()
+    fit_with(model, options, fold.train.X, fold.train.y, **fold.train.arrays)
+    fitted = time.perf_counter()
+    score = validation_score(model, fold.test, work.scorer)
+    scored = time.perf_counter()
+    columns = np.flatnonzero(kept_words(model)) if hasattr(model, "fitted_") else np.zeros(0, int)
+    return {
+        "score": score,
+        "seconds": fitted - began,
+        "score_seconds": scored - fitted,
+        "n_topics": float(getattr(model, "n_topics", math.nan)),
+        "inclusion_prior": float(getattr(model, "inclusion_prior_", math.nan)),
+        # By name if every fold has a vocabulary of its own.
+        "kept": (columns if fold.words is None else fold.words[columns]).tolist(),
+        "vocabulary": int(getattr(model, "n_features_in_", 0)),
+        **topic_metrics(model, fold),
+    }
+
+
+# ---- the estimator -------------------------------------------------------------------------------
+
+
+def _has_method(name: str) -> Callable[[Any], bool]:
+    """Whether the chosen model, or before `fit` the estimator, has a method."""
+
+    def has(search: Any) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return has
+
+
+class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
+    """Choose the number of topics, the inclusion and any other parameter by cross-validation.
+
+    Every setting is fitted to the training part of every fold and scored on its test part. The
+    chosen setting is the simplest one that predicts as well as the best (one-standard-error rule):
+    the fewest topics, then the fewest words. It is then fitted to all documents. `frontier_` has
+    the score of every setting, how readable its topics are, how many words it keeps, and how many
+    of these other folds keep as well.
+
+    Fits of a fold share everything that does not depend on the setting: word counts, screening
+    statistics of words, subjects. Focused models are compared by low-fidelity fits, whose topics
+    are optimised once instead of twice, and in a few steps only. Their scores are close to those of
+    full fits and cost several times less (docs/choosing.md).
 
     Parameters
     ----------
     estimator : a topic model, or a pipeline that ends in one
     param_grid : dict of lists, or a list of these
-        As for scikit-learn's GridSearchCV. A parameter of the last step of a pipeline may be
-        called by its own name.
+        As for scikit-learn's GridSearchCV. Parameters of the last step of a pipeline may be given
+        without its name.
     cv : int, splitter or iterable, default=5
-        A whole number is that many folds of shuffled documents, classes in their proportions, and
-        of whole `groups` where `fit` is given these. Otherwise as in scikit-learn.
+        An integer is a number of shuffled folds, stratified by class, and of whole `groups` if
+        `fit` is given groups. Everything else is used as in scikit-learn.
     scoring : str, callable or None, default=None
-        A scorer of scikit-learn; by default the model's own score (R², or accuracy). Predictions
-        that are scored know covariates and exposure.
+        A scorer of scikit-learn; by default the score of the model (R² or accuracy). Predictions
+        use covariates and exposure.
     rule : {"one-standard-error", "best"}, default="one-standard-error"
     least_diversity : float, default=0.8
-        Settings whose diversity@10 (the share of distinct words among the ten top words of all
-        topics) is below it are taken only if there is no other. 0 leaves it out of account.
+        Settings whose diversity@10 (the fraction of distinct words among the ten top words of all
+        topics) is smaller are chosen only if all are. 0 disables this.
     exact : bool, default=False
-        Whether every setting is fitted as `estimator` itself would be. Scores are then those of
-        GridSearchCV on the same folds to the last bit, for about as much time.
+        Whether every setting is fitted in full. Scores then equal those of GridSearchCV on the same
+        folds, in about the same time.
     refit : bool, default=True
-        Whether the setting taken is fitted to all documents.
+        Whether the chosen setting is fitted to all documents.
     n_jobs : int, optional
-        Processes; all cores by default.
+        Number of processes; all cores by default. Small searches run in one process.
     checkpoint : path, optional
-        A folder in which the figures of each finished fit are kept: `fit` with the same data and
-        settings goes on from there. The folder stays.
+        A folder for the records of finished fits: an interrupted `fit` with the same data and
+        settings continues from them. The folder is not removed.
     random_state : int, default=0
-        Decides the folds, and which documents a model without a `random_state` of its own sets
-        aside: the same for all settings.
+        Seed of the folds, and of models without a `random_state`, so that all settings use the same
+        validation documents.
     verbose : bool, default=False
-        A bar on a terminal; elsewhere a line from time to time.
+        Whether to show progress: a bar on a terminal, a line from time to time elsewhere.
 
     Attributes
     ----------
     cv_results_ : dict of arrays
-        As GridSearchCV has it, with "se_test_score" and "error".
-    frontier_ : dataframe, or list of dicts where pandas is not installed
-        A row a setting: its parameters, `score` and `score_se` (standard error over folds), and
-        means over folds of `npmi`, `log_ratio`, `agreement`, `diversity` (of the ten top words;
-        docs/metrics.md), `words` kept, their `token_share`, `jaccard` and `nogueira` (how alike
-        the words are that folds keep; training parts of k folds share (k-2)/(k-1) of their
-        documents, so see `stability` for what another sample would keep), `seconds` of a draft or
-        fit,
-        `error`, and whether it is the `best` of those with enough diversity, `within` a standard
-        error of that, and `chosen`.
+        As in GridSearchCV, with "se_test_score" and "error".
+    frontier_ : DataFrame
+        One row per setting: its parameters, `score` and `score_se` (standard error over folds);
+        means over folds of `npmi`, `log_ratio`, `agreement` and `diversity` of the ten top words
+        (docs/metrics.md), of the number of `words` kept and their `token_share` (inclusion);
+        `jaccard` and `nogueira`, the overlap of the words kept in different folds (training parts
+        of k folds have (k-2)/(k-1) of their documents in common: see `stability` for what another
+        sample would keep); `seconds` of a fit; `error`; and whether the setting is the `best` one
+        with enough diversity, `within` one standard error of it, and `chosen`.
     frontier_rows_ : list of dicts
-        The same, whether pandas is installed or not.
+        The same as plain data.
     best_index_ : int
     best_params_ : dict
     best_score_ : float
@@ -100,8 +181,8 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    stability : what another sample of documents would keep.
-    compare_models : whether one of two models predicts better.
+    stability : which words another sample of documents would keep.
+    compare_models : test whether one of two models predicts better.
 
     Examples
     --------
@@ -156,17 +237,17 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
         exposure: Any = None,
         **named: Any,
     ) -> TopicSearchCV:
-        """Fit every setting to every fold, choose, and fit the choice to all documents.
+        """Fit every setting to every fold, choose one, and fit it to all documents.
 
         Parameters
         ----------
         X : counts (documents x words), or texts for a pipeline that counts them
         y : targets, as the model takes them
-            Documents without a target are never judged on, and in all training parts.
+            Documents without a target are in all training parts and in no test part.
         groups : array (documents,), optional
             Documents of one group (a patient, an author) are never on both sides of a fold.
         sample_weight, covariates, exposure : optional
-            As for the model's `fit`; scores take them into account, too.
+            As for the model's `fit`; scores use them as well.
         **named
             The same under a pipeline's names, such as ``focusedtopicregressor__covariates``.
 
@@ -177,7 +258,7 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If every setting failed; with the first error.
+            If every setting failed; the message has the first error.
 
         Examples
         --------
@@ -198,111 +279,294 @@ class TopicSearchCV(TakenModel, MetaEstimatorMixin, BaseEstimator):
         if y is None and get_tags(self.estimator).target_tags.required:
             raise ValueError("requires y to be passed, but the target y is None.")
         self.scorer_ = read_scoring(self.scoring)
-        settings, estimators = self._settings()
-        given = {"sample_weight": sample_weight, "covariates": covariates, "exposure": exposure}
-        data = read_data(X, y, groups, {**given, **named}, take_apart(self.estimator).name)
-        classes = is_classifier(take_apart(self.estimator).model)
-        splits = make_folds(data, self.cv, classes, self.random_state)
-        records = self._records(data, splits, estimators)
-        self._report(settings, records, len(splits))
-        if self.refit:
-            best = estimators[self.best_index_]
-            give_seed(take_apart(best).model, self.random_state)
-            self.best_estimator_ = _fit_whole(best, data)
-        return self
-
-    # ---- stages ----------------------------------------------------------------------------------
-
-    def _settings(self) -> tuple[list[dict[str, Any]], list[Any]]:
-        """Every setting, and the estimator with it: a name that is wrong is an error now."""
         settings = [dict(setting) for setting in ParameterGrid(self.param_grid)]
         if not settings:
-            raise ValueError("param_grid has no setting: give at least one value a parameter.")
-        return settings, [with_setting(self.estimator, setting) for setting in settings]
+            raise ValueError("param_grid has no setting: give at least one value per parameter.")
+        estimators = [with_setting(self.estimator, setting) for setting in settings]
+        parts = split_estimator(self.estimator)
+        given = {"sample_weight": sample_weight, "covariates": covariates, "exposure": exposure}
+        data = read_data(X, y, groups, {**given, **named}, parts.name)
+        splits = make_folds(data, self.cv, is_classifier(parts.model), self.random_state)
+        records = self._fit_all(data, splits, estimators)
+        self._summarise(settings, records, len(splits))
+        if self.refit:
+            best = estimators[self.best_index_]
+            last = split_estimator(best)
+            give_seed(last.model, self.random_state)
+            targets = () if data.y is None else (data.y,)
+            self.best_estimator_ = best.fit(data.X, *targets, **last.named(data.arrays))
+        return self
 
-    def _records(self, data: Data, splits: list[Split], estimators: list[Any]) -> list[Record]:
-        """A record for every setting and fold, from the checkpoint where it is there."""
-        mark = fingerprint(
-            topicfocus.__version__,
-            data.X,
-            data.y,
-            data.beside,
-            splits,
-            estimators,
-            self.scoring,
-            self.exact,
-        )
-        finished = Finished(self.checkpoint, mark, "search")
-        found: dict[str, Record] = {}
-        names = [record_name(i, f) for f in range(len(splits)) for i in range(len(estimators))]
-        for name in names:
-            record = finished.get(name)
-            if record is not None and record.get("error") is None:
-                found[name] = record
-        jobs = jobs_for(data.X, self.n_jobs)
-        alone = n_threads(jobs) == 1
-        how: dict[str, Any] = {
-            "mark": mark,
-            "seed": self.random_state,
-            "alone": alone,
-            "exact": self.exact,
-        }
-        tasks = [(g, self.scorer_) for g in groups_of(data, splits, estimators, found, **how)]
-        with progress_of("fits", len(names), self.verbose) as advance:
-            for _ in range(len(names) - sum(len(group.models) for group, _ in tasks)):
-                advance("")
+    def _fit_all(
+        self, data: Data, splits: list[Split], estimators: list[Any]
+    ) -> list[list[Record]]:
+        """The records of every setting, one per fold; from the checkpoint where they are there."""
+        identity = (data, splits, estimators, self.scoring, self.exact, self.random_state)
+        finished = FinishedFits(self.checkpoint, "search", identity)
+        jobs = n_processes(data, len(estimators) * len(splits), self.n_jobs)
+        ready = [ready_to_fit(estimator, self.random_state, jobs) for estimator in estimators]
+        # Two groups per process balance the load; every group computes shared stages itself.
+        n_parts = math.ceil(2 * jobs / len(splits)) if jobs > 1 else 1
+        groups = [
+            [(f"setting-{i}-fold-{f}", (ready[i], split)) for i in part]
+            for part in np.array_split(_by_topics(ready), n_parts)
+            for f, split in enumerate(splits)
+        ]
+        work = Work(data=data, scorer=self.scorer_, low_fidelity=not self.exact)
+        show: dict[str, Any] = {"title": type(self).__name__, "verbose": self.verbose}
+        found = run_fits(fit_setting, groups, work, finished, n_jobs=jobs, **show)
+        return [
+            [_FAILED | found[f"setting-{i}-fold-{f}"] for f in range(len(splits))]
+            for i in range(len(estimators))
+        ]
 
-            def take(records: list[Record]) -> None:
-                for record in records:
-                    finished.keep(record, found)
-                    advance(_note(found.values()))
+    def _summarise(
+        self, settings: list[dict[str, Any]], records: list[list[Record]], n_splits: int
+    ) -> None:
+        """Set the frontier, the results in scikit-learn's format, and the choice."""
+        import pandas as pd
 
-            try:
-                run_all(fit_group, tasks, take, jobs)
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt(_interrupted(self.checkpoint)) from None
-            finally:
-                forget_stages()
-        return [found[name] for name in names]
-
-    def _report(self, settings: list[dict[str, Any]], records: list[Record], n: int) -> None:
-        """cv_results_, frontier_ and the choice."""
-        by_setting = [records[i :: len(settings)] for i in range(len(settings))]
-        rows = [row_of(s, r) for s, r in zip(settings, by_setting, strict=True)]
+        rows = [frontier_row(s, r) for s, r in zip(settings, records, strict=True)]
         if not any(math.isfinite(row["score"]) for row in rows):
-            errors = [r["error"] for r in records if r["error"]]
-            first = errors[0] if errors else "their scores are not numbers"
+            errors = [row["error"] for row in rows if row["error"]]
+            first = errors[0] if errors else "the scores are not finite"
             kind = TypeError if first.startswith("TypeError") else ValueError
             raise kind(f"All {len(rows)} settings failed. The first error: {first}")
         choice = choose(rows, self.rule, self.least_diversity)
-        self.best_index_ = choice.taken
         for i, row in enumerate(rows):
             row["best"], row["within"] = i == choice.best, i in choice.within
-            row["chosen"] = i == choice.taken
-        self.best_params_ = settings[self.best_index_]
-        self.best_score_ = rows[self.best_index_]["score"]
-        self.n_splits_ = n
+            row["chosen"] = i == choice.chosen
+        self.best_index_ = choice.chosen
+        self.best_params_ = settings[choice.chosen]
+        self.best_score_ = rows[choice.chosen]["score"]
+        self.n_splits_ = n_splits
         self.frontier_rows_ = rows
-        self.frontier_ = as_table(rows)
-        self.cv_results_ = cv_results(settings, by_setting, rows)
+        self.frontier_ = pd.DataFrame(rows)
+        self.cv_results_ = cv_results(settings, records, rows)
+
+    # ---- the chosen model ------------------------------------------------------------------------
+
+    @available_if(_has_method("predict"))
+    def predict(self, X: Any, **params: Any) -> Any:
+        """Predict targets by the chosen model.
+
+        Parameters
+        ----------
+        X : documents, as for fit
+        **params
+            Further arguments of the model's `predict`: covariates, exposure.
+
+        Returns
+        -------
+        array
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicClassifier(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit(reviews.counts, reviews.target > 5).predict(reviews.counts[:3]).shape
+        (3,)
+        """
+        return self._chosen().predict(X, **params)
+
+    @available_if(_has_method("predict_proba"))
+    def predict_proba(self, X: Any, **params: Any) -> Any:
+        """Predict class probabilities by the chosen model.
+
+        Parameters
+        ----------
+        X : documents, as for fit
+        **params
+            Further arguments of the model's `predict_proba`: covariates, exposure.
+
+        Returns
+        -------
+        array (documents, classes)
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicClassifier(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit(reviews.counts, reviews.target > 5).predict_proba(reviews.counts[:3]).shape
+        (3, 2)
+        """
+        return self._chosen().predict_proba(X, **params)
+
+    @available_if(_has_method("decision_function"))
+    def decision_function(self, X: Any, **params: Any) -> Any:
+        """Log odds of two classes, or scores of more classes, by the chosen model.
+
+        Parameters
+        ----------
+        X : documents, as for fit
+        **params
+            Further arguments of the model's `decision_function`: covariates, exposure.
+
+        Returns
+        -------
+        array
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicClassifier(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> found = search.fit(reviews.counts, reviews.target > 5)
+        >>> found.decision_function(reviews.counts[:3]).shape
+        (3,)
+        """
+        return self._chosen().decision_function(X, **params)
+
+    @available_if(_has_method("transform"))
+    def transform(self, X: Any, **params: Any) -> Any:
+        """Infer topic proportions by the chosen model.
+
+        Parameters
+        ----------
+        X : documents, as for fit
+        **params
+            Further arguments of the model's `transform`: covariates, exposure.
+
+        Returns
+        -------
+        array (documents, topics)
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicClassifier, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicClassifier(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit(reviews.counts, reviews.target > 5).transform(reviews.counts[:3]).shape
+        (3, 2)
+        """
+        return self._chosen().transform(X, **params)
+
+    def _chosen(self) -> Any:
+        check_is_fitted(self, "best_index_")
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                "this search was run with refit=False, so there is no model: fit one with "
+                "best_params_."
+            )
+        return self.best_estimator_
+
+    @available_if(_has_method("transform"))
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit, and return the topic proportions of the same documents.
+
+        Parameters
+        ----------
+        X, y, **params
+            As for `fit`.
+
+        Returns
+        -------
+        array (documents, topics)
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicRegressor(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit_transform(reviews.counts, reviews.target).shape
+        (200, 2)
+        """
+        return self.fit(X, y, **params).transform(X)
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """The score of the chosen model, by the scorer that settings were compared with.
+
+        Parameters
+        ----------
+        X, y : as for fit
+        **params
+            sample_weight, covariates and exposure of these documents.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NotFittedError
+            If the search was not fitted.
+        AttributeError
+            If it was fitted with ``refit=False``.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor, TopicSearchCV
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = FocusedTopicRegressor(max_epochs=5)
+        >>> search = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
+        >>> search.fit(reviews.counts, reviews.target).score(reviews.counts, reviews.target) > 0.4
+        True
+        """
+        parts = split_estimator(self._chosen())
+        data = read_data(X, y, None, params, parts.name)
+        counts = data.X if parts.front is None else parts.front.transform(data.X)
+        return validation_score(parts.model, replace(data, X=counts), self.scorer_)
+
+    @property
+    def classes_(self) -> Any:
+        """Labels of the classes."""
+        return self._chosen().classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of X in `fit`."""
+        return self._chosen().n_features_in_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_index_")
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.estimator)
 
 
-# ---- pieces --------------------------------------------------------------------------------------
-
-
-def _fit_whole(estimator: Any, data: Data) -> Any:
-    more = named_for(estimator, data.beside)
-    return (
-        estimator.fit(data.X, **more) if data.y is None else estimator.fit(data.X, data.y, **more)
-    )
-
-
-def _note(records: Any) -> str:
-    n = sum(record["error"] is not None for record in records)
-    return f"{n} failed" if n else ""
-
-
-def _interrupted(checkpoint: Any) -> str:
-    if checkpoint is None:
-        return "The search was interrupted. With checkpoint=FOLDER one can go on from there."
-    return f"The search was interrupted; fit again with checkpoint={str(checkpoint)!r} to go on."
+def _by_topics(estimators: list[Any]) -> np.ndarray:
+    """Indices of the estimators, most topics first: the longest fits begin first."""
+    values = [split_estimator(e).model.get_params(deep=False).get("n_topics") for e in estimators]
+    topics = [float(v) if isinstance(v, (int, float)) else 0.0 for v in values]
+    return np.argsort(-np.array(topics), kind="stable")

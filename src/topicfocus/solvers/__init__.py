@@ -1,7 +1,7 @@
 """How models are fitted.
 
-- `protocol`: what a solver of the joint objective is, and the loop that runs it; `checkpoints`: how
-  a fit is taken up again; `linear`: regressions of each target on given columns.
+- `protocol`: what a solver of the joint objective is, and the loop that runs it; `linear`:
+  regressions of each target on given columns.
 - `joint/`: coordinate ascent, minibatches and the paper's own algorithm for the joint objective.
 - `focus/`: the focused model, stage by stage: evidence, cut, start, shape, refit, judge, choose.
 - `stream/`: both from batches, with a bounded sample of the documents.

@@ -19,7 +19,6 @@ import numpy as np
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.shown import shown_after
-from topicfocus.solvers.checkpoints import current_store
 
 #: Begins the examples: two documents of two words, their targets, and a start.
 shown = shown_after("""
@@ -63,6 +62,16 @@ class StepInfo:
     seconds: float = 0.0
     temperature: float | None = None
     validation: float = math.nan
+
+
+class Progress(Protocol):
+    """Called by a fit when a stage begins and after every step of it."""
+
+    def __call__(
+        self, stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
+    ) -> None:
+        """So many of `total` steps are done; `info` has the metrics of the last one."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -235,9 +244,7 @@ def run(
     """Run a solver until its rule says stop, ``max_epochs`` are done, or Ctrl-C.
 
     An interrupt before the first epoch is over is raised, since there is nothing to hand back yet;
-    later it ends the fit with the model of the last epoch that was completed. In a `checkpointing`
-    block, a solver whose state can be packed goes on from the last epoch that is in the store, and
-    puts its state there from time to time.
+    later it ends the fit with the model of the last epoch that was completed.
 
     Parameters
     ----------
@@ -272,16 +279,7 @@ def run(
     began = time.perf_counter()
     converged = False
     state = solver.begin(problem, hyper, start, rng)
-    packing: Any = solver
-    store = current_store() if hasattr(solver, "pack") else None
-    saved = store.get("epochs") if store is not None else None
-    if saved is not None:
-        packed, earlier, best = saved
-        state = packing.unpack(state, packed)
-        history += earlier
-        began -= history[-1].seconds
-        model = solver.model(state)
-    for epoch in range(len(history) + 1, epochs + 1):
+    for epoch in range(1, epochs + 1):
         state, info = solver.step(state)
         model = solver.model(state)
         seconds = time.perf_counter() - began
@@ -300,7 +298,5 @@ def run(
         if solver.converged(history, tol):
             converged = True
             break
-        if store is not None and store.due():
-            store.put("epochs", (packing.pack(state), tuple(history), best))
     chosen = model if best is None else best[1]
     return FitResult(chosen, tuple(history), converged, model)

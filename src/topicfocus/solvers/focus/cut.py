@@ -22,7 +22,6 @@ from topicfocus.inference.focused.factors import complete_by_factors
 from topicfocus.inference.state import Problem
 from topicfocus.solvers.focus.data import FocusData
 from topicfocus.solvers.focus.evidence import WordEvidence
-from topicfocus.solvers.focus.held import held_share
 from topicfocus.solvers.focus.settings import FocusSettings
 
 #: Relevant tokens of an average document that the automatic inclusion prior aims at.
@@ -50,7 +49,8 @@ def automatic_inclusion(problem: Problem) -> float:
 
 def is_chosen(settings: FocusSettings) -> bool:
     """Whether the data choose how many words are kept: not the user, a plan or an earlier fit."""
-    given = settings.inclusion_prior is not None or held_share() is not None or settings.stable
+    fixed = settings.fixed_inclusion is not None
+    given = settings.inclusion_prior is not None or fixed or settings.stable
     return settings.select and not given and len(settings.plan.share_steps) > 1
 
 
@@ -58,9 +58,8 @@ def possible_shares(data: FocusData, settings: FocusSettings) -> tuple[float, ..
     """The shares of tokens that may be kept, rising: the user's alone, or those of the plan."""
     if settings.inclusion_prior is not None:
         return (float(settings.inclusion_prior),)
-    held = held_share()
-    if held is not None:
-        return (held.share,)
+    if settings.fixed_inclusion is not None:
+        return (settings.fixed_inclusion.inclusion,)
     plan, least = settings.plan, automatic_inclusion(data.train)
     return tuple(sorted({min(least * step, plan.largest_share) for step in plan.share_steps}))
 
@@ -72,13 +71,14 @@ def automatic_cuts(
 
     A larger share that has no words to add is left out. Discoveries are tried where there is a
     choice: where few words say anything, those that a share is filled up with are noise. A stable
-    selection keeps what lasts, and has no other; if held, as much of it: of fewer documents fewer
-    words say more than noise.
+    selection keeps what lasts, and has no other; with a fixed inclusion, as much of it: with fewer
+    documents, fewer words say more than noise.
     """
-    held, automatic = held_share(), settings.select and settings.inclusion_prior is None
-    if automatic and held and held.discoveries and not settings.stable:
-        return (cut_discoveries(data, evidence, settings, held.share),)
-    if automatic and not held and settings.stable:
+    fixed = settings.fixed_inclusion
+    automatic = settings.select and settings.inclusion_prior is None
+    if automatic and fixed and fixed.discoveries and not settings.stable:
+        return (cut_discoveries(data, evidence, settings, fixed.inclusion),)
+    if automatic and not fixed and settings.stable:
         return (cut_discoveries(data, evidence, settings),)
     shares = possible_shares(data, settings) if settings.select else (1.0,)
     cuts = [cut_vocabulary(data, evidence, settings, share) for share in shares]

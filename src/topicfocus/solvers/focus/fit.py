@@ -1,26 +1,35 @@
 """The focused model: evidence, themes, share, cut, start, shape, refit, judge.
 
-Each stage is a file of its own. They are gone through twice: with documents set aside, for all that
+Each stage is a file of its own. The stages run twice: first with validation documents, for all that
 has to be chosen, and then with all documents. pc-sLDA is the same with all words kept.
+
+A low-fidelity fit (`FocusSettings.low_fidelity`) costs a part of a full fit. A search uses such
+fits to compare settings:
+
+- the first pass makes its choices (inclusion, penalties, shrinkage, δ) from the initial topics,
+  without optimising them;
+- topics are optimised once, on all documents, in a few steps: the first ones move them most;
+- topic proportions are found to four digits instead of ten, and coefficients are not shrunk toward
+  the signs of the topics.
+
+A low-fidelity model is not meant for use: its topics have taken fewer steps, and δ is that of the
+initial topics. Only graded plans have low-fidelity fits; other models are fitted in full.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.blas import one_blas_thread
-from topicfocus.solvers.checkpoints import stage
 from topicfocus.solvers.focus.cut import Cut, cut_again
 from topicfocus.solvers.focus.data import FocusData
-from topicfocus.solvers.focus.draft import CHOICES, DRAFT_STEPS, ROUGH, is_draft
 from topicfocus.solvers.focus.evidence import WordEvidence, gather_evidence
 from topicfocus.solvers.focus.judge import judge, shrinkage_factors
-from topicfocus.solvers.focus.refit import FINE, Regressions, held_out_mixes
+from topicfocus.solvers.focus.refit import FINE, Care, Regressions, held_out_mixes
 from topicfocus.solvers.focus.result import (
     Candidate,
     Choices,
@@ -38,12 +47,20 @@ from topicfocus.solvers.focus.share import (
     choose_share,
     diversity,
 )
+from topicfocus.solvers.focus.shared import SharedStages
 from topicfocus.solvers.focus.start import Start, start_topics
 from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 from topicfocus.solvers.focus.themes import Themes, themes_of
-from topicfocus.solvers.protocol import StepInfo
+from topicfocus.solvers.protocol import Progress, StepInfo
 
-Report = Callable[[StepInfo, int], None]
+#: Optimisation steps of a low-fidelity fit.
+LOW_FIDELITY_STEPS = 4
+#: Of the regressions that choices are made by in a low-fidelity fit: shrinkage and δ are two
+#: numbers.
+LOW_FIDELITY_CHOICES = Care(1e-2, 2_000)
+#: Of the regressions that a low-fidelity fit predicts with.
+LOW_FIDELITY = Care(1e-2, math.inf)
+
 #: A model, and the shares that were tried for it.
 Pass = tuple[Candidate, tuple[ShareTrial, ...]]
 
@@ -54,9 +71,10 @@ def fit_focused(
     held_out: Problem,
     family: Any,
     settings: FocusSettings,
-    report: Report | None = None,
+    progress: Progress | None = None,
     past: Past | None = None,
     folds: Folds | None = None,
+    shared: SharedStages | None = None,
 ) -> FocusResult:
     """Fit on `train`, choose on `held_out`, then fit what was chosen on both.
 
@@ -64,13 +82,15 @@ def fit_focused(
     shrinkage of η and δ come from it; where few are held out, the share comes from `folds` of the
     documents instead (`share`). The second pass, words and topics of that share from all
     documents, takes them as they are, so δ stays honest and the words kept do not depend on who was
-    held out. In a block of `drafting` the first pass shapes nothing at all.
+    held out. The first pass of a low-fidelity fit optimises no topics. `shared` has the stages that
+    other fits to the same documents have computed already.
 
     If topics share too many of their top words in the end (`share.diversity`), both passes are made
     again with the next larger share of the path.
     """
-    steps = Steps(report, settings.total_steps)
-    passes = BothPasses(FocusData.of(train, held_out, family, past), settings, steps, folds)
+    steps = Steps(progress, settings.total_steps)
+    data, shared = FocusData.of(train, held_out, family, past), shared or SharedStages()
+    passes = BothPasses(data, settings, steps, folds, shared)
     found: list[tuple[float, Candidate]] = []
     distinct = more = True
     larger = 0
@@ -78,10 +98,10 @@ def fit_focused(
         first, trials = passes.first(larger)
         chosen = first
         if settings.refit:
-            chosen = passes.again(first, larger)
+            chosen = passes.again(first)
         alike = diversity(chosen.state.topic_word)
         found.append((alike, chosen))
-        distinct = alike >= LEAST_DIVERSITY or is_draft(settings)
+        distinct = alike >= LEAST_DIVERSITY or settings.is_low_fidelity
         more = bool(trials) and first.cut.share != trials[-1].share
         larger += 1
     _, chosen = found[-1] if distinct else max(found, key=lambda pair: pair[0])
@@ -96,11 +116,19 @@ class BothPasses:
     """
 
     def __init__(
-        self, data: FocusData, settings: FocusSettings, steps: Steps, folds: Folds | None
+        self,
+        data: FocusData,
+        settings: FocusSettings,
+        steps: Steps,
+        folds: Folds | None,
+        shared: SharedStages,
     ) -> None:
         self.data, self.settings, self.steps, self._folds = data, settings, steps, folds
-        self.evidence = stage("evidence", lambda: gather_evidence(data, None, settings.lasting))
-        self.themes = themes_of(data, settings)
+        self._shared = shared
+        steps.begin("screening words")
+        self.evidence = shared.screening(lambda: gather_evidence(data, None, settings.lasting))
+        steps.begin("subjects")
+        self.themes = themes_of(data, settings, shared)
         self._before = data, self.evidence
         self._all: tuple[FocusData, WordEvidence] | None = None
         self._share: ChosenShare | None = None
@@ -108,36 +136,27 @@ class BothPasses:
     def first(self, larger: int) -> Pass:
         """A model of the share taken, or of the `larger`-th after it, and what was tried."""
         self.data, self.evidence = self._before
+        self.steps.begin("validation pass")
+        if self._share is None:
+            model = self.data, self.evidence, self.themes, self.settings
+            self._share = choose_share(*model, self._folds)
+        cut, start = self._share.candidate(larger)
+        most = 0 if self.settings.is_low_fidelity else self.settings.steps
+        found = _fit_words(self.data, cut, start, self.settings, self.steps, most)
+        return found, self._share.trials
 
-        def work() -> Pass:
-            if self._share is None:
-                model = self.data, self.evidence, self.themes, self.settings
-                self._share = choose_share(*model, self._folds)
-            cut, start = self._share.candidate(larger)
-            most = 0 if is_draft(self.settings) else self.settings.steps
-            found = _fit_words(self.data, cut, start, self.settings, self.steps, most)
-            return found, self._share.trials
-
-        return self.steps.stage(_numbered("first pass", larger), work)
-
-    def again(self, first: Candidate, larger: int) -> Candidate:
+    def again(self, first: Candidate) -> Candidate:
         """The same from all documents."""
         if self._all is None:
             data, penalties = self._before[0].joined(), self._before[1].penalties
             lasting = self.settings.lasting
-            found = stage("all evidence", lambda: gather_evidence(data, penalties, lasting))
+            self.steps.begin("screening words of all documents")
+            found = self._shared.screening_of_all(lambda: gather_evidence(data, penalties, lasting))
             self._all = data, found
         self.data, self.evidence = self._all
-
-        def work() -> Pass:
-            model = self.data, self.evidence, self.themes
-            return _fit_again(*model, self.settings, self.steps, first), ()
-
-        return self.steps.stage(_numbered("all documents", larger), work)[0]
-
-
-def _numbered(name: str, larger: int) -> str:
-    return name if larger == 0 else f"{name}, {larger + 1}"
+        self.steps.begin("all documents")
+        model = self.data, self.evidence, self.themes
+        return _fit_again(*model, self.settings, self.steps, first)
 
 
 @one_blas_thread()
@@ -178,8 +197,8 @@ def _fit_again(
     start = start_topics(data, evidence, cut, themes, settings, earlier)
     taken = earlier.choices.steps
     most = max(1, math.ceil(taken / 2) if settings.plan.graded else taken)
-    if is_draft(settings):
-        most = min(DRAFT_STEPS, settings.steps)
+    if settings.is_low_fidelity:
+        most = min(LOW_FIDELITY_STEPS, settings.steps)
     return _fit_words(data, cut, start, settings, steps, most, earlier)
 
 
@@ -199,8 +218,8 @@ def _fit_words(
     `earlier` one as they are.
     """
     care = FINE
-    if is_draft(settings):
-        care = CHOICES if earlier is None else ROUGH
+    if settings.is_low_fidelity:
+        care = LOW_FIDELITY_CHOICES if earlier is None else LOW_FIDELITY
     watch = _watch(data, start, settings) if earlier is None else None
     shaped = _shape(start, settings, steps, most, watch, len(cut.kept))
     state = replace(shaped.state, doc_topic_prior=start.state.doc_topic_prior)
@@ -229,12 +248,12 @@ def _judged(
     taken: int,
 ) -> tuple[Choices, float]:
     """What the validation documents decide, and how much of their deviance is explained."""
-    draft = is_draft(settings)
-    held_mixes = held_out_mixes(start, state, CHOICES if draft else FINE)
+    low_fidelity = settings.is_low_fidelity
+    held_mixes = held_out_mixes(start, state, LOW_FIDELITY_CHOICES if low_fidelity else FINE)
     drawn: tuple[float, ...] = (0.0,) * len(data.columns)
-    if settings.plan.graded and not draft:
-        # Else η was free while topics were shaped, or choices are made before they are (a draft):
-        # how far coefficients should be drawn is another question for the topics of the end.
+    if settings.plan.graded and not low_fidelity:
+        # Else η was free while topics were optimised, or choices are made before that (low
+        # fidelity): how far coefficients should be shrunk is another question for the final topics.
         drawn = regressions.best_drawn(data, start.held_out.beside(held_mixes))
     fits = regressions.fits(drawn)
     factors = shrinkage_factors(data, fits, start.held_out.beside(held_mixes))
@@ -277,28 +296,24 @@ def _shape(
 
 
 class Steps:
-    """The steps taken so far, over all plans, and who is told of them."""
+    """The optimisation steps taken so far in both passes, reported to `progress`."""
 
-    def __init__(self, report: Report | None, total: int) -> None:
+    def __init__(self, progress: Progress | None, total: int) -> None:
         self.history: list[StepInfo] = []
-        self._report, self._total = report, total
+        self._progress, self._total, self._stage = progress, total, ""
+
+    def begin(self, stage: str) -> None:
+        """A stage begins."""
+        self._stage = stage
+        if self._progress is not None:
+            self._progress(stage, len(self.history), self._total)
 
     def add(self, value: float, kept: int, validation: float) -> None:
         """One step of L-BFGS."""
-        self.history.append(StepInfo(len(self.history) + 1, value, kept, validation=validation))
-        if self._report is not None:
-            self._report(self.history[-1], self._total)
-
-    def stage(self, name: str, work: Callable[[], Pass]) -> Pass:
-        """`work`, or what a checkpoint has of it, with the steps it took."""
-        before = len(self.history)
-
-        def with_steps() -> tuple[Candidate, tuple[ShareTrial, ...], tuple[StepInfo, ...]]:
-            return *work(), tuple(self.history[before:])
-
-        candidate, trials, taken = stage(name, with_steps)
-        self.history[before:] = taken
-        return candidate, trials
+        info = StepInfo(len(self.history) + 1, value, kept, validation=validation)
+        self.history.append(info)
+        if self._progress is not None:
+            self._progress(self._stage, info.epoch, self._total, info)
 
 
 def _watch(data: FocusData, start: Start, settings: FocusSettings) -> Watch | None:

@@ -112,14 +112,35 @@ UNFOCUSED = ShapingPlan(
 )
 
 
+@dataclass(frozen=True)
+class FixedInclusion:
+    """The result of an earlier automatic choice of words, to be used again on other documents.
+
+    Unlike an inclusion that a user gives, it is a limit: words without evidence of their own are
+    not added to reach it.
+
+    Attributes
+    ----------
+    inclusion : float
+        Fraction of tokens kept.
+    discoveries : bool
+        Whether words are selected at a 10% false discovery rate instead of up to that fraction.
+        A stable selection is always made by the fraction.
+    """
+
+    inclusion: float
+    discoveries: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class FocusSettings:
-    """What the user may decide; None is automatic.
+    """Settings of a fit; None is automatic.
 
     `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
     what was chosen is fitted again to all documents. `themes`: whether topics are themes with
     directions, or places among the predictors alone. `stable`: whether words are kept that another
-    sample would keep, too.
+    sample would keep, too. `low_fidelity`: whether the fit only serves to compare settings (`fit`).
+    `fixed_inclusion`: replaces the automatic choice of how many words are kept.
     """
 
     n_topics: int
@@ -134,6 +155,8 @@ class FocusSettings:
     early_stopping: bool = True
     themes: bool = True
     stable: bool = False
+    low_fidelity: bool = False
+    fixed_inclusion: FixedInclusion | None = None
     themed: ShapingPlan = THEMED
     graded: ShapingPlan = GRADED
     unfocused: ShapingPlan = UNFOCUSED
@@ -144,6 +167,11 @@ class FocusSettings:
         if not self.select:
             return self.unfocused
         return self.themed if self.themes else self.graded
+
+    @property
+    def is_low_fidelity(self) -> bool:
+        """Whether the fit is one of low fidelity, which only graded plans with two passes have."""
+        return self.low_fidelity and self.plan.graded and self.refit
 
     @property
     def lasting(self) -> float | None:

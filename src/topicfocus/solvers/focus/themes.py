@@ -33,9 +33,9 @@ from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.passes import transposed_dot
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
 from topicfocus.kernels.threads import map_in_order
-from topicfocus.solvers.checkpoints import checkpointing, stage
 from topicfocus.solvers.focus.data import FocusData, drawn_by_content, sampled
 from topicfocus.solvers.focus.settings import FocusSettings
+from topicfocus.solvers.focus.shared import SharedStages
 from topicfocus.solvers.joint.coordinate import CoordinateSolver
 from topicfocus.solvers.joint.starts import perturbed_start
 from topicfocus.solvers.linear import Column
@@ -83,12 +83,15 @@ class Themes:
         return len(self.share)
 
 
-def themes_of(data: FocusData, settings: FocusSettings) -> Themes | None:
+def themes_of(
+    data: FocusData, settings: FocusSettings, shared: SharedStages | None = None
+) -> Themes | None:
     """The themes of the documents, as many as the topics ask for; one topic needs none."""
     if settings.plan.theme_sharpness is None or settings.n_topics == 1:
         return None
     n_themes = n_themes_of(settings.n_topics, n_directions(data.columns))
-    return stage("themes", lambda: find_themes(data.train, n_themes))
+    shared = shared or SharedStages()
+    return shared.subjects(n_themes, lambda: find_themes(data.train, n_themes))
 
 
 def n_directions(columns: Sequence[Column]) -> int:
@@ -122,8 +125,7 @@ def _lda(problem: Problem, n_themes: int) -> ModelState:
     prior, rng = np.full(n_themes, THEME_PRIOR), np.random.default_rng(0)
     start = perturbed_start(problem, hyper, Gaussian(1.0), prior, rng)
     start = replace(start, topic_word=clustered_topics(problem, n_themes))
-    with checkpointing(None):  # a stage of a fit is kept as a whole
-        found = run(SOLVER, problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=TOLERANCE)
+    found = run(SOLVER, problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=TOLERANCE)
     return found.model
 
 

@@ -110,54 +110,6 @@ class CoordinateSolver(Solver):
         gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
         return CoordinateState(problem, hyper, start, gamma, 0)
 
-    @shown(
-        ">>> state = solver.begin(problem, hyper, start, rng)",
-        ">>> len(solver.pack(state))",
-        "4",
-    )
-    def pack(self, state: CoordinateState) -> tuple[ModelState, np.ndarray, int, float]:
-        """All that a later epoch depends on, besides the problem: for a checkpoint.
-
-        Parameters
-        ----------
-        state : CoordinateState
-
-        Returns
-        -------
-        tuple
-            Parameters, a copy of γ (which is worked on in place), epoch, objective.
-        """
-        return state.parameters, state.concentration.copy(), state.epoch, state.objective
-
-    @shown(
-        ">>> state, _ = solver.step(solver.begin(problem, hyper, start, rng))",
-        ">>> begun = solver.begin(problem, hyper, start, rng)",
-        ">>> solver.unpack(begun, solver.pack(state)).epoch",
-        "1",
-    )
-    def unpack(self, state: CoordinateState, packed: tuple) -> CoordinateState:
-        """The state that was packed.
-
-        Parameters
-        ----------
-        state : CoordinateState
-            Of `begin`, with the problem that it belongs to.
-        packed : tuple
-            Of `pack`.
-
-        Returns
-        -------
-        CoordinateState
-        """
-        parameters, concentration, epoch, objective = packed
-        return replace(
-            state,
-            parameters=parameters,
-            concentration=concentration,
-            epoch=epoch,
-            objective=objective,
-        )
-
     def model(self, state: CoordinateState) -> ModelState:
         parameters = state.parameters
         if self.selection == "sort_and_cut":
