@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 from topicfocus.inference.passes import telling_passes
@@ -23,6 +24,20 @@ _FIRST, _LAST = 10.0, 300.0
 _WITH_STEPS = ("first pass", "all documents")
 
 Emit = Callable[[str], object]
+#: Who is told plain lines: where there is no terminal, and always (a log).
+_LISTENERS: ContextVar[tuple[Emit | None, Emit | None]] = ContextVar(
+    "topicfocus_progress", default=(None, None)
+)
+
+
+@contextmanager
+def progress_lines(emit: Emit | None, always: Emit | None = None) -> Iterator[None]:
+    """Plain lines of fits in this block go to `emit`, not to standard error, and to `always`."""
+    token = _LISTENERS.set((emit, always))
+    try:
+        yield
+    finally:
+        _LISTENERS.reset(token)
 
 
 def duration(seconds: float) -> str:
@@ -136,12 +151,17 @@ def listening(shown: Any) -> Iterator[None]:
 def counting_lines(
     title: str, total: int, enabled: bool, bar: bool
 ) -> Iterator[Callable[[str], None]]:
-    """Yields a function to be called after each of `total` fits: lines where there is no bar."""
-    if bar or not enabled:
+    """Yields a function to be called after each of `total` fits: lines where there is no bar.
+
+    A log has them beside a bar, too.
+    """
+    emit, always = _LISTENERS.get()
+    to = always if bar or not enabled else (emit or _to_stderr)
+    if to is None:
         yield lambda _: None
         return
     done = 0
-    with Lines(title.capitalize(), _to_stderr) as lines:
+    with Lines(title.capitalize(), to) as lines:
         lines.count(done, total)
 
         def advance(note: str) -> None:
@@ -157,8 +177,13 @@ def progress_bar(
     title: str, n_words: int | None, enabled: bool, figure: str = "bound/token"
 ) -> Iterator[Callable[[StepInfo, int], None] | None]:
     """Yields a callback for `solvers.run`: epoch, objective, validation, kept words, time left."""
+    emit, always = _LISTENERS.get()
     if not enabled:
-        yield None
+        if always is None:
+            yield None
+            return
+        with Lines(title, always, n_words, figure) as lines, listening(lines):
+            yield lines.report
         return
     # Imported here: a quarter of the time of `import topicfocus` otherwise.
     from rich.console import Console
@@ -166,16 +191,28 @@ def progress_bar(
     console = Console(stderr=True)
     # A file or a pipe gets lines: control characters in a log help nobody.
     if not (console.is_terminal or console.is_jupyter):
-        with Lines(title, _to_stderr, n_words, figure) as lines, listening(lines):
+        with Lines(title, emit or _to_stderr, n_words, figure) as lines, listening(lines):
             yield lines.report
         return
-    with _bar(console, title, n_words, figure) as report:
-        yield report
+    if always is None:
+        with _bar(console, title, n_words, figure) as report:
+            yield report
+        return
+    with (
+        Lines(title, always, n_words, figure) as lines,
+        _bar(console, title, n_words, figure, lines) as report,
+    ):
+
+        def both(info: StepInfo, epochs: int) -> None:
+            report(info, epochs)
+            lines.report(info, epochs)
+
+        yield both
 
 
 @contextmanager
 def _bar(
-    console: Any, title: str, n_words: int | None, figure: str
+    console: Any, title: str, n_words: int | None, figure: str, also: Lines | None = None
 ) -> Iterator[Callable[[StepInfo, int], None]]:
     from rich.progress import (
         BarColumn,
@@ -226,22 +263,27 @@ def _bar(
                 figures += f"  kept {info.kept}/{n_words}"
             bar.update(task, total=epochs, completed=info.epoch, figures=figures)
 
-        with listening(_Phase(bar, task)):
+        with listening(_Phase(bar, task, also)):
             yield report
         bar.update(task, total=bar.tasks[0].completed or 1)
 
 
 class _Phase:
-    """Shows the stage and the pass where the metrics of a step will be."""
+    """The stage and the pass, where the figures of a step will be; `also` is told as well."""
 
-    def __init__(self, bar: Any, task: Any) -> None:
+    def __init__(self, bar: Any, task: Any, also: Lines | None) -> None:
         self._bar, self._task, self._name, self._passes = bar, task, "", 0
+        self._also = also
 
     def phase(self, name: str) -> None:
+        if self._also is not None:
+            self._also.phase(name)
         self._name, self._passes = name, 0
         self._bar.update(self._task, figures=name)
 
     def passed(self) -> None:
+        if self._also is not None:
+            self._also.passed()
         self._passes += 1
         # Of a step there are figures, which say more.
         if self._name and self._name not in _WITH_STEPS:

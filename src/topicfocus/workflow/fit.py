@@ -6,8 +6,8 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from topicfocus.workflow.read import Source
 
 log = logging.getLogger(__name__)
-
-COMPARING = "Comparing with a regression on all words"
 
 
 def fit_file(
@@ -102,8 +100,7 @@ def run(config: FitConfig | TuneConfig) -> Outcome:
 
     table = open_file(config.paths, config, config.reading, config)
     with _client(config) as client:
-        with _lines(f"Reading {table.path}"):
-            source = read_source(table, config, config, config.jobs, config.reading, client)
+        source = read_source(table, config, config, config.jobs, config.reading, client)
         outcome = fit_source(source, config, client)
     if folder is None or config.out is None:
         return outcome
@@ -119,15 +116,6 @@ def _client(config: FitConfig | TuneConfig) -> AbstractContextManager[Any]:
 
     log.info("Connecting to the cluster (%s) ...", config.cluster)
     return connected(config.cluster, config.jobs)
-
-
-@contextmanager
-def _lines(title: str) -> Iterator[None]:
-    """Log from time to time how long this takes."""
-    from topicfocus.estimators.progress import Lines
-
-    with Lines(title, log.info):
-        yield
 
 
 def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = None) -> Outcome:
@@ -172,21 +160,13 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     model.n_jobs = config.jobs
     in_memory = not isinstance(counted.counts, PartedCounts)
     if config.baseline and len(test):
-        said = f"{COMPARING} ..."
+        said = "Comparing with a regression on all words ..."
         if not in_memory:
             said = "No comparison with a regression on all words: counts are not in memory."
         log.info(said)
-    with _lines(COMPARING):
-        found = evaluate(
-            model,
-            source,
-            counted,
-            y,
-            parts,
-            config.seed,
-            baseline=config.baseline,
-            factor=factor,
-        )
+    found = evaluate(
+        model, source, counted, y, parts, config.seed, baseline=config.baseline, factor=factor
+    )
     stability = check_stability(training, model, chosen)
     outcome = make_outcome(source, counted, model, found, parts, y, chosen, seconds)
     for message in outcome.result["warnings"]:
