@@ -125,7 +125,7 @@ def test_a_command_on_a_cluster_from_file_to_page(client, reviews, tmp_path, mon
             rows = zip(reviews.texts[part], reviews.target[part], strict=True)
             csv.writer(stream).writerows([("text", "stars"), *rows])
     files = (tmp_path / "part-*.csv", "--text", "text", "--target", "stars")
-    how = ("--topics", "2", "--shares", "0.3", "--folds", "2")
+    how = ("--topics", "2", "--shares", "0.3", "--folds", "2")  # stability: as in test_scale
     made = {}
     for name, more in {
         "cluster": ("--cluster", client.scheduler.address),

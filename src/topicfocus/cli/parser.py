@@ -158,7 +158,7 @@ def _add_option(group: Any, one: Field[Any], full: bool) -> None:
     if not (full or meta["common"]):
         more["help"] = argparse.SUPPRESS
     flag = f"--{meta['flag'] or one.name.replace('_', '-')}"
-    if isinstance(one.default, bool):
+    if str(one.type).startswith("bool"):
         if one.default and more["help"] is not argparse.SUPPRESS:
             more["help"] = f"do not {text}"
         action = "store_false" if one.default else "store_true"

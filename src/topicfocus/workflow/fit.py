@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-COMPARING = "Comparing with a regression on all words"
-
 
 def fit_file(
     file: FitConfig | str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **settings: Any
@@ -162,7 +160,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     model.n_jobs = config.jobs
     in_memory = not isinstance(counted.counts, PartedCounts)
     if config.baseline and len(test):
-        said = f"{COMPARING} ..."
+        said = "Comparing with a regression on all words ..."
         if not in_memory:
             said = "No comparison with a regression on all words: counts are not in memory."
         log.info(said)
