@@ -364,7 +364,7 @@ def test_an_interrupted_reproduction_goes_on(tmp_path):
     before = times_of(RunStore(runs))
     killed = runs / ".topicfocus-0123456789abcdef.tmp"  # as a process that was killed leaves it
     killed.write_bytes(b"half")
-    os.utime(killed, (time.time() - 3600,) * 2)
+    os.utime(killed, (time.time() - 100_000,) * 2)
     with forked_runs():
         found = topicfocus("reproduce", "synthetic", "--quick", "--out", tmp_path, "--jobs", "1")
     assert found.returncode == 0, found.stderr

@@ -17,8 +17,8 @@ from topicfocus.workflow.remarks import Remarks
 _FOLDERS = re.compile(r"\.(?P<name>.+)-[0-9a-f]{12}\.(?P<what>tmp|old)")
 #: Files that `persistence.atomic` fills.
 _FILES = re.compile(r"\.topicfocus-[0-9a-f]{16}\.tmp")
-#: A younger file may still be written.
-_SECONDS = 60.0
+#: A file that was written to within a day may still have a writer.
+_SECONDS = 86_400.0
 
 
 def is_temporary(name: str) -> bool:
