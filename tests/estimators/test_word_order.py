@@ -1,6 +1,5 @@
 """Orders of a topic's words, and the dropped words it goes with."""
 
-import copy
 import io
 from dataclasses import replace
 
@@ -144,16 +143,6 @@ def test_models_without_themes_show_probable_words():
     graded.fit(REVIEWS.counts, REVIEWS.target)
     assert graded.top_words(5) == graded.top_words(5, order="probability")
     assert all(map(len, graded.top_words(5, order="telling")))
-    old = copy.copy(FocusedTopicRegressor(3, max_epochs=3).fit(REVIEWS.counts, REVIEWS.target))
-    old.fitted_ = replace(old.fitted_, leaning=None)  # a file of an older version
-    assert old.top_words(5) == old.top_words(5, order="probability")
-
-
-def test_relevance_without_frequencies_has_the_average_topic():
-    model = copy.copy(LDA(2, max_epochs=2, random_state=0).fit(REVIEWS.counts))
-    model.fitted_ = replace(model.fitted_, word_count=None)
-    np.testing.assert_allclose(model.fitted_.word_share, model.components_.mean(axis=0))
-    assert len(model.top_words(5, order="relevance")[0]) == 5
 
 
 @pytest.mark.parametrize("model", [FocusedTopicRegressor, PFSLDARegressor])

@@ -118,11 +118,6 @@ class TopicModel(TransformerMixin, BaseEstimator):
                 f"partial_fit goes on with {self.fitted_.state.n_topics} topics, but n_topics is "
                 f"now {self.n_topics}. Call fit, or clone the model, to start anew."
             )
-        if not hasattr(self, "_stream") and self.fitted_.n_samples_seen is None:
-            raise ValueError(
-                "This model does not know how many documents it was fitted to, so partial_fit "
-                "cannot go on from it: its file was written by an older version. Fit it again."
-            )
 
     # ---- new documents ---------------------------------------------------------------------------
 

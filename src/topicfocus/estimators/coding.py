@@ -51,8 +51,7 @@ class Coding:
     labels : array or None
         Classes of a classifier, levels of an ordinal target.
     observed : tuple of two floats or None
-        The smallest and the largest target of the training documents, of a number (None in files
-        of older versions).
+        The smallest and the largest target of the training documents, of a number.
     limits : tuple of two floats or None
         Those of the two that are ends of a scale, else -∞ or ∞ (`seen_values`).
     """

@@ -76,7 +76,7 @@ class TopicEffects:
         The prediction of the typical document itself.
     limits, observed : arrays (predictors, 2)
         Values that the target can have, infinite where none are known; and the smallest and
-        largest that training saw, NaN where that is not known (files of older versions).
+        largest that training saw, NaN where that is not known.
     coef : array (topics, predictors)
         η, on the scale of the linear predictors.
     """
@@ -178,7 +178,7 @@ def training_effects(fitted: Fitted) -> np.ndarray | None:
     """`low` and `high` of every topic in the documents of the training: topics x 2 x predictors.
 
     With average covariates and an exposure of one. None where their shares are not known (models
-    without targets, and files of older versions).
+    without targets).
     """
     if fitted.typical_shares is None or fitted.targets is None:
         return None
@@ -251,8 +251,7 @@ def _standard_errors(
     n_topics = len(moved)
     ends = np.concatenate([moved, np.tile(typical, (n_topics, 2, 1))], axis=2)
     spread = fitted.predictor_variance(documents.corpus, mixes, n_jobs)
-    seen = fitted.n_samples_seen
-    size = weight.sum() if seen is None else seen
+    size = fitted.n_samples_seen
     out = np.empty((n_topics, predictor.shape[1]))
     for part in fitted.parts:
         own = predictor[:, part.where]

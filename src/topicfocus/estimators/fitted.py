@@ -60,19 +60,18 @@ class Fitted:
         The share of tokens that words were kept up to (focused models).
     supervision_weight : float or None
     shaping : str or None
-        How topics were shaped, "themes" or "graded"; in older files "readable" or "predictive".
+        How topics were shaped, "themes" or "graded".
     explained : tuple of float or None
-        Share of the held-out deviance that the model explains, before its second pass (of each way
-        of shaping, in older files).
+        Share of the held-out deviance that the model explains, before its second pass.
     shares : tuple of (share, explained, error) or None
         Inclusion priors that were tried, the share of the held-out deviance that each explains, and
         the standard error of that (focused models).
     context : array (words, topics) or None
         How often each word occurs beside the tokens of each topic, its own left out (models that
-        select words; None in older files, or zero for kept words). After `partial_fit`, of the
+        select words). After `partial_fit`, of the
         documents that were at hand.
     leaning : array (words, predictors) or None
-        Slope of each word against the targets, by itself (focused models; None in older files).
+        Slope of each word against the targets, by itself (focused models).
     openness : tuple of float or None
         ρ of each target: how much of what the words leave open of its predictor, by the Laplace
         approximation, held-out documents bear out (focused models); None stands for 1.
@@ -81,7 +80,7 @@ class Fitted:
         that vary more than a Poisson's (focused models); None stands for 0.
     typical_shares : array (3, topics) or None
         The mean of θ̂ over the documents of the training, and what `topic_effects` calls share_low
-        and share_high (models with targets; None in older files). As for `context`.
+        and share_high (models with targets). As for `context`.
     """
 
     state: ModelState
@@ -90,8 +89,8 @@ class Fitted:
     selects: bool
     n_iter: int
     history: dict[str, list]
-    n_samples_seen: float | None
-    word_count: np.ndarray | None
+    n_samples_seen: float
+    word_count: np.ndarray
     hyper: Hyperparameters | None = None
     converged: bool | None = None
     evidence: np.ndarray | None = None
@@ -191,16 +190,11 @@ class Fitted:
     def word_share(self) -> np.ndarray:
         """p_v, the share of each word among all tokens that topics may explain.
 
-        By the words' frequencies in training. Where these are not known (files of an early format)
-        p is the prior's average of the topics.
+        By the words' frequencies in training.
         """
         contained = self.state.topic_word.max(axis=1) > 0
-        often = self.word_count
-        if often is None:
-            often = self.components.T @ self.state.doc_topic_prior
-        else:
-            often = np.maximum(often, 0.5)  # after a batch, topics may hold words it did not have
-        often = np.where(contained, often, 0.0)
+        # After a batch, topics may hold words that it did not have.
+        often = np.where(contained, np.maximum(self.word_count, 0.5), 0.0)
         return often / max(often.sum(), 1e-300)
 
     # ---- the targets ---------------------------------------------------------------------------

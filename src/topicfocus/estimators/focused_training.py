@@ -208,7 +208,6 @@ class FocusedTrainer:
 
     def inherit(self, fitted: Fitted, documents: Documents) -> focus_stream.FocusStream:
         """A stream that goes on from a fitted model."""
-        assert fitted.n_samples_seen is not None
         stream = self.begin(documents, fitted.targets)
         inherited = focus_stream.Inherited(in_fitting_units(fitted), fitted.n_samples_seen)
         return focus_stream.FocusStream(stream.reservoir, inherited=inherited)

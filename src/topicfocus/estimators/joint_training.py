@@ -191,8 +191,7 @@ class JointTrainer:
     def inherit(self, fitted: Fitted, documents: Documents) -> joint_stream.JointStream:
         """A stream that goes on from a fitted model."""
         hyper = fitted.hyper
-        assert hyper is not None and fitted.word_count is not None
-        assert fitted.n_samples_seen is not None
+        assert hyper is not None
         return joint_stream.inherit(
             self.coordinate,
             hyper,

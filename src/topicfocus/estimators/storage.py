@@ -153,10 +153,6 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
     for name in ("n_samples_seen", "word_cost", "inclusion_prior", "supervision_weight"):
         value = getattr(fitted, name)
         _require(value is None or abs(value) <= _LARGEST, f"{name} must be a number")
-    _require(
-        fitted.n_samples_seen is None or fitted.word_count is not None,
-        "word_count must be there with n_samples_seen",
-    )
     history = [v for values in fitted.history.values() for v in values]
     _require(all(isinstance(v, (int, float)) for v in history), "history must be lists of numbers")
     _require(

@@ -132,7 +132,6 @@ def counted(documents: Documents, before: Fitted | None = None) -> dict[str, Any
     problem = documents.problem(1.0, None)
     size, words = problem.size, problem.word_counts
     if before is not None:
-        assert before.n_samples_seen is not None and before.word_count is not None
         size, words = size + before.n_samples_seen, words + before.word_count
     return {"n_samples_seen": size, "word_count": words}
 

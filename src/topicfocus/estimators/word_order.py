@@ -25,7 +25,7 @@ _NO_DIRECTION = 0.1
 
 
 def has_telling(fitted: Fitted) -> bool:
-    """Whether the telling words of its topics are known: not in files of older versions."""
+    """Whether the distinctive words of its topics are known."""
     return fitted.context is not None and fitted.leaning is not None
 
 
