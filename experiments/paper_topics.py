@@ -87,12 +87,11 @@ def _words(rows: pd.DataFrame) -> str:
 
 
 def page(tables: dict[str, pd.DataFrame]) -> list[str]:
-    lexicon = opinion_lexicon()
     parts = [
         "Split 0; sLDA, pc-sLDA with λ = 10, pf-sLDA with p = 0.10 (as in the paper), focused with "
-        "its defaults. ⁺ and ⁻: the sign of a word in an opinion lexicon (the last run's: "
-        f"{lexicon[0] if lexicon else 'none installed'}); for a code, which no lexicon has, whether"
-        " test documents with it have higher or lower targets."
+        "its defaults. ⁺ and ⁻: the sign of a word in an opinion lexicon (Hu & Liu 2004 where it "
+        "is installed, else VADER); for a code, which no lexicon has, whether test documents with "
+        "it have higher or lower targets."
     ]
     table = tables["topics"]
     for data, rows in table.groupby("data", sort=False):
