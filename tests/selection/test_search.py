@@ -14,6 +14,7 @@ from topicfocus import (
     FocusedTopicRegressor,
     PCSLDARegressor,
     PFSLDARegressor,
+    SLDARegressor,
     TopicSearchCV,
 )
 from topicfocus.datasets import make_reviews
@@ -316,6 +317,17 @@ def test_joint_models_take_part(reviews):
     grid = {"n_topics": [2], "inclusion_prior": [0.2]}
     found = TopicSearchCV(model, grid, cv=2, n_jobs=1).fit(reviews.counts, reviews.target)
     assert found.frontier_rows_[0]["inclusion_prior"] == 0.2
+
+
+def test_a_fold_does_not_start_from_the_model_of_another(reviews):
+    few = {"n_topics": 2, "max_epochs": 2, "random_state": 0, "n_jobs": 1}
+    cold, warm = (
+        TopicSearchCV(SLDARegressor(warm_start=w, **few), {"n_topics": [2]}, cv=2, refit=False)
+        .fit(reviews.counts, reviews.target)
+        .cv_results_["mean_test_score"]
+        for w in (False, True)
+    )
+    np.testing.assert_array_equal(cold, warm)
 
 
 # ---- mistakes ------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def _size(X: Any) -> float:
     """Nonzero counts, or about as many words of texts."""
     if sparse.issparse(X):
         return X.nnz
-    shape = np.shape(X)
+    shape = getattr(X, "shape", (len(X),))
     return float(np.prod(shape)) if len(shape) > 1 else sum(len(str(text)) for text in X) / 6
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -74,7 +74,7 @@ def fit_setting(item: tuple[Any, Split], work: Work, memory: dict[Any, Any]) -> 
     """
     estimator, split = item
     parts = split_estimator(estimator)
-    model, counting = parts.model, fingerprint([parts.front])
+    model, counting = clone(parts.model), fingerprint([parts.front])
     if counting not in memory:
         memory[counting] = count_fold(parts.front, work.data, *split)
     fold: CountedFold = memory[counting]
