@@ -42,7 +42,7 @@ def fit_and_show(args: argparse.Namespace, fit: Any, **chosen: Any) -> int:
             baseline=not args.no_baseline,
             seed=args.seed,
             jobs=args.jobs,
-            memory=args.memory,
+            out_of_core=args.out_of_core,
             cluster=args.cluster,
             reading=options.reading(args),
             counting=_counting(args),

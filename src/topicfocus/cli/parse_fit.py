@@ -76,10 +76,11 @@ def _scale(parser: argparse.ArgumentParser) -> None:
     """More documents than memory holds."""
     group = parser.add_argument_group("many documents (docs/scale.md)")
     group.add_argument(
-        "--memory",
-        metavar="SIZE",
-        help="use no more memory than this, such as 2GB: counts are kept on disk (topicfocus cache "
-        "lists and removes them) and read in pieces, to the same model",
+        "--out-of-core",
+        action="store_true",
+        default=None,
+        help="keep counts in a temporary folder on disk instead of memory, and read them in chunks "
+        "(default: when the files are large for the memory that is free)",
     )
     group.add_argument(
         "--cluster",

@@ -40,7 +40,6 @@ def build_parser(fit_defaults: dict[str, Any] | None = None) -> argparse.Argumen
     parse_use.add_report(commands)
     _reproduce(commands)
     _datasets(commands)
-    _cache(commands)
     _completion(commands)
     return parser
 
@@ -121,19 +120,6 @@ def _datasets(commands: argparse._SubParsersAction) -> None:
         help="download these into the cache first, unless they are found (docs/datasets.md)",
     )
     options.add_common(datasets, jobs=False)
-
-
-def _cache(commands: argparse._SubParsersAction) -> None:
-    cache = commands.add_parser(
-        "cache",
-        help="list or remove the counts that fit --memory keeps on disk",
-        description="topicfocus fit --memory keeps counts on disk and uses them again while the "
-        "files have not changed. This lists them, or removes them.",
-        epilog="Example: topicfocus cache remove",
-    )
-    cache.add_argument("action", choices=("list", "remove"), help="what to do")
-    cache.add_argument("names", nargs="*", metavar="NAME", help="remove these only (default all)")
-    options.add_common(cache, jobs=False)
 
 
 def _completion(commands: argparse._SubParsersAction) -> None:

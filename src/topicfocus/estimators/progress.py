@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
-from topicfocus.inference.passes import telling_passes
 from topicfocus.solvers import StepInfo
 from topicfocus.solvers.checkpoints import telling
 
@@ -19,9 +18,6 @@ from topicfocus.solvers.checkpoints import telling
 _WIDE = 120
 #: Seconds until the first plain line; the time between two doubles, up to the last number.
 _FIRST, _LAST = 10.0, 300.0
-
-#: Stages whose steps are shown by their figures.
-_WITH_STEPS = ("first pass", "all documents")
 
 Emit = Callable[[str], object]
 #: Who is told plain lines: where there is no terminal, and always (a log).
@@ -68,7 +64,7 @@ class Lines:
         self._step: tuple[StepInfo, int] | None = None
         self._start: tuple[int, float] | None = None
         self._validation = math.nan
-        self._phase, self._passes = "", 0
+        self._phase = ""
         self._count: tuple[int, int, str] | None = None
         self._ended = threading.Event()
 
@@ -81,11 +77,7 @@ class Lines:
 
     def phase(self, name: str) -> None:
         """A stage begins: its name is said."""
-        self._phase, self._passes = f", {name}", 0
-
-    def passed(self) -> None:
-        """A pass over the documents has ended."""
-        self._passes += 1
+        self._phase = f", {name}"
 
     def report(self, info: StepInfo, epochs: int) -> None:
         """A step has ended."""
@@ -117,8 +109,6 @@ class Lines:
             said = [f"{self._title}: {done:,} of {total:,}", note, gone]
             return ", ".join(filter(None, said))
         title = f"{self._title}{self._phase}"
-        if self._passes:
-            title += f", pass {self._passes + 1}"
         if self._step is None or self._start is None:
             return f"{title}: {gone}"
         info, epochs = self._step
@@ -142,8 +132,8 @@ def _to_stderr(line: str) -> None:
 
 @contextmanager
 def listening(shown: Any) -> Iterator[None]:
-    """In this block stages and passes are shown by `phase(name)` and `passed()`."""
-    with telling(shown.phase), telling_passes(shown.passed):
+    """In this block `shown.phase(name)` is called when a stage begins."""
+    with telling(shown.phase):
         yield
 
 
@@ -269,23 +259,12 @@ def _bar(
 
 
 class _Phase:
-    """The stage and the pass, where the figures of a step will be; `also` is told as well."""
+    """Shows the stage where the figures of a step will be; `also` is told as well."""
 
     def __init__(self, bar: Any, task: Any, also: Lines | None) -> None:
-        self._bar, self._task, self._name, self._passes = bar, task, "", 0
-        self._also = also
+        self._bar, self._task, self._also = bar, task, also
 
     def phase(self, name: str) -> None:
         if self._also is not None:
             self._also.phase(name)
-        self._name, self._passes = name, 0
         self._bar.update(self._task, figures=name)
-
-    def passed(self) -> None:
-        if self._also is not None:
-            self._also.passed()
-        self._passes += 1
-        # Of a step there are figures, which say more.
-        if self._name and self._name not in _WITH_STEPS:
-            said = f"{self._name}, pass {self._passes + 1}"
-            self._bar.update(self._task, figures=said)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import Rows, document_table
+from topicfocus.counts import Rows
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
 from topicfocus.kernels.first_occurrence import first_occurrences
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.threads import MOST_CHUNKS, chunk_bounds
+from topicfocus.kernels.threads import MOST_CHUNKS
 from topicfocus.kernels.topic_mix import map_documents
 from topicfocus.kernels.uncertainty import predictor_variances
 
@@ -35,10 +35,11 @@ def topic_mixes(
     # kernels would be compiled a second time.
     prior = np.array(state.doc_topic_prior)
     counts = corpus.counts
-    theta = document_table(counts, len(prior), prior / prior.sum() if start is None else start)
+    theta = np.empty((corpus.n_docs, len(prior)))
+    theta[:] = prior / prior.sum() if start is None else start
     budget = LocalBudget(int(max_steps), float(tolerance))
     task = Task(kernel=_map, make=zeros(1), shared=(weights.table, prior, budget), changed=(theta,))
-    run_pass(counts, task, chunk_bounds(counts.indptr, 0), n_jobs)
+    run_pass(counts, task, n_jobs)
     return theta
 
 
@@ -65,7 +66,7 @@ def predictor_variance(
         given=(mixes,),
         changed=(out,),
     )
-    run_pass(counts, task, chunk_bounds(counts.indptr, 0), n_jobs)
+    run_pass(counts, task, n_jobs)
     return out
 
 
@@ -98,7 +99,7 @@ def first_occurrence(
         changed=(out,),
     )
     bounds = np.linspace(0, corpus.n_docs, min(corpus.n_docs, MOST_CHUNKS) + 1).astype(np.int64)
-    run_pass(counts, task, bounds, n_jobs)
+    run_pass(counts, task, n_jobs, bounds)
     return out
 
 

@@ -1,20 +1,19 @@
-"""Products of documents x words counts with tall matrices, row after row, and sums like them.
+"""Products of documents x words counts with tall matrices, and sums like them.
 
-SciPy has them, but not to go on with a sum that was begun: a chunk of documents that is read in
-pieces has to give the same last bit as one that is read at once, and as SciPy.
+Without the interpreter lock, so that chunks of documents run on threads.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from topicfocus.kernels.compile import exact_kernel, kernel
+from topicfocus.kernels.compile import kernel
 
 #: Of a document's relevant tokens: less than this share of them is rounding.
 _NOTHING = 1e-9
 
 
-@exact_kernel
+@kernel
 def add_rows(indptr, indices, data, x, out):
     """out_d = Σ_v c_dv x_v for each document, NumPy's ``counts @ x``; x is words x columns."""
     n_columns = x.shape[1]
@@ -35,7 +34,7 @@ def add_rows(indptr, indices, data, x, out):
                 row[l] += value * other[l]
 
 
-@exact_kernel
+@kernel
 def add_words(indptr, indices, data, r, out):
     """out_v += Σ_d c_dv r_d, NumPy's ``out += counts.T @ r``; r is documents x columns."""
     n_columns = r.shape[1]

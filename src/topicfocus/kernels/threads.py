@@ -20,8 +20,8 @@ import numpy as np
 
 #: More chunks than this bring nothing on the machines we know, and each needs its own statistics.
 MOST_CHUNKS = 16
-#: From so many nonzeros on there are more, so that a large cluster has enough to hand out.
-_HUGE = 1 << 28
+#: From so many nonzeros on there are more: a chunk of counts in files is read into memory.
+_HUGE = 1 << 26
 #: A chunk is worth handing to a thread from about this many nonzero counts.
 SMALLEST_CHUNK = 8192
 #: From so many nonzeros for every word, the statistics of one more chunk cost nothing beside it.

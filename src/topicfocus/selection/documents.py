@@ -17,7 +17,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
-from topicfocus.corpus.parts import PartedCounts, is_for_cluster, take_rows
+from topicfocus.corpus import make_corpus
+from topicfocus.counts import ChunkedCounts, is_dask, is_mapped, take_rows
 from topicfocus.estimators.coding import is_missing, target_columns
 
 #: What `fit` of a model may be given for each document besides X and y.
@@ -56,7 +57,7 @@ class Data:
 
 def rows_of(X: Any, index: np.ndarray) -> Any:
     """Some documents, of counts in parts where they are."""
-    return take_rows(X, index) if isinstance(X, PartedCounts) else _safe_indexing(X, index)
+    return take_rows(X, index) if isinstance(X, ChunkedCounts) else _safe_indexing(X, index)
 
 
 def read_data(X: Any, y: Any, groups: Any, beside: Mapping[str, Any], prefix: str | None) -> Data:
@@ -82,18 +83,14 @@ def read_data(X: Any, y: Any, groups: Any, beside: Mapping[str, Any], prefix: st
 
 
 def _indexable(X: Any) -> Any:
-    """Documents of which some can be taken: as scikit-learn reads them, or counts in parts."""
-    if hasattr(X, "fit_counter"):
-        raise TypeError(
-            "documents are chosen again and again here, which texts of a cluster cannot be. Count "
-            "them first, counts = TokenCounter(...).fit_transform(X), and pass counts and the "
-            "model alone."
-        )
-    if is_for_cluster(X):
+    """Documents of which some can be chosen: as scikit-learn reads them, or counts in chunks."""
+    if is_dask(X):
         from topicfocus.distributed import DaskCounts
 
         return DaskCounts(X)
-    return X if isinstance(X, PartedCounts) else indexable(X)[0]
+    if is_mapped(X):
+        return make_corpus(X, fractions=True).counts
+    return X if isinstance(X, ChunkedCounts) else indexable(X)[0]
 
 
 def plain_targets(y: Any) -> Any:
@@ -128,7 +125,7 @@ def words_of(front: Any, X: Any) -> np.ndarray | None:
     if front is not None:
         names = getattr(front[-1], "get_feature_names_out", None)
         return None if names is None else np.asarray(names(), dtype=object)
-    if isinstance(X, PartedCounts):
+    if isinstance(X, ChunkedCounts):
         words = getattr(X, "vocabulary", None)
         return None if words is None else np.asarray(words, dtype=object)
     columns = getattr(X, "columns", None)

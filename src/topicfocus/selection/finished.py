@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from topicfocus.corpus.parts import PartedCounts
+from topicfocus.counts import ChunkedCounts
 from topicfocus.inference.marks import marks
 from topicfocus.persistence.atomic import replacing
 
@@ -106,7 +106,7 @@ def fingerprint(*things: Any) -> str:
 
 def _feed(digest: Any, value: Any) -> None:
     """Values by what they hold, estimators by their parameters, functions by their names."""
-    if sparse.issparse(value) or isinstance(value, PartedCounts):
+    if sparse.issparse(value) or isinstance(value, ChunkedCounts):
         _feed_counts(digest, value)
         return
     digest.update(type(value).__name__.encode())

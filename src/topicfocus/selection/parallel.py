@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from joblib.parallel import LokyBackend, get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
-from topicfocus.corpus.parts import PartedCounts
+from topicfocus.counts import ChunkedCounts
 from topicfocus.estimators.progress import counting_lines
 from topicfocus.kernels.threads import n_threads
 from topicfocus.selection.helpers import work_together
@@ -107,7 +107,7 @@ def jobs_for(X: Any, n_jobs: int | None) -> int | None:
 
     Such counts cannot be handed to other processes, and two fits would need twice the memory.
     """
-    return 1 if isinstance(X, PartedCounts) else n_jobs
+    return 1 if isinstance(X, ChunkedCounts) else n_jobs
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from topicfocus.corpus.parts import Counts, in_memory, take_columns
+from topicfocus.counts import Counts, in_memory, take_columns
 
 #: Substitutes of a word that are looked for, at most, and their least correlation with it.
 MOST, LEAST_CORRELATION = 5, 0.15

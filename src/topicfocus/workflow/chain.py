@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import PartedCounts, take_rows
+from topicfocus.counts import ChunkedCounts, take_rows
 from topicfocus.estimators.progress import Lines
+from topicfocus.text import ReadError
 from topicfocus.workflow.class_weights import check_class_weight, class_factors, said
 from topicfocus.workflow.copies import say_copies
-from topicfocus.workflow.count import Counted, choose_words
-from topicfocus.workflow.estimate import check_parts, check_size
+from topicfocus.workflow.count import choose_words
 from topicfocus.workflow.fit import (
     Keeping,
     fingerprint_of,
@@ -37,6 +37,7 @@ from topicfocus.workflow.tune import (
     tune_model,
     with_choice,
 )
+from topicfocus.workflow.wording import setting
 
 #: Figures of fewer held-out groups are those of these groups.
 FEW_GROUPS = 5
@@ -70,8 +71,7 @@ def fit_source(
     counted = choose_words(source, train, counting, remarks)
     y, counts = target_values(target), take_rows(counted.counts, train)
     say_gaps(source.columns, train, remarks)
-    scratch = getattr(source.counts, "scratch", None)  # of a store
-    _check_size(counts, target, options, remarks, None if scratch is None else scratch.limit)
+    _check_topics(most_topics(options), len(train))
     store = mark = None
     if keeping is not None:
         settings, mark = fingerprint_of(source, counted, train, options)
@@ -80,7 +80,7 @@ def fit_source(
             return before
         store = keeping.store
         store.open(mark, settings, keeping.resume)
-    held = counts if client is None else _on_cluster(source, counted, train, client, counts)
+    held = counts if client is None else _on_cluster(counts, client)
     mine, partial = source.columns.of(train), None if store is None else store.folder
     factor = class_factors(options.class_weight, target, train, source.columns.weight)
     own = None if factor is None else factor[train]
@@ -95,7 +95,7 @@ def fit_source(
     seconds = time.perf_counter() - began
     model.n_jobs = options.jobs
     more: dict[str, Any] = {"baseline": baseline, "factor": factor}
-    with _comparing(baseline, isinstance(counted.counts, PartedCounts), remarks):
+    with _comparing(baseline, isinstance(counted.counts, ChunkedCounts), remarks):
         judged = judge(model, source, counted, y, parts, options.seed, **more)
     found = check_stability(training, model, options)
     more = {"options": options, "columns": columns, "seconds": seconds}
@@ -121,29 +121,19 @@ def _say_class_weight(options: ModelOptions, target: Any, remarks: Remarks) -> N
         remarks.say(said(options.class_weight))
 
 
-def _check_size(
-    counts: Any, target: Any, options: ModelOptions, remarks: Remarks, limit: int | None
-) -> None:
-    """Whether the fit fits into memory, and how long it may take."""
-    n_classes = 1 if target.classes is None else len(target.classes)
-    largest = replace(options, topics=most_topics(options))
-    sizes = (*counts.shape, counts.nnz, n_classes, largest, remarks)
-    if limit is None and not isinstance(counts, PartedCounts):
-        check_size(*sizes)
-    else:
-        check_parts(*sizes, limit=limit)
+def _check_topics(n_topics: int, n_docs: int) -> None:
+    if n_topics > n_docs:
+        raise ReadError(
+            f"{n_topics:,} topics are more than the {n_docs:,} training documents. Ask for fewer: "
+            f"{setting('topics')}."
+        )
 
 
-def _on_cluster(
-    source: Source, counted: Counted, train: np.ndarray, client: Any, counts: Any
-) -> Any:
-    """The training documents, held by the workers: those that counted them, or read from disk."""
+def _on_cluster(counts: Any, client: Any) -> Any:
+    """The training documents on the workers, which get those that were counted here."""
     from topicfocus.distributed import DaskCounts
 
-    if isinstance(counts, DaskCounts):
-        return counts
-    assert counted.kept is not None
-    return take_rows(DaskCounts(source.counts, client).columns(counted.kept), train)
+    return counts if isinstance(counts, DaskCounts) else DaskCounts(counts, client)
 
 
 def _say_warnings(outcome: Outcome, remarks: Remarks) -> None:

@@ -107,7 +107,7 @@ def fingerprint_of(
 def content_of(counts: Any) -> tuple[np.ndarray, ...]:
     """Arrays that tell counts from others, the same however counts are held.
 
-    So what was begun on a cluster, or with a limit of memory, may be gone on with elsewhere.
+    A fit that was begun on a cluster may be continued elsewhere.
     """
     return (*marks(counts), counts.indptr.astype(np.int64))
 

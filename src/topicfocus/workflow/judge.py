@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import PartedCounts, take_rows
+from topicfocus.counts import ChunkedCounts, take_rows
 from topicfocus.metrics import (
     accuracy,
     auc,
@@ -89,7 +89,7 @@ def judge(
     """
     kind, more = source.target.kind, source.columns
     train, test = parts
-    stored = isinstance(counted.counts, PartedCounts)
+    stored = isinstance(counted.counts, ChunkedCounts)
     if stored:
         mine = predict(model, take_rows(counted.counts, test), more.of(test))
         everyone = mine

@@ -7,8 +7,9 @@ in them waits for nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,10 +38,6 @@ if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
 
 
-#: Memory of the process that talks to a cluster, where none is given.
-CLUSTER_MEMORY = "2GB"
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Job:
     """What `fit_file` was asked for, checked."""
@@ -57,7 +54,7 @@ class _Job:
     fingerprint: str | None
     progress: bool
     baseline: bool
-    memory: int | None = None
+    out_of_core: bool | None = None
     cluster: str | None = None
 
     @property
@@ -87,7 +84,7 @@ def fit_file(
     baseline: bool = True,
     seed: int = 0,
     jobs: int | None = None,
-    memory: int | str | None = None,
+    out_of_core: bool | None = None,
     cluster: str | None = None,
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     counting: CountOptions = CountOptions(),  # noqa: B008 - frozen
@@ -148,12 +145,12 @@ def fit_file(
     seed : int, default=0
     jobs : int, optional
         Threads; all cores by default.
-    memory : int or str, optional
-        How much memory to use at most, such as "2GB": counts are then kept on disk and read in
-        pieces, to the same model (docs/scale.md). By default counts are in memory.
+    out_of_core : bool, optional
+        Keep counts in a temporary folder on disk and read them in chunks (docs/scale.md). By
+        default this is done when the files are large for the memory that is free.
     cluster : str, optional
-        Address of a Dask scheduler, or "local" for processes of this machine: the model is fitted
-        by its workers, to the same result. Counts are on disk, which all workers have to see.
+        Address of a Dask scheduler, or "local" for processes of this machine: its workers read
+        and count the files, which they have to see under the same names, and fit the model.
     reading : ReadOptions, optional
         How the file is read.
     counting : CountOptions, optional
@@ -246,23 +243,19 @@ def fit_file(
         counting=counting,
         folder=_checked_folder(out, resume, overwrite),
         **how,
-        **_beyond_memory(memory, cluster),
+        out_of_core=out_of_core,
+        cluster=_checked_cluster(cluster),
     )
     return _logged(job, log, as_remarks(remarks))
 
 
-def _beyond_memory(memory: int | str | None, cluster: str | None) -> dict[str, Any]:
-    """Limit of memory and cluster of a job, checked before long work."""
-    if memory is None and cluster is None:
-        return {}
+def _checked_cluster(cluster: str | None) -> str | None:
+    """The address of a cluster; an error before long work if Dask is not installed."""
     if cluster is not None:
-        from topicfocus.distributed.cluster import dask
+        from topicfocus.distributed import dask
 
-        dask()  # before long work
-    from topicfocus.workflow.stored import check_memory
-
-    limit = check_memory(CLUSTER_MEMORY if memory is None else memory)
-    return {"memory": limit, "cluster": cluster}
+        dask()
+    return cluster
 
 
 def _paths(path: Any) -> tuple[str, ...]:
@@ -301,17 +294,7 @@ def _fit(job: _Job, remarks: Remarks) -> Outcome:
         else:
             check_free(folder, job.overwrite, job.paths)
     table = _open(job, remarks)  # before anything heavy is imported
-    with _keeping_to(job.memory):
-        return _kept(job, table, remarks, partial, finished)
-
-
-def _keeping_to(memory: int | None) -> AbstractContextManager[None]:
-    """A limit of memory, where one is asked for."""
-    if memory is None:
-        return nullcontext()
-    from topicfocus.workflow.stored import keeping_to
-
-    return keeping_to(memory)
+    return _kept(job, table, remarks, partial, finished)
 
 
 def _kept(
@@ -334,9 +317,13 @@ def _fitted(job: _Job, table: Any, remarks: Remarks, keeping: Any) -> Outcome:
     """The outcome with the settings that repeat it; or that of an earlier call."""
     from topicfocus.workflow.chain import fit_source
 
-    with help_of_another(), _client(job, remarks) as client:
+    with (
+        help_of_another(),
+        _client(job, remarks) as client,
+        _counts_folder(job, client, remarks) as place,
+    ):
         outcome = fit_source(
-            _read(job, table, remarks, client),
+            _read(job, table, remarks, client, place),
             job.options,
             job.counting,
             remarks,
@@ -376,17 +363,36 @@ def _client(job: _Job, remarks: Remarks) -> AbstractContextManager[Any]:
     return connected(job.cluster, job.options.jobs)
 
 
+@contextmanager
+def _counts_folder(job: _Job, client: Any, remarks: Remarks) -> Iterator[Path | None]:
+    """A temporary folder for counts where they may not fit into memory, else None."""
+    from topicfocus.counts import counts_folder_needed
+
+    needed = job.out_of_core
+    if needed is None:
+        needed = client is None and counts_folder_needed(job.paths)
+    if not needed:
+        yield None
+        return
+    beside = None if job.folder is None else job.folder.parent
+    with tempfile.TemporaryDirectory(
+        prefix=".topicfocus-", dir=beside, ignore_cleanup_errors=True
+    ) as place:
+        remarks.say(f"Counts are kept in a temporary folder, {place}.")
+        yield Path(place) / "counts"
+
+
 def _open(job: _Job, remarks: Remarks) -> Any:
     from topicfocus.workflow.read import open_file
 
     return open_file(list(job.paths), job.roles, job.reading, job.counting, remarks)
 
 
-def _read(job: _Job, table: Any, remarks: Remarks, client: Any) -> Any:
+def _read(job: _Job, table: Any, remarks: Remarks, client: Any, place: Path | None) -> Any:
     from topicfocus.estimators.progress import Lines
     from topicfocus.workflow.read import read_source
 
-    how = (job.options.jobs, job.reading, job.memory, client)
+    how = (job.options.jobs, job.reading, place, client)
     with Lines(f"Reading {table.path}", remarks.say):
         source = read_source(table, job.roles, job.counting, remarks, *how)
     return replace(source, given=job.given)
