@@ -15,9 +15,12 @@ import numpy as np
 
 from topicfocus.counts import Counts, Rows, read_rows
 from topicfocus.kernels.products import add_rows, add_words
-from topicfocus.kernels.threads import chunk_bounds, clear, run_chunks
+from topicfocus.kernels.threads import SMALLEST_CHUNK, chunk_bounds, clear, run_chunks
 
 Arrays = tuple[np.ndarray, ...]
+
+#: Nonzeros of a chunk of a product, at least: fewer cost less than handing them to a thread.
+LIGHT_CHUNK = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,8 @@ class Task:
     by_word : bool
         Whether statistics have one row per word: they are cleared and added for every chunk, so
         that there are fewer chunks.
+    light : bool
+        Whether a nonzero count costs a multiplication or two: chunks are then larger.
     """
 
     kernel: Callable[..., None]
@@ -45,6 +50,7 @@ class Task:
     given: Arrays = ()
     changed: Arrays = ()
     by_word: bool = False
+    light: bool = False
 
 
 def zeros(*shapes: int | tuple[int, ...], kind: Callable[..., Any] = tuple) -> Callable[[], Any]:
@@ -70,7 +76,8 @@ def run_pass(
     if hasattr(counts, "run_task"):
         return counts.run_task(task)
     if bounds is None:
-        bounds = chunk_bounds(counts.indptr, counts.shape[1] if task.by_word else 0)
+        least = LIGHT_CHUNK if task.light else SMALLEST_CHUNK
+        bounds = chunk_bounds(counts.indptr, counts.shape[1] if task.by_word else 0, least)
 
     def work(first: int, last: int, total: Any) -> None:
         given = tuple(a[first:last] for a in task.given)
@@ -100,7 +107,7 @@ def dot(counts: Counts, x: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """counts @ x: documents x columns, or a vector of a vector."""
     tall = np.ascontiguousarray(x[:, None] if x.ndim == 1 else x, dtype=np.float64)
     out = np.empty((counts.shape[0], tall.shape[1]))
-    task = Task(kernel=_rows_kernel, make=zeros(0), shared=(tall,), changed=(out,))
+    task = Task(kernel=_rows_kernel, make=zeros(0), shared=(tall,), changed=(out,), light=True)
     run_pass(counts, task, n_jobs)
     return out.reshape(-1) if x.ndim == 1 else out
 
@@ -109,7 +116,7 @@ def transposed_dot(counts: Counts, r: np.ndarray, n_jobs: int | None = None) -> 
     """counts.T @ r: words x columns, or a vector of a vector."""
     tall = np.ascontiguousarray(r[:, None] if r.ndim == 1 else r, dtype=np.float64)
     shape = (counts.shape[1], tall.shape[1])
-    task = Task(kernel=_words_kernel, make=zeros(shape), given=(tall,), by_word=True)
+    task = Task(kernel=_words_kernel, make=zeros(shape), given=(tall,), by_word=True, light=True)
     (out,) = run_pass(counts, task, n_jobs)
     return out.reshape(-1) if r.ndim == 1 else out
 
@@ -120,7 +127,7 @@ def transposed_dots(
     """counts.T @ r and (counts²).T @ of_squares in one pass; both are documents x columns."""
     both = tuple(np.ascontiguousarray(a, dtype=np.float64) for a in (r, of_squares))
     shapes = [(counts.shape[1], a.shape[1]) for a in both]
-    task = Task(kernel=_two_powers, make=zeros(*shapes), given=both, by_word=True)
+    task = Task(kernel=_two_powers, make=zeros(*shapes), given=both, by_word=True, light=True)
     return run_pass(counts, task, n_jobs)
 
 

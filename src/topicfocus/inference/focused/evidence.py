@@ -76,6 +76,7 @@ class Centred:
             shared=(tall, offset),
             given=() if self.root is None else (self.root,),
             by_word=True,
+            light=True,
         )
         sums, total = run_pass(self.matrix, task, self.n_jobs)
         return sums - self.mean * total

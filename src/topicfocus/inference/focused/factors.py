@@ -56,6 +56,7 @@ def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarr
             shared=(x[:, None], share @ x),
             given=(length[:, None], weight[:, None]),
             by_word=True,
+            light=True,
         )
         sums, total = run_pass(words, task, None)
         return scale * (sums[:, 0] - share * total[0])
