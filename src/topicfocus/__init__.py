@@ -30,16 +30,16 @@ _REGISTERING = ("estimators",)
 
 #: Public names of modules that are not estimators.
 _HOMES = {
-    "CountStore": "corpus",
     "TokenCounter": "text",
     "TopicSearchCV": "selection",
     "compare_models": "selection",
+    "open_counts": "counts",
     "stability": "selection",
+    "write_counts": "counts",
 }
 
 __all__ = [
     "LDA",
-    "CountStore",
     "FocusedTopicClassifier",
     "FocusedTopicRegressor",
     "PCSLDAClassifier",
@@ -52,12 +52,14 @@ __all__ = [
     "TopicSearchCV",
     "compare_models",
     "load",
+    "open_counts",
     "save",
     "stability",
+    "write_counts",
 ]
 
 if TYPE_CHECKING:
-    from topicfocus.corpus import CountStore
+    from topicfocus.counts import open_counts, write_counts
     from topicfocus.estimators import (
         LDA,
         FocusedTopicClassifier,

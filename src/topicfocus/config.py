@@ -517,6 +517,13 @@ class _Fitting(ReadOptions, CountOptions):
         metavar="ADDRESS",
         saved=False,
     )
+    out_of_core: bool = option(
+        False,
+        "keep counts in a temporary folder on disk and read them in chunks; without it, this is "
+        "done if the files are large for the memory that is free",
+        group=_MODEL,
+        saved=False,
+    )
     jobs: int | None = jobs_option()
     progress: bool = option(False, "draw a progress bar on a terminal", python_only=True)
 

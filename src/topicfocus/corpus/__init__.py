@@ -1,15 +1,11 @@
 """Documents as a validated sparse matrix of counts."""
 
 from topicfocus.corpus.corpus import Corpus, make_corpus
-from topicfocus.corpus.store import CountStore
-from topicfocus.corpus.store_files import StoreError
 from topicfocus.corpus.validation import FractionWarning, check_feature_count, check_target
 
 __all__ = [
     "Corpus",
-    "CountStore",
     "FractionWarning",
-    "StoreError",
     "check_feature_count",
     "check_target",
     "make_corpus",

@@ -6,19 +6,19 @@ import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topicfocus.corpus.parts import Counts, PartedCounts, pieces, sum_bounds, take_rows
 from topicfocus.corpus.validation import (
     check_counts,
+    check_mapped,
     check_vocabulary,
     column_names,
     read_matrix,
 )
+from topicfocus.counts import ChunkedCounts, Counts, MappedCounts, is_mapped, pieces, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +31,10 @@ class Corpus:
 
     Parameters
     ----------
-    counts : scipy.sparse.csr_array or PartedCounts, of shape (n_docs, n_words)
+    counts : scipy.sparse.csr_array or ChunkedCounts, of shape (n_docs, n_words)
         c_dv, float64 whole numbers > 0; sorted indices, no duplicates, no stored zeros. Indices are
-        int32 unless the matrix is too large for that. Counts that are not in memory are read in
-        parts (`corpus/parts.py`).
+        int32 unless the matrix is too large for that. Counts that are not in memory are read
+        chunk by chunk (`topicfocus/counts.py`).
     vocabulary : tuple of str, or None
         The words of the columns.
 
@@ -64,23 +64,15 @@ class Corpus:
     @cached_property
     def n_tokens(self) -> float:
         """Number of tokens, sum over d and v of c_dv."""
-        if isinstance(self.counts, PartedCounts):
-            return float(self.word_counts.sum())
-        return float(self.counts.data.sum())
+        return float(self.word_counts.sum())
 
     @cached_property
     def word_counts(self) -> NDArray[np.float64]:
         """Tokens of each word, n_v = sum over d of c_dv."""
+        if isinstance(self.counts, ChunkedCounts):
+            return self.counts.word_sums()
         counts = self.counts
-        if isinstance(counts, PartedCounts):
-            return counts.word_sums()
-        # Chunk by chunk, as counts in parts are summed.
-        ends = counts.indptr[sum_bounds(counts.indptr)]
-        total = np.zeros(self.n_words)
-        for a, b in pairwise(ends.tolist()):
-            # The first is added to zeros, which changes nothing.
-            total += np.bincount(counts.indices[a:b], counts.data[a:b], minlength=self.n_words)
-        return total
+        return np.bincount(counts.indices, counts.data, self.n_words).astype(np.float64)
 
     @cached_property
     def doc_lengths(self) -> NDArray[np.float64]:
@@ -170,9 +162,9 @@ def make_corpus(
 
     Parameters
     ----------
-    counts : scipy sparse matrix or array of any format, dense array, list of lists, dataframe, or
-        counts in parts (a store on disk, docs/scale.md)
-        Documents x words. Counts are whole numbers >= 0; documents with no words are allowed.
+    counts : scipy sparse matrix or array of any format, dense array, list of lists or dataframe
+        Documents x words. Counts are whole numbers >= 0; documents with no words are allowed. A
+        CSR matrix whose arrays are memory-mapped is read chunk by chunk (docs/scale.md).
     vocabulary : sequence of str, optional
         The words of the columns. By default the column names of a dataframe, if they are strings.
     name : str, default="X"
@@ -206,8 +198,11 @@ def make_corpus(
     """
     if not tolerance >= 0:
         raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")
-    if isinstance(counts, PartedCounts):  # checked when it was made
-        return _parted_corpus(counts, vocabulary, name, allow_empty)
+    if isinstance(counts, ChunkedCounts):  # checked when it was made
+        return _chunked_corpus(counts, vocabulary, name, allow_empty)
+    if is_mapped(counts):
+        check_mapped(counts, vocabulary, name=name, tolerance=tolerance, fractions=fractions)
+        return _chunked_corpus(MappedCounts.of(counts), vocabulary, name, allow_empty)
     words = column_names(counts) if vocabulary is None else vocabulary
     matrix = read_matrix(counts, name=name)
     if words is not None:
@@ -225,8 +220,8 @@ def _check_words(counts: Counts, name: str, allow_empty: bool) -> None:
         )
 
 
-def _parted_corpus(counts: PartedCounts, vocabulary: Any, name: str, allow_empty: bool) -> Corpus:
-    """Counts in parts, with their own vocabulary where they have one."""
+def _chunked_corpus(counts: ChunkedCounts, vocabulary: Any, name: str, allow_empty: bool) -> Corpus:
+    """Counts that are read in chunks, with their own vocabulary where they have one."""
     words = getattr(counts, "vocabulary", None) if vocabulary is None else vocabulary
     if words is not None:
         words = check_vocabulary(words, counts.shape[1], name=name)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Set
+from functools import partial
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from topicfocus.counts import MappedCounts, chunks, index_dtype
 
 _TEXT_ADVICE = (
     "Turn text into counts first, with sklearn.feature_extraction.text.CountVectorizer or in a "
@@ -110,6 +113,7 @@ def check_counts(
     name: str = "X",
     tolerance: float = 1e-6,
     fractions: bool = False,
+    first_row: int = 0,
 ) -> sparse.csr_array:
     """Check that all numbers are counts: finite, not negative, and whole up to a tolerance.
 
@@ -125,6 +129,8 @@ def check_counts(
         A number c is whole when abs(c - round(c)) <= tolerance.
     fractions : bool, default=False
         Warn about numbers that are not whole instead of raising, and keep them as they are.
+    first_row : int, default=0
+        What messages call the first row.
 
     Returns
     -------
@@ -134,6 +140,7 @@ def check_counts(
     data = matrix.data
     if data.size == 0:
         return matrix
+    where = partial(_where, matrix, vocabulary, first_row)
     finite = np.isfinite(data)
     if not finite.all():
         position = int(np.argmin(finite))
@@ -142,20 +149,18 @@ def check_counts(
             if np.isnan(data[position])
             else ("infinity", "Counts must be finite.")
         )
-        raise ValueError(
-            f"{name} contains {kind} at {_where(matrix, position, vocabulary)}. {advice}"
-        )
+        raise ValueError(f"{name} contains {kind} at {where(position)}. {advice}")
     if data.min() < -tolerance:
         position = int(np.argmax(data < -tolerance))
         raise ValueError(
-            f"Negative values in data passed to {name}: {_where(matrix, position, vocabulary)} is "
+            f"Negative values in data passed to {name}: {where(position)} is "
             f"{data[position]:g}. Counts say how often a word occurs and cannot be negative; pass "
             "them without centring or scaling."
         )
     if data.max() > LARGEST_COUNT:
         position = int(np.argmax(data))
         raise ValueError(
-            f"{name} has a count of {data[position]:g}: {_where(matrix, position, vocabulary)}. "
+            f"{name} has a count of {data[position]:g}: {where(position)}. "
             f"Counts say how often a word occurs and are at most {LARGEST_COUNT:g}."
         )
     rounded = np.rint(data)
@@ -163,7 +168,7 @@ def check_counts(
     if deviation.max() > tolerance:
         position = int(np.argmax(deviation > tolerance))
         message = (
-            f"{name} has counts that are not whole numbers: {_where(matrix, position, vocabulary)} "
+            f"{name} has counts that are not whole numbers: {where(position)} "
             f"is {data[position]:g}. Use CountVectorizer instead of TfidfVectorizer, unscaled."
         )
         if not fractions:
@@ -178,6 +183,47 @@ def check_counts(
     )
     clean.eliminate_zeros()
     return clean
+
+
+def check_mapped(
+    matrix: Any,
+    vocabulary: Any = None,
+    *,
+    name: str = "X",
+    tolerance: float = 1e-6,
+    fractions: bool = False,
+) -> None:
+    """Check a memory-mapped CSR matrix chunk by chunk; unlike others it has to be canonical."""
+    _check_shape(matrix.shape, name)
+    indptr, nnz = np.asarray(matrix.indptr), len(matrix.data)
+    if (
+        indptr[0] != 0
+        or np.any(np.diff(indptr) < 0)
+        or not indptr[-1] == nnz == len(matrix.indices)
+    ):
+        raise ValueError(f"{name} is not a valid csr matrix: its indptr does not match its data.")
+    _as_float(matrix.data[:1], name)
+    words = None if vocabulary is None else check_vocabulary(vocabulary, matrix.shape[1], name=name)
+    counts = MappedCounts.of(matrix)
+    for first, last in chunks(counts):
+        rows = counts.read(first, last)
+        if (
+            len(rows.indices)
+            and not 0 <= rows.indices.min() <= rows.indices.max() < matrix.shape[1]
+        ):
+            raise ValueError(f"{name} is not a valid csr matrix: indices outside its columns.")
+        part = sparse.csr_array(
+            (rows.data, rows.indices, rows.indptr), (last - first, matrix.shape[1])
+        )
+        clean = check_counts(
+            part, words, name=name, tolerance=tolerance, fractions=fractions, first_row=first
+        )
+        if not part.has_canonical_format or clean.nnz < part.nnz:
+            raise ValueError(
+                f"{name} is memory-mapped and has unsorted, repeated or zero entries in rows "
+                f"{first} to {last - 1}. Write it with sorted columns, each once, and without "
+                "zeros (topicfocus.write_counts does)."
+            )
 
 
 def check_target(
@@ -393,14 +439,6 @@ def _raise_not_a_number(values: NDArray[Any], name: str, error: Exception) -> No
     raise TypeError(f"{name} must hold numbers: {error}") from error
 
 
-def index_dtype(largest: int) -> np.dtype:
-    """Type of a sparse matrix's indices: int32 where that is enough.
-
-    Older versions of SciPy keep their own function for this private.
-    """
-    return np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
-
-
 def _with_smallest_indices(matrix: sparse.csr_array) -> sparse.csr_array:
     """Indices of int32 where rows, columns and number of entries allow it, else of int64."""
     dtype = index_dtype(max(matrix.nnz, *matrix.shape))
@@ -410,9 +448,11 @@ def _with_smallest_indices(matrix: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
 
 
-def _where(matrix: sparse.csr_array, position: int, vocabulary: tuple[str, ...] | None) -> str:
+def _where(
+    matrix: sparse.csr_array, vocabulary: tuple[str, ...] | None, first_row: int, position: int
+) -> str:
     """Row, column and word of the entry at a position of ``matrix.data``."""
     row = int(np.searchsorted(matrix.indptr, position, side="right")) - 1
     column = int(matrix.indices[position])
     word = "" if vocabulary is None else f" (word {vocabulary[column]!r})"
-    return f"row {row}, column {column}{word}"
+    return f"row {first_row + row}, column {column}{word}"

@@ -17,12 +17,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topicfocus.corpus import Corpus, make_corpus
-from topicfocus.corpus.parts import is_for_cluster
+from topicfocus.counts import is_dask
 from topicfocus.estimators import effect_methods, mix_methods, word_methods
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.html import topics_html
-from topicfocus.estimators.memory import within_memory
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import RESERVOIR_SIZE, FitOptions, Trainer, in_data_units
 from topicfocus.estimators.usefulness import warn_if_useless, warn_of_empty
@@ -74,7 +73,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """Counts as a Corpus; at fit, remember the columns, later insist on the same ones."""
         if not reset:
             check_is_fitted(self)
-        if is_for_cluster(X):
+        if is_dask(X):
             from topicfocus.distributed import DaskCounts
 
             X = DaskCounts(X)
@@ -135,7 +134,6 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
     # ---- topics ----------------------------------------------------------------------------------
 
-    @within_memory
     def transform(self, X: Any) -> np.ndarray:
         """Topic mixes θ̂ of documents, from their words alone.
 

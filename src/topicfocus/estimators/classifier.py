@@ -13,7 +13,6 @@ from topicfocus.estimators.class_weight import check_batches, class_weighted
 from topicfocus.estimators.coding import as_labels, is_missing, read_classes, target_columns
 from topicfocus.estimators.documents import with_groups
 from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.memory import within_memory
 from topicfocus.estimators.reading import (
     Beside,
     given_validation,
@@ -45,7 +44,6 @@ class TopicClassifier(ClassifierMixin, TopicModel):
     def _targets_of(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         return TargetModel(tuple(read_classes(columns, weight)))
 
-    @within_memory
     def fit(
         self,
         X: Any,
@@ -168,7 +166,6 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         return self._learn(class_weighted(documents, targets, self.class_weight), targets)
 
     @available_if(_one_target)
-    @within_memory
     def decision_function(self, X: Any, covariates: Any = None) -> np.ndarray:
         """f: log odds of the second class of two, else one column a class.
 
@@ -204,7 +201,6 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         predictor = self.fitted_.predictors(documents, n_jobs=self.n_jobs)
         return predictor[:, 0] if predictor.shape[1] == 1 else predictor
 
-    @within_memory
     def predict_proba(self, X: Any, covariates: Any = None) -> np.ndarray | list[np.ndarray]:
         """Probabilities of the classes, in the order of `classes_`; a list for several targets.
 
@@ -237,7 +233,6 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         out = self._probabilities(self._new_documents(X, covariates=covariates))
         return out[0] if len(out) == 1 else out
 
-    @within_memory
     def predict(self, X: Any, covariates: Any = None) -> np.ndarray:
         """The likeliest class of each document.
 
@@ -277,7 +272,6 @@ class TopicClassifier(ClassifierMixin, TopicModel):
             chosen = [c.astype(object) for c in chosen]
         return np.column_stack(chosen)
 
-    @within_memory
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Accuracy over the documents whose classes are known (the mean over several targets).
 

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from topicfocus.corpus.parts import pieces
+from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import PartedCounts, in_memory, pieces
+from topicfocus.counts import ChunkedCounts, in_memory, pieces
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.contrasts import against_rest, contrast, log_odds, shared_out
@@ -165,9 +165,9 @@ def explain(
 ) -> Explanation:
     """The explanation of documents by a fitted model; words are numbers unless they have names.
 
-    Counts in parts are explained a piece at a time: only the explanation itself grows.
+    Counts that are not in memory are explained chunk by chunk.
     """
-    if isinstance(documents.corpus.counts, PartedCounts):
+    if isinstance(documents.corpus.counts, ChunkedCounts):
         return _in_pieces(fitted, documents, word_names, n_jobs)
     state = fitted.state
     corpus = fitted.seen(documents.corpus)
@@ -209,9 +209,9 @@ def explain(
 def _in_pieces(
     fitted: Fitted, documents: Documents, word_names: Any, n_jobs: int | None
 ) -> Explanation:
-    """The pieces put together; an error at the first one if all of them would take too much."""
+    """The explanations of all chunks, one after the other."""
     counts, vocabulary = documents.corpus.counts, documents.corpus.vocabulary
-    assert isinstance(counts, PartedCounts)
+    assert isinstance(counts, ChunkedCounts)
     beside = (documents.target, documents.weight, documents.offset, documents.covariates)
     found: list[Explanation] = []
     for a, b, part in pieces(counts):
@@ -219,14 +219,6 @@ def _in_pieces(
         found.append(
             explain(fitted, Documents(Corpus(part, vocabulary), *mine), word_names, n_jobs)
         )
-        need = found[0].nbytes / max(len(found[0]), 1) * counts.shape[0]
-        if need > counts.most_memory:
-            raise ValueError(
-                f"the explanation of all {counts.shape[0]:,} documents takes some "
-                f"{need / 1e6:,.0f} MB, and at most {counts.most_memory / 1e6:,.0f} MB may be "
-                "used. Explain one block after the other: for block in X.blocks(): "
-                "model.explain(block)."
-            )
     return joined(found)
 
 

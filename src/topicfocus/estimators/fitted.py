@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus, make_corpus
-from topicfocus.corpus.parts import pieces
+from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents, read_covariates
 from topicfocus.estimators.targets import TargetModel, TargetPart
 from topicfocus.inference.composition import composition, context_counts, topic_tokens

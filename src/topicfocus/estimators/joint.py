@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.memory import within_memory
 from topicfocus.estimators.parameters import check_count
 from topicfocus.inference.joint.bounds import NEGATIVE, bound_terms
 from topicfocus.inference.joint.likelihood import exact_log_likelihood, importance_log_likelihood
@@ -27,7 +26,6 @@ class JointTopicModel(TopicModel):
 
     converged_ = FittedAttribute(lambda f: f.converged, "Whether the stopping rule was met.")
 
-    @within_memory
     def elbo(
         self, X: Any, y: Any = None, *, per_document: bool = False, **extras: Any
     ) -> dict[str, Any]:

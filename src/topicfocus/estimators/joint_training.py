@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import PartedCounts
+from topicfocus.counts import ChunkedCounts
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.parameters import check_choice, check_count, check_positive, check_prior
@@ -151,7 +151,7 @@ class JointTrainer:
 
     def _check_held(self, documents: Documents) -> None:
         """The paper's algorithm has numbers of every word of every document in memory."""
-        if self.name == "gradient" and isinstance(documents.corpus.counts, PartedCounts):
+        if self.name == "gradient" and isinstance(documents.corpus.counts, ChunkedCounts):
             raise ValueError(
                 'solver="gradient" keeps numbers for every word of every document in memory, so X '
                 'has to be a matrix in memory: use solver="coordinate" or "stochastic", or '

@@ -7,7 +7,6 @@ from typing import Any
 from topicfocus.estimators.documents import Documents, read_weight
 from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer
-from topicfocus.estimators.memory import within_memory
 
 
 class LDA(JointTopicModel):
@@ -90,7 +89,6 @@ class LDA(JointTopicModel):
     def _trainer(self, n_words: int) -> JointTrainer:
         return joint_trainer(self, {"selects": False})
 
-    @within_memory
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
         """Learn topics from counts.
 
@@ -156,7 +154,6 @@ class LDA(JointTopicModel):
             self._check_stream()
         return self._learn(documents.that_count(allow_empty=True), None)
 
-    @within_memory
     def score(self, X: Any, y: Any = None) -> float:
         """The bound on log p(w), summed over the documents.
 

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.memory import within_memory
-
 if TYPE_CHECKING:
     from topicfocus.estimators.base import TopicModel
 
 
-@within_memory
 def topic_tokens(self: TopicModel, X: Any) -> np.ndarray:
     """How many of a document's relevant tokens each topic explains.
 
@@ -50,7 +47,6 @@ def topic_tokens(self: TopicModel, X: Any) -> np.ndarray:
     return self.fitted_.tokens(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
 
-@within_memory
 def composition(self: TopicModel, X: Any) -> np.ndarray:
     """What documents are made of: the share of each topic in their relevant tokens.
 
@@ -87,7 +83,6 @@ def composition(self: TopicModel, X: Any) -> np.ndarray:
     return self.fitted_.composition(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
 
-@within_memory
 def relevant_words(self: TopicModel, X: Any) -> np.ndarray:
     """How many different words of each document the topics contain.
 

@@ -20,7 +20,6 @@ from topicfocus.estimators.coding import (
 )
 from topicfocus.estimators.documents import with_groups
 from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.memory import within_memory
 from topicfocus.estimators.parameters import check_flag
 from topicfocus.estimators.reading import (
     Beside,
@@ -63,7 +62,6 @@ class TopicRegressor(RegressorMixin, TopicModel):
             return targets
         return targets.in_standard_units(columns, weight)
 
-    @within_memory
     def fit(
         self,
         X: Any,
@@ -184,7 +182,6 @@ class TopicRegressor(RegressorMixin, TopicModel):
         beside = Beside(sample_weight=sample_weight, exposure=exposure, covariates=covariates)
         return self._learn(*read_batch(corpus, y, known, first_targets, beside))
 
-    @within_memory
     def predict(
         self, X: Any, return_std: bool = False, exposure: Any = None, covariates: Any = None
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
@@ -233,7 +230,6 @@ class TopicRegressor(RegressorMixin, TopicModel):
         std = np.sqrt(targets.variance(family, predictor, spread))
         return (mean[:, 0], std[:, 0]) if one else (mean, std)
 
-    @within_memory
     def predict_interval(
         self, X: Any, coverage: float = 0.8, exposure: Any = None, covariates: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -287,7 +283,6 @@ class TopicRegressor(RegressorMixin, TopicModel):
         return low, high
 
     @available_if(_one_rating)
-    @within_memory
     def predict_proba(self, X: Any, covariates: Any = None) -> np.ndarray:
         """Probabilities of the levels of an ordinal target, in the order of `levels_`.
 
@@ -321,7 +316,6 @@ class TopicRegressor(RegressorMixin, TopicModel):
         """
         return self._probabilities(self._new_documents(X, covariates=covariates))[0]
 
-    @within_memory
     def score(
         self,
         X: Any,

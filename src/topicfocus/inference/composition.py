@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import Rows, sum_bounds
+from topicfocus.counts import Rows
 from topicfocus.inference.contributions import document_blocks
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState
@@ -27,7 +27,7 @@ def topic_tokens(corpus: Corpus, state: ModelState, mixes: np.ndarray) -> np.nda
     words = mix_weights(state).table
     out = np.zeros((corpus.n_docs, state.n_topics))
     task = Task(kernel=_tokens, make=zeros(0), shared=tuple(words), given=(mixes,), changed=(out,))
-    run_pass(corpus.counts, task, sum_bounds(corpus.counts.indptr), None)
+    run_pass(corpus.counts, task, None)
     return out
 
 
@@ -75,8 +75,9 @@ def context_counts(
         make=zeros((corpus.n_words, state.n_topics)),
         shared=(tuple(words), roots),
         given=(mixes, tokens, np.ascontiguousarray(weight, dtype=np.float64)),
+        by_word=True,
     )
-    (out,) = run_pass(corpus.counts, task, sum_bounds(corpus.counts.indptr), None)
+    (out,) = run_pass(corpus.counts, task, None)
     return out
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import in_memory
+from topicfocus.counts import in_memory
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
 

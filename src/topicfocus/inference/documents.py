@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topicfocus.corpus.parts import Rows
+from topicfocus.counts import Rows
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.local import LocalCorpus
 

@@ -1,4 +1,4 @@
-"""Numbers that tell documents from others by their counts, however these are held."""
+"""Row hashes of a count matrix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import Counts, Rows, sum_bounds
+from topicfocus.counts import Counts, Rows
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 
 
@@ -16,7 +16,7 @@ def marks(counts: Counts) -> list[np.ndarray]:
     out = [np.empty((counts.shape[0], 1), dtype=np.uint64) for _ in range(2)]
     keys = [rng.integers(2**64, size=counts.shape[1], dtype=np.uint64) for _ in range(2)]
     task = Task(kernel=_marks, make=zeros(0), shared=tuple(keys), changed=tuple(out))
-    run_pass(counts, task, sum_bounds(counts.indptr), 1)
+    run_pass(counts, task, 1)
     return [mark[:, 0] for mark in out]
 
 

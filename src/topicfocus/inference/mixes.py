@@ -6,13 +6,12 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import Rows, document_table, in_memory
+from topicfocus.counts import Rows, in_memory
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState
 from topicfocus.inference.words import mix_weights
 from topicfocus.kernels.constrained import map_documents, predictor_variances
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.threads import chunk_bounds
 
 #: Counts of changed documents in memory at a time.
 _CHANGED_COUNTS = 4_000_000
@@ -37,10 +36,11 @@ def topic_mixes(
     # kernels would be compiled a second time.
     prior = np.array(state.doc_topic_prior)
     counts = corpus.counts
-    theta = document_table(counts, len(prior), prior / prior.sum() if start is None else start)
+    theta = np.empty((corpus.n_docs, len(prior)))
+    theta[:] = prior / prior.sum() if start is None else start
     budget = LocalBudget(int(max_steps), float(tolerance))
     task = Task(kernel=_map, make=zeros(0), shared=(weights.table, prior, budget), changed=(theta,))
-    run_pass(counts, task, chunk_bounds(counts.indptr, 0), n_jobs)
+    run_pass(counts, task, n_jobs)
     return theta
 
 
@@ -67,12 +67,13 @@ def predictor_variance(
         given=(mixes,),
         changed=(out,),
     )
-    run_pass(counts, task, chunk_bounds(counts.indptr, 0), n_jobs)
+    run_pass(counts, task, n_jobs)
     return out
 
 
 def _variances(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
-    predictor_variances(0, rows.n_docs, rows, *shared, given[0], changed[0])
+    words, prior, coef = shared
+    predictor_variances(0, rows.n_docs, rows, words, prior, coef, given[0], changed[0])
 
 
 def first_occurrence(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import stacked
+from topicfocus.counts import stacked
 from topicfocus.inference.passes import transposed_dot
 
 Bound = Literal["paper", "tight"]

@@ -45,7 +45,7 @@ def exact_kernel(function: Callable) -> Callable:
 
 def helper(function: Callable) -> Callable:
     """Compile a module-level function that only kernels and helpers call."""
-    return njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+    return njit(**_OPTIONS | {"no_cpython_wrapper": True})(function)
 
 
 def inlined(function: Callable) -> Callable:

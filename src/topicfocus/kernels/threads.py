@@ -20,8 +20,8 @@ import numpy as np
 
 #: More chunks than this bring nothing on the machines we know, and each needs its own statistics.
 MOST_CHUNKS = 16
-#: From so many nonzeros on there are more, so that a large cluster has enough to hand out.
-_HUGE = 1 << 28
+#: From so many nonzeros on there are more: a chunk of counts in files is read into memory.
+_HUGE = 1 << 26
 #: A chunk is worth handing to a thread from about this many nonzero counts.
 SMALLEST_CHUNK = 8192
 #: From so many nonzeros for every word, the statistics of one more chunk cost nothing beside it.
@@ -64,18 +64,18 @@ def _cores() -> int:
     return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
 
 
-def chunk_bounds(indptr: np.ndarray, n_words: int) -> np.ndarray:
+def chunk_bounds(indptr: np.ndarray, n_words: int, least: int = SMALLEST_CHUNK) -> np.ndarray:
     """Document numbers at which chunks begin and end: equal shares of nonzero counts.
 
-    Depends on the data alone. A chunk has at least as many nonzeros as there are words, so that
-    clearing and adding its statistics never costs more than computing them; more than half of
-    `MOST_CHUNKS` are made only where that cost is nothing beside the documents, and more than all
-    of them of corpora that are a matter for many machines. Their number is a power of two: equal
-    work for 2, 4, 8 or 16 threads.
+    Depends on the data alone. A chunk has at least `least` nonzeros, and at least as many as there
+    are words, so that clearing and adding its statistics never costs more than computing them. More
+    than half of `MOST_CHUNKS` are made only where that cost is nothing beside the documents, and
+    more than all of them for very large corpora. Their number is a power of two: equal work for 2,
+    4, 8 or 16 threads.
     """
     nonzeros = int(indptr[-1] - indptr[0])
     n_docs = len(indptr) - 1
-    wanted = nonzeros // max(SMALLEST_CHUNK, n_words)
+    wanted = nonzeros // max(least, n_words)
     most = MOST_CHUNKS if nonzeros >= _MANY * n_words else MOST_CHUNKS // 2
     most <<= min((nonzeros // max(_HUGE, _MANY * n_words)).bit_length(), 6)
     chunks = 1 << (max(min(wanted, most, n_docs), 1).bit_length() - 1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from topicfocus.corpus import check_target, make_corpus
-from topicfocus.corpus.parts import pieces
+from topicfocus.counts import pieces
 from topicfocus.metrics.topics import read_topics, top_words
 
 #: Documents' worth of shrinkage of a word's mean target towards the overall mean.

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from topicfocus.corpus import make_corpus
-from topicfocus.corpus.parts import in_memory, take_columns
+from topicfocus.counts import in_memory, take_columns
 from topicfocus.metrics.pair_scores import score
 from topicfocus.metrics.topics import read_topics, top_words
 from topicfocus.metrics.windows import read_vocabulary, read_window, topic_windows

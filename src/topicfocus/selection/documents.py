@@ -13,7 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples
 
-from topicfocus.corpus.parts import PartedCounts, is_for_cluster, take_rows
+from topicfocus.corpus import make_corpus
+from topicfocus.counts import ChunkedCounts, is_dask, is_mapped, take_rows
 from topicfocus.estimators.coding import is_missing, target_columns
 
 #: Arrays with one row per document that `fit` of a model takes besides X and y.
@@ -35,7 +36,7 @@ class Data:
 
     def rows(self, index: np.ndarray) -> Data:
         """Some of the documents."""
-        take = take_rows if isinstance(self.X, PartedCounts) else _safe_indexing
+        take = take_rows if isinstance(self.X, ChunkedCounts) else _safe_indexing
         return Data(
             X=take(self.X, index),
             y=None if self.y is None else _safe_indexing(self.y, index),
@@ -77,18 +78,14 @@ def read_data(X: Any, y: Any, groups: Any, arrays: Mapping[str, Any], step: str 
 
 
 def _indexable(X: Any) -> Any:
-    """Documents of which rows can be taken."""
-    if hasattr(X, "fit_counter"):
-        raise TypeError(
-            "cross-validation takes rows of X, which is not possible for texts on a cluster. Count "
-            "them first, counts = TokenCounter(...).fit_transform(X), and pass counts and the "
-            "model alone."
-        )
-    if is_for_cluster(X):
+    """Documents of which some can be chosen: as scikit-learn reads them, or counts in chunks."""
+    if is_dask(X):
         from topicfocus.distributed import DaskCounts
 
         return DaskCounts(X)
-    return X if isinstance(X, PartedCounts) else indexable(X)[0]
+    if is_mapped(X):
+        return make_corpus(X, fractions=True).counts
+    return X if isinstance(X, ChunkedCounts) else indexable(X)[0]
 
 
 def plain_targets(y: Any) -> Any:
@@ -155,7 +152,7 @@ def column_names(front: Any, X: Any) -> np.ndarray | None:
     if front is not None:
         names = getattr(front[-1], "get_feature_names_out", None)
         return None if names is None else np.asarray(names(), dtype=object)
-    names = getattr(X, "vocabulary" if isinstance(X, PartedCounts) else "columns", None)
+    names = getattr(X, "vocabulary" if isinstance(X, ChunkedCounts) else "columns", None)
     return None if names is None else np.asarray([str(name) for name in names], dtype=object)
 
 

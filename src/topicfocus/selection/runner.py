@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from topicfocus import __version__
-from topicfocus.corpus.parts import PartedCounts
+from topicfocus.counts import ChunkedCounts
 from topicfocus.estimators.progress import show_progress
 from topicfocus.inference.marks import marks
 from topicfocus.kernels.threads import n_threads
@@ -42,7 +42,7 @@ def n_processes(data: Data, n_fits: int, n_jobs: int | None) -> int:
     With one process, each fit runs on as many threads as the model asks for.
     """
     most = min(n_threads(n_jobs), n_fits)
-    if isinstance(data.X, PartedCounts) or n_fits * _size(data.X) < WORTH_PROCESSES:
+    if isinstance(data.X, ChunkedCounts) or n_fits * _size(data.X) < WORTH_PROCESSES:
         return 1
     return most
 
@@ -183,7 +183,7 @@ def _hashable(value: Any) -> Any:
     """Counts by their rows, estimators by their parameters, functions by their names."""
     if isinstance(value, Data):
         return [_hashable(part) for part in (value.X, value.y, value.groups, value.arrays)]
-    if sparse.issparse(value) or isinstance(value, PartedCounts):
+    if sparse.issparse(value) or isinstance(value, ChunkedCounts):
         rows = sparse.csr_array(value) if sparse.issparse(value) else value
         return [tuple(rows.shape), rows.indptr.astype(np.int64), *marks(rows)]
     if isinstance(value, dict):

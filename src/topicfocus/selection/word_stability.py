@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from topicfocus.corpus.parts import Counts, in_memory, take_columns
+from topicfocus.counts import Counts, in_memory, take_columns
 
 #: At most so many substitutes per word, and their least correlation with it.
 MOST, LEAST_CORRELATION = 5, 0.15

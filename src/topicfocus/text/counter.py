@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from topicfocus.corpus.scratch import INTERPRETER, parse_memory
+from topicfocus.counts import is_dask
 from topicfocus.text import counting, listed
 from topicfocus.text.buffers import Texts, text_chunks
 from topicfocus.text.counter_parameters import (
@@ -22,13 +24,11 @@ from topicfocus.text.counter_parameters import (
     check_separator,
     read_orders,
     read_stop_words,
-    texts_elsewhere,
     warn_of_stop_words,
 )
-from topicfocus.text.counting import Countable, Tally, TokenRule
+from topicfocus.text.counting import Countable, Pairs, Tally, TokenRule
 from topicfocus.text.listed import ListedTally
 from topicfocus.text.spans import token_spans
-from topicfocus.text.stored import WaitingPairs, waiting_pairs, write_pairs
 from topicfocus.text.vocabulary import chosen_terms, given_vocabulary
 
 
@@ -146,33 +146,43 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit(["good film", "bad film"]).get_feature_names_out().tolist()
         ['bad', 'film', 'good']
         """
-        elsewhere = texts_elsewhere(X)
-        if elsewhere is not None:
-            elsewhere.fit_counter(self)
+        rule = self._checked_rule()
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+        elif is_dask(X):
+            self._on_cluster(X, learn=True)
         else:
-            self._fit(X, keep_pairs=False)
+            self._choose(self._learn(X, rule))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> sparse.csr_array:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, folder: str | os.PathLike[str] | None = None
+    ) -> sparse.csr_array:
         """Learn the vocabulary and count, in one pass over the texts.
 
         Parameters
         ----------
         X : iterable
             Strings or bytes: a list, an array, a series, an Arrow column, a generator; or an
-            iterator of blocks of these, or what `read_table` returns.
+            iterator of blocks of these, or what `read_table` returns. A dask bag, or a column of a
+            dask dataframe, is counted by the workers of the current client.
         y : ignored
-        **fit_params : ignored
+        folder : path-like, optional
+            A new folder that the counts are written to, for more texts than memory holds. It
+            appears when all is counted; `topicfocus.open_counts` opens it again.
 
         Returns
         -------
         scipy.sparse.csr_array of shape (n_documents, n_terms)
-            Canonical: sorted indices, no zeros.
+            Canonical: sorted indices, no zeros. With `folder` its arrays are memory-mapped. Of a
+            collection of Dask, `topicfocus.distributed.DaskCounts`.
 
         Raises
         ------
         ValueError
             If a parameter is out of its range, or no word is left.
+        OSError
+            If the folder exists already or cannot be written.
 
         Examples
         --------
@@ -180,8 +190,19 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit_transform(["good film", "bad film"]).shape
         (2, 3)
         """
-        elsewhere = texts_elsewhere(X)
-        return self._fit(X, keep_pairs=True) if elsewhere is None else elsewhere.fit_counter(self)
+        rule = self._checked_rule()
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+        if is_dask(X):
+            return self._on_cluster(X, learn=self.vocabulary is None)
+        if folder is not None:
+            return self._to_folder(X, rule, Path(folder))
+        if self.vocabulary is not None:
+            return self._count_known(X, rule)
+        tally = self._learn(X, rule, [])
+        column = self._choose(tally)
+        n_terms = len(self.vocabulary_)
+        return counting.to_csr(tally.pairs, column, n_terms, self.dtype, self.n_jobs)
 
     def transform(self, X: Any) -> sparse.csr_array:
         """Count the known terms of documents; others are left out.
@@ -214,8 +235,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                     "This TokenCounter has no vocabulary yet. Call fit, or give it one."
                 )
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        elsewhere = texts_elsewhere(X)
-        return self._count_known(X, rule) if elsewhere is None else elsewhere.count_known(self)
+        return self._on_cluster(X, learn=False) if is_dask(X) else self._count_known(X, rule)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, in the order of the columns.
@@ -267,74 +287,21 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             return listed.code_spans(text, self.separator)
         return token_spans(text, rule, self.tokenizer)
 
-    def fit_store(
-        self, X: Any, folder: Any, *, memory: int | str | None = None, **about: Any
-    ) -> TokenCounter:
-        """Learn the vocabulary and count into a store on disk, for more texts than memory holds.
-
-        What `fit_transform` would return is then in the store, which `topicfocus.CountStore` opens.
-
-        Parameters
-        ----------
-        X : iterable
-            As for fit_transform, read once.
-        folder : path-like
-            Where the store is to be. It appears when it is whole.
-        memory : int or str, optional
-            Bytes that the process may take, as for CountStore; different words beyond it are an
-            error.
-        **about
-            What the store is to say of itself: numbers, strings, lists and dicts of these.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        StoreError
-            If the disk is full, or the folder cannot be written.
-        ValueError
-            If there are more different words than ``memory`` holds.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from topicfocus import CountStore, TokenCounter
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = TokenCounter(min_df=1).fit_store(["good film", "bad film"], f"{folder}/counts")
-        ...     CountStore(f"{folder}/counts").vocabulary
-        ('bad', 'film', 'good')
-        """
-        rule, place = self._checked_rule(), Path(folder)
+    def _to_folder(self, X: Any, rule: TokenRule, folder: Path) -> sparse.csr_array:
         if self.vocabulary is not None:
-            self.vocabulary_ = given_vocabulary(self.vocabulary)
-            terms = self._listed_terms(rule)
-            if terms is None:
-                column, pairs = counting.known_pairs(
-                    self._chunks(X), rule, self._terms(), self.n_jobs
-                )
-            else:
-                column, pairs = listed.known_listed(self._chunks(X), terms, self._terms())
-            write_pairs(pairs, column, self._terms(), place, about)
-            return self
-        room = None if memory is None else (parse_memory(memory) - INTERPRETER) // 2
-        with waiting_pairs(place.parent, room) as waiting:
-            column = self._choose(self._learn(X, rule, True, waiting))
-            write_pairs(waiting, column, self._terms(), place, about)
-        return self
+            column, pairs = self._known_pairs(X, rule)
+            return counting.to_folder(pairs, column, self._terms(), folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # Which terms are frequent enough is known at the end: until then pairs wait in a file.
+        with tempfile.TemporaryFile(dir=folder.parent) as stream:
+            tally = self._learn(X, rule, counting.PairsFile(stream))
+            column = self._choose(tally)
+            return counting.to_folder(tally.pairs, column, self._terms(), folder)
 
-    def _fit(self, X: Any, keep_pairs: bool) -> Any:
-        rule = self._checked_rule()
-        if self.vocabulary is not None:
-            self.vocabulary_ = given_vocabulary(self.vocabulary)
-            return self._count_known(X, rule) if keep_pairs else None
-        tally = self._learn(X, rule, keep_pairs)
-        column = self._choose(tally)
-        if keep_pairs:
-            n_terms = len(self.vocabulary_)
-            return counting.to_csr(tally.pairs, column, n_terms, self.dtype, self.n_jobs)
-        return None
+    def _on_cluster(self, X: Any, learn: bool) -> Any:
+        from topicfocus.distributed import count_texts
+
+        return count_texts(self, X, learn)
 
     def _checked_rule(self) -> TokenRule:
         rule = self.rule()
@@ -346,22 +313,17 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             check_count("max_features", self.max_features)
         return rule
 
-    def _learn(
-        self, X: Any, rule: TokenRule, keep_pairs: bool, waiting: WaitingPairs | None = None
-    ) -> Tally | ListedTally:
-        """Everything counted; pairs are appended to `waiting` where it is given."""
-        tally = self._tally(X, rule, keep_pairs, waiting)
+    def _learn(self, X: Any, rule: TokenRule, pairs: Any = None) -> Tally | ListedTally:
+        """Everything counted; the pairs of documents are appended to `pairs`."""
+        tally = self._tally(X, rule, pairs)
         self._check_any(tally)
         return tally
 
-    def _tally(
-        self, X: Any, rule: TokenRule, keep_pairs: bool, waiting: WaitingPairs | None = None
-    ) -> Tally | ListedTally:
+    def _tally(self, X: Any, rule: TokenRule, pairs: Any) -> Tally | ListedTally:
         terms = self._listed_terms(rule)
-        how: dict[str, Any] = {"keep_pairs": keep_pairs, "waiting": waiting}
         if terms is None:
-            return counting.learn(self._chunks(X), rule, self.n_jobs, **how)
-        return listed.learn_listed(self._chunks(X), terms, **how)
+            return counting.learn(self._chunks(X), rule, self.n_jobs, pairs=pairs)
+        return listed.learn_listed(self._chunks(X), terms, pairs=pairs)
 
     def _check_any(self, tally: Countable) -> None:
         if not tally.document_frequency.any():
@@ -380,10 +342,15 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         return listed.listed_terms(rule, self.separator, self.tokenizer)
 
     def _count_known(self, X: Any, rule: TokenRule) -> sparse.csr_array:
+        column, pairs = self._known_pairs(X, rule)
+        n_terms = len(self.vocabulary_)
+        return counting.to_csr(list(pairs), column, n_terms, self.dtype, self.n_jobs)
+
+    def _known_pairs(self, X: Any, rule: TokenRule) -> tuple[NDArray[np.int64], Iterator[Pairs]]:
         chunks, terms = self._chunks(X), self._listed_terms(rule)
         if terms is not None:
-            return listed.count_listed(chunks, terms, self._terms(), self.dtype, self.n_jobs)
-        return counting.count_known(chunks, rule, self._terms(), self.dtype, self.n_jobs)
+            return listed.known_listed(chunks, terms, self._terms())
+        return counting.known_pairs(chunks, rule, self._terms(), self.n_jobs)
 
     def _chunks(self, X: Any) -> Iterator[Texts]:
         return text_chunks(X, encoding=self.encoding, decode_error=self.decode_error)
@@ -421,3 +388,14 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = self.vocabulary is None
         return tags
+
+
+def tally_of(counter: TokenCounter, texts: Any) -> Tally | ListedTally:
+    """Everything counted in some of the documents, for a vocabulary that is chosen by all."""
+    return counter._tally(texts, counter.rule(), [])
+
+
+def choose_terms(counter: TokenCounter, tally: Countable) -> None:
+    """Fit a counter to what was counted in all documents."""
+    counter._check_any(tally)
+    counter._choose(tally)

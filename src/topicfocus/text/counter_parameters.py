@@ -91,15 +91,3 @@ def read_stop_words(stop_words: Any, english: Iterable[str]) -> tuple[str, ...]:
         if not isinstance(word, str):
             raise TypeError(f"stop_words must hold strings, but one is {word!r}.")
     return words
-
-
-def texts_elsewhere(X: Any) -> Any:
-    """Texts that others hold and count (`distributed.DaskTexts`); None for texts that are here."""
-    if hasattr(X, "fit_counter"):
-        return X
-    if type(X).__module__.partition(".")[0] == "dask":
-        raise TypeError(
-            f"X is a {type(X).__name__} of dask: let its workers count, "
-            "topicfocus.distributed.DaskTexts(X), or bring the texts here, X.compute()."
-        )
-    return None

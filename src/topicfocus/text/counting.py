@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from topicfocus.counts import Rows, counts_writer, open_counts
 from topicfocus.kernels import tokens
 from topicfocus.kernels.count_rows import fill_rows, kept_lengths
 from topicfocus.kernels.threads import map_in_order
@@ -57,6 +58,24 @@ class Pairs(NamedTuple):
         return cls(ids, counts.astype(np.uint8) if fit else counts, lengths)
 
 
+class PairsFile:
+    """Pairs in a file until the last document is read: used like a list of them."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._n = stream, 0
+
+    def append(self, pairs: Pairs) -> None:
+        """The pairs of one more chunk."""
+        for array in pairs:
+            np.save(self._stream, array, allow_pickle=False)
+        self._n += 1
+
+    def __iter__(self) -> Iterator[Pairs]:
+        self._stream.seek(0)
+        for _ in range(self._n):
+            yield Pairs(*(np.load(self._stream, allow_pickle=False) for _ in range(3)))
+
+
 @dataclass
 class Tally:
     """Everything counted: all words and n-grams, how often, and the pairs of the documents."""
@@ -64,7 +83,7 @@ class Tally:
     words: Words
     document_frequency: NDArray[np.int64]
     frequency: NDArray[np.int64]
-    pairs: list[Pairs]
+    pairs: Any
     n_docs: int
     n_stop: int
 
@@ -139,10 +158,9 @@ def learn(
     rule: TokenRule,
     n_jobs: int | None,
     *,
-    keep_pairs: bool = True,
-    waiting: Any = None,
+    pairs: Any = None,
 ) -> Tally:
-    """Count every word and n-gram there is; pairs are appended to `waiting`, or to a new list."""
+    """Count every word and n-gram there is; the pairs of the documents are appended to `pairs`."""
     seed, n_stop = stop_table(rule)
     total = copy_words(seed)
 
@@ -151,30 +169,16 @@ def learn(
 
     document_frequency = np.zeros(1024, dtype=np.int64)
     frequency = np.zeros(1024, dtype=np.int64)
-    pairs, n_docs = [] if waiting is None else waiting, 0
+    n_docs = 0
     for part in map_in_order(work, chunks, n_jobs):
         total, document_frequency, frequency = tokens.merge(
             total, document_frequency, frequency, part
         )
         n_docs += len(part.lengths)
-        if waiting is not None:
-            waiting.check_words(int(total.sizes[0]), sum(table.nbytes for table in total))
-        if keep_pairs:
+        if pairs is not None:
             pairs.append(Pairs.of(part))
     n = int(total.sizes[0])
     return Tally(total, document_frequency[:n], frequency[:n], pairs, n_docs, n_stop)
-
-
-def count_known(
-    chunks: Iterable[Texts],
-    rule: TokenRule,
-    vocabulary: Sequence[str],
-    dtype: DTypeLike,
-    n_jobs: int | None,
-) -> sparse.csr_array:
-    """Counts of the terms of a vocabulary, in its order; all others are left out."""
-    column, pairs = known_pairs(chunks, rule, vocabulary, n_jobs)
-    return to_csr(list(pairs), column, len(vocabulary), dtype, n_jobs)
 
 
 def known_pairs(
@@ -272,3 +276,24 @@ def to_csr(
     )
     matrix.has_canonical_format = True  # sorted, no duplicates: fill_rows sees to it
     return matrix
+
+
+def rows_of_pairs(part: Pairs, column: NDArray[np.int64], n_columns: int) -> Rows:
+    """The documents of a chunk with the counts of terms that have a column."""
+    kept = kept_lengths(part.ids, part.lengths, column)
+    indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+    indices = np.empty(int(indptr[-1]), dtype=np.int32)
+    values = np.empty(int(indptr[-1]))
+    fill_rows(*part, column, n_columns, indptr, indices, values)
+    return Rows(indptr, indices, values)
+
+
+def to_folder(
+    pairs: Iterable[Pairs], column: NDArray[np.int64], terms: Sequence[str], folder: Any
+) -> sparse.csr_array:
+    """The pairs that have a column as memory-mapped counts in a new folder."""
+    with counts_writer(folder) as writer:
+        for part in pairs:
+            writer.add(rows_of_pairs(part, column, len(terms)), len(terms))
+        writer.finish(terms)
+    return open_counts(folder)[0]

@@ -1,6 +1,6 @@
 """Counting tokens that Python makes: codes between separators, or those of a user's function.
 
-`counting.learn` and `counting.count_known`, for documents that are lists of tokens already.
+`counting.learn` and `counting.known_pairs`, for documents that are lists of tokens already.
 """
 
 from __future__ import annotations
@@ -12,18 +12,15 @@ from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
-from scipy import sparse
+from numpy.typing import NDArray
 
 from topicfocus.text.buffers import Texts
-from topicfocus.text.counting import Pairs, TokenRule, to_csr
+from topicfocus.text.counting import Pairs, TokenRule
 
 #: From a text to its tokens.
 Tokens = Callable[[str], Sequence[str]]
 #: So many are lists of strings at a time, which take more room than their text.
 _DOCUMENTS_AT_ONCE = 1024
-#: Of a string of Python and its place in a dictionary, about.
-_BYTES_A_TERM = 160
 
 
 @dataclass
@@ -33,7 +30,7 @@ class ListedTally:
     names: list[str]
     document_frequency: NDArray[np.int64]
     frequency: NDArray[np.int64]
-    pairs: list[Pairs]
+    pairs: Any
     n_docs: int
 
     @property
@@ -119,37 +116,21 @@ def listed_terms(
     return terms_of(tokens, rule.stop_words, rule.orders)
 
 
-def learn_listed(
-    chunks: Iterable[Texts], terms: Tokens, *, keep_pairs: bool, waiting: Any = None
-) -> ListedTally:
-    """Count every term there is; pairs are appended to `waiting`, or to a new list."""
+def learn_listed(chunks: Iterable[Texts], terms: Tokens, *, pairs: Any = None) -> ListedTally:
+    """Count every term there is; the pairs of the documents are appended to `pairs`."""
     ids: defaultdict[str, int] = defaultdict()
     ids.default_factory = ids.__len__  # a new term has the next number
     in_docs = frequency = np.zeros(0, dtype=np.int64)
-    pairs, n_docs = [] if waiting is None else waiting, 0
+    n_docs = 0
     for chunk in chunks:
         part = _pairs(*_numbers(chunk, terms, lambda flat: map(ids.__getitem__, flat)))
         n = len(ids)
         in_docs = _added(in_docs, np.bincount(part.ids, minlength=n))
         frequency = _added(frequency, np.bincount(part.ids, part.counts, n).astype(np.int64))
         n_docs += len(part.lengths)
-        if waiting is not None:
-            waiting.check_words(n, _BYTES_A_TERM * n)
-        if keep_pairs:
+        if pairs is not None:
             pairs.append(part)
     return ListedTally(list(ids), in_docs, frequency, pairs, n_docs)
-
-
-def count_listed(
-    chunks: Iterable[Texts],
-    terms: Tokens,
-    vocabulary: Sequence[str],
-    dtype: DTypeLike,
-    n_jobs: int | None,
-) -> sparse.csr_array:
-    """Counts of the terms of a vocabulary, in its order; all others are left out."""
-    column, pairs = known_listed(chunks, terms, vocabulary)
-    return to_csr(list(pairs), column, len(vocabulary), dtype, n_jobs)
 
 
 def known_listed(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.config import CountOptions
-from topicfocus.corpus.parts import Counts, sum_bounds, take_columns
+from topicfocus.counts import Counts, take_columns
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.text import ReadError, TokenCounter
 from topicfocus.workflow.errors import setting
@@ -47,8 +47,8 @@ def word_frequencies(counts: Any, documents: np.ndarray) -> tuple[np.ndarray, np
     chosen = np.zeros((counts.shape[0], 1), dtype=bool)
     chosen[documents] = True
     n_words = counts.shape[1]
-    task = Task(kernel=_frequencies, make=zeros(n_words, n_words), given=(chosen,))
-    among, often = run_pass(counts, task, sum_bounds(counts.indptr), 1)
+    task = Task(kernel=_frequencies, make=zeros(n_words, n_words), given=(chosen,), by_word=True)
+    among, often = run_pass(counts, task, 1)
     return among.astype(np.int64), often
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import PartedCounts, take_rows
+from topicfocus.counts import ChunkedCounts, take_rows
 from topicfocus.metrics import (
     accuracy,
     auc,
@@ -89,7 +89,7 @@ def evaluate(
     """
     kind, more = source.target.kind, source.columns
     train, test = parts
-    stored = isinstance(counted.counts, PartedCounts)
+    stored = isinstance(counted.counts, ChunkedCounts)
     if not len(test) and stored:
         predicted = predict(model, take_rows(counted.counts, train), more.of(train))
         return Evaluation(predicted, documents=train)

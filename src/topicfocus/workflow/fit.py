@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 import time
 import warnings
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from topicfocus.workflow.columns import Columns
-    from topicfocus.workflow.count import Counted
     from topicfocus.workflow.outcome import Outcome
     from topicfocus.workflow.read import Source
 
@@ -93,14 +93,14 @@ def run(config: FitConfig | TuneConfig) -> Outcome:
     if config.out is not None:
         folder = check_folder(config.out, config.overwrite, config.paths)
     if config.cluster is not None:
-        from topicfocus.distributed.cluster import dask
+        from topicfocus.distributed import dask
 
         dask()  # an error if it is not installed
     from topicfocus.workflow.read import open_file, read_source
 
     table = open_file(config.paths, config, config.reading, config)
-    with _client(config) as client:
-        source = read_source(table, config, config, config.jobs, config.reading, client)
+    with _client(config) as client, _counts_folder(config, folder) as counts:
+        source = read_source(table, config, config, config.jobs, config.reading, counts, client)
         outcome = fit_source(source, config, client)
     if folder is None or config.out is None:
         return outcome
@@ -118,12 +118,31 @@ def _client(config: FitConfig | TuneConfig) -> AbstractContextManager[Any]:
     return connected(config.cluster, config.jobs)
 
 
+@contextmanager
+def _counts_folder(config: FitConfig | TuneConfig, out: Path | None) -> Iterator[Path | None]:
+    """A temporary folder for counts that may not fit into memory, else None."""
+    from topicfocus.counts import counts_folder_needed
+
+    needed = config.out_of_core
+    if not needed and config.cluster is None:
+        needed = counts_folder_needed(config.paths)
+    if not needed:
+        yield None
+        return
+    beside = None if out is None else out.parent
+    with tempfile.TemporaryDirectory(
+        prefix=".topicfocus-", dir=beside, ignore_cleanup_errors=True
+    ) as place:
+        log.info("Counts are kept in a temporary folder, %s.", place)
+        yield Path(place) / "counts"
+
+
 def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = None) -> Outcome:
     """Fit to a part of the documents and evaluate on the others.
 
     `client` is that of a cluster to fit on.
     """
-    from topicfocus.corpus.parts import PartedCounts, take_rows
+    from topicfocus.counts import ChunkedCounts, take_rows
     from topicfocus.workflow.class_weights import class_factors
     from topicfocus.workflow.count import choose_words
     from topicfocus.workflow.evaluate import evaluate
@@ -143,7 +162,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     report_missing(source.columns, train)
     factor = factor_of(train)
     if client is not None:
-        counts = _on_cluster(source, counted, train, client, counts)
+        counts = _on_cluster(counts, client)
     training = Training(
         counts,
         y[train],
@@ -158,7 +177,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     model = fit_model(counts, y[train], training.columns, target.kind, chosen)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
-    in_memory = not isinstance(counted.counts, PartedCounts)
+    in_memory = not isinstance(counted.counts, ChunkedCounts)
     if config.baseline and len(test):
         said = "Comparing with a regression on all words ..."
         if not in_memory:
@@ -183,17 +202,11 @@ def _check_topics(config: FitConfig | TuneConfig, n_docs: int) -> None:
         )
 
 
-def _on_cluster(
-    source: Source, counted: Counted, train: np.ndarray, client: Any, counts: Any
-) -> Any:
-    """The training documents, held by the workers."""
-    from topicfocus.corpus.parts import take_rows
+def _on_cluster(counts: Any, client: Any) -> Any:
+    """The training documents on the workers, which get those that were counted here."""
     from topicfocus.distributed import DaskCounts
 
-    if isinstance(counts, DaskCounts):
-        return counts
-    assert counted.kept is not None
-    return take_rows(DaskCounts(source.counts, client).columns(counted.kept), train)
+    return counts if isinstance(counts, DaskCounts) else DaskCounts(counts, client)
 
 
 def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: FitConfig) -> Any:

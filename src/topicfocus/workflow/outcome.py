@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.config import FitConfig
-from topicfocus.corpus.parts import in_memory, take_rows
+from topicfocus.counts import in_memory, take_rows
 from topicfocus.estimators.usefulness import no_words_kept
 from topicfocus.estimators.word_order import usual_order
 from topicfocus.workflow import summary

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from topicfocus.config import PredictConfig
-from topicfocus.corpus.parts import PartedCounts, pieces
 from topicfocus.families import target_kind
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
@@ -30,11 +29,7 @@ _WHOLE = 2.0**53
 
 
 def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted:
-    """Predictions with their uncertainty. Counts on disk are read in pieces."""
-    if isinstance(counts, PartedCounts) and not hasattr(counts, "run_task"):
-        return joined(
-            [predict(model, part, columns.of(np.arange(a, b))) for a, b, part in pieces(counts)]
-        )
+    """Predictions with their uncertainty."""
     name, more = type(model).__name__, columns.for_predict()
     if hasattr(model, "classes_"):
         p = model.predict_proba(counts, **more)
@@ -46,21 +41,6 @@ def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted
     std = np.sqrt(targets.variance(family, predictor, spread)[:, 0])
     levels = targets.probabilities(family, predictor)[0] if fitted.levels is not None else None
     return Predicted(name, mean, levels, std, np.column_stack([predictor, spread]))
-
-
-def joined(parts: Sequence[Predicted]) -> Predicted:
-    """Predictions of documents one after the other."""
-
-    def together(values: Sequence[Any]) -> Any:
-        return None if values[0] is None else np.concatenate(values)
-
-    return Predicted(
-        parts[0].name,
-        np.concatenate([p.values for p in parts]),
-        together([p.probabilities for p in parts]),
-        together([p.std for p in parts]),
-        together([p.linear for p in parts]),
-    )
 
 
 def interval(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from topicfocus.text import ReadError, Target, detect_target, read_table
 from topicfocus.text.blocks import MOST_MESSAGES
 from topicfocus.text.errors import nearest
 from topicfocus.text.files import read_lines
-from topicfocus.text.shares import Keeping
 from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError, setting
@@ -69,12 +68,20 @@ class Source:
         return row if self.files is None else f"{self.files[i]}, {row}"
 
 
-#: Counts of texts, given a counter and blocks of texts.
-CountInto = Callable[[Any, Keeping], Any]
+class Keeping:
+    """Blocks on their way to the counter, with the first texts kept, up to `room` characters."""
 
+    def __init__(self, blocks: Any, room: int) -> None:
+        self._blocks, self._room = blocks, room
+        self.texts: list[str] = []
 
-def _into_memory(counter: Any, blocks: Keeping) -> Any:
-    return counter.fit_transform(iter(blocks))
+    def __iter__(self) -> Iterator[Any]:
+        for block in self._blocks:
+            if self._room > 0:
+                strings = block.strings
+                self.texts += strings
+                self._room -= sum(map(len, strings))
+            yield block
 
 
 def open_file(
@@ -144,23 +151,20 @@ def read_source(
     counting: CountOptions,
     jobs: int | None,
     reading: ReadOptions,
+    folder: Path | None = None,
     client: Any = None,
 ) -> Source:
     """Read what was opened, count, and find out what the target is.
 
     With `reading.skip_bad`, documents whose target should be a number and is none are left out.
-    With a `client` of a cluster, its workers read and count, if they can.
+    With a `folder`, counts go there. With a `client` of a cluster, its workers read and count.
     """
+    if client is not None and table.path != "-":
+        from topicfocus.workflow.clustered import read_on_cluster
 
-    def count(into: CountInto = _into_memory) -> Source:
-        return _all_rows(table, roles, counting, jobs, reading.skip_bad, into)
-
-    on_workers = None
-    if client is not None:
-        from topicfocus.workflow.clustered import counting_on
-
-        on_workers = counting_on(client, table)
-    source = count() if on_workers is None else count(on_workers)
+        source = read_on_cluster(client, table, roles, reading, counting)
+    else:
+        source = _all_rows(table, roles, counting, jobs, reading.skip_bad, folder)
     if hasattr(table, "forget"):
         table.forget()
     _say_groups(source)
@@ -182,7 +186,7 @@ def _without_bad(source: Source) -> Source:
         log.info(f"Left out: {source.where(i)}: {what}.")
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
     log.info(f"{rows} left out for the target.")
-    from topicfocus.corpus.parts import take_rows  # SciPy, which a mistake should not wait for
+    from topicfocus.counts import take_rows  # SciPy, which a mistake should not wait for
 
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
     return replace(
@@ -203,7 +207,7 @@ def _all_rows(
     counting: CountOptions,
     jobs: int | None,
     skip_bad: bool,
-    into: CountInto,
+    folder: Path | None,
 ) -> Source:
     path, is_matrix = table.path, hasattr(table, "corpus")
     if table.target is None:
@@ -221,9 +225,9 @@ def _all_rows(
         min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
         n_jobs=jobs,
     )
-    keeping = Keeping(table, KEPT_CHARACTERS if into is _into_memory else FEWER_CHARACTERS)
+    keeping = Keeping(table, KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS)
     try:
-        counts = into(counter, keeping)
+        counts = counter.fit_transform(iter(keeping), folder=folder)
     except ReadError:
         raise
     except ValueError as error:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topicfocus.corpus.parts import Rows
+from topicfocus.counts import Rows
 from topicfocus.families import common
 from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
@@ -21,7 +21,6 @@ from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.words import word_weights
 from topicfocus.kernels.constrained import GRADIENTS, ConstrainedStats, constrained_documents
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.threads import chunk_bounds
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,9 @@ def constrained_pass(
         shared=(weights.table, state.doc_topic_prior, coef, family, budget),
         given=beside_words(problem, state),
         changed=(theta, slope),
+        by_word=True,
     )
-    counts = problem.corpus.counts
-    stats = run_pass(counts, task, chunk_bounds(counts.indptr, n_words), problem.n_jobs)
+    stats = run_pass(problem.corpus.counts, task, problem.n_jobs)
     scale = problem.word_counts * weights.log_scale
     slope *= problem.doc_weights[:, None]
     covariates = np.zeros((problem.n_docs, 0)) if problem.covariates is None else problem.covariates

@@ -11,15 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import rankdata
 
-from topicfocus.corpus.parts import Counts, Rows, sum_bounds
+from topicfocus.counts import Counts, Rows
 from topicfocus.inference.passes import (
     Arrays,
     Task,
@@ -31,7 +27,6 @@ from topicfocus.inference.passes import (
     zeros,
 )
 from topicfocus.kernels.products import add_rows, add_words
-from topicfocus.kernels.threads import map_in_order, n_threads
 
 #: Penalties tried, from heavy to light, each fit starting from the one before.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
@@ -75,67 +70,29 @@ class Centred:
         """AᵀAx in one pass over the documents, for several columns."""
         tall = np.ascontiguousarray(x)
         offset = self.offset(tall)
-        bounds = sum_bounds(self.matrix.indptr)
-        if len(bounds) == 2 and sparse.issparse(self.matrix) and n_threads(self.n_jobs) > 1:
-            return self._both_ways(tall, offset)
         task = Task(
             kernel=_square,
             make=zeros(tall.shape, tall.shape[1]),
             shared=(tall, offset),
             given=() if self.root is None else (self.root,),
-            scratch=(tall.shape[1],),
-            finish=_square_sums,
+            by_word=True,
+            light=True,
         )
-        sums, total = run_pass(self.matrix, task, bounds, self.n_jobs)
+        sums, total = run_pass(self.matrix, task, self.n_jobs)
         return sums - self.mean * total
-
-    def _both_ways(self, tall: np.ndarray, offset: np.ndarray) -> np.ndarray:
-        """The same on threads, where one chunk is one sum: by documents, then by words.
-
-        A word's sum is then one thread's, over documents in their order: the same to the last bit.
-        """
-        r = self._shared_out(self.matrix, tall)
-        r -= offset
-        if self.root is not None:
-            np.multiply(self.root, r, out=r)
-            np.multiply(self.root, r, out=r)
-        return self._shared_out(self._by_word, r) - self.mean * r.sum(axis=0)
-
-    @cached_property
-    def _by_word(self) -> sparse.csr_array:
-        counts: Any = self.matrix
-        return sparse.csr_array(counts.T)
-
-    def _shared_out(self, matrix: Any, x: np.ndarray) -> np.ndarray:
-        """matrix @ x, some rows a thread."""
-        out = np.empty((matrix.shape[0], x.shape[1]))
-        parts = n_threads(self.n_jobs)
-        goals = np.arange(1, parts) * (matrix.indptr[-1] / parts)
-        ends = [0, *np.searchsorted(matrix.indptr, goals).tolist(), matrix.shape[0]]
-
-        def work(span: tuple[int, int]) -> None:
-            a, b = span
-            add_rows(matrix.indptr[a : b + 1], matrix.indices, matrix.data, x, out[a:b])
-
-        for _ in map_in_order(work, pairwise(ends), self.n_jobs):
-            pass
-        return out
 
 
 def _square(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
     """r = Ax of the documents, rows scaled twice by the root of the weight, and what Aᵀ makes."""
     x, offset = shared
-    (r,) = changed
+    r = np.empty((rows.n_docs, x.shape[1]))
     add_rows(*rows, x, r)
     r -= offset
     for root in given:
         np.multiply(root, r, out=r)
         np.multiply(root, r, out=r)
     add_words(*rows, r, total[0])
-
-
-def _square_sums(shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
-    total[1][:] += changed[0].sum(axis=0)
+    total[1][:] += r.sum(axis=0)
 
 
 @dataclass(frozen=True)

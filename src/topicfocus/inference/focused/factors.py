@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.stats import chi2
 
-from topicfocus.corpus.parts import Counts, Rows, sum_bounds, take_columns
+from topicfocus.counts import Counts, Rows, take_columns
 from topicfocus.inference.passes import (
     Arrays,
     Task,
@@ -55,10 +55,10 @@ def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarr
             make=zeros((len(x), 1), 1),
             shared=(x[:, None], share @ x),
             given=(length[:, None], weight[:, None]),
-            scratch=(1,),
-            finish=_square_sums,
+            by_word=True,
+            light=True,
         )
-        sums, total = run_pass(words, task, sum_bounds(words.indptr), None)
+        sums, total = run_pass(words, task, None)
         return scale * (sums[:, 0] - share * total[0])
 
     n_words = words.shape[1]
@@ -76,15 +76,13 @@ def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarr
 def _square(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
     """r_d = w_d (x_d·x - ℓ_d p·x), and its sums over the documents of each word."""
     x, offset = shared
-    (length, weight), (r,) = given, changed
+    length, weight = given
+    r = np.empty((rows.n_docs, 1))
     add_rows(*rows, x, r)
     r -= length * offset
     np.multiply(weight, r, out=r)
     add_words(*rows, r, total[0])
-
-
-def _square_sums(shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
-    total[1][:] += given[0][:, 0] @ changed[0]
+    total[1][:] += length[:, 0] @ r
 
 
 def factor_dependence(

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
 
-from topicfocus.corpus.parts import in_memory
+from topicfocus.counts import in_memory
 from topicfocus.families import common
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import possible_words, word_weights

@@ -13,7 +13,7 @@ import math
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from topicfocus.corpus.parts import in_memory
+from topicfocus.counts import in_memory
 from topicfocus.families import common
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_rows

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2
 
-from topicfocus.corpus.parts import in_memory, take_columns
+from topicfocus.counts import in_memory, take_columns
 from topicfocus.inference.state import INCLUSION_MARGIN, Problem
 
 

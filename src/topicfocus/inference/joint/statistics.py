@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from topicfocus.corpus.parts import Rows
+from topicfocus.counts import Rows
 from topicfocus.families import common, free_parameters
 from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.joint.coefficients import coef_gradient, penalty_of
@@ -18,7 +18,6 @@ from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import switch_terms, word_weights
 from topicfocus.kernels.local import LocalBudget, LocalStats, infer_documents
-from topicfocus.kernels.threads import chunk_bounds
 
 
 @dataclass(frozen=True)
@@ -120,9 +119,10 @@ def collect(
         shared=(weights.table, state.doc_topic_prior, coef, family, budget),
         given=beside_words(problem, state),
         changed=(concentration,),
+        by_word=True,
     )
     counts = problem.corpus.counts
-    local = run_pass(counts, task, chunk_bounds(counts.indptr, n_words), problem.n_jobs)
+    local = run_pass(counts, task, problem.n_jobs)
     word_count = problem.word_counts
     gradient = coef_gradient(problem, state, concentration)
     return SufficientStats(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import Counts
+from topicfocus.counts import Counts
 from topicfocus.inference.focused.moments import Past
 from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem, joined

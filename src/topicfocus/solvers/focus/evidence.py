@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.corpus.parts import Counts, take_rows
+from topicfocus.counts import Counts, take_rows
 from topicfocus.families import is_ranking
 from topicfocus.inference.focused.evidence import (
     PENALTIES,

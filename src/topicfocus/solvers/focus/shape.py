@@ -18,7 +18,6 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from topicfocus.corpus.parts import document_table
 from topicfocus.inference.channels import softmax_gradient
 from topicfocus.inference.focused.constrained import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
@@ -110,7 +109,7 @@ class ShapingProblem:
     ) -> None:
         self.problem, self.start, self.settings = problem, start, settings
         n_topics = logits.shape[1]
-        self.theta = document_table(problem.corpus.counts, n_topics, 1.0 / n_topics)
+        self.theta = np.full((problem.n_docs, n_topics), 1.0 / n_topics)
         self._shape = logits.shape
         self._centre = _centred(logits)
         covariates = np.zeros((0, start.n_predictors))

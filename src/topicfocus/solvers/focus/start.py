@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import softmax
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import take_columns, weigh_columns
+from topicfocus.counts import take_columns, weigh_columns
 from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.inference.focused.evidence import RidgeFit
 from topicfocus.inference.state import ModelState, Problem

@@ -27,7 +27,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from topicfocus.corpus import Corpus
-from topicfocus.corpus.parts import in_memory
+from topicfocus.counts import in_memory
 from topicfocus.families import Gaussian
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.passes import transposed_dot

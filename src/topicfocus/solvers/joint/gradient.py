@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from topicfocus.corpus.parts import read_rows
+from topicfocus.counts import read_rows
 from topicfocus.families import (
     common,
     free_parameters,

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from topicfocus.corpus.parts import in_memory
+from topicfocus.counts import in_memory
 from topicfocus.inference.state import Problem, joined
 
 
