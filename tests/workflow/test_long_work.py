@@ -17,9 +17,7 @@ from topicfocus.estimators.progress import (
 )
 from topicfocus.solvers import StepInfo
 from topicfocus.workflow import SettingError, TuneOptions, fit_file
-from topicfocus.workflow.estimate import check_size, estimate, memory_here
 from topicfocus.workflow.options import ModelOptions
-from topicfocus.workflow.remarks import as_remarks
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -127,22 +125,10 @@ def test_durations(seconds, text):
     assert duration(seconds) == text
 
 
-def test_sizes_that_cannot_be_meant():
-    heard = []
-    remarks = as_remarks(heard.append)
-    check_size(1000, 500, 50_000, 1, ModelOptions(topics=5), remarks)
-    assert not heard
-    with pytest.raises(ValueError, match="400 topics are more than the 256 training documents"):
-        check_size(256, 500, 50_000, 1, ModelOptions(topics=400), remarks)
-    with pytest.raises(ValueError, match=r"GiB of memory; there are .*topics="):
-        check_size(10**8, 10**8, 10**10, 1, ModelOptions(topics=9999), remarks)
-    check_size(200_000, 20_000, 20_000_000, 1, ModelOptions(topics=50, jobs=1), remarks)
-    assert heard[0].startswith("This may take about")
-    more = estimate(1000, 50_000, 500, 100, 1, 2)
-    less = estimate(1000, 50_000, 500, 5, 1, 2)
-    assert more.memory > less.memory and more.seconds > 10 * less.seconds
-    assert estimate(1000, 50_000, 500, 5, 20, 2).seconds > 10 * less.seconds
-    assert memory_here() is None or memory_here() > 2**26
+def test_more_topics_than_documents(tmp_path):
+    path = write_reviews(tmp_path / "reviews.csv")
+    with pytest.raises(ValueError, match=r"4,000 topics are more than the .* training documents"):
+        fit_file(path, text="text", target="stars", topics=4000)
 
 
 @pytest.mark.parametrize(
