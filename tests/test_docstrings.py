@@ -5,7 +5,6 @@ import builtins
 import importlib
 import inspect
 import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from numpydoc import validate
 from sklearn.exceptions import NotFittedError
 
 import topicfocus
-from topicfocus.corpus.parts import PartedCounts
+from topicfocus.counts import ChunkedCounts
 from topicfocus.distributed import DaskCounts
 from topicfocus.solvers import Solver
 
@@ -30,14 +29,9 @@ MODULES = (
     "text",
     "workflow",
 )
-#: Layers that others are built of: no page promises that a name of theirs stays.
-INSIDE = {"cli", "estimators", "inference", "kernels"}
 
 
-def test_every_folder_is_public_or_inside():
-    folders = {p.parent.name for p in Path(topicfocus.__file__).parent.glob("*/__init__.py")}
-    assert folders == {*MODULES, *INSIDE}
-    # Estimators are names of the package itself.
+def test_estimators_are_names_of_the_package():
     assert set(topicfocus.estimators.__all__) <= set(topicfocus.__all__)
 
 
@@ -74,10 +68,10 @@ def documented():
 
 
 def as_inherited(cls, name, method):
-    """Whether a method does what it does in `PartedCounts` or `Solver`, and is documented there."""
+    """Whether a method is documented in `ChunkedCounts` or `Solver`."""
     if Solver in cls.__mro__[1:]:
         return method.__doc__ is None and hasattr(Solver, name)
-    return cls is DaskCounts and method is not getattr(PartedCounts, name, method)
+    return cls is DaskCounts and method is not getattr(ChunkedCounts, name, method)
 
 
 def section(value, name):

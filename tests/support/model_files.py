@@ -16,13 +16,14 @@ from topicfocus.datasets import make_reviews
 from topicfocus.persistence import HEADER
 
 OTHERS = {
-    "CountStore",
     "TokenCounter",
     "TopicSearchCV",
     "compare_models",
     "load",
+    "open_counts",
     "save",
     "stability",
+    "write_counts",
 }
 MODELS = tuple(name for name in topicfocus.__all__ if name not in OTHERS)
 REVIEWS = make_reviews(60, doc_length=25, random_state=5)
