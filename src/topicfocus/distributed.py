@@ -430,6 +430,15 @@ class DaskCounts(ChunkedCounts):
         Returns
         -------
         what `task` adds up
+
+        Examples
+        --------
+        >>> from scipy import sparse
+        >>> from topicfocus.distributed import DaskCounts
+        >>> from topicfocus.inference.passes import transposed_dot
+        >>> counts = DaskCounts(sparse.csr_array([[2, 0], [3, 1]]), client)
+        >>> transposed_dot(counts, counts.indptr[1:]).tolist()  # a task that adds products up
+        [11.0, 3.0]
         """
         # What all documents need travels once, and from worker to worker.
         plain = self._submit(_same, replace(task, given=(), changed=()))

@@ -169,6 +169,7 @@ def test_what_is_wrong_with_a_file_is_an_error(client, files, tmp_path, reviews)
 
     sparse.save_npz(tmp_path / "counts.npz", reviews.counts)
     (tmp_path / "y.txt").write_text("\n".join(map(str, reviews.target)))
+    (tmp_path / "counts.vocab.txt").write_text("\n".join(reviews.vocabulary))
     with pytest.raises(SettingError, match="workers read"):
         fit_file(tmp_path / "counts.npz", target=str(tmp_path / "y.txt"), topics=2, **cluster)
 
