@@ -275,7 +275,8 @@ def read_table(
     Notes
     -----
     Row 1 is the first row below the header, and blank rows count: in a CSV file without line breaks
-    inside quotes, row N is line N + 1.
+    inside quotes, row N is line N + 1. Blank rows are not documents; in a file with one column, an
+    empty text is a blank row.
 
     Examples
     --------
