@@ -15,6 +15,7 @@ from scipy import sparse
 from small_data import small_dataset
 
 from topicfocus import metrics
+from topicfocus.datasets import make_pfslda
 
 ROOT = paper.HERE
 
@@ -33,7 +34,8 @@ def quick(tmp_path_factory):
         patch.setattr(paper_fits, "_load", load)
         patch.setattr(compared, "GRADIENT_STEPS", 20)
         patch.setattr(paper_synthetic, "EPOCHS", 2)
-        patch.setattr(paper_synthetic, "TOKENS", 20)
+        corpus = make_pfslda(100, 20, random_state=0)
+        patch.setattr(paper_synthetic, "_corpus", lambda seed, n_docs: corpus)
         for module in (paper_filtering, paper_posthoc):
             patch.setattr(module, "KEPT", 0.0)  # so few steps do not separate words
         plan = paper_fits.Plan(quick=True)
