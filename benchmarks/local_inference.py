@@ -20,8 +20,8 @@ from data import review_counts
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
+from topicfocus.joint.statistics import collect
 
 STEPS = 10
 #: Passes of one peer in a row, so that each also runs with its own data in the caches.

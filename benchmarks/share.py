@@ -18,7 +18,7 @@ from typing import Any
 from data import real_data
 
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
-from topicfocus.solvers.focus import fit as stages
+from topicfocus.focused import fit as stages
 
 DEFAULT = ("yelp:10", "yelp:50", "eicu:6")
 

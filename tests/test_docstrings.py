@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 import topicfocus
 from topicfocus.counts import ChunkedCounts
 from topicfocus.distributed import DaskCounts
-from topicfocus.solvers import Solver
+from topicfocus.joint import Solver
 
 MODULES = (
     "corpus",

@@ -45,7 +45,7 @@ def one_penalty():
     The whole path is in `test_the_model_is_that_of_one_machine` and the examples.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("topicfocus.solvers.focus.evidence.PENALTIES", (1e5,))
+        patch.setattr("topicfocus.focused.screening.PENALTIES", (1e5,))
         yield
 
 

@@ -26,7 +26,7 @@ from topicfocus import (
 )
 from topicfocus.datasets import make_reviews
 from topicfocus.distributed import ClusterError, DaskCounts, connected
-from topicfocus.inference.focused.evidence import PENALTIES
+from topicfocus.focused.screening_statistics import PENALTIES
 from topicfocus.selection import TopicSearchCV
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("one_penalty")]
@@ -63,7 +63,7 @@ def agree(mine, theirs, counts):
 
 
 def test_fits_and_predictions_agree_with_memory(client, folder, reviews, monkeypatch):
-    monkeypatch.setattr("topicfocus.solvers.focus.evidence.PENALTIES", PENALTIES)
+    monkeypatch.setattr("topicfocus.focused.screening.PENALTIES", PENALTIES)
     expected = focused("auto").fit(reviews.counts, reviews.target)
     counts = DaskCounts(folder, client)
     mine = focused("auto").fit(counts, reviews.target)

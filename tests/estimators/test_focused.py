@@ -14,9 +14,9 @@ from topicfocus import (
     PCSLDARegressor,
 )
 from topicfocus.datasets import make_pfslda, make_reviews
+from topicfocus.focused import early_stopping as stopping
+from topicfocus.focused import optimize as shaping
 from topicfocus.metrics import channel_overlap, rmse, selection_scores, target_agreement
-from topicfocus.solvers.focus import shape as shaping
-from topicfocus.solvers.focus import stopping
 
 REGRESSORS = (FocusedTopicRegressor, PCSLDARegressor)
 CLASSIFIERS = (FocusedTopicClassifier, PCSLDAClassifier)

@@ -388,7 +388,7 @@ def test_other_columns_at_predict(reviews):
 
 
 def test_an_interrupt_leaves_fit(reviews, monkeypatch):
-    from topicfocus.solvers import CoordinateSolver
+    from topicfocus.joint import CoordinateSolver
 
     step = CoordinateSolver.step
 

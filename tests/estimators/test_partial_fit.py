@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from topicfocus.joint.stream import joint_stream
 
 import topicfocus
 from topicfocus import (
@@ -21,7 +22,6 @@ from topicfocus import (
 )
 from topicfocus.datasets import make_reviews
 from topicfocus.metrics import rmse
-from topicfocus.solvers.stream import joint_stream
 
 REGRESSORS = (SLDARegressor, PFSLDARegressor, PCSLDARegressor, FocusedTopicRegressor)
 CLASSIFIERS = (SLDAClassifier, PFSLDAClassifier, PCSLDAClassifier, FocusedTopicClassifier)

@@ -9,7 +9,7 @@ from topicfocus.datasets import make_reviews
 from topicfocus.estimators import progress
 from topicfocus.estimators.progress import describe, duration, show_progress
 from topicfocus.estimators.training import FitOptions, fit_with
-from topicfocus.solvers import StepInfo
+from topicfocus.joint import StepInfo
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from topicfocus.estimators.focused_training import FocusedTrainer
 from topicfocus.estimators.joint_training import JointTrainer
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import in_data_units
+from topicfocus.focused import FocusSettings
 from topicfocus.inference.state import Hyperparameters
-from topicfocus.solvers import CoordinateSolver
-from topicfocus.solvers.focus import FocusSettings
+from topicfocus.joint import CoordinateSolver
 
 REVIEWS = make_reviews(300, random_state=0)
 TARGETS = TargetModel.of_numbers(REVIEWS.target).in_standard_units([REVIEWS.target], np.ones(300))

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from topicfocus.families import Gaussian, free_parameters, several, with_free_parameters
-from topicfocus.inference.joint.coefficients import (
+from topicfocus.joint.coefficients import (
     TargetMoments,
     coef_gradient,
     stacked,

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import n_predictors
-from topicfocus.inference.focused.constrained import constrained_pass
+from topicfocus.focused.objective import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
 
 

@@ -7,8 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 
 from topicfocus.datasets import make_reviews
-from topicfocus.inference.focused.cutting import cut, cut_lasting, least_discovery, most_lasting
-from topicfocus.inference.focused.evidence import (
+from topicfocus.focused.screening_statistics import (
     Evidence,
     Signals,
     area_under_curve,
@@ -16,6 +15,7 @@ from topicfocus.inference.focused.evidence import (
     target_slopes,
     word_evidence,
 )
+from topicfocus.focused.selection import cut, cut_lasting, least_discovery, most_lasting
 
 
 @pytest.fixture(scope="module")

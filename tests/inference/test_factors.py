@@ -7,7 +7,7 @@ from scipy.stats import kstest
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.inference.focused.factors import (
+from topicfocus.focused.correlated_words import (
     complete_by_factors,
     factor_dependence,
     factor_scores,

@@ -17,7 +17,7 @@ APART = [
     ("solvers/focus", "solvers.joint"),
 ]
 #: Themes are an LDA of all words, fitted before the focused model begins.
-EXCEPT = {("solvers/focus/themes.py", "solvers.joint")}
+EXCEPT = {("focused/themes.py", "solvers.joint")}
 
 
 @pytest.mark.parametrize(("folder", "other"), APART)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from topicfocus.inference.focused import lasting
-from topicfocus.inference.focused.evidence import (
+from topicfocus.focused import stable_screening as lasting
+from topicfocus.focused.screening_statistics import (
     Signals,
     conjugate_gradients,
     normal_equations,
     word_evidence,
 )
-from topicfocus.inference.focused.lasting import (
+from topicfocus.focused.stable_screening import (
     Lasting,
     doubted_square,
     expected_noise,

@@ -11,14 +11,14 @@ from scipy.special import betaln, gammaln, logsumexp
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian, split
-from topicfocus.inference.joint.likelihood import (
+from topicfocus.inference.state import Hyperparameters, make_problem
+from topicfocus.joint.likelihood import (
     enumerate_switches,
     exact_log_likelihood,
     importance_log_likelihood,
     token_mixture,
 )
-from topicfocus.inference.joint.statistics import collect
-from topicfocus.inference.state import Hyperparameters, make_problem
+from topicfocus.joint.statistics import collect
 
 DOCUMENTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 3, 0, 0]])
 

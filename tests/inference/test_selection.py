@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from scipy.special import expit, logit
 
-from topicfocus.inference.joint.selection import description_length, lift, sort_and_cut
-from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.state import INCLUSION_MARGIN
+from topicfocus.joint.selection import description_length, lift, sort_and_cut
+from topicfocus.joint.statistics import collect
 
 scores = hnp.arrays(float, st.integers(2, 30), elements=st.floats(-3, 3))
 priors = st.floats(0.02, 0.98)

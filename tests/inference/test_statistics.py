@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from topicfocus.inference.joint.statistics import SufficientStats, bound_value, collect
+from topicfocus.joint.statistics import SufficientStats, bound_value, collect
 
 NAMES = [f.name for f in fields(SufficientStats)]
 PER_CORPUS = {"coef_gradient", "covariate_gradient", "free_gradient"}  # zero without a target

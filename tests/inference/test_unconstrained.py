@@ -8,13 +8,13 @@ import pytest
 from scipy.special import expit, softmax
 
 from topicfocus.inference.channels import softmax_gradient, update_background
-from topicfocus.inference.joint.statistics import bound_value, collect
-from topicfocus.inference.joint.unconstrained import (
+from topicfocus.inference.state import INCLUSION_MARGIN
+from topicfocus.joint.statistics import bound_value, collect
+from topicfocus.joint.unconstrained import (
     collapsed_gradient,
     from_unconstrained,
     to_unconstrained,
 )
-from topicfocus.inference.state import INCLUSION_MARGIN
 
 BLOCKS = ("topic_logits", "inclusion_logits", "coef", "family", "log_prior")
 

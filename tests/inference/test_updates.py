@@ -10,8 +10,9 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit, softmax
 
 from topicfocus.inference.channels import update_background
-from topicfocus.inference.joint.statistics import collect
-from topicfocus.inference.joint.updates import (
+from topicfocus.inference.state import INCLUSION_MARGIN
+from topicfocus.joint.statistics import collect
+from topicfocus.joint.updates import (
     SMALLEST_PRIOR,
     evidence_per_token,
     prior_objective,
@@ -19,7 +20,6 @@ from topicfocus.inference.joint.updates import (
     update_prior,
     update_topics,
 )
-from topicfocus.inference.state import INCLUSION_MARGIN
 
 every_bound = pytest.mark.parametrize("bound", models.BOUNDS)
 SIZES = (1e-4, 1e-2, 0.3, 2.0)

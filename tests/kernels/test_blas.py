@@ -57,8 +57,8 @@ def test_fits_have_one_thread(monkeypatch):
     """Both objectives, while they look at documents."""
     from topicfocus import LDA, FocusedTopicRegressor
     from topicfocus.datasets import make_pfslda
-    from topicfocus.inference.focused import constrained
-    from topicfocus.inference.joint import statistics
+    from topicfocus.focused import objective as constrained
+    from topicfocus.joint import statistics
 
     seen = {}
     for module in (constrained, statistics):

@@ -15,9 +15,9 @@ from scipy.sparse import csr_matrix
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.joint.statistics import collect
 from topicfocus.kernels import threads
 from topicfocus.kernels.threads import (
     MOST_CHUNKS,

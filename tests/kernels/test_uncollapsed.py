@@ -8,6 +8,7 @@ from kernel_cases import EXAMPLES, Documents, numerical_gradient, random_corpus
 from scipy.special import digamma, gammaln, log_softmax
 
 from topicfocus.families import Gaussian, common
+from topicfocus.joint.gradient import unvisited_drift
 from topicfocus.kernels import reference
 from topicfocus.kernels.uncollapsed import (
     SMALLEST_CONCENTRATION,
@@ -18,7 +19,6 @@ from topicfocus.kernels.uncollapsed import (
     catch_up_documents,
     step_documents,
 )
-from topicfocus.solvers.joint.gradient import unvisited_drift
 
 RATE = 0.025
 every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES.keys())

@@ -58,7 +58,7 @@ def test_exact_scores_are_those_of_grid_search(reviews, exactly):
 
 
 def test_low_fidelity_fits_score_nearly_as_full_fits_and_take_fewer_steps(monkeypatch):
-    from topicfocus.solvers.focus import shape
+    from topicfocus.focused import optimize as shape
 
     documents = make_reviews(600, random_state=1)
     grid = {"n_topics": [2, 4], "inclusion_prior": [0.05, 0.1, 0.2]}
@@ -113,7 +113,7 @@ def test_models_without_low_fidelity_fits_are_fitted_in_full(reviews):
 
 
 def test_words_are_screened_once_per_fold(reviews, monkeypatch):
-    from topicfocus.solvers.focus import fit
+    from topicfocus.focused import fit
 
     gathered = []
     whole = fit.gather_evidence
@@ -126,7 +126,7 @@ def test_words_are_screened_once_per_fold(reviews, monkeypatch):
 
 
 def test_regressions_on_the_words_kept_are_those_of_every_number_of_topics(reviews, monkeypatch):
-    from topicfocus.solvers.focus import evidence
+    from topicfocus.focused import evidence
 
     regressed, whole = [], evidence.ridge_fits
     monkeypatch.setattr(evidence, "MOST_REGRESSED", 3)

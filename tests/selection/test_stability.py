@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from topicfocus import LDA, FocusedTopicClassifier, FocusedTopicRegressor, SLDARegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.estimators.training import FitOptions, fit_with
+from topicfocus.focused import FixedInclusion
 from topicfocus.selection import resampling, runner
 from topicfocus.selection.documents import Data
 from topicfocus.selection.effect_intervals import (
@@ -23,7 +24,6 @@ from topicfocus.selection.effect_intervals import (
 )
 from topicfocus.selection.validation import halves
 from topicfocus.selection.word_stability import Substitutes, find_substitutes
-from topicfocus.solvers.focus import FixedInclusion
 
 QUICK = {"max_epochs": 6, "random_state": 0, "n_jobs": 1}
 
@@ -343,7 +343,7 @@ def test_a_fixed_inclusion_gives_the_same_model(monkeypatch, discoveries):
     def take(trials, enough):
         return 0 if discoveries else len(trials) - 1
 
-    monkeypatch.setattr("topicfocus.solvers.focus.share.smallest_good", take)
+    monkeypatch.setattr("topicfocus.focused.inclusion.smallest_good", take)
     automatic = FocusedTopicRegressor(2, **QUICK).fit(counts, target)
     assert automatic.fitted_.discoveries is discoveries
     options = FitOptions(fixed_inclusion=resampling.chosen_inclusion(automatic))

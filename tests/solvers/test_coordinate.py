@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 
 from topicfocus.families import Gaussian
-from topicfocus.inference.joint.statistics import bound_value, collect
-from topicfocus.solvers import CoordinateSolver
-from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
+from topicfocus.joint import CoordinateSolver
+from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.statistics import bound_value, collect
 
 EPOCHS = 10
 

@@ -10,14 +10,14 @@ from scipy.special import expit, log_softmax, logit, softmax
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian, with_free_parameters
-from topicfocus.inference.joint.statistics import bound_value, collect
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
+from topicfocus.joint import GradientSolver, run
+from topicfocus.joint.adam import Adam
+from topicfocus.joint.gradient import unvisited_drift
+from topicfocus.joint.initialize import near_symmetric_start
+from topicfocus.joint.statistics import bound_value, collect
 from topicfocus.kernels import reference
 from topicfocus.kernels.target_terms import LocalTarget
-from topicfocus.solvers import GradientSolver, run
-from topicfocus.solvers.joint.adam import Adam
-from topicfocus.solvers.joint.gradient import unvisited_drift
-from topicfocus.solvers.joint.starts import near_symmetric_start
 
 every_family = pytest.mark.parametrize("family", models.FEW)
 

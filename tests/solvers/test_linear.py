@@ -18,9 +18,17 @@ from topicfocus.families import (
     level_probabilities,
     several,
 )
+from topicfocus.glm import (
+    deviance,
+    explained_share,
+    fit_linear,
+    level,
+    null_deviance,
+    residuals,
+    shrink,
+    target_columns,
+)
 from topicfocus.inference.state import make_problem
-from topicfocus.solvers.deviance import deviance, explained_share, null_deviance, residuals, shrink
-from topicfocus.solvers.linear import fit_linear, level, target_columns
 
 N = 400
 X = np.random.default_rng(0).normal(size=(N, 3)) + 1.0

@@ -17,12 +17,12 @@ from topicfocus.families import (
     split,
     with_noise_variance,
 )
+from topicfocus.focused import FocusSettings, damp, fit_focused
+from topicfocus.glm import fit_linear, target_columns
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.solvers import CoordinateSolver, StochasticSolver, run
-from topicfocus.solvers.focus import FocusSettings, damp, fit_focused
-from topicfocus.solvers.joint.starts import perturbed_start
-from topicfocus.solvers.linear import fit_linear, target_columns
+from topicfocus.joint import CoordinateSolver, StochasticSolver, run
+from topicfocus.joint.initialize import perturbed_start
 
 SIZE = 3.0
 

@@ -11,7 +11,7 @@ from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian, n_predictors
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
-from topicfocus.solvers import (
+from topicfocus.joint import (
     CoordinateSolver,
     FitResult,
     GradientSolver,
@@ -19,8 +19,8 @@ from topicfocus.solvers import (
     StochasticSolver,
     run,
 )
-from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
-from topicfocus.solvers.protocol import small_change
+from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.solver import small_change
 
 CUT = CoordinateSolver(selection="sort_and_cut", burn_in=2, anneal=3, settle=2)
 SOLVERS = {

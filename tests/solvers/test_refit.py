@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from topicfocus.families import Bernoulli, Gaussian, Poisson
-from topicfocus.solvers.focus.refit import DRAWN, fit_drawn
-from topicfocus.solvers.linear import Column, fit_linear
+from topicfocus.focused.refit import DRAWN, fit_drawn
+from topicfocus.glm import Column, fit_linear
 
 TOWARD = np.array([[1.0], [0.9], [-1.0], [-0.8]])
 
@@ -71,7 +71,7 @@ def test_the_optimum_in_every_direction(family):
 
 @pytest.mark.parametrize(("spread", "least", "most"), [(0.0, 0.1, 10.0), (3.0, 0.0, 0.1)])
 def test_documents_set_aside_say_how_far(spread, least, most):
-    from topicfocus.solvers.focus.refit import best_drawn
+    from topicfocus.focused.refit import best_drawn
 
     column, design = documents(Gaussian(1.0), 200, 1, spread)
     held, held_design = documents(Gaussian(1.0), 2000, 2, spread)

@@ -9,9 +9,9 @@ from scipy.special import softmax
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Gaussian
+from topicfocus.focused.early_stopping import StoppingRule, Watch
+from topicfocus.focused.optimize import ShapeSettings, ShapingProblem, shape_topics
 from topicfocus.inference.state import ModelState, make_problem
-from topicfocus.solvers.focus.shape import ShapeSettings, ShapingProblem, shape_topics
-from topicfocus.solvers.focus.stopping import StoppingRule, Watch
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.joint.bounds import bound_terms, total
-from topicfocus.inference.joint.statistics import bound_value, collect
 from topicfocus.inference.state import Hyperparameters, make_problem
+from topicfocus.joint import CoordinateSolver, run
+from topicfocus.joint.bounds import bound_terms, total
+from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.statistics import bound_value, collect
 from topicfocus.metrics import channel_overlap, selection_scores
-from topicfocus.solvers import CoordinateSolver, run
-from topicfocus.solvers.joint.starts import perturbed_start
 
 GAUSSIAN = Gaussian(1.0)
 #: Half of the default schedule, which the first test has: enough where words are told apart.

@@ -10,29 +10,13 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Bernoulli, Categorical, Gaussian, Poisson, several, split
-from topicfocus.inference.focused.cutting import description_cost, least_discovery
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.state import make_problem
-from topicfocus.solvers.deviance import explained_share
-from topicfocus.solvers.focus import FocusSettings, fit_focused, refit_focused
-from topicfocus.solvers.focus import fit as fit_module
-from topicfocus.solvers.focus import share as share_module
-from topicfocus.solvers.focus.cut import (
-    automatic_cuts,
-    automatic_inclusion,
-    cut_again,
-    cut_discoveries,
-    cut_vocabulary,
-    possible_shares,
-)
-from topicfocus.solvers.focus.data import FocusData, damp
-from topicfocus.solvers.focus.evidence import gather_evidence
-from topicfocus.solvers.focus.judge import honest_noise, shrunken
-from topicfocus.solvers.focus.refit import fit_drawn
-from topicfocus.solvers.focus.result import ShareTrial
-from topicfocus.solvers.focus.settings import THEMED, UNFOCUSED, FixedInclusion
-from topicfocus.solvers.focus.share import choose_share, diversity, smallest_good
-from topicfocus.solvers.focus.start import (
+from topicfocus.focused import FocusSettings, fit_focused, refit_focused
+from topicfocus.focused import fit as fit_module
+from topicfocus.focused import inclusion as share_module
+from topicfocus.focused.data import FocusData, damp
+from topicfocus.focused.evaluate import honest_noise, shrunken
+from topicfocus.focused.inclusion import choose_share, diversity, smallest_good
+from topicfocus.focused.initialize import (
     FORCED_WEIGHT,
     FULL_STRENGTH,
     carry_over,
@@ -44,8 +28,24 @@ from topicfocus.solvers.focus.start import (
     unit_columns,
     word_weights,
 )
-from topicfocus.solvers.focus.themes import themes_of
-from topicfocus.solvers.linear import Linear, target_columns
+from topicfocus.focused.refit import fit_drawn
+from topicfocus.focused.result import ShareTrial
+from topicfocus.focused.screening import gather_evidence
+from topicfocus.focused.selection import (
+    automatic_cuts,
+    automatic_inclusion,
+    cut_again,
+    cut_discoveries,
+    cut_vocabulary,
+    description_cost,
+    least_discovery,
+    possible_shares,
+)
+from topicfocus.focused.settings import THEMED, UNFOCUSED, FixedInclusion
+from topicfocus.focused.themes import themes_of
+from topicfocus.glm import Linear, explained_share, target_columns
+from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.state import make_problem
 
 SETTINGS = FocusSettings(n_topics=3)
 GRADED = replace(SETTINGS, themes=False)

@@ -9,7 +9,7 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian, n_predictors, split
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
+from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
 
 STARTS = [perturbed_start, near_symmetric_start]
 FAMILIES = {name: models.draw_family(np.random.default_rng(3), name) for name in models.FAMILIES}

@@ -8,12 +8,12 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.joint.statistics import bound_value, collect
-from topicfocus.inference.joint.unconstrained import collapsed_gradient
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.solvers import CoordinateSolver, StochasticSolver, run
-from topicfocus.solvers.joint.adam import Adam
-from topicfocus.solvers.joint.starts import perturbed_start
+from topicfocus.joint import CoordinateSolver, StochasticSolver, run
+from topicfocus.joint.adam import Adam
+from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.statistics import bound_value, collect
+from topicfocus.joint.unconstrained import collapsed_gradient
 
 
 def bound_per_token(problem, model, hyper):

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from topicfocus.solvers.deviance import significantly_more
-from topicfocus.solvers.focus.stopping import StoppingRule, Watch
+from topicfocus.focused.early_stopping import StoppingRule, Watch
+from topicfocus.glm import significantly_more
 
 
 class Scripted(Watch):

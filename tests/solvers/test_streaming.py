@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from topicfocus.joint.stream import joint_stream
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.focused.evidence import Signals, target_slopes, word_evidence
-from topicfocus.inference.focused.moments import SignalMoments
-from topicfocus.inference.joint.statistics import collect
+from topicfocus.focused.screening import past_of
+from topicfocus.focused.screening_statistics import Signals, target_slopes, word_evidence
+from topicfocus.focused.screening_sums import SignalMoments
+from topicfocus.inference.reservoir import Reservoir, add, content_keys
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.solvers import CoordinateSolver
-from topicfocus.solvers.focus.evidence import past_of
-from topicfocus.solvers.joint.starts import perturbed_start
-from topicfocus.solvers.stream import joint_stream
-from topicfocus.solvers.stream.reservoir import Reservoir, add, content_keys
+from topicfocus.joint import CoordinateSolver
+from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.statistics import collect
 
 
 def problem_of(n, seed=0, n_words=12, **extras):

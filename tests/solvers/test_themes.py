@@ -7,11 +7,11 @@ from scipy import sparse
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
+from topicfocus.focused.initialize import themed_start
+from topicfocus.focused.settings import THEMED
+from topicfocus.focused.themes import cell_words, choose_cells, find_themes, n_themes_of
 from topicfocus.inference.state import make_problem
 from topicfocus.metrics import channel_overlap, rmse, topic_diversity
-from topicfocus.solvers.focus.settings import THEMED
-from topicfocus.solvers.focus.start import themed_start
-from topicfocus.solvers.focus.themes import cell_words, choose_cells, find_themes, n_themes_of
 
 CONTEXT, OPINIONS = 30, 8
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, derivatives, log_likelihood
-from topicfocus.inference.joint.bounds import bound_terms, total
-from topicfocus.inference.joint.likelihood import exact_log_likelihood
-from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.solvers import CoordinateSolver, run
-from topicfocus.solvers.joint.starts import perturbed_start
+from topicfocus.joint import CoordinateSolver, run
+from topicfocus.joint.bounds import bound_terms, total
+from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.likelihood import exact_log_likelihood
+from topicfocus.joint.statistics import collect
 
 TINY = 1e-9  # rounding, of numbers of size ten
 

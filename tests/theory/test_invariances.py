@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.joint.bounds import bound_terms
-from topicfocus.inference.joint.likelihood import exact_log_likelihood
-from topicfocus.solvers import CoordinateSolver, run
+from topicfocus.joint import CoordinateSolver, run
+from topicfocus.joint.bounds import bound_terms
+from topicfocus.joint.likelihood import exact_log_likelihood
 
 CUT = CoordinateSolver(selection="sort_and_cut", burn_in=3, anneal=4, settle=2)
 CASES = [

@@ -10,8 +10,8 @@ from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.inference.state import Hyperparameters, make_problem
-from topicfocus.solvers import CoordinateSolver, run
-from topicfocus.solvers.joint.starts import perturbed_start
+from topicfocus.joint import CoordinateSolver, run
+from topicfocus.joint.initialize import perturbed_start
 
 
 def make(family, hyper, target=True, weight=1.0):

@@ -11,8 +11,8 @@ import numpy as np
 from hypothesis import given, settings
 from scipy.special import logsumexp
 
-from topicfocus.inference.joint.likelihood import enumerate_switches
 from topicfocus.inference.state import Hyperparameters
+from topicfocus.joint.likelihood import enumerate_switches
 from topicfocus.metrics import channel_overlap
 
 N_WORDS = 5

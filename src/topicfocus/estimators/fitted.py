@@ -18,11 +18,11 @@ from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents, read_covariates
 from topicfocus.estimators.targets import TargetModel, TargetPart
+from topicfocus.focused import damp
 from topicfocus.inference.composition import composition, context_counts, topic_tokens
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.inference.words import mix_weights
-from topicfocus.solvers.focus import damp
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

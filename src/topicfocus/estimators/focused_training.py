@@ -32,15 +32,15 @@ from topicfocus.estimators.training import (
     one_more,
     with_context,
 )
+from topicfocus.focused import FocusResult, FocusSettings, fit_focused
+from topicfocus.focused.data import sample_rows
+from topicfocus.focused.fit import LOW_FIDELITY
+from topicfocus.focused.inclusion import MOST_COMPARED, N_FOLDS, Folds
+from topicfocus.focused.refit import FINE
+from topicfocus.inference.reservoir import Reservoir
 from topicfocus.inference.state import Problem
+from topicfocus.joint.stream import focus_stream
 from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers.focus import FocusResult, FocusSettings, fit_focused
-from topicfocus.solvers.focus.data import sample_rows
-from topicfocus.solvers.focus.fit import LOW_FIDELITY
-from topicfocus.solvers.focus.refit import FINE
-from topicfocus.solvers.focus.share import MOST_COMPARED, N_FOLDS, Folds
-from topicfocus.solvers.stream import focus_stream
-from topicfocus.solvers.stream.reservoir import Reservoir
 
 #: Documents that a low-fidelity fit counts the words beside its topics in, at most.
 LOW_FIDELITY_DOCUMENTS = 2_000

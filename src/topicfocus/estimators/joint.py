@@ -14,11 +14,11 @@ from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.parameters import check_count
-from topicfocus.inference.joint.bounds import NEGATIVE, bound_terms
-from topicfocus.inference.joint.likelihood import exact_log_likelihood, importance_log_likelihood
-from topicfocus.inference.joint.statistics import collect
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.joint.bounds import NEGATIVE, bound_terms
+from topicfocus.joint.likelihood import exact_log_likelihood, importance_log_likelihood
+from topicfocus.joint.statistics import collect
 
 
 class JointTopicModel(TopicModel):

@@ -26,8 +26,7 @@ from topicfocus.estimators.training import (
 )
 from topicfocus.families import Gaussian
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.kernels.threads import n_threads
-from topicfocus.solvers import (
+from topicfocus.joint import (
     CoordinateSolver,
     FitResult,
     GradientSolver,
@@ -36,9 +35,10 @@ from topicfocus.solvers import (
     StochasticSolver,
     run,
 )
-from topicfocus.solvers.joint.epoch_choice import EpochChoice
-from topicfocus.solvers.joint.starts import near_symmetric_start, perturbed_start
-from topicfocus.solvers.stream import joint_stream
+from topicfocus.joint.epoch_choice import EpochChoice
+from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.stream import joint_stream
+from topicfocus.kernels.threads import n_threads
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 

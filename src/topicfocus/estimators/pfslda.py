@@ -10,7 +10,7 @@ from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
 from topicfocus.estimators.parameters import check_choice, check_share
 from topicfocus.estimators.regressor import TopicRegressor
-from topicfocus.solvers import CoordinateSolver
+from topicfocus.joint import CoordinateSolver
 
 
 def _pfslda_trainer(model: Any, n_words: int) -> JointTrainer:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from topicfocus.solvers.protocol import Progress, StepInfo
+from topicfocus.joint.solver import Progress, StepInfo
 
 #: Seconds until the first plain line. The time between two lines doubles, up to the second number.
 _FIRST, _LAST = 10.0, 300.0

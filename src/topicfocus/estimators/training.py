@@ -12,8 +12,8 @@ from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
-from topicfocus.solvers.focus import FixedInclusion, SharedStages
-from topicfocus.solvers.protocol import Progress
+from topicfocus.focused import FixedInclusion, SharedStages
+from topicfocus.joint.solver import Progress
 
 #: Documents kept for `partial_fit`, at most; memory does not grow beyond them.
 RESERVOIR_SIZE = 20_000

@@ -11,8 +11,8 @@ import numpy as np
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.inference.joint.selection import topic_dependence
 from topicfocus.inference.state import make_problem
+from topicfocus.joint.selection import topic_dependence
 from topicfocus.report.codes import readable
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.packing import pack, pack_texts, roughly, whole

@@ -33,9 +33,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from topicfocus.estimators.documents import read_weight
+from topicfocus.glm import fit_linear, target_columns
 from topicfocus.selection.documents import Data
 from topicfocus.selection.validation import halves
-from topicfocus.solvers.linear import fit_linear, target_columns
 
 #: Ridge penalty of the regression on documents that had no part in a model. It should be unbiased,
 #: also for topics whose proportions hardly vary, and finite if classes are separable.

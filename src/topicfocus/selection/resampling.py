@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.estimators.parameters import check_count, check_flag, check_share
 from topicfocus.estimators.training import FitOptions, fit_with
+from topicfocus.focused import FixedInclusion
 from topicfocus.metrics.topics import top_words
 from topicfocus.metrics.words import match_topics
 from topicfocus.selection.documents import (
@@ -47,7 +48,6 @@ from topicfocus.selection.word_stability import (
     jaccard,
     nogueira_index,
 )
-from topicfocus.solvers.focus import FixedInclusion
 
 #: A word is stable if at least this fraction of the halves keep it.
 OFTEN = 0.9

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicfocus.estimators.focused_training import screening_key
 from topicfocus.estimators.parameters import check_choice, check_flag
 from topicfocus.estimators.training import FitOptions, fit_with
+from topicfocus.focused import SharedStages
 from topicfocus.kernels.threads import n_threads
 from topicfocus.selection.documents import (
     CountedFold,
@@ -44,7 +45,6 @@ from topicfocus.selection.frontier import (
 )
 from topicfocus.selection.runner import FinishedFits, Record, fingerprint, n_processes, run_fits
 from topicfocus.selection.validation import Split, make_folds, read_scoring, validation_score
-from topicfocus.solvers.focus import SharedStages
 
 # ---- fits ----------------------------------------------------------------------------------------
 

@@ -1,0 +1,26 @@
+"""The focused model: topic proportions come from the words alone, trained end to end.
+
+`fit` reads from top to bottom: `screening` of every word against the targets, `themes` (the
+subjects of the documents), `inclusion` (how many words to keep), `selection` of the words,
+`initialize` and `optimize` the topics (ended by `early_stopping`), `refit` the coefficients,
+`evaluate` on validation documents. `objective` is the constrained objective with its gradient,
+`data` what all stages work on, `settings` what is asked for, `result` what they return. pc-sLDA is
+the same model with all words kept. `online` learns from batches.
+"""
+
+from topicfocus.focused.data import damp
+from topicfocus.focused.fit import fit_focused, refit_focused
+from topicfocus.focused.result import FocusResult
+from topicfocus.focused.settings import FixedInclusion, FocusSettings, ShapingPlan
+from topicfocus.focused.shared_stages import SharedStages
+
+__all__ = [
+    "FixedInclusion",
+    "FocusResult",
+    "FocusSettings",
+    "ShapingPlan",
+    "SharedStages",
+    "damp",
+    "fit_focused",
+    "refit_focused",
+]

@@ -1,0 +1,114 @@
+"""The documents of a focused fit: those to train on, and those to make choices on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from topicfocus.corpus import Corpus
+from topicfocus.counts import Counts
+from topicfocus.focused.screening_sums import Past
+from topicfocus.glm import Column, target_columns
+from topicfocus.inference.passes import dot
+from topicfocus.inference.state import Problem, joined
+
+#: Draws of `drawn_by_content` that halves are made by; themes use those from 1 on.
+_FIRST_HALF = 1_000_000
+
+
+def damp(corpus: Corpus) -> Corpus:
+    """√counts: a word's second occurrence in a document says less than its first."""
+    return Corpus(corpus.counts.sqrt(), corpus.vocabulary)
+
+
+def drawn_by_content(problem: Problem, draw: int) -> np.ndarray:
+    """A number between 0 and 1 for each document, as if at random, by its words alone.
+
+    Every draw has its own seed, so a last column of zeros changes nothing.
+    """
+    key = np.random.default_rng((0, draw)).standard_normal(problem.corpus.n_words)
+    content = dot(problem.corpus.counts, key, problem.n_jobs)
+    return np.clip(np.modf(1e3 * np.abs(content))[0], 1e-12, 1.0)
+
+
+def halves_by_content(problem: Problem, n_pairs: int) -> np.ndarray:
+    """Documents x pairs: which are of the first half of each pair, about half of them.
+
+    By their words alone, so that copies are of one half, and the order of documents is no matter.
+    """
+    draws = range(_FIRST_HALF, _FIRST_HALF + n_pairs)
+    return np.column_stack([drawn_by_content(problem, draw) < 0.5 for draw in draws])
+
+
+def sample_rows(problem: Problem, most: int) -> np.ndarray:
+    """Rows of about so many of the documents, or all. A smaller sample is part of a larger one.
+
+    A document of weight two is two. But a tenth of as many are drawn if all are of an enormous one.
+    """
+    if problem.size <= most:
+        return np.arange(problem.n_docs)
+    rate = max(most / problem.size, 0.1 * most / problem.n_docs)
+    return np.flatnonzero(drawn_by_content(problem, 0) < rate)
+
+
+def sampled(problem: Problem, most: int) -> Problem:
+    """About so many of the documents, or all."""
+    return problem if problem.size <= most else problem.rows(sample_rows(problem, most))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FocusData:
+    """Documents to train on and documents to make choices on, with √counts of both.
+
+    `family` is that of their targets. `past`: what is known of training documents that are no
+    longer at hand.
+    """
+
+    train: Problem
+    held_out: Problem
+    family: Any
+    words: Counts
+    held_words: Counts
+    past: Past | None = None
+
+    @staticmethod
+    def of(train: Problem, held_out: Problem, family: Any, past: Past | None = None) -> FocusData:
+        return FocusData(
+            train=train,
+            held_out=held_out,
+            family=family,
+            words=damp(train.corpus).counts,
+            held_words=damp(held_out.corpus).counts,
+            past=past,
+        )
+
+    def joined(self) -> FocusData:
+        """All documents to train on; the held-out ones keep their place."""
+        everyone = joined(self.train, self.held_out)
+        return FocusData.of(everyone, self.held_out, self.family, self.past)
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The targets of the documents trained on, one by one."""
+        return target_columns(self.train, self.family)
+
+    @cached_property
+    def held_columns(self) -> list[Column]:
+        return target_columns(self.held_out, self.family)
+
+    @property
+    def n_jobs(self) -> int | None:
+        return self.train.n_jobs
+
+    @property
+    def word_counts(self) -> np.ndarray:
+        """n_v of all documents trained on, past ones too."""
+        mine = self.train.word_counts
+        return mine if self.past is None else mine + self.past.word_count
+
+    @property
+    def size(self) -> float:
+        return self.train.size + (0.0 if self.past is None else self.past.size)

@@ -1,0 +1,183 @@
+"""The focused model from batches: a bounded sample of the documents, and sums over the others.
+
+Topics, coefficients and choices come from a reservoir; what each word says about the target comes
+from all documents (`inference.focused.moments`). While the distinct documents fit into the
+reservoir, nothing is lost: a fit then is `fit_focused` on all of them.
+
+Work is spread by growth. When the number of distinct documents has grown by a fifth (`SHAPE`),
+words are cut and topics shaped again, with the choices made before; when it has doubled (`CHOOSE`),
+the choices are made anew. A batch between these only adds to the documents. So the cost of a
+document is bounded, on average over the stream, and that of a call by a fit to a full reservoir.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topicfocus.families import (
+    free_parameters,
+    noise_variance,
+    rejoined,
+    split,
+    with_free_parameters,
+    with_noise_variance,
+)
+from topicfocus.focused import (
+    FocusResult,
+    FocusSettings,
+    damp,
+    fit_focused,
+    refit_focused,
+)
+from topicfocus.focused.inclusion import Folds
+from topicfocus.focused.screening import past_of
+from topicfocus.focused.screening_sums import Past
+from topicfocus.glm import Column, Linear, deviance, fit_linear, target_columns
+from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.reservoir import Reservoir, add
+from topicfocus.inference.state import ModelState, Problem
+from topicfocus.kernels.likelihood import likelihood_table
+
+#: Growth of the number of documents after which topics are shaped, and choices made, again.
+SHAPE, CHOOSE = 1.2, 2.0
+
+#: (train, held out) rows of a problem's documents, and folds of them.
+Split = Callable[[Problem], tuple[np.ndarray, np.ndarray, Folds]]
+
+
+@dataclass(frozen=True)
+class Inherited:
+    """A fitted model whose documents are gone, and the number of them."""
+
+    state: ModelState
+    size: float
+
+
+@dataclass(frozen=True)
+class FocusStream:
+    """What a stream of batches has come to."""
+
+    reservoir: Reservoir
+    past: Past | None = None
+    result: FocusResult | None = None
+    shaped_at: float = 0.0
+    shaped_pass: int = 1
+    chosen_at: float = 0.0
+    inherited: Inherited | None = None
+
+    @property
+    def inherits(self) -> bool:
+        """Whether the inherited topics stand: fewer documents have come than they were made of."""
+        if self.inherited is None:
+            return False
+        return self.reservoir.distinct < min(self.inherited.size, self.reservoir.capacity)
+
+
+def advance(
+    stream: FocusStream,
+    batch: Problem,
+    family_of: Callable[[Problem], Any],
+    settings: FocusSettings,
+    split_of: Split,
+) -> tuple[FocusStream, ModelState | FocusResult | None]:
+    """One batch: the stream after it, and a new model (None: the old one stands).
+
+    A FocusResult where topics were shaped; a ModelState where inherited topics stand and only η,
+    b, ζ and the family learn.
+    """
+    added = add(stream.reservoir, batch)
+    reservoir = added.reservoir
+    problem = reservoir.problem()
+    past = stream.past
+    if added.departed.n_docs:
+        gone = past_of(added.departed, problem, family_of(problem))
+        past = gone if past is None else past + gone
+    stream = replace(stream, reservoir=reservoir, past=past)
+    if stream.inherited is not None and stream.inherits:
+        return stream, adapt(stream.inherited, problem)
+    distinct, passes = reservoir.distinct, reservoir.passes
+    choose = stream.result is None or distinct >= CHOOSE * stream.chosen_at
+    # At the end of a pass whatever came after the last shaping is made use of, too.
+    rest = passes > stream.shaped_pass and distinct > stream.shaped_at
+    if not (choose or rest or distinct >= SHAPE * stream.shaped_at):
+        return stream, None
+    remembered = None if past is None else past.scale(1 / passes)
+    family = family_of(problem)
+    train, held, folds = split_of(problem)
+    if choose or stream.result is None:
+        result = fit_focused(
+            problem.rows(train), problem.rows(held), family, settings, None, remembered, folds
+        )
+        stream = replace(stream, chosen_at=distinct)
+    else:
+        result = refit_focused(
+            problem, problem.rows(held), family, settings, stream.result, remembered
+        )
+    return (
+        replace(stream, result=result, shaped_at=distinct, shaped_pass=passes, inherited=None),
+        result,
+    )
+
+
+def adapt(inherited: Inherited, problem: Problem) -> ModelState:
+    """Inherited topics with coefficients moved by new documents.
+
+    f = f₀ + s + Δ·(x - x̄), x the topic mixes and covariates, f₀ the inherited predictor: Δ has the
+    prior that n₀ documents like these would have left, and s, δ and thresholds are averaged with
+    the inherited ones by the number of documents.
+    """
+    state, n_old = inherited.state, inherited.size
+    mixes = topic_mixes(damp(problem.corpus), state, n_jobs=problem.n_jobs)
+    design = problem.beside(mixes)
+    before = mixes @ state.coef_rows.T + problem.offsets(state)
+    k = state.n_topics
+    coef = state.coef.reshape(k, -1).copy()
+    zeta = None if state.covariate_coef is None else state.covariate_coef.copy()
+    intercept = np.broadcast_to(np.asarray(state.intercept, dtype=float), coef.shape[1]).copy()
+    families = []
+    columns = target_columns(problem, state.family)
+    for column, (own, where) in zip(columns, split(state.family), strict=True):
+        if len(column.target) == 0 or np.ptp(column.target) == 0:
+            families.append(own)
+            continue
+        share = column.weight.sum() / (column.weight.sum() + n_old)
+        x = column.of(design)
+        column = replace(column, offset=column.of(before)[:, where])
+        centre = np.average(x, axis=0, weights=column.weight)
+        spread = np.average((x - centre) ** 2, axis=0, weights=column.weight)
+        fit = fit_linear(column, x, max(n_old * _curvature(column) * float(spread.mean()), 1e-2))
+        coef[:, where] += fit.coef[:k]
+        if zeta is not None:
+            zeta[:, where] += fit.coef[k:]
+        moved = centre @ fit.coef
+        intercept[where] += share * (fit.intercept + moved) - moved
+        families.append(_mixed(own, fit, deviance(column, column.offset), column.weight, share))
+    return replace(
+        state,
+        coef=coef.reshape(state.coef.shape),
+        intercept=intercept,
+        covariate_coef=zeta,
+        family=rejoined(state.family, families),
+    )
+
+
+def _curvature(column: Column) -> float:
+    """-∂² log p(y | f)/∂f² of an average document; of a class, what even odds would have."""
+    if column.width > 1:
+        return 0.25
+    bend = likelihood_table(column.family, column.target, column.offset[:, 0])[2]
+    return max(float(-np.average(bend, weights=column.weight)), 0.05)
+
+
+def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:
+    """The family's own parameters, averaged. The old model's error on new documents is honest."""
+    noise = noise_variance(own)
+    if noise is not None:
+        new = float(np.average(error, weights=weight))
+        return with_noise_variance(own, (1 - share) * noise + share * new)
+    free = (1 - share) * free_parameters(own) + share * free_parameters(fit.family)
+    return with_free_parameters(own, free) if len(free) else own

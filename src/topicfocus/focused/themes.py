@@ -1,0 +1,226 @@
+"""Themes: what documents are about, from all words; and topics, a theme with a direction each.
+
+The kept words alone cannot tell what a document is about; the dropped ones can. LDA of all words
+gives T themes, θ_dt, and how much more documents of a theme use a word than others do,
+
+    lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t),
+
+s documents' worth of P(t) added. A topic is a cell (t, e): a theme, and one of the directions e
+in which words may lean (up or down for one linear predictor, each class for classes). Words are
+shared out to the cells,
+
+    β_v,te ∝ n_v · P(t | v) · P(e | v),   P(t | v) ∝ lift_vt^g,   P(e | v) ∝ exp(½ρ u_v·e),
+
+n_v being the word's weighted count, u_v its leaning. In logits this is additive: frequency + theme
++ direction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+from scipy.special import softmax
+
+from topicfocus.corpus import Corpus
+from topicfocus.counts import in_memory
+from topicfocus.families import Gaussian
+from topicfocus.focused.data import FocusData, drawn_by_content, sampled
+from topicfocus.focused.settings import FocusSettings
+from topicfocus.focused.shared_stages import SharedStages
+from topicfocus.glm import Column
+from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.passes import transposed_dot
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
+from topicfocus.joint.coordinate import CoordinateSolver
+from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.solver import run
+from topicfocus.kernels.threads import map_in_order
+
+#: α of the themes: a document has few of them.
+THEME_PRIOR = 0.1
+#: Documents that themes are found from, at most, passes over these, and documents clustered first.
+MOST_DOCUMENTS, MOST_EPOCHS, MOST_CLUSTERED = 10_000, 40, 3_000
+#: Relative change of the bound that ends the passes: with 2e-4 there are half as many again, and
+#: the words of themes occur together no more often.
+TOLERANCE = 5e-4
+#: Themes need no third digit: 1e-3 costs half as much again, and their words occur together no more
+#: often. Relaxed, 14 epochs have a higher bound than 60 that are not (Yelp, 25 themes, a token:
+#: -7.155 and -7.157, at 1e-3).
+SOLVER = CoordinateSolver(local_tolerance=1e-2, relaxation=1.7)
+#: Steps of the clustering that they start from, and documents compared for each centre of it.
+CLUSTER_STEPS, CANDIDATES = 10, 8
+#: Clusterings of which the tightest is taken. Of single ones a third made one theme of two that
+#: were planted (8 of them), and its cosines tell: 1,520 of such a one, 1,585 of the others.
+CLUSTERINGS = 4
+#: s, how many documents' worth of no theme in particular is added to a word's.
+SMOOTHING = 20.0
+#: |u| at most, so that no rare word is a topic by itself.
+LARGEST_LEAN = 3.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Themes:
+    """What documents are about.
+
+    Attributes
+    ----------
+    lift : array (words, themes)
+        P(t | v) / P(t).
+    share : array (themes,)
+        P(t), the mean mix of the documents.
+    """
+
+    lift: np.ndarray
+    share: np.ndarray
+
+    @property
+    def n_themes(self) -> int:
+        return len(self.share)
+
+
+def themes_of(
+    data: FocusData, settings: FocusSettings, shared: SharedStages | None = None
+) -> Themes | None:
+    """The themes of the documents, as many as the topics ask for; one topic needs none."""
+    if settings.plan.theme_sharpness is None or settings.n_topics == 1:
+        return None
+    n_themes = n_themes_of(settings.n_topics, n_directions(data.columns))
+    shared = shared or SharedStages()
+    return shared.subjects(n_themes, lambda: find_themes(data.train, n_themes))
+
+
+def n_directions(columns: Sequence[Column]) -> int:
+    """Directions in which words may lean: one a class, up and down for any other target."""
+    return sum(column.width if column.width > 1 else 2 for column in columns)
+
+
+def find_themes(problem: Problem, n_themes: int) -> Themes:
+    """LDA of all words of the documents, or of a sample of them if they are very many.
+
+    Documents are drawn by their content and numbers that are always the same, so that the same
+    documents have the same themes, whatever their order, and two copies are one of weight two.
+    """
+    n_words = problem.corpus.n_words
+    if n_themes < 2:
+        return Themes(lift=np.ones((n_words, 1)), share=np.ones(1))
+    problem = sampled(problem, MOST_DOCUMENTS)
+    corpus = Corpus(in_memory(problem.corpus.counts), problem.corpus.vocabulary)
+    problem, weight = problem.with_corpus(corpus), problem.doc_weight
+    words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
+    state = _lda(words, n_themes)
+    mixes = topic_mixes(corpus, state, tolerance=1e-2, n_jobs=problem.n_jobs)
+    share = np.average(mixes, axis=0, weights=problem.doc_weights)
+    weighted = mixes * problem.doc_weights[:, None]
+    uses = transposed_dot(corpus.counts.sqrt(), weighted) + SMOOTHING * share
+    return Themes(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
+
+
+def _lda(problem: Problem, n_themes: int) -> ModelState:
+    hyper = Hyperparameters(n_topics=n_themes, selects=False)
+    prior, rng = np.full(n_themes, THEME_PRIOR), np.random.default_rng(0)
+    start = perturbed_start(problem, hyper, Gaussian(1.0), prior, rng)
+    start = replace(start, topic_word=clustered_topics(problem, n_themes))
+    found = run(SOLVER, problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=TOLERANCE)
+    return found.model
+
+
+def clustered_topics(problem: Problem, n: int) -> np.ndarray:
+    """Words of documents that are alike, words x clusters: a start from which no theme is missed.
+
+    Spherical k-means of √(c_dv/n_v), from documents far apart (k-means++), in a few steps; the best
+    of some. Half of each topic is the words' frequencies.
+    """
+    word_count = np.maximum(problem.word_counts, 1e-300)
+    problem = sampled(problem, MOST_CLUSTERED)
+    counts = problem.corpus.counts
+    rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
+    size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
+    rows.data *= np.repeat(1 / np.maximum(size, 1e-300), np.diff(rows.indptr))
+    alone = replace(problem, n_jobs=1)  # each is the work of one thread
+    tried = map_in_order(partial(_clusters, alone, rows, n), range(CLUSTERINGS), problem.n_jobs)
+    nearest = max(tried, key=lambda found: found[0])[1]
+    topics = np.asarray((_members(problem, nearest, n) @ counts).todense()).T + 1e-12
+    topics = topics / topics.sum(axis=0)
+    return 0.5 * topics + 0.5 * (word_count / word_count.sum())[:, None]
+
+
+def _clusters(
+    problem: Problem, rows: sparse.csr_array, n: int, start: int
+) -> tuple[float, np.ndarray]:
+    """Σ_d w_d cos(d, its centre), and the cluster of each document."""
+    centres = _far_apart(problem, rows, n, start)
+    nearest = np.full(problem.n_docs, -1)
+    for _ in range(CLUSTER_STEPS):
+        before, cosines = nearest, rows @ centres.T
+        nearest = np.argmax(cosines, axis=1)
+        if np.array_equal(nearest, before):
+            break
+        centres = (_members(problem, nearest, n) @ rows).toarray()
+        centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-300)
+    return float(problem.doc_weights @ cosines.max(axis=1)), nearest
+
+
+def _members(problem: Problem, nearest: np.ndarray, n: int) -> sparse.csr_array:
+    """Clusters x documents, their weights where they belong."""
+    everyone = np.arange(problem.n_docs)
+    return sparse.csr_array((problem.doc_weights, (nearest, everyone)), shape=(n, problem.n_docs))
+
+
+def _far_apart(problem: Problem, rows: sparse.csr_array, n: int, start: int) -> np.ndarray:
+    """Rows drawn in turn with probabilities f_d = (1 - cosine to the nearest one drawn before)².
+
+    Of some that are drawn each time the one is taken that leaves the least Σ_d w_d f_d (greedy
+    k-means++). Each `start` has draws of its own.
+    """
+    far, chosen = np.ones(rows.shape[0]), []
+    for i in range(n):
+        luck = drawn_by_content(problem, 1 + start * n + i)
+        # The first of exponential clocks of these rates; those of copies go off at once.
+        drawn = np.unique(-np.log(luck) / far, return_index=True)[1][:CANDIDATES]
+        near = rows @ np.ascontiguousarray(rows[drawn].toarray().T)
+        left = np.minimum(far[:, None], np.maximum(1 - near, 1e-6) ** 2)
+        best = int(np.argmin(problem.doc_weights @ left))
+        chosen.append(int(drawn[best]))
+        far = left[:, best]
+    return rows[chosen].toarray()
+
+
+def n_themes_of(n_topics: int, n_directions: int) -> int:
+    """As few themes as have room for the topics, each in every direction."""
+    return max(1, math.ceil(n_topics / n_directions))
+
+
+def cell_words(
+    word_count: np.ndarray,
+    lift: np.ndarray,
+    lean: np.ndarray,
+    directions: Sequence[np.ndarray],
+    sharpness: float,
+    polarity: float,
+) -> np.ndarray:
+    """n_v P(t, e | v), words x directions x themes."""
+    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array(directions).T
+    toward = softmax(0.5 * polarity * push, axis=1)
+    about = lift**sharpness
+    about = about / about.sum(axis=1, keepdims=True)
+    return word_count[:, None, None] * toward[:, :, None] * about[:, None, :]
+
+
+def choose_cells(cells: np.ndarray, n_topics: int) -> np.ndarray:
+    """The cells that become topics, words x topics, each a distribution.
+
+    Cells with most tokens come first, but every direction gets a topic before any gets a second
+    one. Topics are ordered by direction, then by theme.
+    """
+    n_words = len(cells)
+    tokens = cells.sum(axis=0)
+    rank = np.argsort(np.argsort(-tokens, axis=1, kind="stable"), axis=1)
+    order = np.lexsort([-tokens.ravel(), rank.ravel()])
+    chosen = np.sort(order[:n_topics])
+    topics = cells.reshape(n_words, -1)[:, chosen]
+    return topics / topics.sum(axis=0)

@@ -1,0 +1,570 @@
+"""Penalised generalised linear models of the targets on given columns, and their deviances.
+
+Columns are topic proportions, covariates or predictions. Given these the targets are independent,
+so each one is fitted by itself: several linear predictors (classes) by Newton's method on all of
+them at once, a family whose parameters carry the intercept (thresholds) by L-BFGS, any other by
+Newton's method. `shrink`, `level_beside` and the deviances are for documents that a model was not
+fitted to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from topicfocus.families import (
+    carries_intercept,
+    common,
+    free_gradient,
+    free_parameters,
+    is_quadratic,
+    noise_variance,
+    split,
+    update_dispersion,
+    with_free_parameters,
+    with_noise_variance,
+)
+from topicfocus.inference.state import Problem
+from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihood_rows, likelihoods
+
+#: Newton's steps of families without a quadratic likelihood are cut to this length.
+_LONGEST_STEP = 5.0
+#: More parameters than this, and classes are fitted by L-BFGS. With 420 of them and 4,000 documents
+#: Newton's method was five times as fast.
+_MOST_FOR_NEWTON = 600
+#: Documents of a block of the curvature of classes: 7 MB for 420 parameters.
+_BLOCK = 2048
+#: A loss that rises by less than this share of itself has not risen.
+_ROUNDING = 1e-13
+#: Documents of a block of a regression; fewer are one block.
+_MANY = 1 << 18
+#: Slopes and thresholds that curvature is found by differences for, at most, and their length.
+_FEW, _DIFFERENCE = 30, 1e-6
+#: Rounds of slopes and dispersion, at most.
+_MOST_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class Column:
+    """One target where it is known.
+
+    Attributes
+    ----------
+    family : its family; one with a noise variance has δ = 1 here
+    known : array of bool (documents,)
+    target, weight : arrays (known documents,)
+    offset : array (known documents, predictors of this target)
+    where : slice
+        Its predictors among those of all targets.
+    """
+
+    family: Any
+    known: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
+    where: slice
+
+    @property
+    def width(self) -> int:
+        return self.where.stop - self.where.start
+
+    def of(self, matrix: np.ndarray) -> np.ndarray:
+        """The rows of the documents where this target is known."""
+        return matrix if self.known.all() else matrix[self.known]
+
+
+def target_columns(problem: Problem, family: Any) -> list[Column]:
+    """The targets of a problem one by one, weighted by documents (λ plays no part here)."""
+    out = []
+    for t, (own, where) in enumerate(split(family)):
+        weight = np.where(problem.target_weights[:, t] > 0, problem.doc_weights, 0.0)
+        known = weight > 0
+        width = where.stop - where.start
+        offset = np.zeros((int(known.sum()), width))
+        if problem.offset is not None:
+            offset = offset + problem.offset[known][:, where]
+        own = with_noise_variance(own, 1.0)
+        out.append(Column(own, known, problem.targets[known, t], weight[known], offset, where))
+    return out
+
+
+@dataclass(frozen=True)
+class Linear:
+    """f = o + b + columns·coef, and the family with its own parameters fitted."""
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    family: Any
+
+    def predictor(self, columns: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        return offset + self.intercept + columns @ self.coef
+
+
+def fit_linear(
+    column: Column,
+    design: np.ndarray,
+    penalty: float | np.ndarray = 1e-2,
+    start: Linear | None = None,
+    tolerance: float = 1e-9,
+) -> Linear:
+    """The GLM of a target on `design` (known documents x columns), with a small ridge.
+
+    `penalty` is that of a ridge, or of one predictor a matrix A in ½ coefᵀ A coef. Columns are
+    centred, since topic mixes sum to one and share their sum with the intercept. Many classes
+    begin from `start`, a fit to a similar design, and end with a relative step below
+    `tolerance` (Newton's: the error is about its square).
+    """
+    centre = _mean(design, column.weight)
+    if column.width > 1:
+        begin = None
+        if start is not None:
+            begin = np.vstack([start.coef, start.intercept + centre @ start.coef])
+        ridge = float(penalty)
+        coef, intercept, family = _fit_classes(column, design - centre, ridge, begin, tolerance)
+    elif carries_intercept(column.family):
+        coef, intercept, family = _fit_levels(column, design - centre, penalty)
+    else:
+        coef, intercept, family = _fit_dispersed(column, _Centred(design, centre), penalty)
+    return Linear(coef, intercept - centre @ coef, family)
+
+
+def _mean(design: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weighted mean of each column, block by block where documents are very many."""
+    if not design.shape[1]:
+        return np.zeros(0)
+    if len(design) <= _MANY:
+        return np.average(design, axis=0, weights=weight)
+    spans = [slice(first, first + _MANY) for first in range(0, len(design), _MANY)]
+    return sum(weight[here] @ design[here] for here in spans) / weight.sum()
+
+
+class _Centred:
+    """Columns less their means, and a column of ones: a block of documents at a time.
+
+    Three copies of the topic mixes of ten million documents would be gigabytes. Fewer documents are
+    one block, which is made once.
+    """
+
+    def __init__(self, design: np.ndarray, centre: np.ndarray | float) -> None:
+        self._design, self._centre = design, centre
+        self.n_columns = design.shape[1] + 1
+        self._held: np.ndarray | None = None
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        for first in range(0, max(len(self._design), 1), _MANY):
+            yield slice(first, first + _MANY), self._block(slice(first, first + _MANY))
+
+    def _block(self, here: slice) -> np.ndarray:
+        if self._held is not None:
+            return self._held
+        columns = self._design[here] - self._centre
+        block = np.column_stack([columns, np.ones(len(columns))])
+        if len(self._design) <= _MANY:
+            self._held = block
+        return block
+
+    def dot(self, x: np.ndarray) -> np.ndarray:
+        """Columns times x, without the ones."""
+        parts = [np.ascontiguousarray(block[:, :-1]) @ x for _, block in self.blocks()]
+        return np.concatenate(parts)
+
+
+def _fit_dispersed(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
+    """Slopes and the family's own parameters in turn; δ plays no part in the slopes and stays."""
+    coef, intercept, family = _fit_scalar(column, design, penalty)
+    if noise_variance(family) is not None or len(free_parameters(family)) == 0:
+        return coef, intercept, family
+    for _ in range(_MOST_ROUNDS):
+        before = free_parameters(family)
+        f = column.offset[:, 0] + intercept[0] + design.dot(coef[:, 0])
+        family = update_dispersion(family, column.target, f, np.zeros(len(f)), column.weight)
+        column = replace(column, family=family)
+        coef, intercept, family = _fit_scalar(column, design, penalty)
+        if np.abs(free_parameters(family) - before).max() < 1e-6:
+            break
+    return coef, intercept, family
+
+
+def _fit_scalar(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
+    """By Newton's steps, halved where the penalised likelihood would fall.
+
+    Between thresholds far apart a likelihood is nearly flat: whole steps from there went too far,
+    and back.
+    """
+    family, size = column.family, design.n_columns
+    ridge = np.zeros((size, size))
+    ridge[:-1, :-1] = _matrix(penalty, size - 1)
+    ridge[-1, -1] = 1e-9
+    quadratic = is_quadratic(family)
+    x = np.zeros(size)
+    x[-1] = level(column)[0]
+    value, gradient, curvature = _scalar_likelihood(column, design, ridge, x)
+    same = curvature if quadratic else None
+    for _ in range(100):
+        step = solved(curvature + ridge, gradient)
+        if not quadratic:
+            step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
+        before = value
+        while True:
+            value, gradient, curvature = _scalar_likelihood(column, design, ridge, x + step, same)
+            fallen = value < before - _ROUNDING * abs(before)  # not so where it is not a number
+            if quadratic or not fallen or np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
+                break
+            step = 0.5 * step
+        x = x + step
+        if np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
+            break
+    return x[:-1, None], x[-1:], family
+
+
+def fit_slope(column: Column, predictor: np.ndarray, centre: np.ndarray) -> float:
+    """t of f = b + t·(predictor - centre), of a target with one predictor; all but no ridge."""
+    return float(_fit_scalar(column, _Centred(predictor, centre), 1e-6)[0][0, 0])
+
+
+def _scalar_likelihood(
+    column: Column,
+    design: _Centred,
+    ridge: np.ndarray,
+    x: np.ndarray,
+    curvature: np.ndarray | None = None,
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """log p(y) less the penalty, its gradient, and minus the second derivatives of log p(y).
+
+    These are not computed again where they are given, as of a likelihood that is quadratic.
+    """
+    slopes = np.append(x[:-1], 0.0)
+    pull = ridge @ slopes
+    value = -0.5 * float(slopes @ pull)
+    gradient, bent = -pull, np.zeros((len(x), len(x)))
+    for here, block in design.blocks():
+        y, w, offset = column.target[here], column.weight[here], column.offset[here, 0]
+        log, slope, bend, _ = likelihoods(column.family, y, offset + block @ x)
+        value += float(w @ log)
+        gradient += block.T @ (w * slope)
+        if curvature is None:
+            bent += block.T @ (block * (w * -bend)[:, None])
+    return value, gradient, bent if curvature is None else curvature
+
+
+def solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Newton's step; the shortest one where weights are so large that a ridge is lost in them."""
+    try:
+        return np.linalg.solve(curvature, gradient)
+    except np.linalg.LinAlgError:
+        return np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+
+
+def _matrix(penalty: float | np.ndarray, size: int) -> np.ndarray:
+    """A of a penalty ½ coefᵀ A coef."""
+    return penalty * np.eye(size) if np.ndim(penalty) == 0 else np.asarray(penalty)
+
+
+def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray) -> tuple:
+    """Slopes and thresholds together; thresholds carry the intercept.
+
+    L-BFGS works on uncorrelated columns of curvature one: topic mixes vary by a few hundredths,
+    beside thresholds of some units, and it gave up far from the optimum.
+    """
+    y, w, size = column.target, column.weight, design.shape[1]
+    total = max(float(w.sum()), 1e-300)
+    ridge = _matrix(penalty, size)
+    bend = likelihoods(column.family, y, column.offset[:, 0])[2]
+    often = max(float(-(w @ bend)) / total, 1e-2)  # the curvature that a document adds
+    back = _whitening(design, often * w / total, ridge / total)
+    white = design @ back
+    start = np.concatenate([np.zeros(size), free_parameters(column.family)])
+
+    def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
+        family, coef = with_free_parameters(column.family, x[size:]), back @ x[:size]
+        f = column.offset[:, 0] + white @ x[:size]
+        value, slope, _, _ = likelihoods(family, y, f)
+        own = free_gradient(family, y, f, np.zeros(len(f)), w)
+        pull = ridge @ coef
+        slopes = white.T @ (w * slope) - back.T @ pull
+        loss = -(w @ value) + 0.5 * coef @ pull
+        return loss / total, -np.concatenate([slopes, own]) / total
+
+    options = {"maxiter": 500, "ftol": 1e-16, "gtol": 1e-10}
+    found = minimize(negative, start, jac=True, method="L-BFGS-B", options=options)
+    x = _polished(negative, found)
+    return (back @ x[:size])[:, None], np.zeros(1), with_free_parameters(column.family, x[size:])
+
+
+def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found: Any) -> np.ndarray:
+    """The end of L-BFGS with more digits: by the gradient alone, while it falls.
+
+    Values of the likelihood tell places apart to the root of their own rounding only. Where
+    parameters are few, steps of Newton's method, by differences of the gradient, come last.
+    """
+    x, gradient = found.x, negative(found.x)[1]
+    for _ in range(30):
+        trial = x - found.hess_inv @ gradient
+        new = negative(trial)[1]
+        if not np.abs(new).max() < 0.9 * np.abs(gradient).max():
+            break
+        x, gradient = trial, new
+    for _ in range(2 if len(x) <= _FEW else 0):
+        steps = _DIFFERENCE * np.eye(len(x))
+        curvature = np.array([negative(x + step)[1] - gradient for step in steps]) / _DIFFERENCE
+        trial = x - solved(0.5 * (curvature + curvature.T), gradient)
+        new = negative(trial)[1]
+        if not np.abs(new).max() < np.abs(gradient).max():
+            break
+        x, gradient = trial, new
+    return x
+
+
+def _whitening(design: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    """T for which columns of `design` @ T, with a ridge, have a second moment of one, and no other.
+
+    Without the ridge a direction in which documents do not differ (mixes sum to one) would have
+    none.
+    """
+    if not design.shape[1]:
+        return np.zeros((0, 0))
+    sizes, axes = np.linalg.eigh(design.T @ (weight[:, None] * design) + ridge)
+    return axes / np.sqrt(np.maximum(sizes, 1e-300))
+
+
+def _fit_classes(
+    column: Column, design: np.ndarray, penalty: float, begin: np.ndarray | None, tolerance: float
+) -> tuple:
+    """Softmax regression; the penalty makes coefficients sum to zero over the classes."""
+    design = np.column_stack([design, np.ones(len(design))])
+    ridge = np.full(design.shape[1], penalty)
+    ridge[-1] = 1e-6
+    x = np.zeros((len(ridge), column.width)) if begin is None else begin
+    if x.size > _MOST_FOR_NEWTON:
+        x = _classes_by_lbfgs(column, design, ridge, x)
+    else:
+        x = _classes_by_newton(column, design, ridge, x, tolerance)
+    # Zero on average over the classes, as at the optimum; along this direction only the penalty
+    # decides, and rounding would show.
+    by_class = x - x.mean(axis=1, keepdims=True)
+    return by_class[:-1], by_class[-1], column.family
+
+
+def _class_loss(
+    column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Minus the penalised log-likelihood, its gradient, and the probabilities of the classes."""
+    w = column.weight
+    value, p = in_blocks(class_rows, column.target, column.offset + design @ x)
+    slope = -w[:, None] * p
+    slope[np.arange(len(w)), column.target.astype(int)] += w
+    loss = -float(w @ value) + 0.5 * float(np.sum(ridge[:, None] * x * x))
+    return loss, ridge[:, None] * x - design.T @ slope, p
+
+
+def _classes_by_newton(
+    column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """Some four steps from a fit nearby, nine from nothing; 300 of L-BFGS were still 1e-6 short."""
+    loss, gradient, p = _class_loss(column, design, ridge, x)
+    for _ in range(50):
+        curvature = _class_curvature(design, p, column.weight, ridge)
+        step = -solved(curvature, gradient.ravel()).reshape(x.shape)
+        # Moving all classes alike moves no probability: what is left of it is rounding.
+        step -= step.mean(axis=1, keepdims=True)
+        rate, before = 1.0, loss
+        while True:
+            loss, gradient, p = _class_loss(column, design, ridge, x + rate * step)
+            if loss <= before + _ROUNDING * abs(before) or rate <= 1e-6:
+                break
+            rate *= 0.5
+        x = x + rate * step
+        if np.abs(rate * step).max() < tolerance * (1 + np.abs(x).max()):
+            break
+    return x
+
+
+def _classes_by_lbfgs(
+    column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray
+) -> np.ndarray:
+    def negative(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        loss, gradient, _ = _class_loss(column, design, ridge, flat.reshape(x.shape))
+        return loss, gradient.ravel()
+
+    limits = {"maxiter": 300, "ftol": 1e-8}
+    found = minimize(negative, x.ravel(), jac=True, method="L-BFGS-B", options=limits)
+    return found.x.reshape(x.shape)
+
+
+def _class_curvature(
+    design: np.ndarray, p: np.ndarray, weight: np.ndarray, ridge: np.ndarray
+) -> np.ndarray:
+    """Σ_d w (diag p - ppᵀ) ⊗ xxᵀ + ridge, columns of the design first.
+
+    Two products of matrices for a block of documents: a product for every pair of classes is small,
+    and threads of a BLAS that wait for the next one take the time of ours.
+    """
+    size, width = design.shape[1], p.shape[1]
+    square = np.zeros((size * width, size * width))
+    diagonal = np.zeros((size * size, width))
+    for first in range(0, len(design), _BLOCK):
+        x, q, w = (a[first : first + _BLOCK] for a in (design, p, weight))
+        root = np.sqrt(w)[:, None] * x
+        both = (root[:, :, None] * q[:, None, :]).reshape(len(x), -1)
+        square -= both.T @ both
+        diagonal += (root[:, :, None] * root[:, None, :]).reshape(len(x), -1).T @ q
+    out = square.reshape(size, width, size, width)
+    for c in range(width):
+        out[:, c, :, c] += diagonal[:, c].reshape(size, size)
+    return square + np.diag(np.repeat(ridge, width))
+
+
+def level(column: Column) -> np.ndarray:
+    """The constant predictors that fit the target best."""
+    if column.width > 1:
+        share = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
+        logs = np.log(share / share.sum())
+        return logs - logs.mean()
+    x, limit = 0.0, math.inf if is_quadratic(column.family) else _LONGEST_STEP
+    before = 0.0
+    for _ in range(100):
+        _, slope, bend, _ = likelihoods(column.family, column.target, column.offset[:, 0] + x)
+        step = (column.weight @ slope) / max(-(column.weight @ bend), 1e-12)
+        if step * before < 0:  # it went too far: not as far back
+            limit = min(limit, 0.5 * abs(before))
+        before = float(np.clip(step, -limit, limit))
+        x += before
+        if abs(before) < 1e-10 * (1 + abs(x)):
+            break
+    return np.array([x])
+
+
+# ---- deviance, shrinkage and level --------------------------------------------------------------
+
+
+def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
+    """(s, t): predictor ← s + t·predictor on documents not trained on, t in [0.1, 1].
+
+    The coefficients were fitted to the documents that the topics were optimised on, so they are too
+    large. They are shrunk, never enlarged. `predictor` comes without the offset.
+    """
+    if column.width > 1:
+        factor = _class_factor(column, predictor)
+    else:
+        # Thresholds stay as they are: the predictor is moved, not the levels.
+        centre = np.average(predictor, axis=0, weights=column.weight)
+        factor = fit_slope(column, predictor, centre)
+    factor = float(np.clip(factor, 0.1, 1.0))
+    return level_beside(column, factor * predictor), factor
+
+
+def level_beside(column: Column, predictor: np.ndarray) -> np.ndarray:
+    """The constants that fit the target best when they are added to a given predictor.
+
+    For a number, a count or a class the mean of the predictions is then the mean of the target.
+    `predictor` comes without the offset.
+    """
+    moved = replace(column, offset=column.offset + predictor)
+    return level(moved) if column.width == 1 else _class_shift(moved)
+
+
+def _class_factor(column: Column, predictor: np.ndarray) -> float:
+    """t of f = t·predictor + constants, by Newton's steps in t and the constants together.
+
+    Constants, of which one is free, have a ridge of 1e-9 beside a mean over documents; that of a
+    class nobody has sinks.
+    """
+    w = column.weight / column.weight.sum()
+    seen = np.bincount(column.target.astype(int), w, column.width)
+    own = w @ predictor[np.arange(len(predictor)), column.target.astype(int)]
+    x = np.zeros(1 + column.width)
+    x[0] = 1.0
+    curvature = np.empty((len(x), len(x)))
+    for _ in range(30):
+        f = column.offset + x[0] * predictor + x[1:]
+        p = in_blocks(class_rows, column.target, f)[1]
+        mean, expected = np.sum(p * predictor, axis=1), w @ p
+        gradient = np.append(own - w @ mean, seen - expected - 1e-9 * x[1:])
+        curvature[0, 0] = w @ (np.sum(p * predictor**2, axis=1) - mean**2)
+        curvature[0, 1:] = curvature[1:, 0] = w @ (p * (predictor - mean[:, None]))
+        curvature[1:, 1:] = np.diag(expected + 1e-9) - (w[:, None] * p).T @ p
+        step = solved(curvature + 1e-12 * np.eye(len(x)), gradient)
+        step /= max(1.0, abs(step[0]) / 0.5, np.abs(step[1:]).max() / 3.0)
+        x += step
+        x[0] = np.clip(x[0], 0.0, 2.0)
+        if np.abs(step[np.append(True, seen > 0)]).max() < 1e-10:
+            break
+    return float(x[0])
+
+
+def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
+    """Constants that make the mean probabilities those observed (iterative scaling)."""
+    shift = np.zeros(column.width) if start is None else start
+    seen = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
+    for _ in range(300):
+        p = in_blocks(class_rows, column.target, column.offset + shift)[1]
+        expected = column.weight @ p + 1e-3
+        step = np.log(seen / expected)
+        shift = shift + step
+        if np.abs(step).max() < 1e-12:
+            break
+    return shift - shift.mean()
+
+
+def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
+    """(y - f)² where log p is quadratic, else -log p(y) with |f| up to 20; the offset is in f."""
+    if is_quadratic(column.family):
+        return (column.target - predictor[:, 0]) ** 2
+    limited = np.clip(predictor, -20.0, 20.0)
+    return -_likelihood_rows(column, limited)[0]
+
+
+def null_deviance(column: Column) -> float:
+    """Weighted mean deviance of the best constant; a saturated level still counts for something."""
+    worst = np.average(deviance(column, column.offset + level(column)), weights=column.weight)
+    return max(float(worst), 1e-12)
+
+
+def explained_share(column: Column, predictor: np.ndarray) -> float:
+    """1 - deviance/null deviance: R² for a Gaussian target, McFadden's otherwise."""
+    mine = np.average(deviance(column, predictor), weights=column.weight)
+    return 1.0 - float(mine) / null_deviance(column)
+
+
+def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
+    """∂ log p(y | f)/∂f, known documents x predictors: what the predictor leaves to explain.
+
+    y - f for a Gaussian target, y - p for two classes, one column a class for more.
+    """
+    return _likelihood_rows(column, predictor)[1]
+
+
+def _likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
+    """log p(y | f) of known documents and its gradient in f."""
+    one = np.ones((len(column.target), 1))
+    rows = partial(likelihood_rows, common(column.family))
+    return in_blocks(rows, column.target[:, None], one, predictor)
+
+
+def significantly_more(
+    loss: np.ndarray, other: np.ndarray, weight: np.ndarray, tolerance: float
+) -> bool:
+    """Whether `loss` is above `other` by more than `tolerance` paired standard errors."""
+    more, error = mean_and_error(loss - other, weight)
+    return more > tolerance * error
+
+
+def mean_and_error(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """The mean of some documents' values, and its standard error.
+
+    A document of weight 2 is two copies, so n is the sum of the weights. The error of a single
+    document is not known, and called zero.
+    """
+    size = float(weight.sum())
+    mean = float(weight @ values) / size
+    if size < 2:
+        return mean, 0.0
+    variance = float(weight @ (values - mean) ** 2) / (size - 1)
+    return mean, math.sqrt(variance / size)

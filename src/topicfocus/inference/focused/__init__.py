@@ -1,1 +1,0 @@
-"""The focused objective: evidence of words about the target, and the constrained pass."""

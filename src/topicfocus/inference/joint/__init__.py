@@ -1,1 +1,0 @@
-"""The joint objective: statistics of documents, updates of the parameters, and bounds."""

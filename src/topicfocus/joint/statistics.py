@@ -1,0 +1,158 @@
+"""SufficientStats: what a batch of documents says about the global parameters.
+
+A commutative monoid (zero, +, scale). Batch, minibatch and cluster runs call the same kernels and
+add the same statistics; they differ only in who adds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from topicfocus.counts import Rows
+from topicfocus.families import common, free_parameters
+from topicfocus.inference.documents import beside_words, local_corpus
+from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.inference.words import switch_terms, word_weights
+from topicfocus.joint.coefficients import coef_gradient, penalty_of
+from topicfocus.kernels.local import LocalBudget, LocalStats, infer_documents
+
+
+@dataclass(frozen=True)
+class SufficientStats:
+    """Sums over documents, at the locally optimal γ.
+
+    Attributes
+    ----------
+    word_topic : array (words, topics)
+        Σ_d c_dv r_dvk, weight one whatever the word's inclusion.
+    word_evidence : array (words,)
+        Σ_d c_dv log Σ_k W_vk e_dk.
+    word_count : array (words,)
+        n_v = Σ_d c_dv.
+    log_theta : array (topics,)
+        Σ_d E[log θ_dk].
+    coef_gradient : array like η
+        Of Σ_d w_d E[log p(y_d)], at the η used.
+    covariate_gradient : array (covariates, predictors)
+        Of the same in ζ.
+    free_gradient : array
+        Of the same in the family's own parameters, unconstrained.
+    mix, target : float
+        The parts of the bound that concern θ, and the weighted E[log p(y)].
+    n_docs : float
+    steps : float
+        Local steps taken.
+    """
+
+    word_topic: np.ndarray
+    word_evidence: np.ndarray
+    word_count: np.ndarray
+    log_theta: np.ndarray
+    coef_gradient: np.ndarray
+    covariate_gradient: np.ndarray
+    free_gradient: np.ndarray
+    mix: float
+    target: float
+    n_docs: float
+    steps: float
+
+    @staticmethod
+    def zero(state: ModelState, n_covariates: int = 0) -> SufficientStats:
+        """The statistics of no documents."""
+        return SufficientStats(
+            np.zeros(state.topic_word.shape),
+            np.zeros(state.n_words),
+            np.zeros(state.n_words),
+            np.zeros(state.n_topics),
+            np.zeros(state.coef.shape),
+            np.zeros((n_covariates, state.n_predictors)),
+            np.zeros(len(free_parameters(state.family))),
+            *(0.0,) * 4,
+        )
+
+    def __add__(self, other: SufficientStats) -> SufficientStats:
+        return SufficientStats(
+            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self))
+        )
+
+    def scale(self, factor: float) -> SufficientStats:
+        """Every sum times `factor`: a minibatch standing for the whole corpus."""
+        return SufficientStats(*(getattr(self, f.name) * factor for f in fields(self)))
+
+
+def _documents(
+    rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: LocalStats
+) -> None:
+    table, prior, coef, family, budget = shared
+    corpus, (gamma,) = local_corpus(rows, given), changed
+    infer_documents(0, rows.n_docs, corpus, table, prior, coef, family, gamma, budget, total)
+
+
+def collect(
+    problem: Problem,
+    state: ModelState,
+    hyper: Hyperparameters,
+    concentration: np.ndarray,
+    *,
+    max_steps: int = 20,
+    tolerance: float = 1e-4,
+    dtype: type[np.floating] = np.float64,
+    with_bound: bool = True,
+) -> SufficientStats:
+    """Local inference for every document, warm-started from `concentration` (updated in place).
+
+    Returns the statistics at the γ reached. Bit-identical for every number of threads. Without
+    `with_bound`, the bound, Σ E[log θ] and the words' evidence are left at zero.
+    """
+    weights = word_weights(state, hyper.bound, dtype)
+    n_words, n_topics = state.topic_word.shape
+    coef, family = state.coef_rows, common(state.family)
+    if not np.any(problem.target_weights > 0):
+        family = None  # a smaller kernel, the same numbers
+    budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))
+    task = Task(
+        kernel=_documents,
+        make=zeros((n_words, n_topics), n_words, n_topics, 4, kind=LocalStats),
+        shared=(weights.table, state.doc_topic_prior, coef, family, budget),
+        given=beside_words(problem, state),
+        changed=(concentration,),
+        by_word=True,
+    )
+    counts = problem.corpus.counts
+    local = run_pass(counts, task, problem.n_jobs)
+    word_count = problem.word_counts
+    gradient = coef_gradient(problem, state, concentration)
+    return SufficientStats(
+        word_topic=local.word_topic,
+        word_evidence=local.word_evidence + word_count * weights.log_scale,
+        word_count=word_count,
+        log_theta=local.log_theta,
+        coef_gradient=gradient.coef,
+        covariate_gradient=gradient.covariates,
+        free_gradient=gradient.free,
+        mix=float(local.parts[1]),
+        target=float(local.parts[2]),
+        n_docs=problem.size,
+        steps=float(local.parts[3]),
+    )
+
+
+def bound_value(stats: SufficientStats, state: ModelState, hyper: Hyperparameters) -> float:
+    """The collapsed bound of the documents behind `stats`, minus the penalty on η.
+
+    `state` must be the state the statistics were collected at.
+    """
+    multiplicity = word_weights(state, hyper.bound).table.multiplicity
+    switches = switch_terms(stats.word_count, state, hyper)
+    return float(
+        multiplicity @ stats.word_evidence
+        + stats.mix
+        + stats.target
+        + switches["log_p_xi"]
+        - switches["log_q_xi"]
+        + switches["background"]
+        - penalty_of(state, hyper.coef_penalty)
+    )

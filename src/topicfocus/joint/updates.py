@@ -1,0 +1,94 @@
+"""The closed-form global updates of coordinate ascent; each maximises the bound in one block.
+
+The statistics must come from the state that is being updated (their responsibilities are the
+optimal ones there); the blocks may then be updated one after the other from the same statistics.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import digamma, expit, gammaln, polygamma, xlogy
+
+from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState
+from topicfocus.joint.statistics import SufficientStats
+
+#: α is not learned below this: a Dirichlet that sparse has no numerical use.
+SMALLEST_PRIOR = 1e-3
+
+
+def evidence_per_token(
+    stats: SufficientStats, state: ModelState, hyper: Hyperparameters
+) -> np.ndarray:
+    """∂(bound)/∂φ_v per token of v, from the topics: what β has to say for the word.
+
+    Paper's bound: Σ_d c Σ_k r_dvk log β_vk / n_v (the appendix's Ω without its constants).
+    Tight bound: Σ_d c log Σ_k β_vk e_dk / n_v. Zero for a word never seen.
+    """
+    n = np.maximum(stats.word_count, 1e-300)
+    if hyper.bound == "paper":
+        return np.sum(xlogy(stats.word_topic, state.topic_word), axis=1) / n
+    return stats.word_evidence / n
+
+
+def update_inclusion(
+    stats: SufficientStats, state: ModelState, hyper: Hyperparameters
+) -> np.ndarray:
+    """φ_v = σ(evidence_v - log π_v + log p - log(1-p))."""
+    if not hyper.selects:
+        return state.inclusion
+    p = hyper.inclusion_prior
+    log_background = np.log(np.maximum(state.background, 1e-300))
+    score = evidence_per_token(stats, state, hyper) - log_background + np.log(p) - np.log1p(-p)
+    phi = np.clip(expit(score), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
+    return np.where(stats.word_count > 0, phi, state.inclusion)
+
+
+def update_topics(stats: SufficientStats, inclusion: np.ndarray) -> np.ndarray:
+    """β_vk ∝ φ_v Σ_d c_dv r_dvk; a topic that got nothing takes the words' frequencies."""
+    weight = inclusion[:, None] * stats.word_topic
+    total = weight.sum(axis=0)
+    empty = total <= 1e-290
+    if np.any(empty):
+        weight[:, empty] = (inclusion * stats.word_count)[:, None]
+        total = weight.sum(axis=0)
+    return weight / total
+
+
+def prior_objective(log_theta: np.ndarray, n_docs: float, prior: np.ndarray) -> float:
+    """Σ_d E[log p(θ_d | α)] = M (log Γ(Σα) - Σ log Γ(α_k)) + Σ_k (α_k - 1) Σ_d E[log θ_dk]."""
+    return float(n_docs * (gammaln(prior.sum()) - gammaln(prior).sum()) + (prior - 1) @ log_theta)
+
+
+def update_prior(
+    log_theta: np.ndarray, n_docs: float, prior: np.ndarray, steps: int = 100
+) -> np.ndarray:
+    """α by Newton-Raphson: the Hessian is diagonal plus rank one, so a step is O(K).
+
+    Steps are halved while they leave the positive numbers or lower the objective.
+    """
+    if len(prior) == 1:  # θ = 1 whatever α: nothing to learn, and the Hessian is zero
+        return prior
+    value = prior_objective(log_theta, n_docs, prior)
+    for _ in range(steps):
+        total = prior.sum()
+        gradient = n_docs * (digamma(total) - digamma(prior)) + log_theta
+        diagonal = -n_docs * polygamma(1, prior)
+        common = n_docs * polygamma(1, total)
+        shift = np.sum(gradient / diagonal) / (1 / common + np.sum(1 / diagonal))
+        step = -(gradient - shift) / diagonal
+        rate, rose = 1.0, False
+        for _ in range(40):
+            trial = prior + rate * step
+            if np.all(trial >= SMALLEST_PRIOR):
+                after = prior_objective(log_theta, n_docs, trial)
+                if after > value:
+                    rose = True
+                    break
+            rate *= 0.5
+        if not rose:
+            return prior
+        converged = after - value <= 1e-10 * abs(after)
+        prior, value = trial, after
+        if converged:
+            return prior
+    return prior

@@ -1,1 +1,0 @@
-"""Solvers of the joint objective: where they start, what a step is, which epoch is kept."""
