@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from topicfocus.joint.stream import joint_stream
 
 import topicfocus
 from topicfocus import (
@@ -21,6 +20,7 @@ from topicfocus import (
     SLDARegressor,
 )
 from topicfocus.datasets import make_reviews
+from topicfocus.joint import online as joint_stream
 from topicfocus.metrics import rmse
 
 REGRESSORS = (SLDARegressor, PFSLDARegressor, PCSLDARegressor, FocusedTopicRegressor)

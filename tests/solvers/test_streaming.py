@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from topicfocus.joint.stream import joint_stream
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian
@@ -15,6 +14,7 @@ from topicfocus.focused.screening_sums import SignalMoments
 from topicfocus.inference.reservoir import Reservoir, add, content_keys
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver
+from topicfocus.joint import online as joint_stream
 from topicfocus.joint.initialize import perturbed_start
 from topicfocus.joint.statistics import collect
 

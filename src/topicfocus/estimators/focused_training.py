@@ -33,13 +33,13 @@ from topicfocus.estimators.training import (
     with_context,
 )
 from topicfocus.focused import FocusResult, FocusSettings, fit_focused
+from topicfocus.focused import online as focus_stream
 from topicfocus.focused.data import sample_rows
 from topicfocus.focused.fit import LOW_FIDELITY
 from topicfocus.focused.inclusion import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.focused.refit import FINE
 from topicfocus.inference.reservoir import Reservoir
 from topicfocus.inference.state import Problem
-from topicfocus.joint.stream import focus_stream
 from topicfocus.kernels.threads import n_threads
 
 #: Documents that a low-fidelity fit counts the words beside its topics in, at most.

@@ -35,9 +35,9 @@ from topicfocus.joint import (
     StochasticSolver,
     run,
 )
+from topicfocus.joint import online as joint_stream
 from topicfocus.joint.epoch_choice import EpochChoice
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
-from topicfocus.joint.stream import joint_stream
 from topicfocus.kernels.threads import n_threads
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
