@@ -44,7 +44,7 @@ def exact_kernel(function: Callable) -> Callable:
 
 
 def helper(function: Callable) -> Callable:
-    """Compile a module-level function that only kernels and helpers call."""
+    """Compile a function that only kernels and helpers call; a call from Python would crash."""
     return njit(no_cpython_wrapper=True, **_OPTIONS)(function)
 
 
