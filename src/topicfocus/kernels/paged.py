@@ -49,7 +49,9 @@ class _Handler(ctypes.Structure):
 @cache
 def _compiled() -> list[Any] | None:
     """The functions that NumPy calls; None where they cannot be had (Windows, numba disabled)."""
-    from numba import cfunc, config
+    from numba import cfunc
+
+    from topicfocus.kernels.compile import config
 
     if os.name != "posix" or config.DISABLE_JIT or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
