@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_cases import entry
 from texts import assert_counted, count_few, documents
 
 from topicfocus.kernels import count_rows, reference, tokens
@@ -81,14 +82,15 @@ def test_equal_hashes_of_different_words_are_told_apart():
         words.slots, words.left, words.right, words.letters, words.sizes,
     )  # fmt: skip
     code = 5
+    find_word, add_word = entry(table.find_word), entry(table.add_word)
     for begin in (0, 2):
-        at = table.find_word(slots, left, right, known, letters, begin, 2, code)
+        at = find_word(slots, left, right, known, letters, begin, 2, code)
         assert at < 0
         args = (slots, left, right, known, sizes, letters, begin, 2, code, -1 - at)
-        assert table.add_word(*args) == begin // 2
-    assert table.find_word(slots, left, right, known, letters, 0, 2, code) == 0
-    assert table.find_word(slots, left, right, known, letters, 2, 2, code) == 1
-    assert table.find_word(slots, left, right, known, letters, 1, 2, code) < 0
+        assert add_word(*args) == begin // 2
+    assert find_word(slots, left, right, known, letters, 0, 2, code) == 0
+    assert find_word(slots, left, right, known, letters, 2, 2, code) == 1
+    assert find_word(slots, left, right, known, letters, 1, 2, code) < 0
 
 
 def test_words_longer_than_any_table():
@@ -146,7 +148,7 @@ def test_long_rows_are_sorted():
     rng = np.random.default_rng(0)
     values = rng.integers(0, 10**12, 100_000)
     mine = values.copy()
-    count_rows._sort(mine, len(mine))
+    entry(count_rows._sort)(mine, len(mine))
     np.testing.assert_array_equal(mine, np.sort(values))
 
 

@@ -72,8 +72,8 @@ def predictor_variance(
 
 
 def _variances(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
-    words, prior, coef = shared
-    predictor_variances(0, rows.n_docs, rows, words, prior, coef, given[0], changed[0])
+    table, prior, coef = shared
+    predictor_variances(0, rows.n_docs, rows, table, prior, coef, given[0], changed[0])
 
 
 def first_occurrence(

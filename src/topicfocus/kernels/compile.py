@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit
 from numba.core import sigutils, types
 
-#: Numba sets its options when it is imported, so a type checker knows none of them.
+#: A type checker knows neither numba's settings nor all options of `njit`.
 config: Any = numba.config
+njit: Any = numba.njit
 
 #: fastmath: sums may be reordered, so that LLVM can use SIMD; NaN and infinity keep their meaning.
 #: error_model: Python's check for a zero divisor is an early exit, and no loop with one vectorises.
@@ -44,7 +44,7 @@ def exact_kernel(function: Callable) -> Callable:
 
 
 def helper(function: Callable) -> Callable:
-    """Compile a module-level function that only kernels and helpers call."""
+    """Compile a function that only kernels and helpers call; a call from Python would crash."""
     return njit(**_OPTIONS | {"no_cpython_wrapper": True})(function)
 
 

@@ -298,8 +298,8 @@ def _without_targets(
     theta: np.ndarray, by_predictor: np.ndarray, budget: Any,
 ) -> None:  # fmt: skip
     table, vector = np.empty((0, 0)), np.empty(0)
-    indptr, indices, data = rows
-    corpus = LocalCorpus(indptr, indices, data, table, table, table, vector)
+    indptr, indices, counts = rows
+    corpus = LocalCorpus(indptr, indices, counts, table, table, table, vector)
     out = ConstrainedStats(table, vector, vector, vector)
     constrained_documents(
         task, first, last, corpus, words, prior, coef, _NO_TARGETS, theta, by_predictor, budget, out

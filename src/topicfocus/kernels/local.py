@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.kernels.compile import helper, inlined, kernel
+from topicfocus.kernels.compile import helper, kernel
 from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
 from topicfocus.kernels.special import (
     digamma,
@@ -138,7 +138,7 @@ def document_objective(rows, weight, n, prior, concentration, family, target, wo
     return value + expected_target(family, target, concentration, work.moments)
 
 
-@inlined
+@helper
 def infer_document(rows, weight, n, prior, family, target, concentration, budget, work):
     """Maximise L(γ) from the γ given, in place. Returns the number of steps taken.
 
@@ -244,7 +244,7 @@ def local_work(n_topics, longest, n_predictors, table):
     )
 
 
-@inlined
+@helper
 def add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out):
     """Statistics at the final γ, and the bound's parts of words and mix, in double precision.
 
