@@ -1,4 +1,4 @@
-"""The family that docs/design.md adds, executed as it stands there, all the way of a user."""
+"""The family that docs/families.md adds, executed as it stands there, all the way of a user."""
 
 import importlib.util
 import io
@@ -13,7 +13,7 @@ import topicfocus
 from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
 
-DESIGN = Path(__file__).parents[2] / "docs" / "design.md"
+DESIGN = Path(__file__).parents[2] / "docs" / "families.md"
 REVIEWS = make_reviews(300, random_state=0)
 
 

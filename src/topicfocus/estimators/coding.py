@@ -314,7 +314,7 @@ def _regression_family(given: Any, n_targets: int) -> Any:
     names = ", ".join(map(repr, REGRESSION_FAMILIES))
     if not is_family(given):
         raise ValueError(
-            f"family must be one of {names}, a family of your own (docs/design.md), or a list of "
+            f"family must be one of {names}, a family of your own (docs/families.md), or a list of "
             f"them for several targets; got {given!r}."
         )
     ours = family_name(given) in REGRESSION_FAMILIES
@@ -328,7 +328,7 @@ def _regression_family(given: Any, n_targets: int) -> Any:
     if not is_complete(given):
         raise ValueError(
             f"{type(given).__name__} is not complete: register log_likelihood, derivatives and "
-            "mean_response for it (docs/design.md)."
+            "mean_response for it (docs/families.md)."
         )
     return given
 

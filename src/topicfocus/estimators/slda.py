@@ -32,7 +32,7 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
         λ, the weight of log p(y) in the objective; "auto" is 1.
     family : str, family, or a list of these, default="gaussian"
         Of the target: "gaussian" (a real number), "poisson" (a count, with `exposure`), "ordinal"
-        (a rating), "bernoulli" (a probability of 1), or a family of your own (docs/design.md). A
+        (a rating), "bernoulli" (a probability of 1), or a family of your own (docs/families.md). A
         list has one for each column of y; one name serves all columns.
     standardize : bool, default=True
         Fit real targets in standard deviations from their median, so that the model is the same in
