@@ -80,14 +80,6 @@ def test_units_and_shift_of_the_target(name):
             assert_allclose(values[1] + np.log(times), values[0], rtol=1e-7)
 
 
-@pytest.mark.parametrize("solver", ["stochastic", "gradient"])
-def test_other_solvers_know_no_units(solver):
-    first = fit("PFSLDARegressor", solver=solver)
-    for times, plus in UNITS:
-        model = fit("PFSLDARegressor", y=times * Y + plus, solver=solver)
-        assert_units(first, model, times, plus)
-
-
 def test_the_papers_own_units_are_kept_on_request():
     """Then they matter, as they do in the paper."""
     one, two = (
@@ -117,46 +109,11 @@ def test_each_of_several_targets_has_its_units(name):
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
-def test_batches_in_other_units(name):
-    times, plus = 1e5, 10.0
-    one, two = make(name), make(name)
-    for rows in (slice(0, 80), slice(80, 160)):
-        one.partial_fit(X[rows], Y[rows])
-        two.partial_fit(X[rows], times * Y[rows] + plus)
-    assert_units(one, two, times, plus)
-
-
-def test_held_out_documents_and_warm_starts_in_other_units():
-    held = {"X_val": X[100:], "y_val": Y[100:]}
-    other = {"X_val": X[100:], "y_val": 50 * Y[100:]}
-    one = make("SLDARegressor").fit(X[:100], Y[:100], **held)
-    two = make("SLDARegressor").fit(X[:100], 50 * Y[:100], **other)
-    assert_units(one, two, 50.0, 0.0)
-    one, two = (make("SLDARegressor", warm_start=True).fit(X, c * Y) for c in (1, 50))
-    one.fit(X, Y)
-    two.fit(X, 50 * Y)
-    # The start is turned into the units of the fit, which rounds.
-    assert_allclose(two.components_, one.components_, rtol=1e-6, atol=1e-12)
-    assert_allclose(two.predict(NEW) / 50, one.predict(NEW), rtol=1e-6)
-
-
-@pytest.mark.parametrize("name", REGRESSORS)
 def test_units_of_covariates(name):
     one = make(name).fit(X, Y, covariates=COVARIATES)
     two = make(name).fit(X, Y, covariates=COVARIATES * [1e5, 1e-3])
     assert_same_words_and_topics(one, two)
     assert_allclose(two.covariate_coef_ * [1e5, 1e-3], one.covariate_coef_, rtol=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", REGRESSORS)
-def test_whole_fits_in_random_units(name):
-    rng = np.random.default_rng(1)
-    first = fit(name, max_epochs=None)
-    for _ in range(10):
-        times, plus = 10 ** rng.uniform(-8, 8), rng.normal() * 10
-        model = fit(name, y=times * (Y + plus), max_epochs=None)
-        assert_units(first, model, times, times * plus)
 
 
 # ---- extremes -----------------------------------------------------------------------------------
@@ -230,31 +187,6 @@ def test_order_of_documents(name):
     # New documents by themselves: to the last bit.
     mixed = np.random.default_rng(3).permutation(30)
     assert_array_equal(one.transform(NEW[mixed]), one.transform(NEW)[mixed])
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_order_of_words_in_a_fitted_model(name):
-    """A fit draws a random number for every column; what it found does not depend on their order.
-
-    From the same start joint fits do not either: tests/theory/test_invariances.py.
-    """
-    model = fit(name)
-    order = np.random.default_rng(4).permutation(X.shape[1])
-    state = model.fitted_.state
-    moved = type(model)(**model.get_params())
-    moved.n_features_in_ = model.n_features_in_
-    from dataclasses import replace
-
-    moved.fitted_ = replace(
-        model.fitted_,
-        state=replace(
-            state,
-            topic_word=np.ascontiguousarray(state.topic_word[order]),
-            inclusion=state.inclusion[order],
-            background=state.background[order],
-        ),
-    )
-    assert_allclose(moved.transform(NEW[:, order]), model.transform(NEW), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["PCSLDARegressor", "PCSLDAClassifier"])

@@ -193,14 +193,6 @@ def test_explain_adds_covariates(folder):
     assert "year = 2015" in topicfocus("explain", folder, "--text", text, *given).stdout
 
 
-def test_the_page_has_the_covariates(data, folder, tmp_path):
-    assert '"year"' in (folder / "explorer.html").read_text(encoding="utf-8")
-    page = tmp_path / "p.html"
-    done = topicfocus("report", folder, data, "--docs", 30, "--out", page)
-    assert done.returncode == 0, done.stderr
-    assert '"year"' in page.read_text(encoding="utf-8")
-
-
 def test_exposure_of_counts(data, tmp_path):
     done = topicfocus(
         *("fit", data, "--text", "text", "--target", "views", "--kind", "count", "--topics", 3),
@@ -265,11 +257,3 @@ def test_a_model_of_python_with_covariates(data, folder, tmp_path):
     assert done.returncode == 0, done.stderr
     written = [row["prediction"] for row in rows_of(folder / "predictions.csv")]
     assert [row["prediction"] for row in csv.DictReader(done.stdout.splitlines())] == written
-
-
-def test_columns_are_for_tables(tmp_path):
-    (tmp_path / "texts" / "a").mkdir(parents=True)
-    (tmp_path / "texts" / "a" / "1.txt").write_text("good", encoding="utf-8")
-    done = topicfocus("fit", "texts", "--covariates", "year", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "is a folder, which has no column 'year'" in done.stderr

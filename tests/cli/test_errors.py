@@ -1,9 +1,7 @@
 """Bad input: one line that says what to do, no traceback, nothing left behind."""
 
-import gzip
 import shutil
 import subprocess
-import sys
 
 import pytest
 from command_line import COMMAND, environment, topicfocus, topicfocus_forked, write_reviews
@@ -119,26 +117,6 @@ def test_the_reviews_of_the_demo_are_not_installed(tmp_path):
     assert "pip install 'topicfocus[demo]'" in found
 
 
-def test_a_wrong_column_is_said_before_anything_heavy_is_imported(tmp_path):
-    (tmp_path / "r.csv").write_text(body(), encoding="utf-8")
-    code = (
-        "import sys; from topicfocus.cli.main import main\n"
-        "found = main(['fit', 'r.csv', '--text', 'txt', '--target', 'stars'])\n"
-        "heavy = {'numba', 'sklearn', 'scipy', 'rich'} & set(sys.modules)\n"
-        "sys.exit(f'imported {heavy}' if heavy else found + 10)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env=environment(),
-    )
-    assert done.returncode == 11, done.stderr
-    assert "Did you mean 'text'?" in done.stderr
-
-
 def test_debug_shows_where_it_came_from(tmp_path):
     done = topicfocus("fit", "missing.csv", *COLUMNS, "--debug", cwd=tmp_path)
     assert done.returncode == 1
@@ -152,13 +130,6 @@ def test_a_disk_that_takes_no_more(fitted, reviews, tmp_path, room):
     `fitted` has compiled the kernels, whose cache could not be written here.
     """
     done = topicfocus_forked("fit", reviews, *COLUMNS, "--out", tmp_path / "o", file_size=room)
-    assert "File too large" in one_line(done)
-    assert not list(tmp_path.iterdir())
-
-
-def test_predictions_into_a_file_that_cannot_grow(fitted, reviews, tmp_path):
-    out = tmp_path / "p.csv"
-    done = topicfocus_forked("predict", fitted[1], reviews, "--out", out, file_size=2_000)
     assert "File too large" in one_line(done)
     assert not list(tmp_path.iterdir())
 
@@ -192,18 +163,6 @@ def test_an_existing_folder_is_replaced_when_asked(fitted, tmp_path):
     done = topicfocus(*fit, "--overwrite")
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["o", "r.csv"]
-
-
-def test_a_gzipped_file_and_another_encoding(tmp_path):
-    data = write_reviews(tmp_path / "r.csv", 200)
-    text = data.read_text(encoding="utf-8").replace("film", "filmé")
-    with gzip.open(tmp_path / "r.csv.gz", "wb") as stream:
-        stream.write(text.encode("latin-1"))
-    done = topicfocus(
-        "fit", tmp_path / "r.csv.gz", *COLUMNS, "--encoding", "latin-1", "--topics", 2, cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "r-topics" / "metrics.json").exists()
 
 
 def test_a_ctrl_c_that_numba_wraps_is_still_one(monkeypatch, capsys):

@@ -6,13 +6,11 @@ import os
 
 import numpy as np
 import pytest
-from command_line import in_terminal, read_terminal, topicfocus, write_reviews
+from command_line import topicfocus, write_reviews
 from scipy import sparse
 
 import topicfocus as package
-from topicfocus import TokenCounter
 from topicfocus.report.packing import unpack_texts
-from topicfocus.text import read_table
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -69,20 +67,6 @@ def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
     assert figures["rmse"] < 0.7 * result["held_out"]["mean of the training part"]["rmse"]
 
 
-def test_the_vocabulary_is_that_of_the_training_part_alone(reviews, fitted):
-    _, folder = fitted
-    rows = read_csv(folder / "predictions.csv")
-    texts = read_table(reviews, "text").read().strings
-    train = [text for text, row in zip(texts, rows, strict=True) if row["part"] == "train"]
-    model = package.load(folder / "model.topicfocus")
-    fresh = TokenCounter(stop_words="english", min_df=3, max_df=0.5).fit(train)
-    assert model[0].vocabulary_ == fresh.vocabulary_
-    assert model[0].get_params() == fresh.get_params()
-    # The file goes from texts to the very predictions that were written.
-    written = [row["prediction"] for row in rows]
-    assert [f"{p:.6g}" for p in model.predict(texts)] == written
-
-
 def test_json_is_the_whole_of_standard_output(reviews, tmp_path):
     done = topicfocus(
         "fit", reviews, *COLUMNS, "--json", "--quiet", "--out", tmp_path / "o", "--topics", 3
@@ -92,17 +76,6 @@ def test_json_is_the_whole_of_standard_output(reviews, tmp_path):
     printed = json.loads(done.stdout)
     assert printed == result_of(tmp_path / "o")
     assert len(printed["topics"]) == 3
-
-
-def test_a_terminal_gets_a_progress_bar(reviews, tmp_path):
-    with in_terminal("fit", reviews, *COLUMNS, cwd=tmp_path) as (master, process):
-        seen = read_terminal(master, process, 200).decode()
-        assert process.wait(60) == 0
-    for expected in ("FocusedTopicRegressor", "objective/doc", "validation", "kept", "left"):
-        assert expected in seen
-    assert "\x1b[" in seen
-    # The folder is named after the file, beside where the command runs.
-    assert (tmp_path / "reviews-topics" / "model.topicfocus").is_file()
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "count", "classes"])

@@ -89,15 +89,6 @@ def test_parts_of_a_file_are_the_file(rows, whole, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_name_of_the_folder_of_a_pattern(rows, tmp_path):
-    (tmp_path / "parts").mkdir()
-    for name, some in (("a.csv", rows[:80]), ("b.csv", rows[80:])):
-        (tmp_path / "parts" / name).write_bytes(content(some))
-    done = topicfocus("fit", "parts/*.csv", *COLUMNS, "--topics", 2, "--quiet", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["parts", "parts-topics"]
-
-
 # ---- slips in numbers -------------------------------------------------------------------------
 
 SLIPS = {
@@ -141,21 +132,6 @@ def test_decimal_commas_are_read(rows, tmp_path):
     (tmp_path / "r.csv").write_bytes(content(some))
     assert "150 of them with a decimal comma" in fit(tmp_path, "r.csv", *COLUMNS).stderr
     assert predictions(tmp_path)[0]["target"] == rows[0]["stars"]
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ("3,5", "row 3: 'id' is '3,5', a number with a decimal comma. Write digits and"),
-        ("1e300", "row 3: 'id' is '1e300', too large"),
-        ("2024-03-01", "row 3: 'id' is '2024-03-01', a date or time"),
-        ("many", "row 3: 'id' is 'many', not a number. Turn categories into"),
-    ],
-)
-def test_slips_in_other_columns_are_named_too(rows, tmp_path, value, message):
-    some = [{**row, "id": value} if i == 2 else row for i, row in enumerate(rows)]
-    (tmp_path / "r.csv").write_bytes(content(some))
-    assert message in last_line(fit(tmp_path, "r.csv", *COLUMNS, "--covariates", "id", code=1))
 
 
 # ---- codes ------------------------------------------------------------------------------------
@@ -207,30 +183,6 @@ def test_codes_are_kept_whole_from_fit_to_explain(coded):
         assert text[span["start"] : span["stop"]] == span["word"]
 
 
-def test_lists_and_texts_are_the_same_codes(coded, tmp_path):
-    where, _, written = coded
-    columns = ("--text", "codes", "--target", "cost")
-    fit(tmp_path, where / "c.jsonl", *columns, *CODES)
-    assert [row["prediction"] for row in predictions(tmp_path)] == written
-    found = last_line(topicfocus("fit", where / "c.jsonl", *columns, cwd=tmp_path))
-    assert "row 1: 'codes' is a list, not a text" in found
-    assert "--separator ';'" in found
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--ngrams", "2"), "--ngrams is for words of texts; with --separator codes are counted"),
-        (("--min-length", "3"), "--min-length is for words of texts"),
-    ],
-)
-def test_options_of_words_do_not_go_with_codes(coded, arguments, message):
-    where, _, _ = coded
-    done = topicfocus("fit", "none.csv", *COLUMNS, "--separator", ";", *arguments, cwd=where)
-    assert done.returncode == 2
-    assert message in last_line(done)
-
-
 # ---- groups, words, sheets --------------------------------------------------------------------
 
 
@@ -248,28 +200,6 @@ def test_groups_from_the_command_line(rows, tmp_path):
     done = topicfocus("fit", "r.csv", *COLUMNS, "--group", "stars", cwd=tmp_path)
     assert done.returncode == 2
     assert "--group stars: this column is the target" in last_line(done)
-
-
-def test_copies_on_both_sides_are_told(rows, tmp_path):
-    (tmp_path / "r.csv").write_bytes(content(rows + rows))
-    done = fit(tmp_path, "r.csv", *COLUMNS)
-    (line,) = [line for line in done.stderr.splitlines() if "appear in the training set" in line]
-    assert "metrics are too good. Remove copies" in line and "--group" in line
-
-
-@pytest.mark.parametrize(
-    ("which", "message", "code"),
-    [
-        ("germann", "no such file. Did you mean 'german'? It is one of english, dutch, french,", 2),
-        (".", "this is a folder", 2),
-        ("latin.txt", "latin.txt: 'utf-8' codec can't decode byte 0xe9", 1),
-    ],
-)
-def test_stop_words_that_cannot_be_read(tmp_path, which, message, code):
-    (tmp_path / "latin.txt").write_bytes("été\n".encode("latin-1"))
-    done = topicfocus("fit", "r.csv", *COLUMNS, "--stop-words", which, cwd=tmp_path)
-    assert done.returncode == code
-    assert message in last_line(done)
 
 
 def test_stop_words_of_a_file_and_of_a_language(tmp_path):

@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from command_line import in_terminal, read_terminal, topicfocus, write_reviews
+from command_line import topicfocus, write_reviews
 
 import topicfocus as package
 from topicfocus.text import read_table
@@ -45,16 +45,6 @@ def test_a_copied_model_file_knows_its_columns(fitted, reviews, tmp_path):
     assert "<title>Topics that predict stars</title>" in page
 
 
-def test_predict_a_pipe(fitted):
-    _, folder = fitted
-    done = topicfocus(
-        *("predict", folder, "-", "--text", "t"), input="t\na masterpiece superb\nawful dreadful\n"
-    )
-    assert done.returncode == 0, done.stderr
-    high, low = (float(row["prediction"]) for row in rows_of(done.stdout))
-    assert high > low + 2
-
-
 def test_explain_adds_up(fitted):
     _, folder = fitted
     text = "A masterpiece, truly superb superb; the plot is awful."
@@ -72,20 +62,6 @@ def test_explain_adds_up(fitted):
     plain = topicfocus("explain", folder, input=text)
     assert "awful[-" in plain.stdout and "masterpiece[+" in plain.stdout
     assert "\x1b" not in plain.stdout
-
-
-def test_few_known_words_are_told(fitted):
-    _, folder = fitted
-    few = topicfocus("explain", folder, "--text", "a superb film about nothing known")
-    assert "Few known words: 1 of its words is in the topics" in few.stdout
-    none = json.loads(topicfocus("explain", folder, "--text", "zzz", "--json").stdout)
-    assert none["few_words"] and none["relevant_words"] == 0
-    assert none["after"] == pytest.approx(none["before"])
-    many = "superb masterpiece, brilliant and wonderful; awful, dreadful, terrible"
-    assert "Few known" not in topicfocus("explain", folder, "--text", many).stdout
-    done = topicfocus("predict", folder, "-", "--text", "t", input=f't\nzzz\n"{many}"\n')
-    assert "1 of 2 documents have fewer than 3 words that the topics contain" in done.stderr
-    assert [int(row["relevant_words"]) < 3 for row in rows_of(done.stdout)] == [True, False]
 
 
 def test_classes_are_explained_against_the_others(tmp_path):
@@ -113,17 +89,6 @@ def test_classes_are_explained_against_the_others(tmp_path):
     shown = topicfocus(*other).stdout
     assert "log odds of bad against the others" in shown
     assert "probability, without words and with them" in shown and "→" in shown
-
-
-def test_explain_colours_words_in_a_terminal(fitted):
-    _, folder = fitted
-    text = "superb but awful [red]x[/]"
-    with in_terminal("explain", folder, "--text", text) as (master, process):
-        seen = read_terminal(master, process, 100).decode()
-        assert process.wait(30) == 0
-    assert "32msuperb\x1b[0m" in seen
-    assert "31mawful\x1b[0m" in seen
-    assert "[red]x[/]" in seen  # what a stranger wrote is not markup
 
 
 def test_report_writes_the_page_once(fitted, reviews, tmp_path):

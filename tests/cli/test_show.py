@@ -64,41 +64,10 @@ def test_many_topics_take_a_line_or_two_each(monkeypatch, width, most_lines):
     assert "Raised most by no topic:" in text and NAMES[1] in text.replace("  ", " ")
 
 
-def test_few_topics_have_all_their_words(monkeypatch):
-    lines = shown(monkeypatch, result(3, 2), 80)
-    text = " ".join(lines)
-    assert all(f"word{k}of9" in text for k in range(3))
-
-
 def with_context(what):
     for k, row in enumerate(what["topics"]):
         row["context"] = [f"beside{k}of{j}" for j in range(10)]
     return what
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_what_a_topic_goes_with_stands_on_a_line_below(monkeypatch, width):
-    lines = shown(monkeypatch, with_context(result(3, 2)), width)
-    for k in range(3):
-        (at,) = [i for i, line in enumerate(lines) if f"beside{k}of0" in line]
-        assert lines[at].strip().startswith("with: ")
-        assert f"word{k}of9" in lines[at - 1]
-        assert width == 80 or f"beside{k}of1" in lines[at]
-
-
-def test_many_topics_have_it_where_there_is_room(monkeypatch):
-    what = with_context(result())
-    assert not any("beside" in line for line in shown(monkeypatch, what, 80))
-    lines = shown(monkeypatch, what, 120)
-    assert sum("with: beside" in line for line in lines) == 20
-
-
-def test_the_order_of_words_is_named(monkeypatch):
-    what = result(3, 2)
-    assert any("most probable" in line for line in shown(monkeypatch, what, 80))
-    assert any("most probable first" in line for line in shown(monkeypatch, what, 120))
-    what["word_order"] = "frex"
-    assert any("exclusive" in line for line in shown(monkeypatch, what, 80))
 
 
 @pytest.mark.parametrize("width", [20, 40, 60])

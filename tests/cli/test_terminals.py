@@ -1,14 +1,11 @@
 """Terminals that lack characters, or columns, or streams; and text that would command them."""
 
-import json
-import os
 import re
 import subprocess
 
 import pytest
 from command_line import COMMAND, environment, in_terminal, read_terminal, topicfocus, write_reviews
 
-from topicfocus.cli.console import _folded as folded
 from topicfocus.cli.console import as_options, printable, printable_values
 
 #: What a terminal obeys: a colour, a title, a clear screen, C1's CSI, a bell, right-to-left.
@@ -23,19 +20,6 @@ def test_control_characters_are_shown_and_places_stay():
     assert printable("a\nb\tc é 漢 😀") == "a\nb\tc é 漢 😀"
     found = printable_values({"\x1b": ["\x9b", {"a": "\x07"}], "n": 3})
     assert not COMMANDS.search("".join(found)) and found["n"] == 3
-
-
-def test_remarks_are_folded_between_words_in_a_terminal_only(monkeypatch):
-    path = "a/long-path/" * 5
-    remark = f"Wrote words of several lines, one after another, to {path} and nowhere else."
-    assert folded(remark) == remark  # of a pipe
-    for columns, expected in ((0, 1), (40, 4), (200, 1)):
-        size = os.terminal_size((columns, 24))
-        monkeypatch.setattr("topicfocus.cli.console.os.get_terminal_size", lambda _, s=size: s)
-        lines = folded(remark).split("\n")
-        assert len(lines) == expected
-        assert " ".join(line.strip() for line in lines) == remark
-        assert all(len(line) <= columns or path in line for line in lines[: expected - 1])
 
 
 def test_settings_in_messages_are_options():
@@ -78,24 +62,6 @@ def test_an_encoding_never_fails_a_run(fits, encoding):
     assert not COMMANDS.search(out + err)
     assert "AUC ?" in out and "Wrote" in err
     assert ("g?t?31m" if encoding == "ascii" else "gút?31m") in out + err
-
-
-def test_saved_models_in_another_encoding(odd, fits):
-    path, folder = odd
-    done = topicfocus("predict", f"{folder}-ascii", path, "--json", "--quiet", encoding="ascii")
-    # JSON has a way to write every character: nothing is lost.
-    found = {json.loads(line)["prediction"] for line in done.stdout.splitlines()}
-    assert found <= {"gút\x9b31m", "schlécht\x1b[2J"}
-    assert not COMMANDS.search(done.stdout) and done.stderr == ""
-    # As a process of its own, as Python opens its streams.
-    done = subprocess.run(
-        [*COMMAND, "predict", f"{folder}-ascii", str(path)],
-        capture_output=True,
-        env=environment(PYTHONIOENCODING="ascii"),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert b"probability_g?t" in done.stdout
 
 
 def test_explanations_are_printable(odd, fits):

@@ -1,13 +1,9 @@
 """`topicfocus tune`, `fit --topics auto` and `fit --stability`: the choice and what comes back."""
 
-import io
 import json
 
 import pytest
 from command_line import topicfocus, write_reviews
-from rich.console import Console
-
-from topicfocus.cli.show_choice import show_tuning
 
 COLUMNS = ("--text", "text", "--target", "stars", "--jobs", "1")
 
@@ -68,39 +64,6 @@ def test_fit_chooses_the_number_of_topics(few, tmp_path):
     result = json.loads(done.stdout)
     assert [row["n_topics"] for row in result["tuning"]["rows"]] == [3, 5, 10]
     assert len(result["topics"]) == result["tuning"]["chosen"]["n_topics"]
-
-
-def test_the_page_shows_every_setting_that_did_not_fail():
-    from topicfocus.report.stability import for_page
-    from topicfocus.workflow.tune import frontier_rows
-
-    row = {"score": 0.5, "score_se": None, "words": 9.0, "npmi": 0.1, "diversity": 1.0}
-    rows = [
-        {**row, "jaccard": 0.5, "n_topics": k, "inclusion_prior": p, "error": error}
-        for k, p, error in ((2, 0.1, None), (2, 0.2, "no"), (3, 0.1, None), (2, 0.3, None))
-    ]
-    shown = frontier_rows({"chosen": {"n_topics": 2}, "rows": rows})
-    settings = [(r["n_topics"], r["inclusion_prior"]) for r in shown]
-    assert settings == [(2, 0.1), (3, 0.1), (2, 0.3)] and "score_se" not in shown[0]
-    topic = {"cosine": 0.9, "same": True, "low": 1.0, "high": 2.0, "words": []}
-    whole = dict.fromkeys(
-        (
-            "resamples",
-            "nogueira",
-            "disjoint_jaccard",
-            "stable_words",
-            "false_words",
-            "often",
-            "prediction_correlation",
-        ),
-        1,
-    )
-    several = {**topic, "low": [-1.0, 0.5], "high": [0.25, 2.0]}
-    shown = for_page({"topics": [topic, several], "level": 0.9, **whole})
-    assert shown["comes back"] == [True, True]
-    assert shown["effect (90%)"] == ["+1 to +2", "−1 to +0.25, +0.5 to +2"]
-    none = {**topic, "low": None, "high": None}
-    assert for_page({"topics": [none], "level": 0.9, **whole})["effect (90%)"] == [None]
 
 
 @pytest.mark.parametrize(
@@ -176,39 +139,3 @@ def test_a_setting_that_fails_is_told_in_its_row(few, tmp_path, monkeypatch):
     assert "three is not liked" in done.stderr and "three is not liked" in done.stdout
     result = json.loads((tmp_path / "o" / "metrics.json").read_text(encoding="utf-8"))
     assert result["tuning"]["chosen"]["n_topics"] == 2
-
-
-@pytest.mark.parametrize("score", ["R²", "-log loss"])
-@pytest.mark.parametrize("width", [58, 66, 80, 120])
-def test_the_table_of_settings_is_whole_at_every_width(width, score):
-    good = {"words": 1234.0, "score_se": 0.0123, "npmi": -0.123, "diversity": 0.987}
-    rows = [
-        {
-            **good,
-            "score": s,
-            "jaccard": 0.5,
-            "n_topics": k,
-            "inclusion_prior": p,
-            "chosen": s == 0.4,
-        }
-        for s, k, p in ((0.1111, 3, 0.05), (-0.4444, 5, 0.123), (0.4, 10, None))
-    ]
-    rows[1]["error"] = "ValueError: [a long reason] " + "that goes on and on " * 5
-    tuning = {
-        "folds": 5,
-        "rule": "one",
-        "score": "R²",
-        "rows": [{"error": None, **r} for r in rows],
-    }
-    console = Console(file=io.StringIO(), width=width)
-    show_tuning(console, tuning)
-    out = console.file.getvalue()
-    assert "…" not in out and max(map(len, out.splitlines())) <= width
-    assert "0.1111" in out and "0.012" in out and "●" in out
-    # As many figures as there is room for, the first ones first.
-    shown = [name in out for name in ("-0.12", "0.99", "0.5 ")]
-    assert shown == sorted(shown, reverse=True)
-    assert all(shown) == (width >= 80)
-    assert "5 topics, a share of 0.123, failed: ValueError: [a long reason] that" in " ".join(
-        out.split()
-    )

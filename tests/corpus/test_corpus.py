@@ -1,7 +1,5 @@
 """Corpus and make_corpus: what is kept, what is computed, what is left alone."""
 
-import dataclasses
-
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
@@ -28,16 +26,6 @@ def table():
     table[2] = 0  # a document with no words
     table[:, 3] = 0  # a word that never occurs
     return table
-
-
-class Frame:
-    """The part of a dataframe that make_corpus relies on."""
-
-    def __init__(self, values, columns):
-        self.values, self.columns = np.asarray(values), columns
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self.values, dtype=dtype)
 
 
 def assert_canonical(counts):
@@ -107,10 +95,6 @@ def test_every_number_type(dtype):
         )
 
 
-def test_lists_are_accepted():
-    np.testing.assert_array_equal(make_corpus([[1, 0], [2, 3]]).counts.toarray(), [[1, 0], [2, 3]])
-
-
 @pytest.mark.parametrize("form", ["coo", "csr", "csc"])
 def test_duplicates_of_small_integers_do_not_overflow(form):
     two_hundred_twice = {
@@ -131,41 +115,6 @@ def test_counts_within_the_tolerance_are_rounded_and_the_input_is_not():
     np.testing.assert_array_equal(given_counts.data, before)
 
 
-def test_tolerance_is_respected():
-    assert make_corpus([[1.05]], tolerance=0.1).counts[0, 0] == 1
-    with pytest.raises(ValueError, match=r"row 0, column 0 is 1\.05"):
-        make_corpus([[1.05]], tolerance=0.01)
-    with pytest.raises(ValueError, match="tolerance must be a number >= 0"):
-        make_corpus([[1.0]], tolerance=-1)
-
-
-def test_stored_zeros_are_dropped_from_a_copy():
-    parts = np.array([0.0, 2.0]), np.array([0, 1], np.int32), np.array([0, 2], np.int32)
-    stored = sparse.csr_array(parts, shape=(1, 2))
-    assert make_corpus(stored).counts.nnz == 1
-    np.testing.assert_array_equal(stored.data, [0, 2])
-    np.testing.assert_array_equal(stored.indices, [0, 1])
-    np.testing.assert_array_equal(stored.indptr, [0, 2])
-
-
-def test_canonical_float_csr_is_shared_not_copied(table):
-    matrix = sparse.csr_array(table.astype(float))
-    assert np.shares_memory(make_corpus(matrix).counts.data, matrix.data)
-
-
-def test_vocabulary_is_a_tuple_of_plain_strings():
-    corpus = make_corpus([[1, 2]], np.array(["good", "bad"]))
-    assert corpus.vocabulary == ("good", "bad")
-    assert all(type(word) is str for word in corpus.vocabulary)
-    assert make_corpus([[1, 2]]).vocabulary is None
-
-
-def test_column_names_of_a_dataframe_are_the_vocabulary():
-    assert make_corpus(Frame([[1, 0]], ["good", "bad"])).vocabulary == ("good", "bad")
-    assert make_corpus(Frame([[1, 0]], ["good", "bad"]), ["a", "b"]).vocabulary == ("a", "b")
-    assert make_corpus(Frame([[1, 0]], ["good", 1])).vocabulary is None
-
-
 def test_pandas_dataframe(table):
     pandas = pytest.importorskip("pandas")
     corpus = make_corpus(pandas.DataFrame(table, columns=list("abcde")))
@@ -176,22 +125,6 @@ def test_pandas_dataframe(table):
         make_corpus(pandas.DataFrame({"n": [1, 2], "text": ["nice film", "awful"]}))
     with pytest.raises(ValueError, match=r"NaN at row 1, column 0 \(word 'good'\)"):
         make_corpus(pandas.DataFrame({"good": [1, None]}))
-
-
-def test_corpus_is_frozen(table):
-    corpus = make_corpus(table)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        corpus.counts = None
-
-
-def test_totals_are_computed_once(table):
-    corpus = make_corpus(table)
-    assert corpus.word_counts is corpus.word_counts
-    assert corpus.doc_lengths is corpus.doc_lengths
-
-
-def test_repr_gives_the_size(table):
-    assert repr(make_corpus(table)) == f"Corpus(7 documents, 5 words, {table.sum()} tokens)"
 
 
 @pytest.mark.parametrize(
@@ -219,11 +152,6 @@ def test_rows_takes_documents_in_order(table, index):
     np.testing.assert_array_equal(part.word_counts, expected.sum(axis=0))
 
 
-def test_rows_out_of_range(table):
-    with pytest.raises(IndexError):
-        make_corpus(table).rows([7])
-
-
 @given(n_docs=st.integers(1, 30), batch_size=st.integers(1, 40), seed=st.integers(0, 9))
 def test_batches_hold_each_document_once(n_docs, batch_size, seed):
     corpus = make_corpus(np.ones((n_docs, 1)))
@@ -235,21 +163,3 @@ def test_batches_hold_each_document_once(n_docs, batch_size, seed):
         assert all(len(batch) == batch_size for batch in batches[:-1])
         assert 1 <= len(batches[-1]) <= batch_size
         assert all(corpus.rows(batch).n_docs == len(batch) for batch in batches)
-
-
-def test_batches_are_shuffled_by_the_generator():
-    corpus = make_corpus(np.ones((50, 1)))
-    first, again, other = (
-        np.concatenate(list(corpus.batches(8, np.random.default_rng(seed)))) for seed in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).any()
-    assert (first != np.arange(50)).any()
-
-
-def test_bad_batch_size_fails_at_the_call(table):
-    corpus = make_corpus(table)
-    with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
-        corpus.batches(0)
-    with pytest.raises(TypeError, match=r"batch_size must be an integer, got 2\.5"):
-        corpus.batches(2.5)

@@ -9,7 +9,6 @@ from scipy.special import expit
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.datasets.synthetic import draw_tokens
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +34,6 @@ def test_shapes_and_supports(gaussian):
     assert (gaussian.background[gaussian.relevant] == 0).all()
     np.testing.assert_array_equal(gaussian.coef, np.linspace(-2, 2, 5))
     assert (gaussian.noise_variance, gaussian.inclusion_prior) == (0.25, 0.25)
-
-
-def test_vocabulary_names_the_channel(gaussian):
-    assert gaussian.vocabulary[7] == "relevant_07"
-    assert gaussian.vocabulary[50] == "irrelevant_00"
-    from_names = [not word.startswith("ir") for word in gaussian.vocabulary]
-    np.testing.assert_array_equal(from_names, gaussian.relevant)
-    large = make_pfslda(2, 1, n_relevant=101, n_irrelevant=3, random_state=0)
-    assert large.vocabulary[7] == "relevant_007"
-    assert len(set(large.vocabulary)) == 104
 
 
 def test_counts_are_a_canonical_corpus(gaussian):
@@ -98,15 +87,6 @@ def test_bernoulli_target(bernoulli):
         )
 
 
-def test_doc_topic_prior(gaussian):
-    # Var of Dirichlet(a, ..., a) is (1/K)(1 - 1/K) / (K a + 1).
-    assert gaussian.doc_topic.var() == pytest.approx(0.16 / 6, rel=0.1)
-    sparse_mixes = make_pfslda(3000, 1, doc_topic_prior=0.1, random_state=0).doc_topic
-    assert sparse_mixes.var() == pytest.approx(0.16 / 1.5, rel=0.1)
-    skewed = make_pfslda(3000, 1, n_topics=3, doc_topic_prior=[1, 2, 5], random_state=0).doc_topic
-    np.testing.assert_allclose(skewed.mean(axis=0), [1 / 8, 2 / 8, 5 / 8], atol=0.02)
-
-
 def test_same_seed_same_data_other_seed_other_data():
     def draw(seed):
         return make_pfslda(50, 20, random_state=seed)
@@ -128,44 +108,6 @@ def test_doc_length_per_document_may_be_zero():
     corpus = make_pfslda(4, lengths, random_state=0)
     np.testing.assert_array_equal(corpus.counts.sum(axis=1), lengths)
     assert make_pfslda(4, 0, random_state=0).counts.nnz == 0
-
-
-def test_large_vocabulary_stays_sparse():
-    # Dense, this would be 24 GB.
-    corpus = make_pfslda(3000, 20, n_relevant=500_000, n_irrelevant=500_000, random_state=0)
-    assert corpus.counts.nnz <= 60_000
-    assert corpus.counts.sum() == 60_000
-
-
-def test_without_irrelevant_words():
-    corpus = make_pfslda(20, 10, n_irrelevant=0, inclusion_prior=1, random_state=0)
-    assert corpus.relevant.all()
-    assert corpus.counts.sum() == 200
-    assert corpus.background.sum() == 0
-
-
-def test_inclusion_prior_of_one_leaves_irrelevant_words_unused():
-    corpus = make_pfslda(20, 10, inclusion_prior=1, random_state=0)
-    assert corpus.counts[:, ~corpus.relevant].sum() == 0
-
-
-def test_coef_is_used_and_copied():
-    coef = np.array([10.0, 20.0])
-    corpus = make_pfslda(
-        200, 5, n_topics=2, coef=coef, noise_variance=0, doc_topic_prior=5, random_state=0
-    )
-    np.testing.assert_allclose(corpus.target, corpus.doc_topic @ [10, 20])
-    coef[0] = -1
-    assert corpus.coef[0] == 10
-
-
-def test_tokens_come_from_the_support_of_their_channel_only():
-    probs = np.array([[0.0, 0.5, 0.0, 0.5, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0]])
-    channels = np.array([[100, 0], [0, 50]])
-    docs, words = draw_tokens(np.random.default_rng(0), channels, probs)
-    assert set(words[docs == 0]) == {1, 3}
-    assert set(words[docs == 1]) == {2}
-    np.testing.assert_array_equal(np.bincount(docs), [100, 50])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import data
 import numpy as np
 import pandas as pd
 import pytest
-from small_sources import SMALL, WE8THERE, write_csv, write_small
+from small_sources import SMALL, write_csv, write_small
 
 pytest.importorskip("pooch")
 PARTS = ("train", "valid", "test")
@@ -86,14 +86,6 @@ def test_vocabulary_is_of_the_training_part():
     assert train.shape == (28, 1) and test.toarray().tolist() == [[2.0]]
 
 
-def test_sizes_and_groups():
-    assert [len(rows) for rows in data.random_parts(5006, 0)] == [3754, 626, 626]
-    assert [len(rows) for rows in data.random_parts(10, 0, (0.9, 0.1))] == [9, 1]
-    groups = np.repeat(np.arange(40), 3)
-    found = [set(groups[rows]) for rows in data.group_parts(groups, 0)]
-    assert not found[0] & found[1] and not found[0] & found[2] and len(set.union(*found)) == 40
-
-
 def test_targets(small):
     pang_lee = data.load("pang_lee", path=small)
     assert set(np.concatenate([p.target for p in parts(pang_lee)])) == {1, 4, 6, 8, 10}
@@ -108,14 +100,6 @@ def test_targets(small):
     sides = data.load("poliblog", path=small)
     assert sides.target_names == ("Liberal", "Conservative")
     assert sum(part.target.sum() for part in parts(sides)) == 20
-
-
-def test_we8there(small):
-    loaded = data.load("we8there", path=small)
-    order = np.random.default_rng(0).permutation(16)
-    np.testing.assert_array_equal(loaded.train.counts.toarray(), WE8THERE[order[:12]])
-    np.testing.assert_array_equal(loaded.train.target[:, 0], 1 + order[:12] % 5)
-    assert loaded.vocabulary == ("veri good", "go back", "dine room")
 
 
 def test_eicu_codes(small):
@@ -213,21 +197,6 @@ def test_prepare_the_others(tmp_path, monkeypatch):
     assert pd.read_csv(tmp_path / "admissiondx.csv.gz")["admitdxpath"].tolist() == ["x"]
 
 
-def test_prepare_poliblog(tmp_path, monkeypatch):
-    rdata = pytest.importorskip("rdata")
-    without_digests(monkeypatch, "poliblog")
-    meta = {"rating": pd.Categorical(["Liberal"]), "day": np.array([9], dtype=np.int32)}
-    objects = {
-        "poliblog5k.docs": [np.array([[1, 3], [2, 1]], dtype=np.int32)],
-        "poliblog5k.voc": np.array(["beta", "alpha", "delta"]),
-        "poliblog5k.meta": pd.DataFrame({**meta, "blog": pd.Categorical(["x"])}),
-    }
-    rdata.write_rda(tmp_path / "p.RData", objects)
-    data.prepare("poliblog", [tmp_path / "p.RData"], tmp_path)
-    rows = pd.read_csv(tmp_path / "poliblog5k.csv.gz").to_numpy().tolist()
-    assert rows == [["Liberal", 9, "x", "beta beta delta"]]
-
-
 def test_a_download_with_another_checksum_is_refused(nowhere, monkeypatch):
     (nowhere / "served").write_bytes(b"not the archive")
 
@@ -238,30 +207,3 @@ def test_a_download_with_another_checksum_is_refused(nowhere, monkeypatch):
     monkeypatch.setattr("pooch.retrieve", retrieve)
     with pytest.raises(ValueError, match="does not match"):
         data.download("imdb")
-
-
-def test_digests_ignore_blanks_and_missing_values():
-    one = pd.DataFrame({"a": ["x  y", "NA"], "b": ["1", "2"]})
-    other = pd.DataFrame({"a": [" x y", ""], "b": ["1", "2"]})
-    assert data.content_digest(one) == data.content_digest(other)
-    assert data.content_digest(one) != data.content_digest(one[::-1])
-    assert data.content_digest(one, ordered=False) == data.content_digest(one[::-1], ordered=False)
-
-
-@pytest.mark.parametrize("name", [n for n, s in data.SOURCES.items() if s.digests])
-def test_digests_of_the_real_data(name):
-    try:
-        folder = data.find_data(name)
-    except FileNotFoundError:
-        pytest.skip(f"the data set {name} is not here")
-    for check in data.SOURCES[name].digests:
-        table = data.read_columns(folder / check["file"], *check["columns"])
-        assert data.content_digest(table, ordered=name != "eicu") == check["sha256"]
-
-
-def test_sizes_of_the_real_data():
-    try:
-        loaded = data.load("pang_lee")
-    except FileNotFoundError:
-        pytest.skip("the data set pang_lee is not here")
-    assert [part.counts.shape for part in parts(loaded)] == [(3754, 7819), (626, 7819), (626, 7819)]

@@ -14,7 +14,6 @@ from compared import MODELS
 from scipy import sparse
 from small_data import small_dataset
 
-from topicfocus import metrics
 from topicfocus.datasets import make_pfslda
 
 ROOT = paper.HERE
@@ -122,39 +121,3 @@ def test_a_fit_on_some_words_ignores_the_others():
     )
     np.testing.assert_array_equal(np.flatnonzero(wide.inclusion), columns)
     np.testing.assert_allclose(wide.components.sum(axis=1), 1)
-
-
-def test_correlation_is_pearsons_and_zero_for_constants():
-    rng = np.random.default_rng(0)
-    counts, target = rng.poisson(1.0, (50, 4)).astype(float), rng.normal(size=50)
-    counts[:, 3] = 2
-    found = compared.target_correlation(sparse.csr_array(counts), target)
-    expected = [np.corrcoef(counts[:, v], target)[0, 1] for v in range(3)]
-    np.testing.assert_allclose(found, [*expected, 0.0])
-
-
-def test_token_lists_have_every_token():
-    counts = sparse.csr_array(np.array([[2.0, 0, 1], [0, 0, 0]]))
-    assert compared.token_lists(counts) == [["0", "0", "2"], []]
-
-
-def test_independent_words_score_by_their_rarity():
-    rng = np.random.default_rng(0)
-    frequency = np.repeat([0.004, 0.02, 0.1, 0.3], 10)
-    counts = sparse.csr_array((rng.random((20_000, 40)) < frequency).astype(float))
-    scores = []
-    for band in range(4):
-        topic = np.zeros((1, 40))
-        topic[0, 10 * band : 10 * band + 10] = 0.1
-        found = metrics.coherence(topic, counts, "pmi", 10)
-        assert found == pytest.approx(measures.rarity_coherence(topic, counts, 10), abs=0.02)
-        scores.append(found)
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_topics_without_dropped_words_sum_to_one():
-    topics = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
-    kept = np.array([True, True, False])
-    found = paper_posthoc.without_dropped(topics, kept)
-    np.testing.assert_allclose(found, [[0.625, 0.375, 0.0], [0.5, 0.5, 0.0]])
-    assert paper_posthoc.shared_words(found, {0, 2}) == 0.5

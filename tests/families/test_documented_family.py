@@ -45,12 +45,6 @@ def model(bursts, counts):
     return model.fit(REVIEWS.counts, counts)
 
 
-def test_it_is_twenty_lines_or_so(bursts):
-    lines = Path(sys.modules["documented_family"].__file__).read_text().splitlines()
-    code = [line for line in lines if line.strip() and not line.startswith(("import", "from"))]
-    assert len(code) <= 25
-
-
 def test_derivatives_are_those_of_the_likelihood(bursts):
     from topicfocus.families import derivatives, log_likelihood
 

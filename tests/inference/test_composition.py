@@ -7,7 +7,6 @@ from scipy import sparse
 from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
-from topicfocus.inference import contributions
 from topicfocus.inference.composition import context_counts, topic_tokens
 from topicfocus.kernels.reference import words_beside
 
@@ -52,22 +51,6 @@ def test_tokens_equal_a_loop(model):
     )
 
 
-def test_blocks_do_not_matter(model, monkeypatch):
-    whole = model.topic_tokens(COUNTS)
-    monkeypatch.setattr(contributions, "_BLOCK", 7)
-    np.testing.assert_array_equal(model.topic_tokens(COUNTS), whole)
-    assert list(contributions.document_blocks(np.array([0, 5, 9, 30, 30]))) == [
-        (0, 1),
-        (1, 2),
-        (2, 3),
-        (3, 4),
-    ]
-
-
-def test_documents_differ_more_than_in_their_mixes(model):
-    assert np.all(model.composition(COUNTS).std(axis=0) > model.transform(COUNTS).std(axis=0))
-
-
 @pytest.mark.parametrize("roots", [True, False])
 @pytest.mark.parametrize("cls", [FocusedTopicRegressor, PFSLDARegressor])
 def test_words_beside_topics_equal_a_loop(cls, roots):
@@ -81,12 +64,3 @@ def test_words_beside_topics_equal_a_loop(cls, roots):
     wanted = words_beside(counts.toarray(), topics, weight, mixes, doc_weight, roots)
     np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
     assert found[weight > 0].sum() > 0
-
-
-def test_a_word_alone_is_beside_nothing():
-    model = fitted(FocusedTopicRegressor(3, max_epochs=5, random_state=0))
-    state, v = model.fitted_.state, int(np.argmax(model.selected_words_))
-    counts = sparse.csr_array(([3.0, 2.0], ([0, 1], [v, v])), shape=(2, state.n_words))
-    corpus, mixes = make_corpus(counts), np.full((2, 3), 1 / 3)
-    tokens = topic_tokens(corpus, state, mixes)
-    assert np.all(context_counts(corpus, state, mixes, tokens, np.ones(2), True) == 0)

@@ -11,7 +11,7 @@ from scipy.special import log_softmax, softmax
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.mixes import first_occurrence, initial_concentration, topic_mixes
+from topicfocus.inference.mixes import first_occurrence, topic_mixes
 from topicfocus.inference.state import ModelState
 
 
@@ -73,64 +73,6 @@ def test_words_that_no_topic_contains_are_ignored():
     np.testing.assert_allclose(
         topic_mixes(unknown, wide), topic_mixes(case.problem.corpus, case.state), rtol=1e-12
     )
-
-
-def test_words_of_inclusion_zero_are_ignored():
-    case = models.draw_case(2)
-    phi = np.array([1.0, 0, 1, 0, 1, 1])
-    state = replace(case.state, inclusion=phi)
-    counts = case.problem.corpus.counts.toarray()
-    other = counts * (phi > 0) + 5 * (phi == 0)
-    np.testing.assert_allclose(
-        topic_mixes(make_corpus(other), state), topic_mixes(make_corpus(counts), state), rtol=1e-12
-    )
-
-
-def test_permutations_of_documents_words_and_topics():
-    case = models.draw_case(3, n_docs=12, n_words=9, n_topics=4)
-    corpus, state = case.problem.corpus, case.state
-    theta = topic_mixes(corpus, state, tolerance=1e-10)
-    rng = np.random.default_rng(3)
-    docs, words, topics = (rng.permutation(n) for n in (12, 9, 4))
-    np.testing.assert_array_equal(
-        topic_mixes(corpus.rows(docs), state, tolerance=1e-10), theta[docs]
-    )
-    shuffled = replace(state, topic_word=state.topic_word[words], inclusion=state.inclusion[words])
-    counts = make_corpus(corpus.counts.toarray()[:, words])
-    np.testing.assert_allclose(topic_mixes(counts, shuffled, tolerance=1e-10), theta, rtol=1e-8)
-    renamed = replace(
-        state,
-        topic_word=state.topic_word[:, topics],
-        doc_topic_prior=state.doc_topic_prior[topics],
-    )
-    np.testing.assert_allclose(
-        topic_mixes(corpus, renamed, tolerance=1e-10), theta[:, topics], rtol=1e-8
-    )
-
-
-@pytest.mark.parametrize("prior", [1e-3, 1.0, 100.0])
-def test_extreme_priors_converge(prior):
-    case = models.draw_case(4, n_docs=20, mean_count=5.0)
-    state = replace(case.state, doc_topic_prior=np.full(3, prior))
-    theta = topic_mixes(case.problem.corpus, state)
-    long = topic_mixes(case.problem.corpus, state, max_steps=5000, tolerance=1e-14)
-    assert np.all(theta > 0)
-    np.testing.assert_allclose(theta, long, atol=1e-6)
-
-
-def test_no_target_and_no_background_is_used():
-    case = models.draw_case(5)
-    other = replace(case.state, coef=case.state.coef * 9, background=case.state.background[::-1])
-    np.testing.assert_array_equal(
-        topic_mixes(case.problem.corpus, other), topic_mixes(case.problem.corpus, case.state)
-    )
-
-
-def test_initial_concentration_spreads_a_document_over_the_topics():
-    got = initial_concentration(3, np.array([1.0, 2.0]), 10.0)
-    np.testing.assert_array_equal(got, [[6.0, 7.0]] * 3)
-    got[0] = 0  # rows are their own
-    assert got[1, 0] == 6.0
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)

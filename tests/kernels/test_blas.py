@@ -51,26 +51,3 @@ def test_another_thread_changes_nothing():
     thread.join()
     assert set(seen[0]) == {3}
     assert set(blas_threads()) == {3}
-
-
-def test_fits_have_one_thread(monkeypatch):
-    """Both objectives, while they look at documents."""
-    from topicfocus import LDA, FocusedTopicRegressor
-    from topicfocus.datasets import make_pfslda
-    from topicfocus.focused import objective as constrained
-    from topicfocus.joint import statistics
-
-    seen = {}
-    for module in (constrained, statistics):
-        seen[module] = []
-        run = module.run_pass
-        monkeypatch.setattr(
-            module,
-            "run_pass",
-            lambda *a, r=run, m=module: (seen[m].extend(blas_threads()), r(*a))[1],
-        )
-    data = make_pfslda(60, 20, random_state=0)
-    FocusedTopicRegressor(2, max_epochs=1).fit(data.counts, data.target)
-    LDA(2, max_epochs=1).fit(data.counts)
-    assert [set(threads) for threads in seen.values()] == [{1}, {1}]
-    assert set(blas_threads()) == {3}

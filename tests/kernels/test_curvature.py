@@ -68,7 +68,7 @@ class Case:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("words", [True, False], ids=["over words", "over topics"])
 def test_solutions(case, seed, words):
     case = Case(*case, seed)
@@ -82,33 +82,6 @@ def test_solutions(case, seed, words):
         expected = np.linalg.solve(matrix, right)
         found = case.solve(over, right)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
-
-
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", range(3))
-def test_the_same_mix_both_ways(case, seed):
-    case = Case(*case, seed)
-    found = []
-    for over in (case.n, OVER_TOPICS):
-        theta = np.full(case.n_topics, 1 / case.n_topics)
-        map_document(*case.document(), theta, BUDGET, over, case.work)
-        found.append(theta)
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-10)
-
-
-def test_which_way():
-    """Over words when they are fewer, unless the prior is too small beside them."""
-
-    def chosen(n, n_topics, prior=1.0):
-        case = Case(n, n_topics, prior)
-        rows, weight, padded, prior = case.document()
-        return words_to_solve(rows, weight, padded, prior, case.work.by_word)
-
-    assert chosen(3, 5) == chosen(16, 20) == chosen(60, 50) == OVER_TOPICS
-    assert chosen(0, 20) == 0
-    assert chosen(15, 20) == 15
-    assert chosen(30, 50) == 30
-    assert chosen(30, 50, 1e-9) == OVER_TOPICS
 
 
 @pytest.mark.parametrize(("n", "n_topics"), [(0, 12), (1, 12), (6, 13), (9, 20), (31, 50)])

@@ -18,7 +18,6 @@ from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint.statistics import collect
-from topicfocus.kernels import threads
 from topicfocus.kernels.threads import (
     MOST_CHUNKS,
     SMALLEST_CHUNK,
@@ -60,11 +59,6 @@ def test_chunks_cover_every_document_once(lengths, n_words, offset, dtype):
         assert loads.max() <= sum(lengths) / chunks + max(lengths)
 
 
-def test_a_large_corpus_has_all_chunks():
-    indptr = np.arange(0, 100 * 10_001, 100)
-    assert len(chunk_bounds(indptr, 1000)) == MOST_CHUNKS + 1
-
-
 # ---- threads ----------------------------------------------------------------------------------
 
 
@@ -83,13 +77,6 @@ def test_n_threads(monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", limit)
         assert n_threads(None) == n_threads(-1) == found
     assert n_threads(7) == 7
-
-
-def test_zero_jobs_is_an_error():
-    with pytest.raises(ValueError, match="n_jobs=0"):
-        n_threads(0)
-    with pytest.raises(ValueError, match="n_jobs=0"):
-        run_chunks(lambda a, b, out: None, [0, 1], lambda: None, lambda a, b: None, 0)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 5, 40, None, -1])
@@ -130,36 +117,6 @@ def test_run_chunks_clears_what_it_uses_again(n_jobs):
     assert total[0].tolist() == [sum(range(32))] * 3
     assert total[1][0] == 32
     assert len(made) <= n_jobs + 3
-
-
-@given(st.lists(st.integers(0, 5000), min_size=1, max_size=200), st.integers(0, 10**6))
-def test_chunks_are_a_power_of_two_and_cover_all(lengths, n_words):
-    bounds = chunk_bounds(np.concatenate([[0], np.cumsum(lengths)]), n_words)
-    assert bounds[0] == 0 and bounds[-1] == len(lengths)
-    assert np.all(np.diff(bounds) >= 0)
-    assert (len(bounds) - 1).bit_count() == 1
-
-
-def test_run_chunks_uses_no_more_buffers_than_threads():
-    """One total and one buffer a thread, however many chunks."""
-    alive = 0
-    most = 0
-    lock = threading.Lock()
-
-    class Buffer:
-        def __init__(self):
-            nonlocal alive, most
-            with lock:
-                alive += 1
-                most = max(most, alive)
-
-        def __del__(self):
-            nonlocal alive
-            with lock:
-                alive -= 1
-
-    run_chunks(lambda a, b, out: None, range(17), Buffer, lambda a, b: None, 3)
-    assert most <= 3 + 1 + 3  # the total, this wave, and the last one until it is let go
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -256,14 +213,6 @@ def test_several_threads_may_call_at_once():
         ]
         for n_jobs, job in jobs:
             assert_identical(job.result(timeout=120), expected[n_jobs])
-
-
-def test_pools_are_shared():
-    """A pool for each number of threads, made once."""
-    run_chunks(lambda a, b, out: None, range(9), list, lambda a, b: None, 2)
-    before = dict(threads._pools)
-    run_chunks(lambda a, b, out: None, range(9), list, lambda a, b: None, 2)
-    assert threads._pools == before
 
 
 # ---- forks ------------------------------------------------------------------------------------

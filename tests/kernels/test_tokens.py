@@ -5,14 +5,13 @@ from collections import Counter
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_cases import entry
-from texts import assert_counted, count_few, documents
+from texts import documents
 
-from topicfocus.kernels import count_rows, reference, tokens
+from topicfocus.kernels import reference, tokens
 from topicfocus.kernels import words as table
 from topicfocus.text.buffers import join
 from topicfocus.text.characters import fold_table
-from topicfocus.text.counting import Pairs, Tally, TokenRule, learn, to_csr, vocabulary_table
+from topicfocus.text.counting import Pairs, Tally, TokenRule, learn, to_csr
 
 
 def texts_of(documents):
@@ -44,7 +43,7 @@ rules = st.builds(
 @given(documents=documents, rule=rules, n_chunks=st.integers(1, 3))
 def test_words_and_ngrams_are_those_of_the_reference(documents, rule, n_chunks):
     parts = [documents[i::n_chunks] for i in range(n_chunks)]
-    tally = learn([texts_of(part) for part in parts if part], rule, n_jobs=1, pairs=[])
+    tally = learn([texts_of(part) for part in parts if part], rule, n_jobs=1)
     expected = [
         reference.count_terms(text, rule.lowercase, rule.min_length, rule.orders, rule.stop_words)
         for part in parts
@@ -74,48 +73,17 @@ def test_no_result_depends_on_a_collision_of_hashes(monkeypatch):
     assert 2 * counted.words.sizes[3] <= len(counted.words.gram_slots)
 
 
-def test_equal_hashes_of_different_words_are_told_apart():
-    """Two words made to have one hash: a search finds each by its bytes."""
-    letters = np.frombuffer(b"abcd", dtype=np.uint8)
-    words = table.reserve(table.empty_words(8), 2, 4, 0)
-    slots, left, right, known, sizes = (
-        words.slots, words.left, words.right, words.letters, words.sizes,
-    )  # fmt: skip
-    code = 5
-    find_word, add_word = entry(table.find_word), entry(table.add_word)
-    for begin in (0, 2):
-        at = find_word(slots, left, right, known, letters, begin, 2, code)
-        assert at < 0
-        args = (slots, left, right, known, sizes, letters, begin, 2, code, -1 - at)
-        assert add_word(*args) == begin // 2
-    assert find_word(slots, left, right, known, letters, 0, 2, code) == 0
-    assert find_word(slots, left, right, known, letters, 2, 2, code) == 1
-    assert find_word(slots, left, right, known, letters, 1, 2, code) < 0
-
-
 def test_words_longer_than_any_table():
     """A capital that grows by half in lower case, in one word larger than all room there is."""
     text = "Ⱥ" * 300_000 + " Ⱥb " + "x" * 600_000
-    tally = learn([texts_of([text, text])], TokenRule(), n_jobs=1, pairs=[])
+    tally = learn([texts_of([text, text])], TokenRule(), n_jobs=1)
     assert named(tally) == [reference.count_terms(text)] * 2
 
 
 def test_terms_with_nul_are_not_taken_for_their_beginning():
     rule = TokenRule(stop_words=("ab\0", "ab\0cd"))
-    tally = learn([texts_of(["ab abcd ab\0cd"])], rule, n_jobs=1, pairs=[])
+    tally = learn([texts_of(["ab abcd ab\0cd"])], rule, n_jobs=1)
     assert named(tally) == [{"ab": 2, "abcd": 1, "cd": 1}]
-
-
-def test_a_known_table_is_only_read():
-    words, n_stop, column = vocabulary_table(TokenRule(orders=(1, 2)), ["bb", "aa bb", "cc"])
-    before = [array.copy() for array in words]
-    texts = texts_of(["aa bb dd bb cc", "dd", ""])
-    args = (texts.data, texts.offsets, fold_table(True), 2, (1, 2), n_stop, words, False)
-    counted = tokens.count(*args)
-    for old, new in zip(before, words, strict=True):
-        np.testing.assert_array_equal(old, new)
-    matrix = to_csr([Pairs(*counted[3:])], column, 3, np.float64, 1)
-    np.testing.assert_array_equal(matrix.toarray(), [[2, 1, 1], [0, 0, 0], [0, 0, 0]])
 
 
 @given(
@@ -142,16 +110,3 @@ def test_rows_are_sorted_by_either_way(rows, kept, unused):
     assert matrix.indices.dtype == np.int32
     for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
         assert (np.diff(matrix.indices[start:stop]) > 0).all()
-
-
-def test_long_rows_are_sorted():
-    rng = np.random.default_rng(0)
-    values = rng.integers(0, 10**12, 100_000)
-    mine = values.copy()
-    entry(count_rows._sort)(mine, len(mine))
-    np.testing.assert_array_equal(mine, np.sort(values))
-
-
-def test_a_few_texts_as_scikit_learn_counts_them():
-    """By plain Python in tests/families/test_extension.py, in the process of the other kernels."""
-    assert_counted(count_few())

@@ -158,17 +158,6 @@ def test_gradients(group, data, lengths, n_words, n_topics, seed):
     np.testing.assert_allclose(moved[clear], RATE * np.sign(local.logits_m[clear]), rtol=1e-4)
 
 
-def test_documents_outside_the_batch_do_not_move():
-    case, local, inclusion, log_topics = make_case(0, Gaussian(1.0), [3, 2, 0, 4], 6, 3)
-    before = copy_of(local)
-    take_step(case, local, inclusion, log_topics, np.array([3, 1]), 1)
-    for d, moves in enumerate([False, True, False, True]):
-        here = slice(case.corpus.indptr[d], case.corpus.indptr[d + 1])
-        same = np.array_equal(local.concentration[d], before.concentration[d])
-        assert same != moves
-        assert np.array_equal(local.logits[here], before.logits[here]) != moves or d == 2
-
-
 @every_family
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("epsilon", "tolerance"), [(1e-14, 1e-9), (1e-8, 1e-5)])
@@ -245,13 +234,6 @@ def empty_logits(n_topics):
     return tuple(np.zeros((0, n_topics)) for _ in range(3))
 
 
-def test_a_document_never_visited_does_not_drift():
-    visit = unvisited_drift(np.array([0, 3]), 10)
-    assert visit.drift[0] == 0.0
-    assert visit.fade1[0] == visit.fade2[0] == 1.0
-    assert visit.drift[1] > 0.0
-
-
 def test_concentrations_stay_positive():
     """A momentum downwards, and a gradient downwards, end at the floor."""
     local = Uncollapsed(
@@ -269,16 +251,3 @@ def test_concentrations_stay_positive():
     local.concentration_m[:] = -1e3
     take_step(case, local, inclusion, log_topics, np.array([0]), 1)
     assert np.all(local.concentration == SMALLEST_CONCENTRATION)
-
-
-@given(st.integers(1, 6), st.integers(1, 12), st.integers(0, 2**32 - 1))
-def test_adam_move_array_is_textbook_adam(size, steps, seed):
-    rng = np.random.default_rng(seed)
-    start = rng.normal(size=size)
-    gradients = [rng.normal(size=size) for _ in range(steps)]
-    value, m, v = start.copy(), np.zeros(size), np.zeros(size)
-    for t, gradient in enumerate(gradients, start=1):
-        adam_move_array(value, gradient, m, v, constants(t))
-    np.testing.assert_allclose(
-        value, reference.adam(start, gradients, RATE), rtol=1e-10, atol=1e-12
-    )

@@ -6,10 +6,8 @@ import math
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from data import load
 
 from topicfocus.metrics import coherence
-from topicfocus.metrics.coherence import document_coherences
 
 
 @pytest.fixture
@@ -80,15 +78,6 @@ def test_the_papers_measure_of_exactly_independent_words(f):
     assert coherence(np.array([[0.6, 0.4]]), counts, "npmi", top_n=2) == pytest.approx(0, abs=1e-12)
 
 
-def test_words_that_always_or_never_meet():
-    counts = np.array([[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 1]])
-    topic = np.array([[0.5, 0.4, 0.1, 0.0]])
-    assert coherence(topic, counts, "npmi", top_n=2) == pytest.approx(1.0)
-    assert coherence(topic, counts, "npmi", top_n=3) == pytest.approx((1 - 1 - 1) / 3)
-    everywhere = np.ones((4, 2))
-    assert coherence(np.array([[0.5, 0.5]]), everywhere, "npmi", top_n=2) == 1.0
-
-
 def test_errors(case):
     topics, counts = case
     with pytest.raises(ValueError, match="measure must be one of"):
@@ -144,42 +133,3 @@ def test_umass_with_add_one(case):
     ]
     found = coherence(topics, counts, "umass", 5, per_topic=True, epsilon=1 / len(counts))
     assert found[1] == pytest.approx(np.mean(expected))
-
-
-def test_topics_in_groups_count_like_topics_alone(monkeypatch):
-    rng = np.random.default_rng(2)
-    words = [f"w{i}" for i in range(60)]
-    texts = [[words[i] for i in rng.integers(0, 60, 300)] for _ in range(4)]
-    topics = rng.dirichlet(np.ones(60), 9)
-    given = {"texts": iter(texts), "vocabulary": words, "top_n": 8, "per_topic": True}
-    monkeypatch.setattr("topicfocus.metrics.windows._GROUP_WORDS", 20)
-    found = coherence(topics, None, "c_v", **given)
-    alone = [coherence(topics[[k]], None, "c_v", **{**given, "texts": texts})[0] for k in range(9)]
-    np.testing.assert_array_equal(found, alone)
-
-
-def test_the_papers_measure_rewards_random_rare_words_of_real_reviews():
-    # model.md's figures, 50 words drawn at random by their document frequency.
-    try:
-        train = load("pang_lee", 0).train.counts
-    except FileNotFoundError:
-        pytest.skip("the data set pang_lee is not here")
-    frequency = (train > 0).mean(axis=0)
-    rng = np.random.default_rng(0)
-    bands = ((0.003, 0.01, 3.82), (0.01, 0.03, 2.69), (0.03, 0.1, 1.34), (0.1, 1.0, 0.31))
-    for low, high, expected in bands:
-        words = np.flatnonzero((frequency >= low) & (frequency < high))
-        topics = np.zeros((20, train.shape[1]))
-        for topic in topics:
-            topic[rng.choice(words, 50, replace=False)] = 1
-        assert coherence(topics, train, "pmi", top_n=50) == pytest.approx(expected, abs=0.1)
-
-
-def test_several_measures_at_once_are_the_same():
-    rng = np.random.default_rng(0)
-    counts, topics = rng.poisson(0.3, (60, 25)), rng.dirichlet(np.full(25, 0.3), 3)
-    measures = ("npmi", "log_ratio", "umass", "pmi")
-    wanted = [coherence(topics, counts, measure, 6) for measure in measures]
-    np.testing.assert_allclose(document_coherences(topics, counts, measures, 6), wanted)
-    with pytest.raises(ValueError, match="fewer than two words"):
-        document_coherences(np.eye(25)[:2], counts, measures, 6)

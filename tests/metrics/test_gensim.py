@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from topicfocus.kernels import reference
 from topicfocus.metrics import coherence
 
 gensim_models = pytest.importorskip("gensim.models")
@@ -108,29 +107,3 @@ def test_exact_windows_are_gensims_where_no_window_repeats_a_word(case, measure)
     for exact in (True, False):
         given = {"texts": texts, "vocabulary": vocabulary, "window": 12, "exact_windows": exact}
         check(case, measure, theirs, **given)
-
-
-def test_exact_windows_count_presence(case):
-    topics, _, texts, vocabulary = case
-    number = {word: i for i, word in enumerate(vocabulary)}
-    ids = [[number.get(word, -1) for word in text] for text in texts]
-    together, n = reference.window_counts(ids, N_WORDS, 10, exact=True)
-    share = together / n
-    expected = []
-    for topic in topics:
-        top = np.argsort(-topic, kind="stable")[:TOP_N]
-        expected.append(
-            np.mean(
-                [
-                    math.log((share[u, v] + 1e-12) / (share[u, u] * share[v, v]))
-                    for u in top
-                    for v in top
-                    if u != v
-                ]
-            )
-        )
-    given = {"texts": texts, "vocabulary": vocabulary, "per_topic": True}
-    found = coherence(topics, None, "uci", TOP_N, exact_windows=True, **given)
-    np.testing.assert_allclose(found, expected)
-    forgetful = coherence(topics, None, "uci", TOP_N, **given)
-    assert np.abs(found - forgetful).max() > 0.01  # the two do differ here

@@ -79,36 +79,3 @@ def test_a_screen_reader_is_told_what_is_there(open_page):
     before = live.inner_text()
     page.get_by_role("textbox", name="Your text").fill("a brilliant masterpiece")
     assert live.inner_text() != before
-
-
-def test_the_tab_key_goes_through_the_page_in_order(open_page):
-    model, texts, target = case("regression")
-    page = open_page(Explorer(model, texts=texts[:60], target=target[:60]).html)
-    page.evaluate("document.activeElement.blur()")
-    seen = []
-    for _ in range(16):
-        page.keyboard.press("Tab")
-        seen.append(
-            page.evaluate(
-                "(() => { const n = document.activeElement;"
-                " const r = n.getBoundingClientRect(), s = getComputedStyle(n);"
-                " const name = n.id || n.dataset.key || '';"
-                " return [name, s.outlineStyle !== 'none', r.width > 0]; })()"
-            )
-        )
-    names = [n for n, _, _ in seen]
-    # One stop for the tabs: arrows move.
-    assert names[:4] == ["theme", "link", "save", "tab-topics"]
-    topics = page.locator("[data-topic]").evaluate_all("nodes => nodes.map(n => n.dataset.key)")
-    assert [n for n in names[4:] if n.startswith("topic-")][:3] == topics
-    assert all(outlined and wide for _, outlined, wide in seen)
-    # A document is chosen, and its word followed, without a mouse.
-    page.focus("#tab-topics")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    page.focus("[data-doc='2']")
-    page.keyboard.press("Enter")
-    assert page.locator("#document h2").inner_text() == "Document 2"
-    page.locator(".waterfall button.link").first.focus()
-    page.keyboard.press("Enter")
-    assert page.locator("#panel-words").is_visible()

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from report_cases import KINDS, case
-from sklearn.base import clone
 
 from topicfocus.estimators.word_order import ORDERS, has_telling, usual_order
 from topicfocus.report import Explorer
@@ -47,15 +46,6 @@ def test_every_view_draws(open_page, kind):
         before = page.locator(".forest").inner_html()
         page.get_by_label("Effect on").select_option("1")
         assert page.locator(".forest").inner_html() != before
-
-
-def test_topics_stand_in_the_order_of_their_effects(open_page):
-    model, texts, _ = case("regression")
-    page = open_page(explorer("regression").html)
-    shown = page.locator("[data-topic]").evaluate_all("nodes => nodes.map(n => +n.dataset.topic)")
-    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]), as_frame=False)
-    assert shown == np.argsort(-effects["change"], kind="stable").tolist()
-    assert "95% interval" in page.locator("[data-topic]").first.get_attribute("aria-label")
 
 
 def test_the_relevance_slider_changes_the_words(open_page):
@@ -112,15 +102,6 @@ def test_a_topic_stands_beside_the_dropped_words_it_goes_with(open_page):
     assert page.locator(".word-bar").count() > 0 and page.locator(".context").count() == 0
 
 
-def test_a_document_is_shown_by_its_composition(open_page):
-    model, texts, _ = case("regression")
-    made_of = model[-1].composition(model[:-1].transform(texts[:60]))[7]
-    page = open_page(explorer("regression").html, "#view=documents&doc=7")
-    shown = page.locator("#document .composition .number").all_inner_texts()
-    wanted = np.sort(made_of)[::-1]
-    np.testing.assert_allclose([float(s.strip("<>%")) for s in shown], 100 * wanted, atol=0.51)
-
-
 def test_a_topic_filters_words_and_documents(open_page):
     page = open_page(explorer("regression").html)
     page.click("#tab-words")
@@ -156,54 +137,6 @@ def test_a_word_is_found_explained_and_filters_documents(open_page):
     counts = model[:-1].transform(texts[:60])
     wanted = int((counts[:, [names.tolist().index(dropped)]] > 0).sum())
     assert page.locator("#found").inner_text().startswith(f"{wanted} of 60")
-
-
-def test_a_word_narrows_the_topics_view(open_page):
-    model, texts, _ = case("regression")
-    estimator = model[-1]
-    counts = model[:-1].transform(texts[:60])
-    often = np.asarray((counts > 0).sum(axis=0)).ravel()
-    v = int(np.argmax(np.where(estimator.selected_words_, often, 0)))
-    page = open_page(explorer("regression").html, f"#view=topics&topic=1&word={v}")
-    prior = estimator.doc_topic_prior_
-    wanted = estimator.fitted_.state.topic_word[v] * prior
-    wanted = wanted / wanted.sum()
-    shares = estimator.composition(counts).mean(axis=0)
-    for k in range(3):
-        row = page.locator(f"[data-topic='{k}']")
-        shown = row.locator(".from-word").inner_text().split("%")[0]
-        assert float(shown.strip("<>")) == pytest.approx(100 * wanted[k], abs=1)
-        # What "share" means does not depend on what is selected.
-        shown = row.locator(".share small").inner_text()
-        assert float(shown.strip("<>%")) == pytest.approx(100 * shares[k], abs=1)
-    made_of = packed(estimator.composition(counts)[:, 1])
-    with_it = np.flatnonzero(counts[:, [v]].toarray()[:, 0] > 0)
-    listed = page.locator("#panel-topics [data-doc]").evaluate_all(
-        "n => n.map(d => +d.dataset.doc)"
-    )
-    assert listed == with_it[np.argsort(-made_of[with_it], kind="stable")][:5].tolist()
-    # Taken back, all documents return.
-    page.locator(".selection .chip").nth(1).click()
-    listed = page.locator("#panel-topics [data-doc]").evaluate_all(
-        "n => n.map(d => +d.dataset.doc)"
-    )
-    assert listed == np.argsort(-made_of, kind="stable")[:5].tolist()
-
-
-def test_a_click_on_the_word_map_chooses_the_nearest_word(open_page):
-    page = open_page(explorer("regression").html, "#view=words")
-    box = page.locator(".surface.point").bounding_box()
-    # The dots of kept words stand in one path; the first begins at its first M.
-    at = page.evaluate(
-        "(() => { const svg = document.querySelector('#panel-words svg.chart');"
-        "const m = svg.querySelector('.dots.up').getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/);"
-        "const r = svg.getBoundingClientRect(); const s = r.width / svg.viewBox.baseVal.width;"
-        "return [r.left + m[1] * s, r.top + m[2] * s]; })()"
-    )
-    assert box["x"] < at[0] < box["x"] + box["width"]
-    page.mouse.click(*at)
-    assert page.locator("circle.chosen").count() == 1
-    assert "word=" in page.evaluate("location.hash")
 
 
 @pytest.mark.parametrize("kind", ["regression", "binary"])
@@ -348,47 +281,6 @@ def test_it_works_inside_a_notebook(open_page, tmp_path):
     assert inside.locator("#panel-words .card").count() == 2
 
 
-def test_paper_gets_every_view(open_page):
-    page = open_page(explorer("regression").html)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    for view in ("topics", "words", "documents", "fit"):
-        assert page.locator(f"#panel-{view} .card").first.is_visible()
-    assert not page.locator("nav").is_visible()
-
-
-def test_a_phone_does_not_scroll_sideways(open_page):
-    page = open_page(explorer("multiclass").html, viewport={"width": 390, "height": 844})
-    for view in VIEWS:
-        page.click(f"#tab-{view}")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
-
-
-def test_a_link_made_by_clicking_shows_the_same(open_page):
-    html = explorer("multiclass").html
-    page = open_page(html)
-    page.get_by_label("Effect on").select_option("2")
-    page.locator("[data-topic]").nth(1).click()
-    page.click("#tab-words")
-    page.get_by_label("Up").select_option("frequency")
-    page.locator("[data-word]").nth(3).click()
-    page.click("#tab-documents")
-    page.get_by_label("predicted from").fill("0.2")
-    page.get_by_label("predicted from").press("Enter")
-    page.get_by_label("Order").select_option("error")
-    page.click("text=By topics")
-    page.click("#tab-try")
-    page.locator("#try-text").fill("a brilliant & <b>moving</b> comedy\nwith a dull ending?")
-    other = open_page(html, page.evaluate("location.hash"))
-    states = [p.evaluate("({...topicfocus.state, names: 0})") for p in (page, other)]
-    assert states[0] == states[1]
-    for view in ("try", *VIEWS):
-        for p in (page, other):
-            p.click(f"#tab-{view}")
-        shown = [p.locator(f"#panel-{view}").inner_html() for p in (page, other)]
-        assert shown[0] == shown[1], view
-
-
 def test_back_goes_to_the_view_before(open_page):
     page = open_page(explorer("regression").html)
     page.click("#tab-words")
@@ -418,51 +310,6 @@ def test_a_class_is_chosen_for_its_reasons(open_page):
         assert float(total.replace("−", "-")) == pytest.approx(found.predictor[0, c], abs=0.006)
 
 
-@pytest.mark.parametrize("kind", ["regression", "binary"])
-def test_documents_in_the_order_asked_for(open_page, kind):
-    page = open_page(explorer(kind).html, "#view=documents")
-    model, texts, target = case(kind)
-    if kind == "binary":
-        predicted = model.predict_proba(texts[:60])[:, 1]
-        error = np.where(target[:60] == "yes", 1 - predicted, predicted)
-    else:
-        predicted = model.predict(texts[:60])
-        error = np.abs(predicted - target[:60])
-    for order, wanted in (("error", error), ("high", predicted), ("low", -predicted)):
-        page.get_by_label("Order").select_option(order)
-        shown = page.locator(".docs [data-doc]").evaluate_all("n => n.map(d => +d.dataset.doc)")
-        np.testing.assert_allclose(wanted[shown], np.sort(wanted)[::-1][: len(shown)], atol=1e-9)
-        assert page.locator("#document h2").inner_text() == f"Document {shown[0]}"
-
-
-def test_why_a_frequent_word_was_dropped(open_page):
-    model, texts, target = case("regression")
-    model = clone(model)
-    model[-1].set_params(inclusion_prior=0.05)
-    estimator = model.fit(texts, target)[-1]
-    made = Explorer(model, texts=texts[:60], target=target[:60])
-    more = estimator.evidence_ > made.summary["words"]["why"]["prediction_cost"]
-    v = int(np.flatnonzero(~estimator.selected_words_ & more)[0])
-    page = open_page(made.html, f"#view=words&word={v}")
-    said = page.locator("#why").inner_text()
-    cells = page.locator("#panel-words .scroll tbody tr").first.locator("td").all_inner_texts()
-    assert "too little for how often" in said or "full just before" in said
-    decimals = 1 if estimator.evidence_[v] < 10 else 0
-    assert float(cells[0]) == pytest.approx(estimator.evidence_[v], abs=0.51 * 10**-decimals)
-    poor = int(np.flatnonzero(~estimator.selected_words_ & ~more)[0])
-    page.evaluate(f"topicfocus.update({{word: {poor}}})")
-    assert page.locator("#why").inner_text() == "It says less about the target than a word costs."
-
-
-def test_numbers_are_for_people(open_page):
-    rows = [{"inclusion_prior": p, "kept_words": w} for p, w in ((0.1, 1485), (0.2, 22540))]
-    page = open_page(explorer("regression", frontier=rows).html, "#view=fit")
-    shown = page.get_by_role("region", name="Frontier").inner_text()
-    assert "1,485" in shown and "22,540" in shown  # no digit of a count is rounded away
-    figures = page.get_by_role("region", name="Figures of target").locator("td").all_inner_texts()
-    assert figures[-1].endswith("%") and "." in figures[0]
-
-
 def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
     own = case("regression").model[-1].n_topics
     rows = [
@@ -490,24 +337,6 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
     assert card.locator("option").all_inner_texts() == ["score", "words"]
     assert card.locator("thead th").all_inner_texts()[-3:] == ["score", "words", "±"]
     assert card.locator("tr.chosen").inner_text().split()[0] == str(own)
-
-
-def test_paper_shows_all_views_on_white(open_page, tmp_path):
-    page = open_page(explorer("regression").html, color_scheme="dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 28)"
-    page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    page.emulate_media(media="print")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    for view in VIEWS:
-        assert page.locator(f"#panel-{view}").is_visible() == (view != "try")
-    assert not page.locator("#panel-documents .note").first.is_visible()  # nothing to drag on paper
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    page.emulate_media(media="screen")
-    assert page.locator("[role=tabpanel]:visible").count() == 1
-    page.pdf(path=tmp_path / "page.pdf")
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("width", [360, 390, 640, 768, 1024, 1440])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from report_cases import case
 
-from topicfocus.report import Explorer, plot_search, plots
+from topicfocus.report import Explorer, plots
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 matplotlib.use("Agg")
@@ -60,36 +60,6 @@ def test_topics_are_on_the_scale_of_the_target(kind, label):
         assert all(t.get_text().endswith("%") for t in ax.get_xticklabels())
 
 
-def test_a_figure_of_its_own_is_pyplots():
-    """`plt.show()` and notebooks show what pyplot knows; axes that are given make no figure."""
-    import matplotlib.pyplot as plt
-
-    made, rows = explorer("regression"), [{"n_topics": 3, "words": 40, "score": 0.4}]
-    drawn = (plots.plot_topics(made), plots.plot_words(made), plot_search(rows))
-    assert [plt.figure(n) for n in plt.get_fignums()] == [ax.figure for ax in drawn]
-    plt.close("all")
-    own = matplotlib.figure.Figure().add_subplot()
-    assert plots.plot_words(made, ax=own) is own and not plt.get_fignums()
-
-
-def test_coefficients_are_in_order_and_have_intervals():
-    made = explorer("regression")
-    ax = plots.plot_topics(made, coefficients=True)
-    coef = case("regression").model[-1].coef_
-    shown = [t.get_text() for t in ax.get_yticklabels()]
-    assert shown == [made.summary["topics"]["names"][k] for k in np.argsort(coef)]
-    widths = [np.ptp(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2]
-    assert max(widths) == pytest.approx(2 * 1.96 * np.max(made.summary["topics"]["error"]))
-
-
-def test_axes_given_are_drawn_on():
-    from matplotlib.figure import Figure
-
-    ax = Figure().add_subplot()
-    assert plots.plot_calibration(explorer("binary").summary, ax=ax) is ax
-    assert ax.get_xlabel() == "mean prediction"
-
-
 def test_the_frontier_from_rows_or_a_report():
     rows = [{"inclusion_prior": p, "rmse": 1 + p, "npmi": -p} for p in (0.3, 0.1)]
     ax = plots.plot_frontier(rows, "npmi")
@@ -124,21 +94,3 @@ def test_errors_say_what_is_missing():
         plots.plot_topics(bare, predictor=1)
     with pytest.raises(ValueError, match="one of a"):
         plots.plot_frontier([{"inclusion_prior": 0.1, "a": 1.0}], "b")
-
-
-def test_names_of_words_do_not_cover_each_other():
-    model, texts, target = case("binary")
-    counts = model[:-1].transform(texts)
-    names = [f"dx:organ system|failure of something {i:04d}" for i in range(counts.shape[1])]
-    made = Explorer(model[-1], counts=counts, target=target, vocabulary=names, target_name="vote")
-    ax = plots.plot_words(made)
-    ax.figure.canvas.draw()
-    boxes = [t.get_window_extent() for t in ax.texts]
-    assert len(boxes) > 3
-    # Narrower by a tenth: the room is reckoned from the number of letters.
-    inner = [b.expanded(0.9, 0.9) for b in boxes]
-    assert not any(a.overlaps(b) for i, a in enumerate(inner) for b in inner[:i])
-    assert all(t.get_text().startswith("dx:…") for t in ax.texts)
-    coefficients = plots.plot_topics(made, coefficients=True)
-    assert coefficients.get_xlabel().startswith("log odds of yes")
-    assert plots.plot_calibration(made).get_ylabel() == "share of yes"

@@ -1,26 +1,24 @@
 """The summary: plain data, right numbers, clear errors."""
 
-import itertools
 import json
 
 import numpy as np
 import pytest
-from report_cases import KINDS, case, large
+from report_cases import KINDS, case
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 
-from topicfocus import LDA, FocusedTopicRegressor, SLDARegressor
+from topicfocus import LDA, SLDARegressor
 from topicfocus.report import Explorer
 from topicfocus.report.evaluation import calibration
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.intervals import topic_errors
-from topicfocus.report.labels import Labels, brief
-from topicfocus.report.packing import pack, pack_texts, unpack, unpack_texts, whole
+from topicfocus.report.labels import Labels
+from topicfocus.report.packing import pack, unpack, unpack_texts
 from topicfocus.report.summary import Extras, summarise
-from topicfocus.report.table import pack_logarithms, unpack_logarithms
 from topicfocus.report.vocabulary import evidence_needed
 
 
@@ -53,20 +51,6 @@ def test_arrays_survive_packing(kind):
     values = np.random.default_rng(0).integers(0, 100, 1001)
     np.testing.assert_array_equal(unpack(pack(values, kind)), values)
     assert len(unpack(pack([], kind))) == 0
-
-
-def test_packing_rounds_as_asked():
-    x = np.array([-3.14159, 0.0, 2.71828, 1e9])
-    found = unpack(pack(x, "i2", 0.01))
-    np.testing.assert_allclose(found[:3], x[:3], atol=0.005)
-    assert found[3] == pytest.approx(327.67)  # cut at the largest, not wrapped around
-    assert whole(np.array([0.0, 255.0]))["t"] == "u1"
-    assert whole(np.array([0.0, 256.0]))["t"] == "u2"
-    assert whole(np.array([0.5]))["t"] == "f8"
-    texts = ["", "é\u2028</script>", "\ud800"]
-    assert unpack_texts(pack_texts(texts)) == texts
-    rows = np.array([1.0, 0.5, 1e-12, 0.0])
-    np.testing.assert_allclose(unpack_logarithms(pack_logarithms(rows, 0.001)), rows, rtol=6e-4)
 
 
 def test_real_targets_have_the_errors_of_least_squares():
@@ -107,28 +91,6 @@ def test_errors_are_those_of_drawing_other_documents(kind):
     wanted = np.std([refit(mixes[i], y[i]) for i in drawn], axis=0)
     found = topic_errors(estimator.fitted_, mixes, f[:, None], y[:, None])[:, 0]
     np.testing.assert_allclose(found, wanted, rtol=0.3)
-
-
-@pytest.mark.parametrize("kind", ["binary", "poisson", "ordinal", "multiclass"])
-def test_information_is_the_expected_curvature(kind):
-    """w = -E[ℓ''], by numerical differences of the log-likelihood, averaged over the target."""
-    from topicfocus.families import information, row_log_likelihood
-
-    part = case(kind).model[-1].fitted_.parts[0]
-    coding, family, where = part.coding, part.family, part.where
-    width = where.stop - where.start
-    f = np.linspace(-1, 1, width) * 0.7 + 0.2
-    outcomes = np.arange(60.0) if kind == "poisson" else np.arange(float(len(coding.labels)))
-    one, h = np.ones(1), 1e-4
-    log = lambda y, g: row_log_likelihood(family, np.array([y]), one, g)  # noqa: E731
-    for l in range(width):
-        step = np.zeros(width)
-        step[l] = h
-        expected = sum(
-            np.exp(log(y, f)) * -(log(y, f + step) - 2 * log(y, f) + log(y, f - step)) / h**2
-            for y in outcomes
-        )
-        assert information(family, f[None])[0, l] == pytest.approx(expected, rel=1e-4)
 
 
 def test_figures_and_curves_of_classes_are_scikit_learns():
@@ -197,27 +159,6 @@ def test_the_costs_explain_which_words_were_kept(kind):
     assert few["prediction_cost"] == cost
 
 
-def test_words_dropped_by_the_user_set_no_example():
-    model, texts, target = case("regression")
-    counts = model[:-1].transform(texts)
-    best = int(np.argmax(np.where(model[-1].selected_words_, model[-1].evidence_, 0)))
-    fitted = FocusedTopicRegressor(3, max_epochs=3, drop_words=[best], random_state=0)
-    fitted.fit(counts, target)
-    cost = fitted.fitted_.word_cost
-    with_it, without = (evidence_needed(fitted.fitted_, cost, drop) for drop in ([], [best]))
-    assert np.all(with_it >= without) and with_it.max() > without.max()
-
-
-def test_stretches_of_whole_numbers_do_not_overlap():
-    model, texts, target = case("poisson")
-    by = Explorer(model, texts=texts, target=target).summary["words"]["by_target"][0]
-    ends = [[int(v) for v in label.split(" to ")] for label in by["labels"]]
-    assert ends[0][0] == target.min() and ends[-1][-1] == target.max()
-    assert all(a[-1] + 1 == b[0] for a, b in itertools.pairwise(ends))
-    wanted = [int(((target >= e[0]) & (target <= e[-1])).sum()) for e in ends]
-    assert by["size"] == wanted
-
-
 def test_calibration_of_shares_has_wilsons_intervals():
     truth = np.repeat([0.0, 0.0, 1.0, 1.0], 20)
     truth[20:25] = 1.0
@@ -251,25 +192,6 @@ def test_targets_have_names():
         Explorer(model, target_name="a", target_names=["a", "b", "c"])
     with pytest.raises(ValueError, match="target_names has 1 entries"):
         Explorer(model, target_name="a")
-
-
-def test_long_codes_keep_their_kind_and_their_end():
-    assert brief("short") == "short"
-    assert brief("dx:pulmonary|respiratory failure|acute respiratory failure") == (
-        "dx:…respiratory failure"
-    )
-    assert brief("x" * 40) == "x" * 9 + "…" + "x" * 18
-    assert all(len(brief("ab:" + "c " * n, 28)) <= 28 for n in range(40))
-
-
-def test_forced_words_are_said_to_be():
-    model, texts, target = case("regression")
-    counts = model[:-1].transform(texts)
-    names = list(model[0].get_feature_names_out())
-    fitted = FocusedTopicRegressor(3, max_epochs=3, keep_words=[4], drop_words=[7], random_state=0)
-    fitted.fit(counts, target)
-    why = Explorer(fitted, counts=counts, target=target, vocabulary=names).summary["words"]["why"]
-    assert (why["keep"], why["drop"]) == ([4], [7])
 
 
 def test_labels_and_a_sample():
@@ -334,19 +256,3 @@ def test_errors_say_what_to_do():
         Explorer(model, texts=texts[:5], target=target[:5], baselines={"b": np.ones(3)})
     with pytest.raises(ValueError, match="needs inclusion_prior"):
         summarise(read_inputs(model), extras=Extras(frontier=[{"rmse": 1.0}]))
-
-
-@pytest.mark.parametrize(
-    ("n_topics", "share", "model"),
-    [(5, 0.1, FocusedTopicRegressor), (50, 0.1, None), (50, 1.0, SLDARegressor)],
-)
-def test_the_page_stays_small(n_topics, share, model, request):
-    if model is None:
-        made, _ = request.getfixturevalue("largest")
-    else:
-        fitted, given = large(n_topics, 10_000, share, model)
-        made = Explorer(fitted, **given)
-    assert len(made.summary["documents"]["row"]) == 500
-    assert len(made.html.encode()) < 1_500_000
-    if share < 1:
-        assert made.summary["table"]["error"] == 0  # with words selected, nothing is rounded

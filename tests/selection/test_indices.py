@@ -46,11 +46,6 @@ def test_the_threshold_of_the_bound(threshold):
         false_words_bound(10, 100, threshold, 50)
 
 
-def test_the_bound_is_never_above_the_number_of_words_kept():
-    assert false_words_bound(50, 60, 0.51, 50) == 50
-    assert false_words_bound(50, 60, 0.9, 50, unimodal=True) <= 50
-
-
 @pytest.mark.parametrize("unimodal", [False, True])
 @pytest.mark.parametrize("threshold", [0.6, 0.75, 0.9])
 def test_the_bound_holds(threshold, unimodal):

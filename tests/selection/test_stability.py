@@ -1,7 +1,6 @@
 """stability: disjoint halves of the documents, and the words, topics and effects that replicate."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, FocusedTopicClassifier, FocusedTopicRegressor, SLDARegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
-from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.focused import FixedInclusion
 from topicfocus.selection import resampling, runner
 from topicfocus.selection.documents import Data
@@ -23,7 +21,7 @@ from topicfocus.selection.effect_intervals import (
     regressed_effects,
 )
 from topicfocus.selection.validation import halves
-from topicfocus.selection.word_stability import Substitutes, find_substitutes
+from topicfocus.selection.word_stability import find_substitutes
 
 QUICK = {"max_epochs": 6, "random_state": 0, "n_jobs": 1}
 
@@ -135,34 +133,6 @@ def test_interchangeable_words():
     assert np.all(none.others == -1)
 
 
-def test_substitutes_have_names_and_frequencies(found):
-    names = [f"w{v}" for v in range(len(found.frequency))]
-    seldom, always = np.argsort(found.frequency)[len(names) // 2], np.argmax(found.frequency)
-    given = Substitutes(
-        words=np.array([always, seldom]),
-        others=np.array([[1, -1], [2, 3]]),
-        correlation=np.array([[0.9, 0.0], [0.5, 0.3]]),
-        either=np.array([[1.0, 0.0], [0.8, 0.7]]),
-    )
-    (row,) = replace(found, stand_ins=given).substitutes(1, names)  # a stable word needs none
-    assert row["word"] == f"w{seldom}" and row["frequency"] == found.frequency[seldom]
-    assert row["others"] == [
-        {"word": "w2", "frequency": found.frequency[2], "correlation": 0.5, "either": 0.8}
-    ]
-    assert len(replace(found, stand_ins=given).to_dict()["substitutes"][0]["others"]) == 2
-
-
-def test_plain_data(found):
-    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert len(plain["topics"]) == 2 and len(plain["topics"][0]["words"]) == 10
-    assert plain["topics"][0]["low"] <= plain["topics"][0]["high"]
-    often = [word["frequency"] for word in plain["words"]]
-    assert often == sorted(often, reverse=True)
-    assert "pairs of halves" in str(found) and "topic 1" in str(found)
-    with pytest.raises(ValueError, match="vocabulary has 1 words"):
-        found.to_dict(["one"])
-
-
 def test_texts_classes_groups_covariates_and_weights():
     reviews = make_reviews(200, random_state=0)
     liked = np.array(["no", "yes"])[(reviews.target > 5).astype(int)]
@@ -262,20 +232,6 @@ def test_intervals_take_optimism_off():
     assert abs(left) < 0.3 * bias
 
 
-def test_intervals_know_that_finding_varies_more_than_judging():
-    """a = τ + u + 2v, a′ = τ + u′, u, u′ and v of unit variance: σ² is half of 5, not of 3."""
-    rng = np.random.default_rng(0)
-    halves = np.sqrt(5) * rng.normal(size=(2000, 2, 3))
-    elsewhere, noise = rng.normal(size=(2, 2000, 2, 3))
-    found = half_sample_intervals(np.zeros(3), halves, elsewhere, noise**2, 0.9)
-    np.testing.assert_allclose(found.error**2, 2.5, rtol=0.1)
-    # Noise that is more than can be: as if both varied alike; none: all of the difference.
-    low = half_sample_intervals(np.zeros(3), halves, elsewhere, 9 * noise**2, 0.9)
-    high = half_sample_intervals(np.zeros(3), halves, elsewhere, 0 * noise, 0.9)
-    np.testing.assert_allclose(low.error**2, 1.5, rtol=0.1)
-    np.testing.assert_allclose(high.error**2, 3.0, rtol=0.1)
-
-
 def test_regressed_effects_are_of_the_same_topics_and_other_documents(corpus, model):
     """η and reach from others: by hand, a least squares regression on their mixes."""
     rows = np.arange(400)
@@ -331,27 +287,6 @@ def test_halves_use_the_inclusion_of_the_model_unless_they_choose_their_own(monk
     assert resampling.chosen_inclusion(given) is None
     expected = FixedInclusion(chosen, automatic.fitted_.discoveries)
     assert resampling.chosen_inclusion(automatic) == expected
-
-
-@pytest.mark.parametrize("discoveries", [False, True])
-def test_a_fixed_inclusion_gives_the_same_model(monkeypatch, discoveries):
-    rng = np.random.default_rng(0)  # 10 of 200 words are relevant, so that noise can be kept
-    counts = rng.multinomial(30, rng.dirichlet(np.ones(200)), size=300).astype(float)
-    often = np.argsort(-counts.sum(axis=0))[:10]
-    target = np.sqrt(counts[:, often]) @ rng.choice([-1.0, 1.0], 10) + rng.normal(size=300)
-
-    def take(trials, enough):
-        return 0 if discoveries else len(trials) - 1
-
-    monkeypatch.setattr("topicfocus.focused.inclusion.smallest_good", take)
-    automatic = FocusedTopicRegressor(2, **QUICK).fit(counts, target)
-    assert automatic.fitted_.discoveries is discoveries
-    options = FitOptions(fixed_inclusion=resampling.chosen_inclusion(automatic))
-    fixed = fit_with(FocusedTopicRegressor(2, **QUICK), options, counts, target)
-    np.testing.assert_array_equal(fixed.components_, automatic.components_)
-    assert fixed.inclusion_prior_ == automatic.inclusion_prior_
-    assert hasattr(automatic, "inclusion_path_") and not hasattr(fixed, "inclusion_path_")
-    assert hasattr(fixed.fit(counts, target), "inclusion_path_")  # options are for one call
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def at_optimum(case, gamma=None, **changes):
     return total(bound_terms(case.problem, case.state, hyper, gamma)), gamma
 
 
-@settings(deadline=None, max_examples=80, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 @given(models.cases(supervised=False, max_docs=3, max_words=4, max_count=2))
 def test_elbo_is_below_the_likelihood_of_the_words(case):
     """At any γ whatever, and at the optimal one; one to three topics, with and without switches."""
@@ -40,7 +40,7 @@ def test_elbo_is_below_the_likelihood_of_the_words(case):
     assert np.all(anywhere <= optimal + TINY)
 
 
-@settings(deadline=None, max_examples=80, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 @given(
     models.cases(families=["gaussian"], supervised=True, n_topics=(2, 2), max_docs=3, max_count=3)
 )
@@ -52,7 +52,7 @@ def test_elbo_is_below_the_likelihood_of_words_and_real_target(case):
     assert np.all(optimal <= exact + TINY)
 
 
-@settings(deadline=None, max_examples=120, derandomize=True)
+@settings(deadline=None, max_examples=60, derandomize=True)
 @given(
     models.cases(
         families=[name for name in models.BOUNDED if name != "gaussian"],
@@ -115,7 +115,7 @@ def test_a_bernoulli_fit_ends_where_its_bound_is_honest():
     assert claimed <= actual + 0.1 * abs(actual)
 
 
-@settings(deadline=None, max_examples=80, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 @given(models.cases(selects=True, bounds=["paper"]))
 def test_the_tight_bound_is_never_below_the_papers(case):
     """At the same γ (Hölder), hence at each one's own optimum: tight starts from the other's."""

@@ -55,16 +55,6 @@ def test_with_every_word_expected_relevant_pfslda_is_slda(bound, family):
     assert a.history[-1].objective > a.history[0].objective + 0.01
 
 
-def test_a_smaller_prior_is_not_slda():
-    """So that the limit above is a limit of something."""
-    focused = Hyperparameters(n_topics=3, inclusion_prior=0.5, bound="paper")
-    problem, start = make("gaussian", focused)
-    slda_start = replace(start, inclusion=np.ones(70), background=np.zeros(70))
-    a = fit(problem, focused, start)
-    b = fit(problem, replace(focused, selects=False), slda_start)
-    assert np.abs(a.model.topic_word - b.model.topic_word).max() > 1e-3
-
-
 @pytest.mark.parametrize("selects", [True, False])
 def test_supervision_of_weight_zero_is_no_supervision(selects):
     hyper = Hyperparameters(n_topics=3, selects=selects)

@@ -102,12 +102,3 @@ def test_topic_mixes_of_new_documents_are_the_same():
     e_step(corpus, theirs.components_, gamma, 0.7, STEPS)
     ours = gamma / gamma.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(ours, theirs.transform(corpus.counts), rtol=DIGAMMA)
-
-
-def test_the_comparison_notices_one_local_step_less():
-    corpus = make_counts()
-    theirs = sklearn_lda(3, 2, doc_topic_prior=0.7, max_doc_update_iter=5).fit(corpus.counts)
-    gamma = np.ones((corpus.n_docs, 3))
-    e_step(corpus, theirs.components_, gamma, 0.7, 4)
-    ours = gamma / gamma.sum(axis=1, keepdims=True)
-    assert np.abs(ours - theirs.transform(corpus.counts)).max() > 1e-5

@@ -9,8 +9,6 @@ from command_line import topicfocus
 
 import topicfocus as package
 from topicfocus import workflow
-from topicfocus.text import detect_target
-from topicfocus.workflow.class_weights import class_factors
 
 COLUMNS = ("--text", "text", "--target", "label", "--topics", "2")
 
@@ -70,18 +68,6 @@ def test_figures_and_the_constant_are_weighted_alike(data):
     assert figures["FocusedTopicClassifier"]["accuracy"] == pytest.approx(np.mean(each))
 
 
-def test_factors_of_documents():
-    target = detect_target(["b", "a", "a", None, "a", "b"], "classes")
-    train = np.array([0, 1, 2, 3])
-    found = class_factors("balanced", target, None)(train)
-    np.testing.assert_allclose(found, [1.5, 0.75, 0.75, 1, 0.75, 1.5])
-    found = class_factors("balanced", target, np.array([2.0, 1, 1, 1, 1, 1]))(train)
-    np.testing.assert_allclose(found, 1)
-    found = class_factors({"b": 4.0}, target, None)(train)
-    np.testing.assert_allclose(found, [4, 1, 1, 1, 1, 4])
-    assert class_factors(None, target, None)(train) is None
-
-
 def test_tuning_knows_it(data):
     tuning = {"topics": (2,), "shares": (0.2, 0.4), "folds": 2}
     scores = []
@@ -111,14 +97,3 @@ def test_mistakes(data, tmp_path, given, message, code):
     assert done.returncode == code
     assert message in done.stderr.splitlines()[-1]
     assert not list(tmp_path.iterdir())
-
-
-def test_numbers_have_no_classes(data, tmp_path):
-    done = topicfocus(
-        *("fit", data, *COLUMNS, "--kind", "real", "--class-weight", "balanced"),
-        *("--out", tmp_path / "o"),
-    )
-    assert done.returncode == 2
-    assert "is for classes, but the target is a number" in done.stderr
-    with pytest.raises(workflow.SettingError, match="balanced or a number per class"):
-        workflow.fit_file(data, text="text", target="label", class_weight="even")

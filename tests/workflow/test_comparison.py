@@ -7,7 +7,6 @@ import pytest
 from command_line import topicfocus, write_reviews
 
 from topicfocus import workflow
-from topicfocus.workflow.evaluate import Evaluation
 
 
 @pytest.fixture(scope="module")
@@ -22,16 +21,6 @@ def test_without_a_regression(data, tmp_path):
     assert found.result["warnings"] == []
     assert found.shown["baselines"] == {}
     assert (out / "explorer.html").is_file()
-
-
-def test_from_the_command_line(data, tmp_path):
-    out = tmp_path / "out"
-    options = ("--text", "text", "--target", "stars", "--out", out, "--no-baseline")
-    done = topicfocus("fit", data, *options)
-    assert done.returncode == 0, done.stderr
-    assert "regression" not in done.stderr and "ridge" not in done.stdout
-    held_out = json.loads((out / "metrics.json").read_text())["held_out"]
-    assert list(held_out) == ["FocusedTopicRegressor", "mean of the training part"]
 
 
 def test_worse_than_a_constant_is_said_and_written(tmp_path):
@@ -51,19 +40,6 @@ def test_worse_than_a_constant_is_said_and_written(tmp_path):
         )
     (message,) = found.result["warnings"]
     assert message.startswith("SLDARegressor predicts the held-out documents worse")
-
-
-@pytest.mark.parametrize(
-    ("kind", "figure"),
-    [("real", "rmse"), ("ordinal", "rmse"), ("count", "deviance"), ("classes", "log_loss")],
-)
-def test_the_figure_that_decides(kind, figure):
-    def judged(mine):
-        held_out = {"model": {figure: mine}, "ridge": {figure: 0.1}, "constant": {figure: 1.0}}
-        return Evaluation(None, held_out).warnings(kind)
-
-    assert judged(0.9) == judged(1.0) == []
-    assert len(judged(1.1)) == 1
 
 
 def test_documents_without_words_are_counted(tmp_path, caplog):

@@ -9,7 +9,7 @@ from command_line import topicfocus, write_reviews
 
 from topicfocus import workflow
 from topicfocus.cli.parser import build_parser, make_config
-from topicfocus.config import FitConfig, PredictConfig, ReportConfig, TuneConfig, options_of
+from topicfocus.config import FitConfig, TuneConfig, options_of
 from topicfocus.workflow import read_config
 from topicfocus.workflow.config_file import config_text
 
@@ -225,14 +225,3 @@ def test_numbers_that_are_too_large(name):
     done = topicfocus("fit", "none.csv", *COLUMNS, f"--{name}", 10**6)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert f"--{name} must be at most 10,000" in done.stderr
-
-
-@pytest.mark.parametrize("kind", [FitConfig, TuneConfig, PredictConfig, ReportConfig])
-def test_help_is_short_and_complete(kind):
-    command = kind.__name__.removesuffix("Config").lower()
-    short, full = (topicfocus(command, flag).stdout for flag in ("--help", "--help-all"))
-    for one in options_of(kind):
-        flag = f"--{one.metadata['flag'] or one.name.replace('_', '-')}"
-        assert one.metadata["positional"] is not None or f"{flag} " in full or f"{flag}\n" in full
-        assert str(one.name) in str(kind.__doc__)
-    assert short.count("\n  --") <= 13 and len(short) < len(full)

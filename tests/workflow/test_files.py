@@ -1,7 +1,6 @@
 """The workflow from Python: the same as the command, returned instead of printed."""
 
 import json
-import warnings
 
 import numpy as np
 import pytest
@@ -112,13 +111,6 @@ def test_predict_file_is_the_table_of_the_command(data, outcome):
     assert sum(len(block["row"]) for block in blocks) == len(lines)
 
 
-def test_explain_text_is_what_the_command_prints(outcome):
-    text = "A superb film, but an awful plot."
-    found = workflow.explain_text(outcome.folder, text)
-    same(found, json.loads(topicfocus("explain", outcome.folder, "--text", text, "--json").stdout))
-    assert found["base"] + sum(found["words"].values()) == pytest.approx(found["total"])
-
-
 def test_report_file(data, outcome, tmp_path):
     page = tmp_path / "page.html"
     found = workflow.report_file(outcome.folder, data, out=page, docs=20)
@@ -168,16 +160,3 @@ def test_a_taken_folder_and_a_wrong_column(data, outcome):
         workflow.explain_text(outcome.folder, "good", covariates={"year": 2000.0})
     with pytest.raises(ValueError, match="`exposure` must be above 0"):
         workflow.explain_text(outcome.folder, "good", exposure=0)
-
-
-def test_what_is_not_as_asked_is_a_warning_of_python(data, tmp_path, monkeypatch):
-    def refuse(self, path):
-        raise ValueError("no room for a page")
-
-    monkeypatch.setattr("topicfocus.report.Explorer.save", refuse)
-    with pytest.warns(UserWarning, match="no explorer page: no room for a page"):
-        found = workflow.fit_file(data, **COLUMNS, topics=2, out=tmp_path / "o")
-    assert "explorer.html" not in found.written and "model.topicfocus" in found.written
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert workflow.predict_file(found.folder, data)["row"][0] == 1

@@ -9,12 +9,7 @@ from scipy import sparse
 from topicfocus.datasets import make_reviews
 from topicfocus.text import ReadError, detect_target
 from topicfocus.workflow import fit_file
-from topicfocus.workflow.columns import group_numbers
 from topicfocus.workflow.split import copies, split
-
-
-def test_documents_without_a_group_are_alone():
-    assert group_numbers(["b", None, "a", "b", None]).tolist() == [1, 2, 0, 1, 3]
 
 
 @pytest.mark.parametrize("kind", [None, "classes"])
@@ -93,13 +88,6 @@ def test_copies_on_both_sides_are_warned_of(patients):
         UserWarning, match=r"held-out documents also appear in the training set, such"
     ):
         fit_file(patients, text="text", target="stars", topics=2)
-
-
-def test_the_choice_of_a_group_column_is_checked(patients):
-    with pytest.raises(ReadError, match=r"no column 'patent'. Did you mean 'patient'"):
-        fit_file(patients, text="text", target="stars", group="patent")
-    with pytest.raises(ValueError, match="`group='stars'`: this column is the target"):
-        fit_file(patients, text="text", target="stars", group="stars")
 
 
 @pytest.mark.filterwarnings("ignore:only 1 of 2 groups")

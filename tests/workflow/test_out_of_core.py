@@ -9,7 +9,7 @@ from command_line import topicfocus
 
 from topicfocus import counts
 from topicfocus.datasets import make_reviews
-from topicfocus.workflow import fit_file, tune_file
+from topicfocus.workflow import fit_file
 
 
 def write(path, n=240, seed=0):
@@ -53,16 +53,6 @@ def test_several_files_and_json_lines(tmp_path, nothing_in_memory):
     with open(first, newline="") as rows, open(lines, "w") as stream:
         stream.writelines(json.dumps(row) + "\n" for row in csv.DictReader(rows))
     agree(fit(lines, out_of_core=True), fit(first))
-
-
-def test_topics_and_stability(tmp_path, nothing_in_memory):
-    how = {"topics": (2, 3), "shares": (), "folds": 2, "stability": 2, "jobs": 1}
-    how |= {"text": "text", "target": "stars", "baseline": False}
-    path = write(tmp_path / "reviews.csv")
-    stored, memory = tune_file(path, out_of_core=True, **how), tune_file(path, **how)
-    agree(stored, memory)
-    assert stored.result["tuning"]["chosen"] == memory.result["tuning"]["chosen"]
-    assert stored.result["stability"]["words"] == memory.result["stability"]["words"]
 
 
 def test_large_files_go_to_a_folder_by_themselves(tmp_path, monkeypatch, caplog):

@@ -91,15 +91,3 @@ def test_documents_of_one_rating_or_without_any(fitted, tmp_path, stars):
     assert workflow.report_file(folder, data, out=page)["documents"] == 40
     actual = summary_of(page)["documents"].get("actual")
     assert not actual or set(actual[0]) == {5.0}
-
-
-def test_documents_of_one_class(tmp_path):
-    data = write_reviews(tmp_path / "r.csv", 240, target="sentiment")
-    folder = workflow.fit_file(
-        data, text="text", target="stars", topics=2, baseline=False, out=tmp_path / "o"
-    ).folder
-    with open(data, newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["stars"] == "1"]
-    same = write(tmp_path / "same.csv", rows)
-    page = tmp_path / "page.html"
-    assert workflow.report_file(folder, same, out=page)["documents"] == len(rows)

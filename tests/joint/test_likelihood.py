@@ -10,10 +10,9 @@ from scipy.integrate import quad
 from scipy.special import betaln, gammaln, logsumexp
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import Gaussian, split
+from topicfocus.families import split
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint.likelihood import (
-    enumerate_switches,
     exact_log_likelihood,
     importance_log_likelihood,
     token_mixture,
@@ -118,19 +117,6 @@ def test_with_a_target_it_equals_adaptive_quadrature(family, prior, selects):
         np.testing.assert_allclose(got[d], np.log(value) - betaln(*alpha), rtol=1e-10)
 
 
-def test_a_channel_without_a_word_in_it_is_no_trouble_for_quadrature():
-    """β_v1 = 0 and no background: p(w|θ) vanishes in a corner."""
-    problem, state, hyper = make(3, 2, selects=False, supervised=True, prior=np.array([0.05, 1.0]))
-    topics = state.topic_word.copy()
-    topics[1, 0] = 0.0
-    state = replace(state, topic_word=topics)
-    theta, weight = models.dirichlet_nodes(state.doc_topic_prior)
-    row, y = DOCUMENTS[3], problem.target[3]
-    density = np.exp(models.target_log_density(state, y, theta @ state.coef))
-    expected = np.log(weight @ (np.prod((theta @ topics.T) ** row, axis=1) * density))
-    np.testing.assert_allclose(exact_log_likelihood(problem, state, hyper)[3], expected, rtol=1e-10)
-
-
 def test_missing_targets_are_integrated_out():
     problem, state, hyper = make(4, 2, supervised=True)
     target = problem.target.copy()
@@ -156,14 +142,6 @@ def test_of_several_targets_the_missing_ones_are_integrated_out():
     np.testing.assert_allclose(got[:2], [first[0], words[1]], rtol=1e-12)
     np.testing.assert_allclose(got[3], whole[3], rtol=1e-12)
     assert got[2] != pytest.approx(whole[2])
-
-
-def test_the_weight_of_supervision_is_no_part_of_the_likelihood():
-    problem, state, hyper = make(4, 2, supervised=True)
-    heavy = make_problem(problem.corpus, problem.target, 30.0)
-    np.testing.assert_array_equal(
-        exact_log_likelihood(heavy, state, hyper), exact_log_likelihood(problem, state, hyper)
-    )
 
 
 def test_hundreds_of_tokens_do_not_underflow():
@@ -261,43 +239,4 @@ def test_importance_sampling_from_the_posterior_itself_is_exact():
     np.testing.assert_allclose(estimate, exact_log_likelihood(problem, state, hyper), rtol=1e-10)
 
 
-def test_importance_sampling_follows_its_seed():
-    problem, state, hyper = make(8, 2, supervised=True)
-    gamma = np.ones((4, 2))
-    first, second, other = (
-        importance_log_likelihood(problem, state, hyper, gamma, 20, np.random.default_rng(s))
-        for s in (1, 1, 2)
-    )
-    np.testing.assert_array_equal(first, second)
-    assert np.any(first != other)
-
-
 # ---- switches ----------------------------------------------------------------------------------
-
-
-def test_switch_assignments_sum_to_the_likelihood_of_the_words():
-    problem, state, hyper = make(11, 3)
-    expected = exact_log_likelihood(problem, state, hyper)
-    for d, row in enumerate(DOCUMENTS):
-        switches, log_p = enumerate_switches(tokens_of(row), state, hyper)
-        assert switches.shape == (2 ** row.sum(), row.sum())
-        assert len(np.unique(switches, axis=0)) == len(switches)
-        np.testing.assert_allclose(logsumexp(log_p), expected[d], rtol=1e-12, atol=1e-14)
-
-
-def test_narrow_noise_is_integrated_exactly():
-    """δ = 1e-5: the target's likelihood has a width of 0.3% of the interval."""
-    problem, state, hyper = make(12, 2, supervised=True)
-    state = replace(state, family=Gaussian(1e-5), coef=np.array([-0.5, 0.6]))
-    problem = replace(problem, target=np.full(4, 0.1))
-    slope, offset = token_mixture(state, hyper)
-    alpha = state.doc_topic_prior
-    first = np.linspace(0, 1, 200_001)[1:-1]
-    theta = np.column_stack([first, 1 - first])
-    log_prior = models.dirichlet_log_density(np.log(theta), alpha)
-    log_y = models.target_log_density(state, 0.1, theta @ state.coef)
-    for d, row in enumerate(DOCUMENTS):
-        words = np.log(theta @ slope.T + offset) @ row
-        expected = logsumexp(log_prior + log_y + words) + np.log(first[1] - first[0])
-        got = exact_log_likelihood(problem, state, hyper)[d]
-        np.testing.assert_allclose(got, expected, rtol=1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from topicfocus.joint.statistics import SufficientStats, bound_value, collect
+from topicfocus.joint.statistics import SufficientStats, collect
 
 NAMES = [f.name for f in fields(SufficientStats)]
 PER_CORPUS = {"coef_gradient", "covariate_gradient", "free_gradient"}  # zero without a target
@@ -44,7 +44,7 @@ def statistics(draw, n_words=3, n_topics=2):
     )
 
 
-@settings(deadline=None, max_examples=50, derandomize=True)
+@settings(deadline=None, max_examples=25, derandomize=True)
 @given(statistics(), statistics(), statistics(), st.floats(-4, 4), st.floats(-4, 4))
 def test_statistics_are_a_commutative_monoid_with_scaling(a, b, c, x, y):
     state = models.draw_state(np.random.default_rng(0), 3, 2)
@@ -61,16 +61,6 @@ def test_statistics_are_a_commutative_monoid_with_scaling(a, b, c, x, y):
     assert_same(a.scale(2.0), a + a)
 
 
-def test_adding_makes_new_statistics_and_leaves_the_parts_alone():
-    case = models.draw_case(0)
-    a = collect(*case[:3], case.gamma.copy())
-    before = {name: np.copy(getattr(a, name)) for name in NAMES}
-    total = a + a
-    total.word_topic[:] = -1
-    for name in NAMES:
-        np.testing.assert_array_equal(getattr(a, name), before[name])
-
-
 def split(case, parts):
     """Statistics of parts of the documents, added; γ is written back as a solver would."""
     gamma = case.gamma.copy()
@@ -83,7 +73,7 @@ def split(case, parts):
     return total, gamma
 
 
-@settings(deadline=None, max_examples=50, derandomize=True)
+@settings(deadline=None, max_examples=25, derandomize=True)
 @given(models.cases(max_docs=8), st.integers(0, 2**32 - 1), st.integers(1, 4))
 def test_batches_add_up_to_the_whole(case, seed, n_parts):
     order = np.random.default_rng(seed).permutation(case.problem.n_docs)
@@ -147,13 +137,6 @@ def test_a_weight_is_a_number_of_copies(bound, family):
     assert np.any(b.coef_gradient) and np.any(b.covariate_gradient)
 
 
-def test_statistics_of_no_documents_are_zero():
-    case = models.draw_case(6, "several", n_covariates=2)
-    nobody = np.empty(0, dtype=int)
-    stats = collect(case.problem.rows(nobody), case.state, case.hyper, case.gamma[nobody])
-    assert_same(stats, SufficientStats.zero(case.state, 2))
-
-
 def test_a_dropped_word_keeps_the_statistics_of_weight_one():
     """Weighted by φ, dropping a word would be irreversible."""
     case = models.draw_case(2, bound="tight")
@@ -163,20 +146,6 @@ def test_a_dropped_word_keeps_the_statistics_of_weight_one():
     stats = collect(case.problem, state, case.hyper, case.gamma.copy())
     np.testing.assert_allclose(stats.word_topic.sum(axis=1), stats.word_count, rtol=1e-12)
     assert stats.word_count[1] > 0
-
-
-def test_local_inference_improves_the_bound_and_converges():
-    case = models.draw_case(3, n_docs=8)
-    values = []
-    gamma = case.gamma.copy()
-    for _ in range(6):
-        stats = collect(*case[:3], gamma, max_steps=2, tolerance=0.0)
-        values.append(bound_value(stats, case.state, case.hyper))
-    assert np.all(np.diff(values) >= -1e-10 * np.abs(values[:-1]))
-    collect(*case[:3], gamma, max_steps=2000, tolerance=1e-14)
-    again = gamma.copy()
-    collect(*case[:3], again, max_steps=1, tolerance=0.0)
-    np.testing.assert_allclose(again, gamma, rtol=1e-9)
 
 
 @pytest.mark.parametrize("bound", models.BOUNDS)

@@ -39,11 +39,6 @@ def test_scores_are_those_of_a_dense_decomposition(data, relevant):
     np.testing.assert_array_equal(found, factor_scores(words, np.ones(words.shape[0]), 4))
 
 
-def test_every_factor_of_few_words():
-    words = sparse.csr_array(np.random.default_rng(0).poisson(2.0, (50, 3)).astype(float))
-    assert factor_scores(words, np.ones(50), 2).shape == (50, 2)
-
-
 def test_dependence_is_its_formula(data, relevant):
     one = np.ones(data.counts.shape[0])
     scores = factor_scores(sparse.csr_array(data.counts)[:, relevant[:25]], one, 3)
@@ -84,16 +79,6 @@ def test_it_finds_the_rest_and_stays_within_the_share(data, relevant):
     for share in (0.15, 0.2, 0.25):
         kept = complete_by_factors(some, problem, share, 5)
         assert count[kept].sum() <= max(share * count.sum(), count[some].sum())
-
-
-def test_nothing_to_add(data, relevant):
-    corpus = make_corpus(data.counts)
-    problem = make_problem(corpus, None)
-    full = relevant[::2]
-    np.testing.assert_array_equal(complete_by_factors(full, problem, 0.01, 5), full)
-    np.testing.assert_array_equal(complete_by_factors(full, problem, 0.25, 1), full)
-    others = np.setdiff1d(np.arange(corpus.n_words), full)
-    np.testing.assert_array_equal(complete_by_factors(full, problem, 0.25, 5, drop=others), full)
 
 
 def test_a_weight_of_two_is_two_copies(data, relevant):

@@ -8,15 +8,13 @@ from scipy import sparse
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian
-from topicfocus.focused.screening import past_of
 from topicfocus.focused.screening_statistics import Signals, target_slopes, word_evidence
 from topicfocus.focused.screening_sums import SignalMoments
-from topicfocus.inference.reservoir import Reservoir, add, content_keys
+from topicfocus.inference.reservoir import Reservoir, add
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver
 from topicfocus.joint import online as joint_stream
 from topicfocus.joint.initialize import perturbed_start
-from topicfocus.joint.statistics import collect
 
 
 def problem_of(n, seed=0, n_words=12, **extras):
@@ -57,16 +55,6 @@ def test_every_document_is_either_kept_or_departs_once():
     assert np.allclose(total, problem.word_counts)
 
 
-def test_rows_say_where_documents_come_from():
-    problem = problem_of(40)
-    old = add(Reservoir.empty(problem, 30, 1), problem.rows(np.arange(25))).reservoir
-    batch = problem.rows(np.arange(25, 40))
-    added = add(old, batch)
-    both = sparse.vstack([old.documents.corpus.counts, batch.corpus.counts], format="csr")
-    assert (both[added.rows] != added.reservoir.documents.corpus.counts).nnz == 0
-    assert (both[added.departed_rows] != added.departed.corpus.counts).nnz == 0
-
-
 def test_copies_add_weight_and_take_no_place():
     problem = problem_of(10)
     twice = problem.rows(np.array([0, 0, *range(1, 10)]))
@@ -93,18 +81,6 @@ def test_distinct_documents_are_estimated_when_the_sample_is_full():
     assert reservoir.distinct == pytest.approx(3000, rel=0.15)  # three standard errors
 
 
-def test_keys_see_everything_that_belongs_to_a_document():
-    problem = problem_of(5, covariates=np.ones((5, 1)))
-    keys = content_keys(problem, 0)
-    assert not np.any(keys == content_keys(problem, 1))
-    for changed in (
-        replace(problem, target=problem.target + 1),
-        replace(problem, target_weight=np.zeros(5)),
-        replace(problem, covariates=2 * np.ones((5, 1))),
-    ):
-        assert not np.any(keys == content_keys(changed, 0))
-
-
 # ---- moments ----------------------------------------------------------------------------------
 
 
@@ -126,14 +102,6 @@ def test_evidence_from_moments_is_evidence_from_documents(weighted):
     assert np.allclose(moments.slopes(), target_slopes(signal))
     twice = moments.scale(2.0)
     assert np.allclose(twice.evidence(ridge).marginal, 2 * wanted.marginal)
-
-
-def test_a_past_without_targets_is_nothing_but_words():
-    problem = problem_of(20)
-    silent = make_problem(problem.corpus, np.full(20, np.nan))
-    past = past_of(silent, problem, Gaussian(1.0))
-    assert past.moments[0].size == 0
-    assert np.allclose(past.word_count, problem.word_counts)
 
 
 # ---- joint models -----------------------------------------------------------------------------
@@ -171,19 +139,6 @@ def test_words_that_come_late_get_into_the_topics():
     share = problem.word_counts[0] / problem.n_tokens
     assert model.topic_word[0].max() > 0.3 * share
     assert np.allclose(model.topic_word.sum(axis=0), 1)
-
-
-def test_inherited_statistics_explain_the_counts_of_the_words():
-    problem = problem_of(60)
-    stream = stream_of(problem, 100)
-    model = stream.model()
-    past = joint_stream.inherited_past(model, problem.word_counts, 60.0).total(1)
-    assert np.allclose(past.word_topic.sum(axis=1), problem.word_counts)
-    gamma = stream.concentration.copy()
-    stats = collect(stream.reservoir.problem(), model, stream.hyper, gamma, max_steps=50)
-    # The real topic totals, to within what the documents' own mixes add.
-    mine, theirs = (s.word_topic.sum(axis=0) / s.word_topic.sum() for s in (past, stats))
-    assert np.abs(mine - theirs).max() < 0.1
 
 
 def test_a_failed_call_leaves_the_stream_as_it_was():

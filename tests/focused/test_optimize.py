@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
@@ -78,31 +77,6 @@ def test_the_gradient_is_that_of_the_objective(with_covariates, bound, scaled):
         assert (ahead - behind) / (2 * h) == pytest.approx(gradient @ direction, rel=1e-5, abs=1e-7)
 
 
-def test_packing_is_undone(with_covariates):
-    _, start, logits = with_covariates
-    shaping = ShapingProblem(*with_covariates, settings(None, scaled=True))
-    state = shaping.state(shaping.pack(logits))
-    np.testing.assert_allclose(state.topic_word, softmax(logits, axis=0))
-    np.testing.assert_allclose(state.coef, start.coef)
-    np.testing.assert_allclose(state.intercept, [start.intercept])
-    np.testing.assert_allclose(state.covariate_coef, start.covariate_coef)
-
-
-def test_the_prior_counts_what_topics_differ_by(case):
-    """A word that becomes more frequent in all topics alike is not drawn back."""
-    problem, _, logits = case
-    strong, none = (
-        ShapingProblem(*case, ShapeSettings(prior_precision=t, coef_bound=None))
-        for t in (50.0, 0.0)
-    )
-    alike = logits + np.random.default_rng(5).normal(size=(len(logits), 1))
-    assert strong.loss(strong.pack(alike))[0] == pytest.approx(none.loss(none.pack(alike))[0])
-    apart = logits.copy()
-    apart[0] += [0.5, -0.5, 0.0]
-    lost = strong.loss(strong.pack(apart))[0] - none.loss(none.pack(apart))[0]
-    assert lost * problem.size == pytest.approx(0.5 * 50.0 * 0.5, rel=1e-6)
-
-
 @pytest.mark.parametrize("bound", [None, np.full(3, 2.0)], ids=["graded", "free"])
 def test_scaling_changes_the_way_not_the_end(case, bound):
     plain, there = trace(case, settings(bound, max_steps=400))
@@ -145,12 +119,6 @@ def test_the_last_state_that_was_not_worse_is_kept(case):
     assert shaped.steps == 6  # three good checks, two steps apart
     assert len(values) == 10  # and two more to be sure
     np.testing.assert_array_equal(shaped.state.topic_word, watch.seen[2].topic_word)
-
-
-def test_the_last_steps_are_looked_at_too(case):
-    watch = Told(worse_from=99, patience=2)
-    shaped, values = trace(case, settings(None, max_steps=5), watch=watch)
-    assert (shaped.steps, len(values), watch.checks) == (5, 5, 3)
 
 
 def test_a_watch_predicts_as_the_model_will(case):

@@ -11,7 +11,6 @@ from hypothesis import assume, given, settings
 from topicfocus.families import Gaussian
 from topicfocus.joint import CoordinateSolver
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
-from topicfocus.joint.statistics import bound_value, collect
 
 EPOCHS = 10
 
@@ -41,7 +40,7 @@ def assert_never_falls(values, share=1e-9):
     assert np.all(falls <= allowed), (falls.max(), values)
 
 
-@settings(deadline=None, max_examples=100, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 @given(models.cases(max_docs=8, max_words=7, max_count=9), st.booleans(), st.integers(0, 2**31))
 def test_the_bound_never_falls(case, learn_prior, seed):
     """Empty documents, words that never occur, missing targets, one topic; every kind of model."""
@@ -56,7 +55,7 @@ def test_the_bound_never_falls(case, learn_prior, seed):
     assert np.all(model.topic_word >= 0) and np.all(np.isfinite(model.coef))
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=30, derandomize=True)
 @given(models.cases(max_docs=6, max_words=6), st.integers(1, 3))
 def test_the_bound_never_falls_from_any_model_with_few_local_steps(case, local_steps):
     """A start that has nothing to do with the data, and locals far from converged."""
@@ -77,28 +76,6 @@ LONGER = [
 ]
 
 
-@pytest.mark.parametrize(("family", "bound", "selects", "learn_prior"), LONGER)
-def test_the_bound_rises_on_longer_runs(family, bound, selects, learn_prior):
-    case = models.draw_case(
-        0,
-        family,
-        bound,
-        n_docs=60,
-        n_words=30,
-        selects=selects,
-        learn_prior=learn_prior,
-        n_covariates=1 if learn_prior else 0,
-    )
-    start = perturbed_start(
-        case.problem, case.hyper, case.state.family, np.ones(3), np.random.default_rng(1)
-    )
-    epochs = 40 if family in models.GENERATED else 25  # thresholds are slow
-    values, model = objectives(CoordinateSolver(), case.problem, case.hyper, start, epochs)
-    assert_never_falls(values)
-    assert values[-1] > values[0] + 1e-3
-    assert np.any(model.doc_topic_prior != 1) == learn_prior
-
-
 def test_strong_supervision_does_not_make_the_bound_fall():
     """λ = 100 on a nearly noiseless target: full natural-gradient steps overshoot here."""
     case = models.draw_case(3, n_docs=40, n_words=20, weight=100.0)
@@ -107,17 +84,6 @@ def test_strong_supervision_does_not_make_the_bound_fall():
     )
     values, _ = objectives(CoordinateSolver(), case.problem, case.hyper, start, 40)
     assert_never_falls(values)
-
-
-def test_the_objective_is_the_bound_per_token_before_the_update():
-    case = models.draw_case(4)
-    solver = CoordinateSolver(local_steps=5, local_tolerance=1e-5)
-    state = solver.begin(case.problem, case.hyper, case.state)
-    gamma = state.concentration.copy()
-    stats = collect(*case[:3], gamma, max_steps=5, tolerance=1e-5)
-    _, info = solver.step(state)
-    expected = bound_value(stats, case.state, case.hyper) / case.problem.n_tokens
-    assert info.objective == expected
 
 
 def test_a_fixed_point_is_reached():
@@ -150,29 +116,6 @@ def test_relaxed_steps_get_there_in_fewer_epochs():
     np.testing.assert_allclose(values[0], plain[0], rtol=1e-5)
     assert values[20] > plain[0] + 0.95 * (plain[-1] - plain[0])
     assert np.flatnonzero(values > plain[20])[0] < 20
-    np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-9)
-
-
-def test_after_a_fall_of_the_bound_the_step_is_the_closed_forms_own():
-    problem, hyper, start = unsupervised()
-    plain, wild = CoordinateSolver(), CoordinateSolver(relaxation=1.9)
-    state = replace(wild.begin(problem, hyper, start), objective=np.inf)  # anything is a fall
-    np.testing.assert_array_equal(
-        wild.step(state)[0].parameters.topic_word,
-        plain.step(plain.begin(problem, hyper, start))[0].parameters.topic_word,
-    )
-
-
-@settings(deadline=None, max_examples=60, derandomize=True)
-@given(models.cases(max_docs=8, max_words=7, max_count=9))
-def test_relaxed_topics_are_distributions_whatever_the_corpus(case):
-    problem = models.make_problem(case.problem.corpus, None, n_jobs=1)
-    hyper = replace(case.hyper, selects=False, learn_prior=False)
-    rng = np.random.default_rng(0)
-    start = perturbed_start(problem, hyper, Gaussian(1.0), np.full(hyper.n_topics, 0.1), rng)
-    solver = CoordinateSolver(relaxation=1.7)
-    values, model = objectives(solver, problem, hyper, start, 25)
-    assert np.all(np.isfinite(values)) and np.all(np.isfinite(model.topic_word))
     np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-9)
 
 

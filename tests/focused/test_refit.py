@@ -77,9 +77,3 @@ def test_documents_set_aside_say_how_far(spread, least, most):
     held, held_design = documents(Gaussian(1.0), 2000, 2, spread)
     chosen = best_drawn(column, design, held, held_design, TOWARD)
     assert chosen in DRAWN and least <= chosen <= most
-
-
-def test_drawing_does_not_mind_the_size_of_the_directions():
-    column, design = documents(Bernoulli())
-    one, other = (fit_drawn(column, design, s * TOWARD, 1.0) for s in (1.0, 1e-6))
-    np.testing.assert_allclose(one.coef, other.coef, rtol=1e-8)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from topicfocus.families import Gaussian, free_parameters, several, with_free_parameters
+from topicfocus.families import Gaussian, free_parameters, with_free_parameters
 from topicfocus.joint.coefficients import (
     TargetMoments,
     coef_gradient,
@@ -58,7 +58,7 @@ def test_gaussian_coefficients_solve_the_weighted_normal_equations(penalty):
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1e-3, 0.8])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("family", ["bernoulli", "poisson"])
 def test_coefficients_are_stationary(family, penalty, seed):
     case = case_with_weights(family, seed)
@@ -180,31 +180,6 @@ def test_covariates_are_learned_with_the_coefficients(family):
                 assert trial <= middle + 1e-5 * abs(middle)
 
 
-def test_one_of_several_is_that_one():
-    """A family of several targets of which there is one: vectors or matrices, the same numbers."""
-    case = case_with_weights("gaussian", n_covariates=1)
-    alone = update_coef(case.problem, case.state, case.gamma, 1e-3)
-    state = replace(case.state, family=several([case.state.family]), coef=case.state.coef[:, None])
-    coef, zeta, family = update_coef(case.problem, state, case.gamma, 1e-3)
-    np.testing.assert_allclose(coef[:, 0], alone[0], rtol=1e-12)
-    np.testing.assert_allclose(zeta, alone[1], rtol=1e-12)
-    np.testing.assert_allclose(family.parameters, alone[2].noise_variance, rtol=1e-12)
-    one, other = (coef_gradient(case.problem, s, case.gamma) for s in (case.state, state))
-    np.testing.assert_allclose(other.free, one.free, rtol=1e-12)
-
-
-@every_family
-def test_moments_are_those_of_the_documents_with_a_target(family):
-    case = case_with_weights(family)
-    moments = TargetMoments(case.problem, case.gamma)
-    assert len(moments.target) == np.sum(np.any(case.problem.target_weights > 0, axis=1))
-    np.testing.assert_allclose(
-        moments.value(case.state.family, stacked(case.state, 0)),
-        objective(case, case.state.coef, 0.0),
-        rtol=1e-12,
-    )
-
-
 @every_family
 def test_without_a_target_nothing_is_touched(family):
     case = models.draw_case(1, family, supervised=False, n_covariates=2)
@@ -233,14 +208,3 @@ def test_a_topic_that_no_document_uses_leaves_the_system_solvable(family):
     gamma[:, 2] = 1e-12
     coef, _, _ = update_coef(case.problem, case.state, gamma, 0.0)
     assert np.all(np.isfinite(coef)) and np.abs(coef).max() < 1e3
-
-
-def test_separable_classes_have_an_optimum_because_of_the_penalty():
-    case = models.draw_case(2, "bernoulli", n_docs=30, n_topics=2)
-    y = np.tile([0.0, 1.0], 15)
-    gamma = np.where(y[:, None] == [1.0, 0.0], 40.0, 0.5)
-    problem = replace(case.problem, target=y)
-    loose, _, _ = update_coef(problem, case.state, gamma, 1e-3)
-    firm, _, _ = update_coef(problem, case.state, gamma, 1.0)
-    assert np.all(np.isfinite(loose)) and np.abs(firm).max() < np.abs(loose).max() < 50
-    assert loose[0] * loose[1] < 0 and firm[0] * firm[1] < 0

@@ -1,7 +1,5 @@
 """Where solvers start: valid models, as their docstrings describe them."""
 
-from dataclasses import replace
-
 import models
 import numpy as np
 import pytest
@@ -61,24 +59,6 @@ def test_perturbed_topics_are_near_the_words_frequencies():
     y = problem.target
     assert y.min() < start.coef.min() < np.median(y) < start.coef.max() < y.max()
     np.testing.assert_allclose(start.family.noise_variance, np.var(y), rtol=1e-12)
-
-
-def test_near_symmetric_topics_are_nearly_flat():
-    problem, hyper = make()
-    start = near_symmetric_start(
-        problem, hyper, Gaussian(1.0), np.ones(3), np.random.default_rng(1)
-    )
-    assert np.all(start.topic_word > 0) and np.all(start.background > 0)
-    assert start.topic_word.max() / start.topic_word.min() < 2
-    assert len(np.unique(start.topic_word)) == start.topic_word.size
-
-
-@pytest.mark.parametrize("begin", STARTS)
-def test_covariates_start_at_zero(begin):
-    problem, hyper = make("categorical")
-    problem = replace(problem, covariates=np.ones((40, 2)))
-    start = begin(problem, hyper, FAMILIES["categorical"], np.ones(3), np.random.default_rng(1))
-    np.testing.assert_array_equal(start.covariate_coef, np.zeros((2, 3)))
 
 
 def test_of_several_targets_each_starts_as_if_it_were_alone():

@@ -12,9 +12,7 @@ from topicfocus.focused.screening_statistics import (
     word_evidence,
 )
 from topicfocus.focused.stable_screening import (
-    Lasting,
     doubted_square,
-    expected_noise,
     expected_square,
     lasting_evidence,
 )
@@ -125,52 +123,6 @@ def test_where_most_words_say_nothing_the_doubted_square_is_right():
     both = [f(z[:, None] ** 2, np.ones(20_000))[:, 0] for f in (doubted_square, expected_square)]
     top = np.abs(z) > 2
     np.testing.assert_allclose(both[0][top], both[1][top], rtol=0.15)
-
-
-def test_how_many_say_more_than_noise():
-    """Those that do, and few others, whatever the number of signals: z of 3 may be either."""
-    for n_signals in (1, 20):
-        rng = np.random.default_rng(n_signals)
-        z = rng.standard_normal((3000, n_signals))
-        z[:200, 0] += 6 * rng.choice([-1, 1], 200)
-        square = doubted_square(z**2, np.ones(3000))
-        assert 195 <= Lasting(square, square).n_words() <= 300
-    rng = np.random.default_rng(0)
-    for n_signals in (1, 2, 7, 50):
-        noise = np.max(rng.standard_normal((40_000, n_signals)) ** 2, axis=1)
-        assert expected_noise(n_signals) == pytest.approx(noise.mean(), rel=0.03)
-
-
-def test_words_of_one_frequency_are_of_one_class_and_words_that_do_not_occur_have_nothing():
-    often = np.r_[np.zeros(50), np.full(700, 3.0), np.arange(4.0, 254.0)]
-    square = np.full((1000, 1), 4.0)
-    expected = expected_square(square, often)[:, 0]
-    assert np.all(expected[:50] == 0) and len(set(expected[50:750])) == 1
-    # No more than noise: the order of the words stays, and none is worth nothing.
-    noise = np.linspace(0.1, 0.9, 1000)[:, None]
-    found = expected_square(noise, np.full(1000, 3.0))[:, 0]
-    assert np.all(np.diff(found) > 0) and found.min() > 0
-
-
-def test_two_samples_share_more_words_of_lasting_evidence():
-    """80 of 300 words say a little, frequent ones as much a token as rare ones; disjoint halves."""
-    common = {"own": [], "lasting": []}
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        mood = rng.normal(size=1600)
-        rate = np.tile(np.geomspace(0.01, 0.5, 300)[rng.permutation(300)], (1600, 1))
-        rate[:, :80] *= np.exp(0.3 * mood - 0.05)[:, None]
-        words = sparse.csr_array(np.sqrt(rng.poisson(rate).astype(float)))
-        y = (mood + 2 * rng.normal(size=1600))[:, None]
-        tops = {"own": [], "lasting": []}
-        for half in (slice(0, 800), slice(800, 1600)):
-            signals = Signals(words[half], y[half], None, False)
-            own = word_evidence(signals, np.zeros((300, 1))).marginal[:, 0]
-            tops["own"].append(set(np.argsort(-own)[:80]))
-            tops["lasting"].append(set(np.argsort(-evidence(words[half], y[half]))[:80]))
-        for name, (a, b) in tops.items():
-            common[name].append(len(a & b) / len(a | b))
-    assert np.mean(common["lasting"]) > 1.1 * np.mean(common["own"])
 
 
 def test_order_does_not_matter_and_a_weight_of_two_is_two_copies(documents):

@@ -46,7 +46,7 @@ def assert_maximum(value, trials):
 
 
 @every_bound
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_topics_maximise_the_bound(bound, seed):
     bounded = Fixed(models.draw_case(seed, bound=bound, n_words=8))
     phi = bounded.case.state.inclusion
@@ -63,22 +63,7 @@ def test_topics_maximise_the_bound(bound, seed):
 
 
 @every_bound
-def test_topics_equal_the_numerical_optimum(bound):
-    bounded = Fixed(models.draw_case(0, bound=bound, n_words=5, n_topics=2))
-    shape = bounded.case.state.topic_word.shape
-    found = minimize(
-        lambda x: -bounded(topic_word=softmax(x.reshape(shape), axis=0)),
-        np.zeros(10),
-        method="BFGS",
-        options={"gtol": 1e-7},
-    )
-    expected = softmax(found.x.reshape(shape), axis=0)
-    topics = update_topics(bounded.stats, bounded.case.state.inclusion)
-    np.testing.assert_allclose(topics, expected, rtol=1e-4, atol=1e-6)
-
-
-@every_bound
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_inclusion_maximises_the_bound(bound, seed):
     bounded = Fixed(models.draw_case(seed, bound=bound, n_words=8))
     phi = update_inclusion(bounded.stats, bounded.case.state, bounded.case.hyper)
@@ -152,17 +137,6 @@ def test_words_never_seen_keep_their_inclusion_and_get_no_probability():
     assert np.all(evidence_per_token(stats, case.state, case.hyper)[2] == 0)
 
 
-def test_without_switches_the_inclusion_is_left_alone():
-    case = models.draw_case(6, selects=False)
-    stats = collect(*case[:3], case.gamma.copy())
-    assert update_inclusion(stats, case.state, case.hyper) is case.state.inclusion
-
-
-def test_background_stays_a_distribution_when_every_word_is_relevant():
-    counts = np.array([3.0, 0.0, 1.0])
-    np.testing.assert_array_equal(update_background(counts, np.ones(3)), [0.75, 0, 0.25])
-
-
 def test_a_topic_without_any_tokens_takes_the_words_frequencies():
     case = models.draw_case(7)
     stats = collect(*case[:3], case.gamma.copy())
@@ -181,14 +155,6 @@ def test_a_topic_without_any_tokens_takes_the_words_frequencies():
 def draw_log_theta(seed, alpha, n_docs=400):
     theta = np.random.default_rng(seed).dirichlet(alpha, n_docs)
     return np.log(np.maximum(theta, 1e-300)).sum(axis=0), float(n_docs)
-
-
-def test_the_objective_of_the_prior_is_the_dirichlets_likelihood():
-    theta = np.random.default_rng(0).dirichlet([0.6, 2.0, 1.1], 50)
-    alpha = np.array([0.9, 1.4, 0.3])
-    expected = models.dirichlet_log_density(np.log(theta), alpha).sum()
-    got = prior_objective(np.log(theta).sum(axis=0), 50.0, alpha)
-    np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [(1.0, 1.0), (0.2, 0.7, 3.0), (30.0, 8.0), (0.05,) * 5])
@@ -227,7 +193,3 @@ def test_the_prior_never_falls_below_its_floor_and_never_lowers_the_objective():
     alpha = update_prior(log_theta, 10.0, np.ones(3))
     assert np.all(alpha >= SMALLEST_PRIOR)
     assert prior_objective(log_theta, 10.0, alpha) > before
-
-
-def test_one_topic_has_no_prior_to_learn():
-    assert update_prior(np.zeros(1), 10.0, np.array([0.7]))[0] == 0.7

@@ -20,7 +20,6 @@ from topicfocus.joint import (
     run,
 )
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
-from topicfocus.joint.solver import small_change
 
 CUT = CoordinateSolver(selection="sort_and_cut", burn_in=2, anneal=3, settle=2)
 SOLVERS = {
@@ -117,18 +116,6 @@ def test_the_memory_layout_of_the_start_does_not_matter(name):
 
 
 @every_solver
-def test_a_model_read_earlier_is_not_changed_by_later_epochs(name):
-    solver, problem, hyper, start = small(name)
-    state = solver.begin(problem, hyper, start, np.random.default_rng(0))
-    state, _ = solver.step(state)
-    model = solver.model(state)
-    before = deepcopy(model)
-    for _ in range(3):
-        state, _ = solver.step(state)
-    assert_same_model(model, before)
-
-
-@every_solver
 @every_family
 def test_words_only_documents_without_words_and_missing_targets(name, family):
     solver, problem, hyper, start = small(name, family)
@@ -178,15 +165,6 @@ def test_threads_do_not_change_a_bit(name, monkeypatch):
     assert [i.objective for i in one.history] == [i.objective for i in two.history]
 
 
-def test_the_thread_test_really_has_several_chunks():
-    from topicfocus.kernels.threads import chunk_bounds
-
-    problem = small("coordinate", n_docs=900, doc_length=120)[1]
-    counts = problem.corpus.counts
-    assert len(chunk_bounds(counts.indptr, problem.corpus.n_words)) > 3
-    assert len(chunk_bounds(counts[:400].indptr, problem.corpus.n_words)) > 2
-
-
 # ---- progress and stopping ---------------------------------------------------------------------
 
 
@@ -207,29 +185,6 @@ def history(*objectives):
     return [StepInfo(i + 1, value, 0) for i, value in enumerate(objectives)]
 
 
-def test_small_change_is_relative_and_patient():
-    assert not small_change(history(-4.0), 1e-3)
-    assert small_change(history(-4.0, -4.0 + 0.0039), 1e-3)
-    assert not small_change(history(-4.0, -4.0 + 0.0041), 1e-3)
-    assert small_change(history(-4.0, -4.0 - 0.0039), 1e-3)  # a fall is a change as well
-    flat = history(-5.0, -4.0, -4.0, -4.0)
-    assert small_change(flat, 1e-3, patience=2)
-    assert not small_change(flat, 1e-3, patience=3)
-    assert not small_change(flat[-3:], 1e-3, patience=3)  # too few to tell
-    assert not small_change(flat, 0.0)  # tol = 0: never
-
-
-@pytest.mark.parametrize(
-    ("name", "patience"),
-    [("coordinate", 2), ("stochastic", 3), ("gradient", 20)],
-)
-def test_solvers_stop_after_their_patience(name, patience):
-    solver = SOLVERS[name][0]
-    flat = history(-5.0, *(-4.0,) * (patience + 1))
-    assert solver.converged(flat, 1e-3)
-    assert not solver.converged(flat[:-1], 1e-3)
-
-
 def test_a_fit_stops_when_the_bound_stops_rising():
     result = fit("coordinate", epochs=500, tol=1e-4)
     assert result.converged and len(result.history) < 200
@@ -238,11 +193,6 @@ def test_a_fit_stops_when_the_bound_stops_rising():
     assert small_steps[-2:].all()
     # Not one epoch later than the rule says.
     assert not np.any(small_steps[:-2] & small_steps[1:-1])
-
-
-def test_sort_and_cut_follows_its_schedule_whatever_the_tolerance():
-    result = fit("sort-and-cut", tol=10.0)
-    assert len(result.history) == 7 and not result.converged
 
 
 def test_an_objective_that_is_no_number_is_an_error_that_says_so():

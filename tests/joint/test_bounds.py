@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from topicfocus.families import Bernoulli
 from topicfocus.inference.state import ModelState
 from topicfocus.joint import bounds
-from topicfocus.joint.bounds import NEGATIVE, TERMS, bound_terms, total
+from topicfocus.joint.bounds import TERMS, bound_terms, total
 from topicfocus.joint.statistics import bound_value, collect
 
 every_bound = pytest.mark.parametrize("bound", models.BOUNDS)
@@ -39,25 +39,10 @@ def assert_terms(case):
 # ---- deterministic -----------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=80, derandomize=True)
+@settings(deadline=None, max_examples=40, derandomize=True)
 @given(models.cases())
 def test_terms_equal_the_dense_computation_and_sum_to_the_collapsed_bound(case):
     assert_terms(case)
-
-
-def test_the_sum_has_the_signs_of_the_elbo():
-    terms = {name: np.array([10.0**i]) for i, name in enumerate(TERMS)}
-    signs = [-1 if name in NEGATIVE else 1 for name in TERMS]
-    assert total(terms)[0] == sum(s * 10.0**i for i, s in enumerate(signs))
-    assert set(NEGATIVE) == {"log_q_theta", "log_q_z", "log_q_xi"}
-
-
-def test_the_penalty_on_the_coefficients_is_all_that_separates_bound_and_terms():
-    case = models.draw_case(3, coef_penalty=0.7)
-    stats = collect(*case[:3], case.gamma.copy(), max_steps=0)
-    penalty = 0.35 * case.state.coef @ case.state.coef
-    value = bound_value(stats, case.state, case.hyper)
-    np.testing.assert_allclose(value, total(bound_terms(*case)).sum() - penalty, rtol=1e-12)
 
 
 @every_bound
@@ -232,21 +217,6 @@ def test_terms_are_the_expectations_they_claim_to_be(bound, family, selects):
             assert_near_average(terms[name][d], samples, (name, d))
 
 
-def test_the_monte_carlo_check_notices_a_wrong_sign_and_a_missing_variance():
-    """The errata of the paper: +½ log 2πδ, and E[(η·θ)²] taken as (η·E[θ])²."""
-    case = models.draw_case(11, n_docs=4)
-    samples = draws(case, 0, 40_000, np.random.default_rng(13))["log_p_y"]
-    right = bound_terms(*case)["log_p_y"][0]
-    delta = case.state.family.noise_variance
-    wrong_sign = right + np.log(2 * np.pi * delta)
-    mean, second = models.second_moments(case.gamma)
-    square = case.state.coef @ second[0] @ case.state.coef
-    no_variance = right + (square - (mean[0] @ case.state.coef) ** 2) / (2 * delta)
-    for wrong in (wrong_sign, no_variance):
-        with pytest.raises(AssertionError):
-            assert_near_average(wrong, samples, "log_p_y")
-
-
 def bernoulli_term(scale, y):
     """(bound_terms' value, exact expectation, ν) for two topics and γ = scale·(1, 2)."""
     case = models.draw_case(14, "bernoulli", n_docs=1, n_topics=2)
@@ -268,15 +238,6 @@ def test_the_bernoulli_term_is_a_lower_bound_that_closes(y):
         value, exact, variance = bernoulli_term(scale, y)
         assert -1e-9 <= exact - value <= variance / 8 + 1e-9
     assert exact - value < 1e-4
-
-
-def test_the_bernoulli_term_is_near_its_monte_carlo_value_for_small_variance():
-    case = models.draw_case(15, "bernoulli", n_docs=3)
-    case = case._replace(gamma=200.0 * case.gamma)
-    terms = bound_terms(*case)
-    rng = np.random.default_rng(16)
-    for d in range(3):
-        assert_near_average(terms["log_p_y"][d], draws(case, d, 40_000, rng)["log_p_y"], d)
 
 
 @pytest.mark.parametrize("family", models.BOUNDED)

@@ -72,14 +72,6 @@ def test_it_ends_near_coordinate_ascent(family, bound, selects, learn_prior):
     assert np.any(result.model.doc_topic_prior != 1) == learn_prior
 
 
-def test_its_objective_rises():
-    problem, hyper, start = make("gaussian", "paper")
-    rng = np.random.default_rng(0)
-    result = run(StochasticSolver(), problem, hyper, start, rng, max_epochs=30, tol=0.0)
-    values = np.array([info.objective for info in result.history])
-    assert np.all(np.diff(values[:5]) > 0) and values[-1] > values[0] + 0.02
-
-
 def test_the_rule_stops_it():
     problem, hyper, start = make("gaussian", "paper")
     rng = np.random.default_rng(0)
@@ -134,15 +126,6 @@ def test_batches_are_unbiased(monkeypatch):
         np.testing.assert_allclose(average, value, rtol=1e-7, atol=1e-7, err_msg=name)
     value = bound_value(stats, start, hyper) / problem.corpus.n_tokens
     np.testing.assert_allclose(info.objective, value, rtol=1e-10)
-
-
-def test_the_step_size_falls_with_the_epochs(monkeypatch):
-    problem, hyper, start = make("gaussian", "paper")
-    steps = record_steps(monkeypatch)
-    solver = StochasticSolver(batch_size=200, learning_rate=0.1)
-    run(solver, problem, hyper, start, np.random.default_rng(0), max_epochs=6, tol=0.0)
-    rates = [rate for _, rate in steps]
-    np.testing.assert_allclose(rates, np.repeat(0.1 / np.sqrt(1 + np.arange(6) / 5), 2))
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

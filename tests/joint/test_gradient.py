@@ -233,15 +233,3 @@ def test_it_climbs(family, selects):
         collapsed.append(bound_value(stats, model, replace(hyper, coef_penalty=0.0)))
     assert collapsed[1] / problem.corpus.n_tokens > values[-1]
     assert collapsed[1] > collapsed[0] + 0.3 * problem.corpus.n_tokens
-
-
-def test_noise_root_and_concentrations_stay_positive():
-    problem, hyper, start = small("gaussian", n_docs=20)
-    start = replace(start, family=Gaussian(1e-4))
-    solver = GradientSolver(batch_size=5, learning_rate=0.5)
-    state = solver.begin(problem, hyper, start, np.random.default_rng(0))
-    for _ in range(30):
-        state, info = solver.step(state)
-        assert np.isfinite(info.objective)
-    assert np.all(state.local.concentration > 0)
-    assert solver.model(state).family.noise_variance > 0

@@ -5,9 +5,9 @@ from itertools import product
 import models
 import numpy as np
 import pytest
-from scipy.special import expit, softmax
+from scipy.special import expit
 
-from topicfocus.inference.channels import softmax_gradient, update_background
+from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import INCLUSION_MARGIN
 from topicfocus.joint.statistics import bound_value, collect
 from topicfocus.joint.unconstrained import (
@@ -93,16 +93,6 @@ def test_words_that_never_occur_and_documents_without_targets():
     assert gradient["inclusion_logits"][1] == 0.0
 
 
-def test_gradients_of_scaled_statistics_scale_apart_from_the_penalty():
-    case = models.draw_case(22, learn_prior=True, coef_penalty=0.5)
-    stats = collect(*case[:3], case.gamma.copy())
-    one = collapsed_gradient(stats, case.state, case.hyper)
-    three = collapsed_gradient(stats.scale(3.0), case.state, case.hyper)
-    for name in BLOCKS:
-        extra = -0.5 * case.state.coef if name == "coef" else 0.0
-        np.testing.assert_allclose(three[name] - extra, 3 * (one[name] - extra), rtol=1e-11)
-
-
 @pytest.mark.parametrize("family", models.FAMILIES)
 def test_free_parameters_and_back(family):
     case = models.draw_case(23, family, learn_prior=True, n_covariates=2)
@@ -119,17 +109,6 @@ def test_free_parameters_and_back(family):
     np.testing.assert_array_equal(back.covariate_coef, case.state.covariate_coef)
 
 
-def test_blocks_that_are_absent_keep_the_values_of_the_template():
-    case = models.draw_case(24, selects=False, n_covariates=1)
-    free = to_unconstrained(case.state, case.hyper)
-    assert set(free) == {"topic_logits", "coef", "family", "covariate_coef"}
-    del free["covariate_coef"]
-    back = from_unconstrained(free, case.state, case.problem.corpus.word_counts)
-    assert back.inclusion is case.state.inclusion
-    assert back.covariate_coef is case.state.covariate_coef
-    assert back.doc_topic_prior is case.state.doc_topic_prior
-
-
 def test_inclusion_of_exactly_zero_or_one_has_finite_logits():
     case = models.draw_case(25)
     state = case.state.__class__(
@@ -141,18 +120,4 @@ def test_inclusion_of_exactly_zero_or_one_has_finite_logits():
     assert np.all(np.isfinite(logits))
     np.testing.assert_allclose(
         expit(logits), np.clip(state.inclusion, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN), atol=1e-15
-    )
-
-
-def test_softmax_gradient_is_the_chain_rule():
-    rng = np.random.default_rng(26)
-    logits, weight = rng.normal(size=(5, 2)), rng.normal(size=(5, 2))
-
-    def value(x):
-        return np.sum(weight * np.log(softmax(x, axis=0)))
-
-    np.testing.assert_allclose(
-        softmax_gradient(weight, softmax(logits, axis=0)),
-        models.numerical_gradient(value, logits),
-        atol=1e-9,
     )
