@@ -45,6 +45,16 @@ def test_a_copied_model_file_knows_its_columns(fitted, reviews, tmp_path):
     assert "<title>Topics that predict stars</title>" in page
 
 
+def test_predict_a_pipe(fitted):
+    _, folder = fitted
+    done = topicfocus(
+        *("predict", folder, "-", "--text", "t"), input="t\na masterpiece superb\nawful dreadful\n"
+    )
+    assert done.returncode == 0, done.stderr
+    high, low = (float(row["prediction"]) for row in rows_of(done.stdout))
+    assert high > low + 2
+
+
 def test_explain_adds_up(fitted):
     _, folder = fitted
     text = "A masterpiece, truly superb superb; the plot is awful."
