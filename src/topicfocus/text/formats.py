@@ -191,7 +191,7 @@ def _read_csv(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
                     what = f"{fields} {noun} where the header has {n}. Correct it."
                     bad.report(f"{source.path}, row {numbers[i]}: {what}")
             if n == 1:
-                good &= (frame[0] != "").to_numpy()  # a blank line, or an empty text
+                good = good & (frame[0] != "").to_numpy()  # a blank line, or an empty text
             frame = frame[good]
             columns = {name: marked.unmark(frame[p].tolist()) for name, p in places.items()}
             yield Rows(numbers[good], columns)
