@@ -90,7 +90,7 @@ def test_the_best_validation_score_is_chosen():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("name", "task"), zip(MODELS, itertools.cycle(["regression", "binary"]), strict=False)
+    ("name", "task"), list(zip(MODELS, itertools.cycle(["regression", "binary"]), strict=False))
 )
 def test_every_model_predicts_better_than_a_constant(name, task):
     model = MODELS[name]

@@ -43,7 +43,7 @@ rules = st.builds(
 @given(documents=documents, rule=rules, n_chunks=st.integers(1, 3))
 def test_words_and_ngrams_are_those_of_the_reference(documents, rule, n_chunks):
     parts = [documents[i::n_chunks] for i in range(n_chunks)]
-    tally = learn([texts_of(part) for part in parts if part], rule, n_jobs=1)
+    tally = learn([texts_of(part) for part in parts if part], rule, n_jobs=1, pairs=[])
     expected = [
         reference.count_terms(text, rule.lowercase, rule.min_length, rule.orders, rule.stop_words)
         for part in parts
@@ -76,13 +76,13 @@ def test_no_result_depends_on_a_collision_of_hashes(monkeypatch):
 def test_words_longer_than_any_table():
     """A capital that grows by half in lower case, in one word larger than all room there is."""
     text = "Ⱥ" * 300_000 + " Ⱥb " + "x" * 600_000
-    tally = learn([texts_of([text, text])], TokenRule(), n_jobs=1)
+    tally = learn([texts_of([text, text])], TokenRule(), n_jobs=1, pairs=[])
     assert named(tally) == [reference.count_terms(text)] * 2
 
 
 def test_terms_with_nul_are_not_taken_for_their_beginning():
     rule = TokenRule(stop_words=("ab\0", "ab\0cd"))
-    tally = learn([texts_of(["ab abcd ab\0cd"])], rule, n_jobs=1)
+    tally = learn([texts_of(["ab abcd ab\0cd"])], rule, n_jobs=1, pairs=[])
     assert named(tally) == [{"ab": 2, "abcd": 1, "cd": 1}]
 
 
