@@ -81,14 +81,15 @@ def plots() -> None:
 
 def dask() -> None:
     """A fit by a worker of its own, in another process."""
-    from topicfocus import CountStore, FocusedTopicRegressor
+    from topicfocus import FocusedTopicRegressor, write_counts
     from topicfocus.datasets import make_reviews
     from topicfocus.distributed import DaskCounts, connected
 
     reviews = make_reviews(200, random_state=0)
-    store = CountStore.write(Path(tempfile.mkdtemp()) / "counts", [reviews.counts])
+    folder = Path(tempfile.mkdtemp()) / "counts"
+    write_counts(folder, [reviews.counts])
     with connected("local") as client:
-        counts = DaskCounts(store, client=client)
+        counts = DaskCounts(folder, client)
         model = FocusedTopicRegressor(2, max_epochs=1).fit(counts, reviews.target)
     assert model.n_features_in_ == reviews.counts.shape[1]
 
@@ -132,7 +133,7 @@ def docs() -> None:
 
 def dev() -> None:
     """Tools run: a quick part of the tests, style."""
-    tests = ["tests/test_layers.py", "tests/text/test_targets.py"]
+    tests = ["tests/test_glm.py", "tests/text/test_targets.py"]
     for command in (["pytest", "-q", "-p", "no:cacheprovider", *tests], ["ruff", "check", "src"]):
         subprocess.run([sys.executable, "-m", *command], check=True, cwd=REPOSITORY)
 

@@ -27,22 +27,18 @@ settings.load_profile("compiled")
 
 #: Files that take longest, the longest first: one of them begun last would be waited for alone.
 SLOW_FILES = (
+    "report",
     "distributed",
     "cli",
-    "adversity",
-    "solvers/test_sort_and_cut.py",
     "test_pages.py",
-    "report",
-    "solvers/test_stochastic.py",
+    "experiments",
     "estimators/test_sklearn_checks.py",
-    "text/test_memory.py",
-    "corpus/test_memory.py",
-    "families/test_extension.py",
     "kernels",
-    "selection",
+    "families",
     "test_examples.py",
+    "selection",
+    "joint",
     "estimators",
-    "solvers",
 )
 #: Files that share what takes a worker seconds to start: a cluster, a browser, or the server of
 #: forked processes (support/forked.py). All of a group go to one worker, one after another.

@@ -165,3 +165,27 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
     assert (tmp_path / "o" / "model.topicfocus").is_file()
     page = (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
     assert "<title>What people write of films" in page
+
+
+def test_predict_a_pipe(fitted):
+    _, folder = fitted
+    done = topicfocus(
+        *("predict", folder, "-", "--text", "t"), input="t\na masterpiece superb\nawful dreadful\n"
+    )
+    assert done.returncode == 0, done.stderr
+    high, low = (float(row["prediction"]) for row in rows_of(done.stdout))
+    assert high > low + 2
+
+
+def test_few_known_words_are_told(fitted):
+    _, folder = fitted
+    few = topicfocus("explain", folder, "--text", "a superb film about nothing known")
+    assert "Few known words: 1 of its words is in the topics" in few.stdout
+    none = json.loads(topicfocus("explain", folder, "--text", "zzz", "--json").stdout)
+    assert none["few_words"] and none["relevant_words"] == 0
+    assert none["after"] == pytest.approx(none["before"])
+    many = "superb masterpiece, brilliant and wonderful; awful, dreadful, terrible"
+    assert "Few known" not in topicfocus("explain", folder, "--text", many).stdout
+    done = topicfocus("predict", folder, "-", "--text", "t", input=f't\nzzz\n"{many}"\n')
+    assert "1 of 2 documents have fewer than 3 words that the topics contain" in done.stderr
+    assert [int(row["relevant_words"]) < 3 for row in rows_of(done.stdout)] == [True, False]

@@ -88,8 +88,6 @@ def test_mistakes_end_with_2(few, arguments, message, tmp_path):
 def test_too_few_of_a_class_or_too_few_groups_are_told_before_any_fit(few, tmp_path, monkeypatch):
     import csv
 
-    from topicfocus.selection import fitting
-
     with few.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     path = tmp_path / "rare.csv"
@@ -99,7 +97,9 @@ def test_too_few_of_a_class_or_too_few_groups_are_told_before_any_fit(few, tmp_p
         for i, row in enumerate(rows):
             kind = "rare" if i < 5 else ("good" if float(row["stars"]) > 5 else "bad")
             writer.writerow([row["text"], kind, row["stars"], f"author {i % 4}"])
-    monkeypatch.setattr(fitting, "fit_setting", lambda *_: pytest.fail("a fit was made"))
+    monkeypatch.setattr(
+        "topicfocus.selection.search.fit_setting", lambda *_: pytest.fail("a fit was made")
+    )
     tune = ("tune", path, "--text", "text", "--topics", "2", "--shares", "0.2", "--jobs", "1")
     out = ("--out", tmp_path / "o")
     done = topicfocus(*tune, "--target", "kind", *out)

@@ -58,7 +58,7 @@ def check(case, measure, theirs, **given):
     assert coherence(topics, counts, measure, TOP_N, **given) == pytest.approx(mean, abs=1e-9)
 
 
-@pytest.mark.parametrize("window", [None, 2, 10, 60, 110, 1000])
+@pytest.mark.parametrize("window", [None, 10, 110])
 @pytest.mark.parametrize("measure", ["uci", "c_v", "npmi"])
 def test_windows(case, measure, window):
     _, _, texts, vocabulary = case

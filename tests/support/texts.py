@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import CountVectorizer
-
-from topicfocus import TokenCounter
 
 #: Characters that have gone wrong somewhere: case that is not one to one or depends on neighbours,
 #: lower case longer than upper case, combining marks, digits and letters outside the first plane,
@@ -38,24 +35,3 @@ texts = st.text(characters, max_size=30)
 #: Few letters, so that words, n-grams and documents repeat.
 repetitive = st.text(st.sampled_from("abAé Σ İ  "), max_size=40)
 documents = st.lists(st.one_of(texts, repetitive), min_size=1, max_size=8)
-
-FEW = ["The ΟΔΟΣ the İstanbul 你好 world", "", "world \U0001f600 ÄRGER ärger ᲀ"]
-
-
-def count_few() -> list:
-    """Words of `FEW`, their counts, and by how many numbers these change when counted again."""
-    counter = TokenCounter(ngram_range=(1, 2), stop_words=["the"], min_df=1)
-    counts = counter.fit_transform(FEW)
-    again = counter.transform(FEW)
-    return [
-        sorted(counter.vocabulary_),
-        counts.toarray().astype(int).tolist(),
-        (again != counts).nnz,
-    ]
-
-
-def assert_counted(found: list) -> None:
-    """`count_few`, here or elsewhere, beside scikit-learn."""
-    vectorizer = CountVectorizer(ngram_range=(1, 2), stop_words=["the"])
-    counts = vectorizer.fit_transform(FEW).toarray().tolist()
-    assert found == [sorted(vectorizer.vocabulary_), counts, 0]
