@@ -9,7 +9,7 @@ import pytest
 from report_cases import KINDS, case
 from sklearn.base import clone
 
-from topicfocus.estimators.word_order import ORDERS, has_telling, usual_order
+from topicfocus.estimators.words import ORDERS, has_telling, usual_order
 from topicfocus.report import Explorer
 
 VIEWS = ("topics", "words", "documents", "try", "fit")
@@ -53,7 +53,7 @@ def test_topics_stand_in_the_order_of_their_effects(open_page):
     model, texts, _ = case("regression")
     page = open_page(explorer("regression").html)
     shown = page.locator("[data-topic]").evaluate_all("nodes => nodes.map(n => +n.dataset.topic)")
-    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]), as_frame=False)
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]))
     assert shown == np.argsort(-effects["change"], kind="stable").tolist()
     assert "95% interval" in page.locator("[data-topic]").first.get_attribute("aria-label")
 
