@@ -40,7 +40,7 @@ def short(word: str) -> str:
 
 def differences(model: Any, data: Dataset) -> list[tuple[float, str]]:
     """For each topic, the predicted difference and its text."""
-    found = model.topic_effects(data.test.counts, as_frame=False)
+    found = model.topic_effects(data.test.counts)
     out: list[tuple[float, str]] = [(-np.inf, "")] * len(model.components_)
     for i, k in enumerate(found["topic"]):
         low, high, change = (float(found[name][i]) for name in ("low", "high", "change"))

@@ -119,7 +119,7 @@ def typical(more, n):
 def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
     """Documents are made whose mix is the typical one with the topic's share moved."""
     model, more = fitted(kind)
-    effects = model.topic_effects(reviews.counts, as_frame=False, **more)
+    effects = model.topic_effects(reviews.counts, **more)
     mixes = model.transform(reviews.counts)
     centre = mixes.mean(axis=0)
     columns = len(effects["topic"]) // 4
@@ -149,7 +149,7 @@ def test_a_word_does_what_its_effect_says(kind, reviews, fitted):
     n = 12
     X = reviews.counts[:n].toarray()
     beside = {name: values[:n] for name, values in more.items()}
-    effects = model.word_effects(X, as_frame=False, **beside)
+    effects = model.word_effects(X, **beside)
     table = mix_weights(model.fitted_.state).table
     contained = np.flatnonzero(table.multiplicity > 0)
     columns = len(effects["column"]) // len(contained)
@@ -229,7 +229,7 @@ def test_without_pandas(reviews, fitted, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(ImportError, match="as_frame=False"):
         model.topic_effects(X)
-    assert len(model.topic_effects(X, as_frame=False)["change"]) == 4
+    assert len(model.topic_effects(X)["change"]) == 4
 
 
 def test_weights_count_like_copies(reviews, fitted):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators import focused_training
-from topicfocus.estimators.holding_out import choose_groups
+from topicfocus.estimators.validation_split import choose_groups
 
 
 @settings(deadline=None, max_examples=150)
@@ -60,8 +60,8 @@ def test_the_fit_sets_whole_groups_aside(estimator, monkeypatch):
         seen.append((documents.group, *found))
         return found
 
-    original = focused_training.hold_out
-    monkeypatch.setattr(focused_training, "hold_out", spy)
+    original = focused_training.split_validation
+    monkeypatch.setattr(focused_training, "split_validation", spy)
     y = reviews.target if estimator is FocusedTopicRegressor else reviews.target > 5
     names = np.array([f"patient {g}" for g in group])
     estimator(2, random_state=0).fit(reviews.counts, y, sample_weight=weight, groups=names)

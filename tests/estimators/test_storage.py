@@ -103,8 +103,8 @@ def found(node, *path):
         (("evidence",), 1.0),
         (("context",), 1.0),
         (("typical_shares",), 1.0),
-        (("openness",), 1.0),
-        (("excess",), 1.0),
+        (("variance_factor",), 1.0),
+        (("extra_variance",), 1.0),
         (("word_count",), None),
         (("n_samples_seen",), "many"),
         (("word_cost",), "much"),
@@ -274,14 +274,14 @@ def int_array(*values):
         ("real with covariates", "targets.n_covariates", 3),
         ("real with covariates", "targets.n_covariates", 0),
         ("real with covariates", "targets.n_covariates", 2.0),
-        ("real with covariates", "targets.scaling", None),
-        ("real with covariates", "targets.scaling.centre", ONE),
-        ("real with covariates", "targets.scaling.size", np.zeros(2)),
-        ("real with covariates", "targets.filling.median", ONE),
-        ("real with covariates", "targets.filling.indicated", int_array(0, 0)),
-        ("real with covariates", "targets.filling.indicated", int_array(7)),
-        ("real with covariates", "targets.units.size", np.zeros(1)),
-        ("real with covariates", "targets.units.centre", np.zeros(2)),
+        ("real with covariates", "targets.covariate_scaling", None),
+        ("real with covariates", "targets.covariate_scaling.centre", ONE),
+        ("real with covariates", "targets.covariate_scaling.size", np.zeros(2)),
+        ("real with covariates", "targets.imputation.median", ONE),
+        ("real with covariates", "targets.imputation.indicated", int_array(0, 0)),
+        ("real with covariates", "targets.imputation.indicated", int_array(7)),
+        ("real with covariates", "targets.target_scaling.size", np.zeros(1)),
+        ("real with covariates", "targets.target_scaling.centre", np.zeros(2)),
         ("real with covariates", "targets.codings", []),
         ("real with covariates", "targets.codings", [3]),
         ("real with covariates", "targets.codings.0.family", POISSON),
@@ -337,7 +337,7 @@ def test_targets_that_do_not_fit_together(kinds, kind, path, value):
     refused(file_by_hand(kinds[kind], alter), "is not valid")
 
 
-@pytest.mark.parametrize("field", ["codings", "scaling", "n_covariates"])
+@pytest.mark.parametrize("field", ["codings", "covariate_scaling", "n_covariates"])
 def test_what_is_known_of_the_target_is_missing(kinds, field):
     model = kinds["rating with covariates"]
     refused(file_by_hand(model, lambda node, arrays: found(node, "targets").pop(field)), "load")

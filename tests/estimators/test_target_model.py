@@ -87,5 +87,5 @@ def test_covariates_are_scaled_and_back():
     z = np.array([[1.0], [3.0], [5.0], [7.0], [9.0]])
     beside = targets.with_covariates(z, np.ones(5))
     assert beside.n_covariates == 1 and targets.n_covariates == 0
-    scaled = beside.scaling.scale(z)
+    scaled = beside.scaled_covariates(z)
     assert scaled.mean() == pytest.approx(0) and scaled.std() == pytest.approx(1)

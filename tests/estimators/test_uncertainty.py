@@ -9,6 +9,7 @@ from scipy.stats import nbinom, norm
 from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.targets import TargetPart
 from topicfocus.families import Bernoulli, Gaussian, Ordinal, Poisson, level_probabilities
 from topicfocus.metrics import coverage
 
@@ -46,7 +47,8 @@ def test_variance_is_that_of_simulated_targets(kind, spread):
     rng = np.random.default_rng(0)
     f = 0.4 + np.sqrt(spread) * rng.standard_normal(400_000)
     seen = draw(kind, family, f, rng).var()
-    found = Coding(family, labels).variance(family, np.array([[0.4]]), np.array([[spread]]))[0]
+    part = TargetPart(Coding(family, labels), family, slice(0, 1))
+    found = part.variance(np.array([[0.4]]), np.array([[spread]]))[0]
     assert found == pytest.approx(seen, rel=0.02)
 
 
@@ -131,7 +133,7 @@ def test_intervals_of_counts_are_whole_and_cover(excess, exposed):
         more = [{"exposure": exposure[part]} if exposed else {} for part in (fit, new)]
         model = FocusedTopicRegressor(5, family="poisson", inclusion_prior=0.2, random_state=0)
         model.fit(reviews.counts[fit], y[fit], **more[0])
-        (tau,) = model.fitted_.excess
+        (tau,) = model.fitted_.extra_variance
         assert tau > 0.05 if excess else tau < 0.15
         mean, std = model.predict(reviews.counts[new], return_std=True, **more[1])
         size = 1 / np.maximum((std**2 - mean) / mean**2, 1e-9)

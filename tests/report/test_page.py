@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report_cases import KINDS, case
 
-from topicfocus.estimators.word_order import ORDERS, has_telling, usual_order
+from topicfocus.estimators.words import ORDERS, has_telling, usual_order
 from topicfocus.report import Explorer
 
 VIEWS = ("topics", "words", "documents", "try", "fit")

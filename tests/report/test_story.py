@@ -45,7 +45,7 @@ def test_the_story_names_the_strongest_topics_and_the_figures(open_page):
         ).html
     )
     story = page.locator(".story").inner_text()
-    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]), as_frame=False)
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]))
     best = int(np.argmax(effects["change"]))
     shown = page.locator(f"[data-topic='{best}'] .name strong").inner_text()
     assert shown in story and "raise" in story
@@ -136,14 +136,14 @@ def test_effects_are_pythons(open_page):
         found = page.evaluate(
             f"[0, 1, 2].map(k => Array.from({{length: {width}}}, (_, l) => topicfocus.reach(k, l)))"
         )
-        table = model[-1].topic_effects(counts, as_frame=False)
+        table = model[-1].topic_effects(counts)
         flat = [e for row in found for e in row]
         order = {"from": "low", "to": "high", "change": "change", "low": "lower", "high": "upper"}
         for mine, theirs in order.items():
             np.testing.assert_allclose(
                 sorted(e[mine] for e in flat), np.sort(table[theirs]), rtol=1e-6, atol=1e-6
             )
-        words = model[-1].word_effects(counts, as_frame=False)
+        words = model[-1].word_effects(counts)
         some = np.unique(words["column"])[:20].tolist()
         shown = page.evaluate(f"{some}.map(v => topicfocus.wordEffect(v, {width - 1}))")
         rows = np.array(words["column"])
@@ -231,7 +231,7 @@ def test_charts_are_saved_as_svg_and_csv(open_page):
     assert root.tag.endswith("svg") and "var(" not in drawing and "class=" not in drawing
     assert re.search(r'fill="rgb\(', drawing)
     rows = list(csv.DictReader(io.StringIO(saved(page, "Effects of topics on stars", "csv"))))
-    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]), as_frame=False)
+    effects = model[-1].topic_effects(model[:-1].transform(texts[:60]))
     np.testing.assert_allclose(
         sorted(float(r["change"]) for r in rows), np.sort(effects["change"]), rtol=1e-6
     )

@@ -45,7 +45,7 @@ def focused_models() -> None:
     model = topicfocus.FocusedTopicRegressor(**few).fit(counts, ratings)
     model.predict(counts)
     model.explain(counts[:2])
-    model.word_effects(counts, n_documents=5, as_frame=False)
+    model.word_effects(counts, n_documents=5)
     topicfocus.PCSLDAClassifier(**few).fit(counts, ratings > ratings.mean())
     topicfocus.TokenCounter(min_df=1, ngram_range=(1, 2)).fit_transform(texts)
     metrics.coherence(model.components_, counts, "npmi", 5)

@@ -1,8 +1,12 @@
-"""scikit-learn estimators, one file a model family."""
+"""scikit-learn estimators."""
 
-from topicfocus.estimators.focused import FocusedTopicClassifier, FocusedTopicRegressor
+from topicfocus.estimators.focused import (
+    FocusedTopicClassifier,
+    FocusedTopicRegressor,
+    PCSLDAClassifier,
+    PCSLDARegressor,
+)
 from topicfocus.estimators.lda import LDA
-from topicfocus.estimators.pcslda import PCSLDAClassifier, PCSLDARegressor
 from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
 from topicfocus.estimators.storage import register_all

@@ -1,26 +1,26 @@
-"""What estimators of classes share: two (Bernoulli), more (softmax), or several targets of them."""
+"""Base class of the classifiers: two classes (Bernoulli), more (softmax), or several targets."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from topicfocus.estimators.base import TopicModel
-from topicfocus.estimators.class_weight import check_batches, class_weighted
-from topicfocus.estimators.coding import as_labels, is_missing, read_classes, target_columns
-from topicfocus.estimators.documents import with_groups
-from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.reading import (
-    Beside,
-    given_validation,
-    labels_for_each,
-    read_batch,
-    read_training,
-    read_validation,
+from topicfocus.estimators.coding import (
+    Coding,
+    as_labels,
+    is_missing,
+    read_classes,
+    shown,
+    target_columns,
 )
+from topicfocus.estimators.documents import Documents, labels_for_each, read_batch
+from topicfocus.estimators.fitted import FittedAttribute
+from topicfocus.estimators.supervised import SupervisedTopicModel
 from topicfocus.estimators.targets import TargetModel
 
 
@@ -28,21 +28,19 @@ def _one_target(model: Any) -> bool:
     return not hasattr(model, "fitted_") or model.fitted_.targets.n_targets == 1
 
 
-class TopicClassifier(ClassifierMixin, TopicModel):
-    """fit and predict of classes."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class TopicClassifier(ClassifierMixin, SupervisedTopicModel):
+    """Base class of the classifiers."""
 
-    _supervised = True
-    class_weight: Any
+    class_weight: Any = None
 
     classes_ = FittedAttribute(lambda f: f.classes, "The labels; a list for several targets.")
-    coef_ = FittedAttribute(lambda f: f.coef, "η, one row a class where there are more than two.")
-    intercept_ = FittedAttribute(lambda f: f.intercept, "b.")
-    covariate_coef_ = FittedAttribute(lambda f: f.covariate_coef, "ζ, if there are covariates.")
-    n_covariates_ = FittedAttribute(lambda f: f.target_model.n_covariates, "Number of covariates.")
-    family_ = FittedAttribute(lambda f: f.state.family, "The fitted family.")
 
-    def _targets_of(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
+    def _make_targets(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         return TargetModel(tuple(read_classes(columns, weight)))
+
+    def _weight_classes(self, documents: Documents, targets: TargetModel) -> Documents:
+        return apply_class_weight(documents, targets, self.class_weight)
 
     def fit(
         self,
@@ -97,14 +95,14 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         >>> FocusedTopicClassifier(3, random_state=0).fit(reviews.counts, liked).classes_
         array([False,  True])
         """
-        corpus = self._read_counts(X, reset=True)
-        beside = Beside(sample_weight=sample_weight, covariates=covariates)
-        documents, targets = read_training(corpus, y, self._targets_of, beside)
-        documents = with_groups(documents, groups, corpus.n_docs, beside.sample_weight)
-        documents = class_weighted(documents, targets, self.class_weight)
-        beside = Beside(sample_weight=sample_weight_val, covariates=covariates_val)
-        given = given_validation(X_val, y_val, beside)
-        return self._train(documents, targets, read_validation(given, targets, corpus.n_words))
+        extras = {"sample_weight": sample_weight, "covariates": covariates, "groups": groups}
+        validation = {
+            "X": X_val,
+            "y": y_val,
+            "sample_weight": sample_weight_val,
+            "covariates": covariates_val,
+        }
+        return self._fit(X, y, extras, validation)
 
     def partial_fit(
         self,
@@ -155,15 +153,21 @@ class TopicClassifier(ClassifierMixin, TopicModel):
             codings = [read_classes([np.asarray(c)], np.ones(len(c)), "classes") for c in given]
             return TargetModel(tuple(coding for (coding,) in codings))
 
-        check_batches(self.class_weight)
+        every = self.class_weight if isinstance(self.class_weight, list) else [self.class_weight]
+        if "balanced" in every:
+            raise ValueError(
+                'class_weight="balanced" is not for partial_fit, which never sees all documents. '
+                "Pass a dict {class: weight}, or sample_weight."
+            )
         known = self.fitted_.targets if hasattr(self, "fitted_") else None
         if known is not None:
             self._check_stream()
             _check_classes(known, classes)
         corpus = self._read_counts(X, reset=known is None)
-        beside = Beside(sample_weight=sample_weight, covariates=covariates)
-        documents, targets = read_batch(corpus, y, known, first_targets, beside)
-        return self._learn(class_weighted(documents, targets, self.class_weight), targets)
+        documents, targets = read_batch(
+            corpus, y, known, first_targets, sample_weight=sample_weight, covariates=covariates
+        )
+        return self._learn(self._weight_classes(documents, targets), targets)
 
     @available_if(_one_target)
     def decision_function(self, X: Any, covariates: Any = None) -> np.ndarray:
@@ -314,10 +318,8 @@ class TopicClassifier(ClassifierMixin, TopicModel):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        # As scikit-learn's naive Bayes models of counts have it: 83% right are asked on two columns
-        # of normal numbers, of which a topic model sees the proportion.
+        # scikit-learn's check asks for 83% accuracy on two columns of normal numbers. A topic model
+        # uses their proportion only, as scikit-learn's naive Bayes models of counts.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -332,3 +334,46 @@ def _check_classes(targets: TargetModel, classes: Any) -> None:
                 f"`classes={own!r}` is not the same as on last call to partial_fit, was: "
                 f"{coding.labels!r}"
             )
+
+
+def apply_class_weight(documents: Documents, targets: TargetModel, class_weight: Any) -> Documents:
+    """Multiply the weights of the documents by the weights of their classes."""
+    if class_weight is None:
+        return documents
+    assert documents.target is not None
+    each = class_weight if isinstance(class_weight, list) else [class_weight] * targets.n_targets
+    if len(each) != targets.n_targets:
+        raise ValueError(f"class_weight is for {len(each)} targets, but y has {targets.n_targets}.")
+    if targets.n_targets > 1 and isinstance(class_weight, Mapping):
+        raise ValueError("class_weight must be a list of dicts for several targets.")
+    weight = documents.weights.copy()
+    for own, coding, column in zip(each, targets.codings, documents.target.T, strict=True):
+        known = np.isfinite(column)
+        codes = column[known].astype(int)
+        factors = _class_weights(own, coding, codes, documents.weights[known])
+        weight[known] *= factors[codes]
+    return replace(documents, weight=None if np.all(weight == 1) else weight)
+
+
+def _class_weights(own: Any, coding: Coding, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weight of every class of one target."""
+    labels = np.asarray(coding.labels)
+    if own is not None and own != "balanced":
+        if not isinstance(own, Mapping):
+            raise ValueError(
+                f'class_weight must be None, "balanced" or a dict {{class: weight}}, got {own!r}.'
+            )
+        unknown = [key for key in own if key not in labels.tolist()]
+        if unknown:
+            raise ValueError(
+                f"class_weight has {shown(unknown[0])}, which is not a class of y; these are "
+                f"{', '.join(map(shown, labels[:20]))}."
+            )
+        bad = {key: value for key, value in own.items() if not 0 < value < np.inf}
+        for key, value in bad.items():
+            raise ValueError(f"class_weight of {shown(key)} must be above 0, got {value!r}.")
+        return np.array([float(own.get(label, 1.0)) for label in labels.tolist()])
+    if own is None:
+        return np.ones(len(labels))
+    size = np.bincount(codes, weights=weight, minlength=len(labels))
+    return size.sum() / (len(labels) * np.maximum(size, 1e-300))

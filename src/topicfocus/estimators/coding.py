@@ -1,4 +1,4 @@
-"""Targets as numbers and back: what kind each one is, and the labels its numbers stand for."""
+"""Encode targets as numbers: the kind of each target, and the labels behind its codes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from topicfocus.estimators.scaling import LARGEST
 from topicfocus.families import (
     Bernoulli,
     Categorical,
@@ -16,42 +17,39 @@ from topicfocus.families import (
     Ordinal,
     Poisson,
     admissible,
-    expected_target,
     family_name,
-    initial_family,
     is_complete,
     is_family,
     label_kind,
-    label_probabilities,
     n_predictors,
-    takes_exposure,
-    target_interval,
     target_kind,
     target_limits,
-    target_variance,
 )
 
-#: Families that a regressor may be asked for by name. "bernoulli" is of use beside other targets.
+#: Families that a regressor accepts by name; "bernoulli" is useful beside other targets.
 REGRESSION_FAMILIES = {
     family_name(family): family
     for family in (Gaussian(), Poisson(), Ordinal(np.zeros(0)), Bernoulli())
 }
-#: An ordinal target with more levels than this is a real one.
+#: Largest number of levels of an ordinal target.
 MOST_LEVELS = 100
+#: The smallest or largest value is the end of a scale if this fraction of the documents has it, and
+#: at least this weight: many reviews have 5 stars, but one document has the highest price.
+_FRACTION_AT_END, _WEIGHT_AT_END = 0.005, 2.0
 
 
 @dataclass(frozen=True)
 class Coding:
-    """One target: its family, and the values behind the codes 0, 1, ... where it has such.
+    """The family of one target, and the labels behind its codes 0, 1, ... if it has labels.
 
     Attributes
     ----------
     family : NamedTuple
-        An example of the family; its own parameters (noise, thresholds) are those of the start.
+        An instance of the family with its starting parameters.
     labels : array or None
         Classes of a classifier, levels of an ordinal target.
     observed : tuple of two floats or None
-        The smallest and the largest target of the training documents, of a number.
+        Smallest and largest training target (numbers only).
     limits : tuple of two floats or None
         Those of the two that are ends of a scale, else -∞ or ∞ (`seen_values`).
     """
@@ -63,36 +61,33 @@ class Coding:
 
     @property
     def kind(self) -> str:
-        """The family's name: "gaussian", "poisson", "ordinal", "bernoulli", "categorical", ..."""
+        """Name of the family: "gaussian", "poisson", "ordinal", "bernoulli", "categorical", ..."""
         return family_name(self.family)
 
     @property
     def is_class(self) -> bool:
-        """Whether the target is one of some classes, or 0 and 1."""
+        """Whether the target is a class, or 0 and 1."""
         return label_kind(self.family) == "classes"
 
     @property
     def is_rating(self) -> bool:
-        """Whether the target is one of some levels with an order."""
+        """Whether the target has ordered levels."""
         return label_kind(self.family) == "levels"
 
     @property
     def n_labels(self) -> int:
-        """Labels there are; a yes or no without names has two, a number none."""
+        """Number of labels: 2 for unnamed 0 and 1, 0 for a number."""
         if self.labels is not None:
             return len(self.labels)
         return 2 if self.is_class else 0
 
     @property
     def n_predictors(self) -> int:
+        """Number of linear predictors."""
         return n_predictors(self.family)
 
-    @property
-    def takes_exposure(self) -> bool:
-        return takes_exposure(self.family)
-
     def encode(self, column: np.ndarray, name: str = "y") -> np.ndarray:
-        """Numbers for the family, NaN where the target is missing; unknown labels are an error."""
+        """Numbers for the family, NaN for missing targets; unknown labels raise an error."""
         if self.labels is None:
             return as_numbers(column, name)
         missing = is_missing(column)
@@ -100,11 +95,10 @@ class Coding:
         if missing.all():
             return codes
         known = as_labels(column[~missing], name)
+        place, wrong = np.zeros(len(known), dtype=int), np.ones(len(known), dtype=bool)
         if (known.dtype.kind in "biuf") == (self.labels.dtype.kind in "biuf"):
             place = np.minimum(np.searchsorted(self.labels, known), len(self.labels) - 1)
             wrong = self.labels[place] != known
-        else:  # text where the labels are numbers, or the other way round
-            place, wrong = np.zeros(len(known), dtype=int), np.ones(len(known), dtype=bool)
         if np.any(wrong):
             row = int(np.flatnonzero(~missing)[np.argmax(wrong)])
             what = "a level" if self.is_rating else "a class"
@@ -114,39 +108,14 @@ class Coding:
         codes[~missing] = place
         return codes
 
-    def start(self, codes: np.ndarray, weight: np.ndarray) -> Any:
-        """The family to start from."""
-        known = np.isfinite(codes) & (weight > 0)
-        return initial_family(self.family, codes[known], weight[known], self.n_labels)
-
-    def in_units(self, codes: np.ndarray) -> np.ndarray:
-        """Targets in their own units: levels of a rating, else the codes themselves."""
+    def decode_levels(self, codes: np.ndarray) -> np.ndarray:
+        """Levels of a rating from their codes; other codes are returned unchanged."""
         if self.is_rating and self.labels is not None:
             return self.labels.astype(float)[codes.astype(int)]
         return codes
 
-    def mean(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """E[y | f] in the units of the target; `predictor` documents x its predictors."""
-        return expected_target(family, predictor, self.labels)
-
-    def variance(self, family: Any, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        """Var y in the units of the target, `spread` being Var f of its (first) predictor."""
-        return target_variance(family, predictor[:, 0], spread[:, 0], self.labels)
-
-    def probabilities(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """P(y = label), documents x labels."""
-        return label_probabilities(family, predictor)
-
-    def response(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """What each predictor says, documents x its predictors: E[y | f], or P of its class."""
-        if predictor.shape[1] > 1:
-            return self.probabilities(family, predictor)
-        return self.mean(family, predictor)[:, None]
-
-    # ---- what a target can be ------------------------------------------------------------------
-
     def bounds(self, family: Any) -> tuple[float, float]:
-        """The smallest and the largest value that the target can have, infinite if not known."""
+        """Smallest and largest possible target, infinite if unknown."""
         low, high = target_limits(family, self.labels)
         if self.limits is not None:
             low, high = max(low, self.limits[0]), min(high, self.limits[1])
@@ -154,24 +123,13 @@ class Coding:
 
     @property
     def range_seen(self) -> tuple[float, float]:
-        """The smallest and the largest target of a number that was seen; NaN if not known."""
+        """Smallest and largest training target, NaN if unknown."""
         if self.is_rating and self.labels is not None:
             return float(self.labels[0]), float(self.labels[-1])
         return (np.nan, np.nan) if self.observed is None else self.observed
 
-    def interval(
-        self, family: Any, predictor: np.ndarray, spread: np.ndarray, coverage: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of an interval of the target, within its limits; `predictor` and `spread` as above.
-
-        Of a number mean ± z·std; counts and levels have whole numbers and levels for ends.
-        """
-        low, high = self.bounds(family)
-        ends = target_interval(family, predictor[:, 0], spread[:, 0], coverage, self.labels)
-        return np.clip(ends[0], low, high), np.clip(ends[1], low, high)
-
     def with_values(self, values: np.ndarray, weight: np.ndarray) -> Coding:
-        """The same after more targets of a number were seen; where they go beyond, so do limits."""
+        """Update the observed range and the limits by the targets of another batch."""
         if self.observed is None or self.limits is None or not np.any(np.isfinite(values)):
             return self
         (low, high), (first, last) = seen_values(self.family, values, weight)
@@ -181,37 +139,27 @@ class Coding:
         return replace(self, observed=observed, limits=(first, last))
 
 
-#: An end of the values seen is the end of a scale if this share of the documents has it, two at
-#: least: many reviews have 5 stars, and one document has the highest price.
-_SHARE_AT_END = 0.005
-_LEAST_AT_END = 2.0
-
-
 def seen_values(
     family: Any, values: np.ndarray, weight: np.ndarray
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The smallest and largest of numbers, and those of the two that are ends of a scale.
-
-    -∞ and ∞ where there seems to be no end; counts have none. Intervals that are cut at the ends
-    cover as many targets as before, of documents like these.
-    """
+    """Smallest and largest number, and those of the two that are ends of a scale (else ∓∞)."""
     known = np.isfinite(values) & (weight > 0)
     if not known.any():
         return (np.inf, -np.inf), (-np.inf, np.inf)
     values, weight = values[known], weight[known]
     low, high = float(values.min()), float(values.max())
-    needed = max(_LEAST_AT_END, _SHARE_AT_END * float(weight.sum()))
+    needed = max(_WEIGHT_AT_END, _FRACTION_AT_END * float(weight.sum()))
     if target_kind(family) != "real":
         needed = np.inf
     first, last = (float(weight[values == end].sum()) >= needed for end in (low, high))
     return (low, high), (low if first else -np.inf, high if last else np.inf)
 
 
-# ---- reading ----------------------------------------------------------------------------------
+# ---- columns of y ------------------------------------------------------------------------------
 
 
 def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
-    """One array a target: y is one value or a row of values for each document."""
+    """One array per target, from one value or one row of values per document."""
     if y is None:
         raise ValueError(
             f"requires y to be passed, but the target {name} is None. Use LDA for documents "
@@ -221,7 +169,7 @@ def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
         y = y.toarray()
     values = np.asarray(y)
     if values.dtype.kind == "U" and not isinstance(y, np.ndarray):
-        values = np.asarray(y, dtype=object)  # NumPy made the text "nan" of a missing label
+        values = np.asarray(y, dtype=object)  # NumPy turns a missing label into the text "nan"
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} must hold real numbers or labels")
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
@@ -231,23 +179,16 @@ def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
         )
     if len(values) != n_docs:
         raise ValueError(f"{name} has {len(values)} values but X has {n_docs} documents")
-    return [values] if values.ndim == 1 else [values[:, t] for t in range(values.shape[1])]
+    return [values] if values.ndim == 1 else list(values.T)
 
 
 def is_missing(column: np.ndarray) -> np.ndarray:
-    """None and NaN: the document has no such target."""
-    if column.dtype.kind == "f":
-        return np.isnan(column)
-    if column.dtype.kind == "O":
-        return np.array([_is_nothing(v) for v in column], dtype=bool)
-    return np.zeros(len(column), dtype=bool)
+    """Mask of None, NaN and pandas.NA."""
+    if column.dtype.kind != "O":
+        return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
+    import pandas as pd
 
-
-def _is_nothing(value: Any) -> bool:
-    """None, NaN, and pandas' NA, by name because pandas need not be installed."""
-    if isinstance(value, (float, np.floating)):
-        return bool(value != value)
-    return value is None or type(value).__name__ == "NAType"
+    return pd.isna(column)
 
 
 def shown(value: Any) -> str:
@@ -256,51 +197,50 @@ def shown(value: Any) -> str:
 
 
 def as_numbers(column: np.ndarray, name: str = "y") -> np.ndarray:
-    """Floats, None as NaN; text and infinity are errors that name the row."""
+    """Floats with NaN for missing values; text and infinity raise an error that names the row."""
     if column.dtype.kind in "biuf":
         values = column.astype(float)
     else:
-        values = np.empty(len(column))
-        for row, value in enumerate(column):
-            try:
-                values[row] = np.nan if _is_nothing(value) else float(value)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"Unknown label type: {name} must hold numbers, but row {row} is "
-                    f"{shown(value)}. "
-                    "For labels use a classifier."
-                ) from None
-    infinite = np.isinf(values)
-    if infinite.any():
-        row = int(np.argmax(infinite))
-        raise ValueError(f"Input {name} contains infinity at row {row}.")
+        import pandas as pd
+
+        values = pd.to_numeric(pd.Series(column, dtype=object), errors="coerce").to_numpy(float)
+        wrong = np.isnan(values) & ~is_missing(column)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"Unknown label type: {name} must hold numbers, but row {row} is "
+                f"{shown(column[row])}. For labels use a classifier."
+            )
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row = int(np.argmax(large))
+        raise ValueError(
+            f"Input {name} contains infinity or a value too large to compute with at row {row}: "
+            f"{values[row]:g}."
+        )
     return values
 
 
 def as_labels(known: np.ndarray, name: str = "y") -> np.ndarray:
-    """Labels as an array of one plain type, so that they can be sorted; none is missing."""
+    """Labels as an array of one sortable type; none is missing."""
     if known.dtype.kind != "O":
         return known
-    text = [isinstance(v, str) for v in known]
-    number = [isinstance(v, (bool, int, float, np.bool_, np.number)) for v in known]
-    if all(text):
+    if all(isinstance(v, str) for v in known):
         return known.astype(str)
-    if all(number):
+    if all(isinstance(v, (bool, int, float, np.bool_, np.number)) for v in known):
         return np.array(list(known))
-    if any(text) or any(number):
-        types = ", ".join(sorted({type(v).__name__ for v in known}))
-        raise ValueError(
-            f"Unknown label type: {name} has labels of types that do not mix ({types}). Make them "
-            "all text or all numbers."
-        )
+    types = ", ".join(sorted({type(v).__name__ for v in known}))
     raise ValueError(
-        f"Unknown label type: {name} has labels such as {shown(known[0])}. Labels are text, "
-        "numbers or truth values."
+        f"Unknown label type: {name} has labels such as {shown(known[0])} (types: {types}). Labels "
+        "must be all text, or all numbers or truth values."
     )
 
 
+# ---- codings from the targets of a fit ---------------------------------------------------------
+
+
 def read_families(given: Any, n_targets: int) -> list[Any]:
-    """The family of each target: `given` is a name or a family, or a list of these."""
+    """The family of each target; `given` is a name or a family, or a list of these."""
     alone = is_family(given) or not isinstance(given, (list, tuple, np.ndarray))
     families = [given] * n_targets if alone else list(given)
     if len(families) != n_targets:
@@ -336,7 +276,7 @@ def _regression_family(given: Any, n_targets: int) -> Any:
 def read_regression(
     columns: list[np.ndarray], families: Sequence[Any], weight: np.ndarray, name: str = "y"
 ) -> list[Coding]:
-    """How each target of a regressor is coded; values that its family cannot have are errors."""
+    """Codings of the targets of a regressor; values outside the family's range raise an error."""
     out = []
     for column, family in zip(columns, families, strict=True):
         values = as_numbers(column, name)
@@ -366,7 +306,7 @@ def read_regression(
 
 
 def check_values(family: Any, values: np.ndarray, seen: np.ndarray, name: str = "y") -> None:
-    """Targets that a family cannot have are an error that names the row."""
+    """Raise an error that names the first row with a value outside the family's range."""
     good, wanted = admissible(family, values[seen])
     if not good.all():
         row = int(np.flatnonzero(seen)[np.argmin(good)])
@@ -377,7 +317,7 @@ def check_values(family: Any, values: np.ndarray, seen: np.ndarray, name: str = 
 
 
 def read_classes(columns: list[np.ndarray], weight: np.ndarray, name: str = "y") -> list[Coding]:
-    """How each target of a classifier is coded: Bernoulli for two classes, else categorical."""
+    """Codings of the targets of a classifier: Bernoulli for two classes, else categorical."""
     out = []
     for column in columns:
         missing = is_missing(column)
@@ -390,7 +330,7 @@ def read_classes(columns: list[np.ndarray], weight: np.ndarray, name: str = "y")
         if known.dtype.kind == "f":
             if not np.all(np.isfinite(known)):
                 raise ValueError(f"Input {name} contains infinity.")
-            if np.any(known != np.floor(known)):
+            if np.any(known % 1):
                 raise ValueError(
                     f"Unknown label type: continuous. {name} holds numbers that are not whole, and "
                     "a classifier needs classes. Use a regressor."

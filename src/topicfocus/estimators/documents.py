@@ -1,28 +1,32 @@
-"""What an estimator is given besides counts: weights, exposures, covariates, each checked."""
+"""Read and check the arguments of `fit` and `partial_fit`: weights, exposures, covariates."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import check_array
 
-from topicfocus.corpus import Corpus
-from topicfocus.estimators.units import mean_and_size, median, rounded
-from topicfocus.inference.state import ModelState, Problem, make_problem
+from topicfocus.corpus import Corpus, make_corpus
+from topicfocus.estimators.coding import target_columns
+from topicfocus.estimators.scaling import LARGEST
+from topicfocus.inference.state import Problem, make_problem
 
-#: Beyond these squares or sums would be no numbers: an error that names the row.
+if TYPE_CHECKING:
+    from topicfocus.estimators.targets import TargetModel
+
 LARGEST_WEIGHT = 1e15
-LARGEST_COVARIATE = 1e150
-MOST_LOG_EXPOSURE = 30 * np.log(10) + 1e-9
+LARGEST_EXPOSURE = 1e30
 
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents as read: counts, targets as numbers, and what goes with them.
+    """Validated documents: counts, numeric targets, weights, offsets, covariates and groups.
 
-    `target` is documents x targets with NaN where one is missing, or None. `group` has the same
-    number for documents that belong together.
+    `target` is documents x targets with NaN for missing values, or None. Documents with the same
+    number in `group` are never split between training and validation.
     """
 
     corpus: Corpus
@@ -33,6 +37,7 @@ class Documents:
     group: np.ndarray | None = None
 
     def problem(self, supervision_weight: float, n_jobs: int | None) -> Problem:
+        """The documents as the solvers take them."""
         return make_problem(
             self.corpus,
             self.target,
@@ -44,75 +49,65 @@ class Documents:
         )
 
     def rows(self, index: np.ndarray) -> Documents:
+        """Some of the documents."""
         parts = (self.target, self.weight, self.offset, self.covariates, self.group)
         return Documents(self.corpus.rows(index), *(None if p is None else p[index] for p in parts))
 
-    def that_count(self, *, allow_empty: bool = False) -> Documents:
-        """Without documents of weight 0: nothing, random numbers included, depends on them.
-
-        The one place where they are dropped. What is left must have words, unless `allow_empty`.
-        """
+    def drop_zero_weight(self, *, allow_empty: bool = False) -> Documents:
+        """Documents with positive weight; they must contain words unless `allow_empty`."""
         if self.weight is None or np.all(self.weight > 0):
             return self
         left = self.rows(np.flatnonzero(self.weight))
         if left.corpus.n_tokens == 0 and not allow_empty:
             raise ValueError("every document of X with a weight above 0 is empty.")
-        # Weights of 0 and 1 are no weights: the same numbers, to the last bit, as without them.
         return replace(left, weight=None) if np.all(left.weight == 1) else left
 
     @property
     def weights(self) -> np.ndarray:
-        """The weight of every document."""
+        """Document weights, ones by default."""
         return np.ones(self.corpus.n_docs) if self.weight is None else self.weight
 
 
+# ---- single arguments ------------------------------------------------------------------------
+
+
+def _read_column(values: Any, n_docs: int, name: str, low: float, high: float) -> np.ndarray:
+    """One finite number per document, within limits."""
+    column = check_array(values, ensure_2d=False, dtype=float, input_name=name)
+    if column.shape != (n_docs,):
+        raise ValueError(f"{name}.shape == {column.shape}, expected {(n_docs,)}")
+    bad = (column < low) | (column > high)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{name} must lie between {low:g} and {high:g}, but row {row} is {column[row]:g}."
+        )
+    return column
+
+
 def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") -> np.ndarray | None:
-    """Weights of documents, 0 or more, at least one above 0; None stays None."""
+    """Non-negative document weights, at least one of them positive; None if all are one."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=float)
-    if weight.ndim == 0:
-        weight = np.full(n_docs, float(weight))
-    if weight.ndim != 1:
-        raise ValueError(f"{name} must be 1D array or scalar, got shape {weight.shape}")
-    if len(weight) != n_docs:
-        raise ValueError(
-            f"{name}.shape == {weight.shape}, expected {(n_docs,)}: one weight for each document"
-        )
-    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
-        row = int(np.argmax(~(weight >= 0) | np.isinf(weight)))
-        raise ValueError(f"{name} must be 0 or more and finite, but row {row} is {weight[row]}.")
-    if np.any(weight > LARGEST_WEIGHT):
-        row = int(np.argmax(weight))
-        raise ValueError(
-            f"{name} must be at most {LARGEST_WEIGHT:g}, but row {row} is {weight[row]:g}. A "
-            "weight is how many copies a document stands for."
-        )
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(n_docs, sample_weight)
+    weight = _read_column(sample_weight, n_docs, name, 0.0, LARGEST_WEIGHT)
     if weight.sum() == 0:
         raise ValueError(f"every {name} is zero: there is nothing to learn from.")
     return None if np.all(weight == 1) else weight
 
 
-def with_groups(documents: Documents, groups: Any, n_docs: int, sample_weight: Any) -> Documents:
-    """Documents with what they belong to; `groups` is for all, those of weight 0 included."""
-    if groups is None:
-        return documents
-    given = np.asarray(groups)
-    if given.shape != (n_docs,):
-        raise ValueError(f"groups has shape {given.shape}, but there are {n_docs} documents")
-    weight = read_weight(sample_weight, n_docs)
-    if weight is not None:
-        given = given[weight > 0]
-    return replace(documents, group=np.unique(given, return_inverse=True)[1])
+def read_exposure(exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:
+    """Log exposure of every document."""
+    if exposure is None:
+        return None
+    return np.log(_read_column(exposure, n_docs, name, 1 / LARGEST_EXPOSURE, LARGEST_EXPOSURE))
 
 
 def read_covariates(
     covariates: Any, n_docs: int, expected: int | None, name: str = "covariates"
 ) -> np.ndarray | None:
-    """Numeric columns, one row a document; at predict as many columns as at fit.
-
-    NaN is a value that is not known: `Filling` knows what to do with it.
-    """
+    """Numeric columns with NaN for missing values; `expected` is their number at fit."""
     if covariates is None:
         if expected:
             raise ValueError(
@@ -126,21 +121,19 @@ def read_covariates(
         values = np.asarray(covariates, dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} must be numbers: {error}. Turn categories into columns of 0 and 1 first "
+            f"{name} must be numbers: {error}. Encode categories as columns of 0 and 1 first "
             "(OneHotEncoder)."
         ) from error
     if values.ndim == 1:
         values = values[:, None]
     if values.ndim != 2 or len(values) != n_docs:
         raise ValueError(f"{name} has shape {values.shape}, but there are {n_docs} documents")
-    if np.any(np.isinf(values)):
-        row, column = (int(i[0]) for i in np.nonzero(np.isinf(values)))
-        raise ValueError(f"{name} contains {values[row, column]} at row {row}, column {column}.")
-    if np.any(np.abs(values) > LARGEST_COVARIATE):
-        row, column = (int(i[0]) for i in np.nonzero(np.abs(values) > LARGEST_COVARIATE))
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row, column = (int(i[0]) for i in np.nonzero(large))
         raise ValueError(
-            f"{name} has {values[row, column]:g} at row {row}, column {column}, which is too large "
-            "to compute with. Correct it, or measure the column in other units."
+            f"{name} contains {values[row, column]:g} at row {row}, column {column}, which is too "
+            "large to compute with. Correct it, or measure the column in other units."
         )
     if expected is not None and values.shape[1] != expected:
         raise ValueError(
@@ -149,103 +142,136 @@ def read_covariates(
     return np.ascontiguousarray(values) if values.shape[1] else None
 
 
-@dataclass(frozen=True)
-class Filling:
-    """What stands for a covariate that is not known: its median, and a column that says so.
-
-    Attributes
-    ----------
-    median : array (covariates,)
-        Of the training documents, by their weights.
-    indicated : array of int
-        Covariates that some training document lacks. Each has one more column, 1 where it is not
-        known and 0 elsewhere, after all the others.
-    """
-
-    median: np.ndarray
-    indicated: np.ndarray
-
-    @staticmethod
-    def of(covariates: np.ndarray, weight: np.ndarray) -> Filling:
-        known = np.isfinite(covariates) & (weight > 0)[:, None]
-        if not known.any(axis=0).all():
-            column = int(np.argmin(known.any(axis=0)))
-            raise ValueError(
-                f"column {column} of covariates is NaN in every document: leave it out."
-            )
-        medians = [
-            median(column[seen], weight[seen])
-            for column, seen in zip(covariates.T, known.T, strict=True)
-        ]
-        lacking = np.isnan(covariates[weight > 0]).any(axis=0)
-        return Filling(np.array(medians), np.flatnonzero(lacking))
-
-    def fill(self, covariates: np.ndarray) -> np.ndarray:
-        missing = np.isnan(covariates)
-        if not missing.any() and not len(self.indicated):
-            return covariates
-        filled = np.where(missing, self.median, covariates)
-        return np.column_stack([filled, missing[:, self.indicated].astype(float)])
-
-
-def check_known(covariates: np.ndarray | None, name: str = "covariates") -> None:
-    """No NaN: of a model that was saved before there were fillings."""
-    if covariates is not None and np.isnan(covariates).any():
-        row, column = (int(i[0]) for i in np.nonzero(np.isnan(covariates)))
-        raise ValueError(f"{name} contains nan at row {row}, column {column}.")
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """Covariates are fitted centred and in standard deviations, whatever their units."""
-
-    centre: np.ndarray
-    size: np.ndarray
-
-    @staticmethod
-    def of(covariates: np.ndarray | None, weight: np.ndarray) -> Scaling:
-        if covariates is None:
-            return Scaling(np.zeros(0), np.ones(0))
-        columns = [mean_and_size(column, weight) for column in covariates.T]
-        centre, size = (np.array(part) for part in zip(*columns, strict=True))
-        return Scaling(centre, np.where(size > 0, size, 1.0))
-
-    def scale(self, covariates: np.ndarray | None) -> np.ndarray | None:
-        # Rounded like targets (`units.py`): the same to the last bit in other units, too.
-        return None if covariates is None else rounded((covariates - self.centre) / self.size)
-
-    def restore(self, model: ModelState) -> ModelState:
-        """ζ and b for covariates in their own units."""
-        if model.covariate_coef is None:
-            return model
-        zeta = model.covariate_coef / self.size[:, None]
-        return replace(model, covariate_coef=zeta, intercept=model.intercept - self.centre @ zeta)
-
-    def apply(self, model: ModelState) -> ModelState:
-        """The other way round, to go on fitting from a model."""
-        if model.covariate_coef is None:
-            return model
-        return replace(
-            model,
-            covariate_coef=model.covariate_coef * self.size[:, None],
-            intercept=model.intercept + self.centre @ model.covariate_coef,
-        )
-
-
-def read_exposure(exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:
-    """log E of every document, E > 0."""
-    if exposure is None:
+def read_groups(groups: Any, n_docs: int) -> np.ndarray | None:
+    """Group numbers of the documents."""
+    if groups is None:
         return None
-    values = np.asarray(exposure, dtype=float)
-    if values.shape != (n_docs,):
-        raise ValueError(f"{name} has shape {values.shape}, but there are {n_docs} documents")
-    if not np.all(np.isfinite(values) & (values > 0)):
-        row = int(np.argmin(np.isfinite(values) & (values > 0)))
-        raise ValueError(f"{name} must be above 0 and finite, but row {row} is {values[row]}.")
-    if np.any(np.abs(np.log(values)) > MOST_LOG_EXPOSURE):
-        row = int(np.argmax(np.abs(np.log(values))))
-        raise ValueError(
-            f"{name} must lie between 1e-30 and 1e30, but row {row} is {values[row]:g}. Measure it "
-            "in other units."
-        )
-    return np.log(values)
+    if np.shape(groups) != (n_docs,):
+        raise ValueError(f"groups has shape {np.shape(groups)}, but there are {n_docs} documents")
+    return np.unique(np.asarray(groups), return_inverse=True)[1]
+
+
+# ---- documents ---------------------------------------------------------------------------------
+
+
+def read_training(
+    corpus: Corpus,
+    y: Any,
+    make_targets: Callable[[list[np.ndarray], np.ndarray], TargetModel],
+    *,
+    sample_weight: Any = None,
+    exposure: Any = None,
+    covariates: Any = None,
+    groups: Any = None,
+) -> tuple[Documents, TargetModel]:
+    """Documents of `fit`; `make_targets` makes the targets from the columns of y and weights."""
+    n = corpus.n_docs
+    weight = read_weight(sample_weight, n)
+    weights = np.ones(n) if weight is None else weight
+    columns = target_columns(y, n)
+    targets = make_targets(columns, weights)
+    values = read_covariates(covariates, n, None)
+    targets = targets.with_covariates(values, weights)
+    # The label of a document of weight 0 may occur in no other document.
+    if np.any(weights == 0):
+        columns = [np.where(weights > 0, c, np.full(n, None, dtype=object)) for c in columns]
+    documents = Documents(
+        corpus,
+        targets.scale(targets.encode_columns(columns)),
+        weight,
+        targets.offset(exposure, n),
+        targets.scaled_covariates(values),
+        read_groups(groups, n),
+    )
+    return documents.drop_zero_weight(), targets
+
+
+def read_validation(
+    targets: TargetModel,
+    n_words: int,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    exposure: Any = None,
+    covariates: Any = None,
+) -> Documents | None:
+    """Validation documents given by the user, encoded and scaled as the training documents."""
+    if (X is None) != (y is None):
+        raise ValueError("Give both X_val and y_val, or neither.")
+    if X is None:
+        if any(part is not None for part in (sample_weight, exposure, covariates)):
+            raise ValueError("sample_weight_val and the like belong to X_val, which was not given.")
+        return None
+    corpus = make_corpus(X, name="X_val", allow_empty=True, fractions=True)
+    if corpus.n_words != n_words:
+        raise ValueError(f"X_val has {corpus.n_words} features, but X has {n_words}.")
+    n = corpus.n_docs
+    target = targets.encode(y, "y_val", n)
+    for coding, column in zip(targets.codings, target.T, strict=True):
+        known = column[np.isfinite(column)]
+        if len(known) == 0 or (coding.labels is not None and np.ptp(known) == 0):
+            raise ValueError("y_val has one class only: no choice can be made on it.")
+    values = read_covariates(covariates, n, targets.n_covariates, "covariates_val")
+    return Documents(
+        corpus,
+        targets.scale(target, "y_val"),
+        read_weight(sample_weight, n, "sample_weight_val"),
+        targets.offset(exposure, n, "exposure_val"),
+        targets.scaled_covariates(values),
+    )
+
+
+def read_batch(
+    corpus: Corpus,
+    y: Any,
+    known: TargetModel | None,
+    make_targets: Callable[[list[np.ndarray], np.ndarray], TargetModel],
+    *,
+    sample_weight: Any = None,
+    exposure: Any = None,
+    covariates: Any = None,
+) -> tuple[Documents, TargetModel]:
+    """Documents of `partial_fit`; the first batch (`known` is None) determines the targets."""
+    n = corpus.n_docs
+    weight = read_weight(sample_weight, n)
+    weights = np.ones(n) if weight is None else weight
+    columns = target_columns(y, n)
+    targets = make_targets(columns, weights) if known is None else known
+    if not targets.has_classes:
+        targets.check_numbers(columns)
+    target = targets.encode_columns(columns)
+    values = read_covariates(covariates, n, None if known is None else known.n_covariates)
+    if known is None:
+        check_differences(target, weights)
+        targets = targets.with_covariates(values, weights)
+    else:
+        targets = targets.with_values(target, weights)
+    documents = Documents(
+        corpus,
+        targets.scale(target, "y"),
+        weight,
+        targets.offset(exposure, n),
+        targets.scaled_covariates(values),
+    )
+    return documents.drop_zero_weight(allow_empty=True), targets
+
+
+def check_differences(target: np.ndarray, weight: np.ndarray) -> None:
+    """Raise an error if a target of the first batch is constant."""
+    for column in target[weight > 0].T:
+        known = column[np.isfinite(column)]
+        if len(known) == 0 or np.ptp(known) == 0:
+            raise ValueError(
+                "The first batch must contain two or more different targets (two or more classes): "
+                "make it larger, or shuffle the documents."
+            )
+
+
+def labels_for_each(labels: Any, n_targets: int, name: str) -> list:
+    """One list of labels per target."""
+    if n_targets == 1 and (len(labels) == 0 or np.ndim(labels[0]) == 0):
+        return [labels]
+    if len(labels) != n_targets:
+        raise ValueError(f"{name} is for {len(labels)} targets, but y has {n_targets}.")
+    return list(labels)

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm
 
 from topicfocus.counts import pieces
@@ -186,7 +187,7 @@ def training_effects(fitted: Fitted) -> np.ndarray | None:
     typical, *ends = fitted.typical_shares
     centre = state.intercept + state.coef_rows @ typical
     if state.covariate_coef is not None:
-        centre = centre + fitted.targets.scaling.centre @ state.covariate_coef
+        centre = centre + fitted.targets.covariate_scaling.centre @ state.covariate_coef
     return _at_both_ends(fitted, typical, np.column_stack(ends), centre, _limits(fitted)[0])[2]
 
 
@@ -229,9 +230,9 @@ def _limits(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
     """Of every predictor: what the target can be, and what it was."""
     limits, observed = [], []
     for part in fitted.parts:
-        width = part.where.stop - part.where.start
-        limits += [part.coding.bounds(part.family)] * width
-        observed += [(np.nan, np.nan) if part.coding.is_class else part.coding.range_seen] * width
+        seen = (np.nan, np.nan) if part.coding.is_class else part.coding.range_seen
+        limits += [part.coding.bounds(part.family)] * part.width
+        observed += [seen] * part.width
     return np.array(limits, dtype=float), np.array(observed, dtype=float)
 
 
@@ -255,9 +256,9 @@ def _standard_errors(
     out = np.empty((n_topics, predictor.shape[1]))
     for part in fitted.parts:
         own = predictor[:, part.where]
-        scale = _dispersion(part, own, spread[:, part.where], weight)
+        scale = _dispersion(part, predictor, spread, weight)
         weights = information(part.family, own) * (weight * size / weight.sum())[:, None]
-        slopes = _slopes(part, f[:, part.where]).reshape(n_topics, 2, -1)
+        slopes = _slopes(part, f).reshape(n_topics, 2, -1)
         for l in range(own.shape[1]):
             total = (design * weights[:, [l]]).T @ design
             total.flat[:: len(total) + 1] += _JITTER * total.max()
@@ -274,16 +275,16 @@ def _dispersion(
     """φ: given θ̂ what the words leave open of the mix is noise, too."""
     if part.coding.n_labels:
         return 1.0
-    own = np.maximum(conditional_variance(part.family, predictor[:, 0]), 1e-300)
-    return float(np.average(part.coding.variance(part.family, predictor, spread) / own, 0, weight))
+    own = np.maximum(conditional_variance(part.family, predictor[:, part.where.start]), 1e-300)
+    return float(np.average(part.variance(predictor, spread) / own, 0, weight))
 
 
 def _slopes(part: TargetPart, f: np.ndarray) -> np.ndarray:
     """dE[y | f]/df; of one of several classes P(1 - P), by its log odds against the rest."""
-    if f.shape[1] > 1:
-        p = part.coding.probabilities(part.family, f)
+    if part.width > 1:
+        p = part.probabilities(f)
         return p * (1 - p)
-    above, below = (part.coding.response(part.family, f + step) for step in (_STEP, -_STEP))
+    above, below = (part.response(f + step) for step in (_STEP, -_STEP))
     return (above - below) / (2 * _STEP)
 
 
@@ -344,3 +345,84 @@ def _sample(weight: np.ndarray, most: int) -> np.ndarray:
     if len(rows) > most:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
     return rows
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def check_quantiles(quantiles: Any, confidence: Any) -> None:
+    """Check two increasing quantiles and a confidence level."""
+    try:
+        low, high = (float(q) for q in quantiles)
+    except (TypeError, ValueError):
+        low, high = 1.0, 0.0
+    if not 0 <= low < high <= 1:
+        raise ValueError(
+            f"quantiles must be two increasing numbers from 0 to 1, got {quantiles!r}."
+        )
+    if not (isinstance(confidence, (int, float)) and 0 < confidence < 1):
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95, got {confidence!r}.")
+
+
+def topic_table(fitted: Fitted, effects: TopicEffects, words: list[str]) -> pd.DataFrame:
+    """One row per topic and predictor."""
+    n_topics, n_predictors = effects.low.shape
+    every = np.repeat(np.arange(n_topics), n_predictors)
+
+    def each(column: np.ndarray) -> np.ndarray:
+        return np.tile(column, n_topics)
+
+    columns = {
+        "topic": every,
+        **_about(fitted, n_topics),
+        "share_low": effects.share_low[every],
+        "share_high": effects.share_high[every],
+        "low": effects.low.ravel(),
+        "high": effects.high.ravel(),
+        "change": effects.change.ravel(),
+        "lower": effects.lower.ravel(),
+        "upper": effects.upper.ravel(),
+        "limit_low": each(effects.limits[:, 0]),
+        "limit_high": each(effects.limits[:, 1]),
+        "coef": effects.coef.ravel(),
+        "words": np.array(words, dtype=object)[every],
+    }
+    return pd.DataFrame(columns)
+
+
+def word_table(fitted: Fitted, effects: WordEffects, names: Any) -> pd.DataFrame:
+    """One row per word and predictor."""
+    n_words, n_predictors = effects.change.shape
+    every = np.repeat(np.arange(n_words), n_predictors)
+    column = effects.words[every]
+    columns = {
+        "word": np.array([str(w) for w in names], dtype=object)[column],
+        "column": column,
+        **_about(fitted, n_words),
+        "documents": effects.documents[every],
+        "change": effects.change.ravel(),
+    }
+    return pd.DataFrame(columns)
+
+
+def _about(fitted: Fitted, times: int) -> dict[str, np.ndarray]:
+    """Columns "target" (if there are several) and "class" (if there are classes)."""
+    targets: list[int] = []
+    classes: list[Any] = []
+    for t, part in enumerate(fitted.parts):
+        coding, width = part.coding, part.width
+        targets += [t] * width
+        if not coding.is_class:
+            classes.append(None)
+        elif width > 1:
+            classes += np.asarray(coding.labels).tolist()
+        else:
+            classes.append(1 if coding.labels is None else np.asarray(coding.labels).tolist()[1])
+    out: dict[str, np.ndarray] = {}
+    if len(fitted.parts) > 1:
+        out["target"] = np.tile(np.array(targets), times)
+    if any(c is not None for c in classes):
+        column = np.empty(len(classes), dtype=object)
+        column[:] = classes
+        out["class"] = np.tile(column, times)
+    return out

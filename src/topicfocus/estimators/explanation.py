@@ -180,13 +180,13 @@ def explain(
         found.words,
         found.topics,
         _of_covariates(problem.covariates, state, problem.n_docs),
-        _of_covariates(fitted.target_model.scaling.centre[None], state, problem.n_docs),
+        _of_covariates(fitted.target_model.covariate_scaling.centre[None], state, problem.n_docs),
     )
     empty = amounts.base + amounts.average.sum(axis=1)
     full = amounts.base + amounts.covariates.sum(axis=1) + amounts.topics.sum(axis=1)
     owner = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.counts.indptr))
     for part in fitted.parts:
-        if part.where.stop - part.where.start > 1:
+        if part.width > 1:
             amounts = _against_others(amounts, part.where, empty, full, owner, found.removal)
     every = range(state.n_predictors)
     return Explanation(

@@ -1,8 +1,7 @@
-"""`Fitted`: everything a fitted model knows, frozen. The rest of the package reads only this.
+"""`Fitted`: the frozen result of a fit, from which all public attributes are read.
 
-An estimator keeps one, as `fitted_`; its public attributes (`components_`, `coef_`, ...) are views
-of it (`FittedAttribute`). Topic mixes, predictors and their variance come from it, so that report,
-persistence and workflow need nothing else of an estimator.
+An estimator keeps it as `fitted_`; `components_`, `coef_`, ... are views of it (`FittedAttribute`).
+Report, persistence and workflow read predictions from it and need nothing else of an estimator.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents, read_covariates
 from topicfocus.estimators.targets import TargetModel, TargetPart
 from topicfocus.focused import damp
-from topicfocus.inference.composition import composition, context_counts, topic_tokens
+from topicfocus.inference.composition import composition, topic_tokens
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.inference.words import mix_weights
@@ -27,60 +26,58 @@ from topicfocus.inference.words import mix_weights
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fitted:
-    """What fitting has found.
+    """The result of a fit.
 
     Attributes
     ----------
     state : ModelState
-        β, φ, π, η, the family, α, b and ζ as kernels take them, in the units of the data; columns
-        of β sum to the topics' volumes.
+        β, φ, π, η, the family, α, b and ζ in the units of the data; columns of β sum to the volumes
+        of the topics.
     targets : TargetModel or None
-        What the targets are; None in a model without (LDA).
+        None in LDA.
     sees_roots : bool
-        Whether topic mixes are found from √counts.
+        Whether topic proportions are inferred from √counts.
     selects : bool
-        Whether words have been chosen.
+        Whether the model selects words.
     n_iter : int
-    history : dict of lists, one entry an epoch, step or batch
+    history : dict of lists, one entry per epoch, step or batch
     n_samples_seen : float
-        Documents it was fitted to, by their weights.
+        Sum of the weights of the training documents.
     word_count : array (words,)
-        n_v of these documents.
+        Counts of the words in these documents.
     hyper : Hyperparameters or None
         Of a joint model.
     converged : bool or None
         Of a joint model.
     evidence : array (words,) or None
-        What each word says about the target (focused models).
+        Screening statistic of each word (focused models).
     word_cost : float or None
-        c, what a word's evidence had to exceed to be kept (focused models).
+        Threshold of the screening statistic (focused models).
     discoveries : bool
-        Whether words that say more than noise were kept, and no others (focused models).
+        Whether only words selected at a 10% false discovery rate are kept (focused models).
     inclusion_prior : float or None
-        The share of tokens that words were kept up to (focused models).
+        Fraction of tokens kept (focused models).
     supervision_weight : float or None
     shaping : str or None
-        How topics were shaped, "themes" or "graded".
+        "themes" or "graded".
     explained : tuple of float or None
-        Share of the held-out deviance that the model explains, before its second pass.
-    shares : tuple of (share, explained, error) or None
-        Inclusion priors that were tried, the share of the held-out deviance that each explains, and
-        the standard error of that (focused models).
+        Fraction of the validation deviance explained, before the second pass.
+    shares : tuple of (inclusion, explained, standard error) or None
+        Inclusion fractions that were compared (focused models).
     context : array (words, topics) or None
-        How often each word occurs beside the tokens of each topic, its own left out (models that
-        select words). After `partial_fit`, of the
-        documents that were at hand.
-    leaning : array (words, predictors) or None
-        Slope of each word against the targets, by itself (focused models).
-    openness : tuple of float or None
-        ρ of each target: how much of what the words leave open of its predictor, by the Laplace
-        approximation, held-out documents bear out (focused models); None stands for 1.
-    excess : tuple of float or None
-        τ of each target: what its predictor varies by besides, by the held-out documents, of counts
-        that vary more than a Poisson's (focused models); None stands for 0.
+        Co-occurrences of each word with the tokens of each topic, excluding itself (models that
+        select words). After `partial_fit`, of the documents in memory.
+    association : array (words, predictors) or None
+        Slope of each word against the targets (focused models).
+    variance_factor : tuple of float or None
+        ρ of each target: factor on the Laplace variance of its predictor, from validation
+        documents (focused models); None means 1.
+    extra_variance : tuple of float or None
+        τ of each target: additional variance of its predictor for overdispersed counts (focused
+        models); None means 0.
     typical_shares : array (3, topics) or None
-        The mean of θ̂ over the documents of the training, and what `topic_effects` calls share_low
-        and share_high (models with targets). As for `context`.
+        Mean of θ̂ over the training documents, and the quantiles that `topic_effects` calls
+        share_low and share_high. After `partial_fit`, of the documents in memory.
     """
 
     state: ModelState
@@ -102,12 +99,12 @@ class Fitted:
     explained: tuple[float, ...] | None = None
     shares: tuple[tuple[float, float, float], ...] | None = None
     context: np.ndarray | None = None
-    openness: tuple[float, ...] | None = None
+    variance_factor: tuple[float, ...] | None = None
     typical_shares: np.ndarray | None = None
-    excess: tuple[float, ...] | None = None
-    leaning: np.ndarray | None = None
+    extra_variance: tuple[float, ...] | None = None
+    association: np.ndarray | None = None
 
-    # ---- as a user sees it -----------------------------------------------------------------------
+    # ---- attributes of the estimators ------------------------------------------------------------
 
     @cached_property
     def components(self) -> np.ndarray:
@@ -116,92 +113,82 @@ class Fitted:
 
     @cached_property
     def volume(self) -> np.ndarray:
-        """How many relevant words a topic produces, relative to the busiest."""
+        """Relative number of relevant tokens per topic."""
         return self.state.topic_word.sum(axis=0)
 
     @property
     def is_joint(self) -> bool:
-        """Whether it is of the joint objective, where η carries the intercept."""
+        """Whether the model is a joint one, in which η includes the intercept."""
         return self.hyper is not None
-
-    @property
-    def _rows(self) -> bool:
-        """Whether coefficients have one row a class or target, as scikit-learn has them."""
-        return self.state.coef.ndim == 2
 
     @cached_property
     def coef(self) -> np.ndarray | None:
-        if self.targets is None:
-            return None
-        return np.ascontiguousarray(self.state.coef.T)
+        """η, one row per class or target if there are several."""
+        return None if self.targets is None else np.ascontiguousarray(self.state.coef.T)
 
     @cached_property
     def intercept(self) -> float | np.ndarray | None:
+        """b, one per class or target if there are several."""
         if self.targets is None:
             return None
-        shape = self.state.n_predictors
-        each = np.broadcast_to(np.asarray(self.state.intercept, dtype=float), shape)
-        return each.copy() if self._rows else float(each[0])
+        b = np.full(self.state.n_predictors, self.state.intercept, dtype=float)
+        return b if self.state.coef.ndim == 2 else float(b[0])
 
     @cached_property
     def covariate_coef(self) -> np.ndarray | None:
+        """ζ, one row per class or target if there are several."""
         zeta = self.state.covariate_coef
         if zeta is None or self.targets is None:
             return None
-        return np.ascontiguousarray(zeta.T) if self._rows else zeta[:, 0].copy()
+        return np.ascontiguousarray(zeta.T) if self.state.coef.ndim == 2 else zeta[:, 0].copy()
 
     @cached_property
     def selected_words(self) -> np.ndarray | None:
-        """Words that are kept: of a joint model, those that are relevant rather than not."""
+        """Words that are kept; in a joint model those with φ > ½."""
         least = 0.0 if self.hyper is None else 0.5
         return self.state.inclusion > least if self.selects else None
 
     @property
     def inclusion(self) -> np.ndarray | None:
-        """φ of a joint model; of a focused one 1 for words that are kept, 0 for the others."""
+        """φ of a joint model; 1 for kept and 0 for dropped words of a focused model."""
         if self.hyper is None and self.selected_words is not None:
             return self.selected_words.astype(float)
         return self.state.inclusion if self.selects else None
 
     @property
     def lacks_words(self) -> bool:
-        """Whether there are as many topics as the kept words can fill, or more."""
+        """Whether a focused model kept no more words than it has topics."""
         kept = self.selected_words
         return self.hyper is None and kept is not None and kept.sum() <= self.state.n_topics
 
     @property
     def word_weight(self) -> np.ndarray | None:
-        """How much a token of each word counts in topic mixes (models that select words).
-
-        Of a focused model one on average over the relevant tokens.
-        """
+        """Weight of a token of each word in the topic proportions (models that select words)."""
         return self.state.inclusion if self.selects else None
 
     @property
     def background(self) -> np.ndarray | None:
+        """π (models that select words)."""
         return self.state.background if self.selects else None
 
     @property
     def known_words(self) -> np.ndarray:
-        """Words that training saw."""
+        """Words that occur in the training documents."""
         return (self.state.topic_word.max(axis=1) > 0) | (self.state.background > 0)
 
     @cached_property
     def word_share(self) -> np.ndarray:
-        """p_v, the share of each word among all tokens that topics may explain.
-
-        By the words' frequencies in training.
-        """
+        """p_v, relative frequency in training among the words that topics contain."""
         contained = self.state.topic_word.max(axis=1) > 0
-        # After a batch, topics may hold words that it did not have.
+        # After a batch, topics may contain words of count zero.
         often = np.where(contained, np.maximum(self.word_count, 0.5), 0.0)
         return often / max(often.sum(), 1e-300)
 
-    # ---- the targets ---------------------------------------------------------------------------
+    # ---- targets -------------------------------------------------------------------------------
 
     @property
     def target_model(self) -> TargetModel:
-        """`targets`, of a model that has them."""
+        """The targets; an error in a model without."""
         if self.targets is None:
             raise TypeError("this model has no targets.")
         return self.targets
@@ -213,6 +200,7 @@ class Fitted:
 
     @property
     def classes(self) -> np.ndarray | list[np.ndarray] | None:
+        """Labels of a classifier, a list for several targets."""
         if self.targets is None or not self.targets.has_classes:
             return None
         labels = [c.labels for c in self.targets.codings if c.labels is not None]
@@ -220,16 +208,19 @@ class Fitted:
 
     @property
     def levels(self) -> np.ndarray | None:
+        """Levels of a single ordinal target."""
         if self.targets is None or self.targets.n_targets > 1 or not self.parts[0].coding.is_rating:
             return None
         return self.parts[0].coding.labels
 
     @property
     def thresholds(self) -> np.ndarray | None:
+        """Thresholds of a single ordinal target."""
         return None if self.levels is None else np.asarray(self.parts[0].family.thresholds)
 
     @property
     def noise_variance(self) -> float | np.ndarray | None:
+        """δ of Gaussian targets, NaN for others."""
         noise = [getattr(part.family, "noise_variance", np.nan) for part in self.parts]
         if np.all(np.isnan(noise)):
             return None
@@ -238,7 +229,7 @@ class Fitted:
     # ---- new documents ---------------------------------------------------------------------------
 
     def seen(self, corpus: Corpus) -> Corpus:
-        """Documents as the topics see them."""
+        """Counts, or their roots, from which topic proportions are inferred."""
         return damp(corpus) if self.sees_roots else corpus
 
     def mixes(
@@ -250,7 +241,7 @@ class Fitted:
     def tokens(
         self, corpus: Corpus, mixes: np.ndarray | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Relevant tokens that each topic explains, documents x topics."""
+        """Expected number of relevant tokens of each topic, documents x topics."""
         if mixes is None:
             mixes = self.mixes(corpus, n_jobs)
         return topic_tokens(corpus, self.state, mixes)
@@ -258,57 +249,43 @@ class Fitted:
     def composition(
         self, corpus: Corpus, mixes: np.ndarray | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Shares of the topics in the relevant tokens, documents x topics."""
+        """Token proportions of the topics, documents x topics."""
         return composition(self.tokens(corpus, mixes, n_jobs), self.state.doc_topic_prior)
-
-    def context_of(
-        self, corpus: Corpus, weight: np.ndarray, mixes: np.ndarray
-    ) -> np.ndarray | None:
-        """What `context` is for these documents, of a model that selects words.
-
-        Occurrences are counted as the topics see them: by roots, where a word's second occurrence
-        says less than its first.
-        """
-        if self.selected_words is None:
-            return None
-        tokens = self.tokens(corpus, mixes)
-        beside = context_counts(corpus, self.state, mixes, tokens, weight, self.sees_roots)
-        return beside.astype(np.float32)
 
     def predictor_variance(
         self, corpus: Corpus, mixes: np.ndarray, n_jobs: int | None = None
     ) -> np.ndarray:
-        """Var f = ρ·(what the words leave open) + τ of the linear predictors, as many columns."""
+        """Var f = ρ·(Laplace variance given the words) + τ, documents x predictors."""
         found = predictor_variance(self.seen(corpus), self.state, mixes, n_jobs)
-        return found * self.open_parts + self.excess_parts
+        return found * self.variance_factors + self.extra_variances
 
     @property
-    def open_parts(self) -> np.ndarray:
-        """ρ of every predictor (`openness`)."""
-        return self._of_predictors(self.openness, 1.0)
+    def variance_factors(self) -> np.ndarray:
+        """ρ of every predictor (`variance_factor`)."""
+        return self._per_predictor(self.variance_factor, 1.0)
 
     @property
-    def excess_parts(self) -> np.ndarray:
-        """τ of every predictor (`excess`)."""
-        return self._of_predictors(self.excess, 0.0)
+    def extra_variances(self) -> np.ndarray:
+        """τ of every predictor (`extra_variance`)."""
+        return self._per_predictor(self.extra_variance, 0.0)
 
-    def _of_predictors(self, each: tuple[float, ...] | None, default: float) -> np.ndarray:
-        """What there is one of a target, for each of its predictors."""
+    def _per_predictor(self, values: tuple[float, ...] | None, default: float) -> np.ndarray:
+        """Repeat one value per target for each of its predictors."""
         out = np.full(self.state.n_predictors, default)
-        for part, value in zip(self.parts, each or (), strict=False):
+        for part, value in zip(self.parts, values or (), strict=False):
             out[part.where] = value
         return out
 
     def outlook(
         self, documents: Documents, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """f and Var f, documents x predictors: all that predictions and intervals are made from."""
+        """f and Var f, documents x predictors."""
         mixes = self.mixes(documents.corpus, n_jobs)
         spread = self.predictor_variance(documents.corpus, mixes, n_jobs)
         return self.predictors(documents, mixes, n_jobs), spread
 
     def relevant_words(self, corpus: Corpus) -> np.ndarray:
-        """How many different words of each document the topics contain, (documents,)."""
+        """Number of different words of each document that the topics contain."""
         contained = mix_weights(self.state).table.multiplicity > 0
         found = []
         for _, _, counts in pieces(corpus.counts):
@@ -318,7 +295,7 @@ class Fitted:
         return np.concatenate(found)
 
     def corpus(self, X: Any) -> Corpus:
-        """Counts of new documents, checked to have the words of the model."""
+        """Counts of new documents; their columns must be the words of the model."""
         corpus = X if isinstance(X, Corpus) else make_corpus(X, allow_empty=True, fractions=True)
         if corpus.n_words != self.state.n_words:
             raise ValueError(
@@ -329,7 +306,7 @@ class Fitted:
     def documents(
         self, X: Any, y: Any = None, exposure: Any = None, covariates: Any = None
     ) -> Documents:
-        """New documents (counts, or a Corpus) with what the model was fitted with besides words."""
+        """New documents, with exposures and covariates if the model was fitted with them."""
         corpus = self.corpus(X)
         if self.targets is None:
             return Documents(corpus, None)
@@ -339,7 +316,7 @@ class Fitted:
             None if y is None else self.targets.encode(y, n_docs=n),
             None,
             self.targets.offset(exposure, n),
-            self.targets.filled(read_covariates(covariates, n, self.targets.n_covariates)),
+            self.targets.imputed(read_covariates(covariates, n, self.targets.n_covariates)),
         )
 
     def predictors(
@@ -353,7 +330,7 @@ class Fitted:
 
 
 class FittedAttribute:
-    """A public attribute of a fitted model: read from `fitted_`, there where it has a meaning."""
+    """A read-only attribute of a fitted estimator; it does not exist where its value is None."""
 
     def __init__(self, read: Callable[[Fitted], Any], doc: str) -> None:
         self._read, self.__doc__ = read, doc
@@ -375,6 +352,5 @@ class FittedAttribute:
 
     def __set__(self, model: Any, value: Any) -> None:
         raise AttributeError(
-            f"{self._name} is read from fitted_, which is what the model predicts with; it cannot "
-            "be set."
+            f"{self._name} cannot be set: it is read from fitted_, which predictions use."
         )

@@ -1,7 +1,8 @@
-"""Focused topics: few, readable, and predictive."""
+"""The focused models, and pc-sLDA: the focused model with every word kept."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,33 +19,69 @@ from topicfocus.estimators.parameters import (
 )
 from topicfocus.estimators.regressor import TopicRegressor
 
-#: What words are kept for.
+#: Word-selection criteria.
 SELECTIONS = ("predictive", "stable")
 
 
-def _focused_trainer(model: Any, n_words: int) -> FocusedTrainer:
-    """Words are kept by their evidence, or because the user says so."""
-    share = None
-    if not is_auto("inclusion_prior", model.inclusion_prior):
-        share = check_share("inclusion_prior", model.inclusion_prior)
-    names = getattr(model, "feature_names_in_", None)
-    keep = read_columns("keep_words", model.keep_words, names, n_words)
-    drop = read_columns("drop_words", model.drop_words, names, n_words)
-    if keep is not None and drop is not None and np.intersect1d(keep, drop).size:
-        both = int(np.intersect1d(keep, drop)[0])
-        word = both if names is None else repr(str(names[both]))
-        raise ValueError(f"{word} is both in keep_words and in drop_words.")
-    return focused_trainer(
-        model,
-        inclusion_prior=share,
-        keep=keep,
-        drop=drop,
-        themes=check_flag("themes", model.themes),
-        stable=check_choice("selection", model.selection, SELECTIONS) == "stable",
-    )
+@dataclass(eq=False, repr=False, kw_only=True)
+class ConstrainedTopicModel:
+    """Parameters and attributes that focused models and pc-sLDA share."""
+
+    doc_topic_prior: Any = "auto"
+    supervision_weight: Any = "auto"
+    max_epochs: int | None = None
+    early_stopping: bool = True
+    validation_fraction: float = 0.1
+
+    evidence_ = FittedAttribute(lambda f: f.evidence, "Screening statistic of each word.")
+    explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
+    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
+
+    def _trainer(self, n_words: int) -> FocusedTrainer:
+        return focused_trainer(self, select=False)
 
 
-class FocusedTopicRegressor(TopicRegressor):
+@dataclass(eq=False, repr=False, kw_only=True)
+class FocusedTopicModel(ConstrainedTopicModel):
+    """Parameters and attributes that focused regressors and classifiers share."""
+
+    inclusion_prior: Any = "auto"
+    keep_words: Any = None
+    drop_words: Any = None
+    selection: str = "predictive"
+    themes: bool = True
+
+    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
+    word_weight_ = FittedAttribute(lambda f: f.word_weight, "Weight of a token of each word.")
+    selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
+    background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
+    shaping_ = FittedAttribute(lambda f: f.shaping, '"themes" or "graded".')
+    inclusion_path_ = FittedAttribute(lambda f: f.shares, "Inclusion fractions compared.")
+    inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "Inclusion fraction used.")
+
+    def _trainer(self, n_words: int) -> FocusedTrainer:
+        share = None
+        if not is_auto("inclusion_prior", self.inclusion_prior):
+            share = check_share("inclusion_prior", self.inclusion_prior)
+        names = getattr(self, "feature_names_in_", None)
+        keep = read_columns("keep_words", self.keep_words, names, n_words)
+        drop = read_columns("drop_words", self.drop_words, names, n_words)
+        if keep is not None and drop is not None and np.intersect1d(keep, drop).size:
+            both = int(np.intersect1d(keep, drop)[0])
+            word = both if names is None else repr(str(names[both]))
+            raise ValueError(f"{word} is both in keep_words and in drop_words.")
+        return focused_trainer(
+            self,
+            inclusion_prior=share,
+            keep=keep,
+            drop=drop,
+            themes=check_flag("themes", self.themes),
+            stable=check_choice("selection", self.selection, SELECTIONS) == "stable",
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
     """Focused topics for a real target, or another family: few, readable, and predictive.
 
     Words are kept by the evidence they give about the target, up to a share of the tokens, and
@@ -132,57 +169,9 @@ class FocusedTopicRegressor(TopicRegressor):
     (3,)
     """
 
-    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
-    word_weight_ = FittedAttribute(lambda f: f.word_weight, "How much a token of a word counts.")
-    selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
-    background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
-    evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
-    shaping_ = FittedAttribute(lambda f: f.shaping, "How topics were shaped.")
-    explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that is explained.")
-    inclusion_path_ = FittedAttribute(lambda f: f.shares, "The shares that were tried.")
-    inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "The share used.")
-    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        inclusion_prior: Any = "auto",
-        family: Any = "gaussian",
-        doc_topic_prior: Any = "auto",
-        supervision_weight: Any = "auto",
-        keep_words: Any = None,
-        drop_words: Any = None,
-        max_epochs: int | None = None,
-        early_stopping: bool = True,
-        selection: str = "predictive",
-        themes: bool = True,
-        validation_fraction: float = 0.1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.inclusion_prior = inclusion_prior
-        self.family = family
-        self.doc_topic_prior = doc_topic_prior
-        self.supervision_weight = supervision_weight
-        self.keep_words = keep_words
-        self.drop_words = drop_words
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.selection = selection
-        self.themes = themes
-        self.validation_fraction = validation_fraction
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _trainer(self, n_words: int) -> FocusedTrainer:
-        return _focused_trainer(self, n_words)
-
-
-class FocusedTopicClassifier(TopicClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     """Focused topics for classes: two, more, or several targets of them.
 
     Parameters
@@ -218,51 +207,68 @@ class FocusedTopicClassifier(TopicClassifier):
     (3,)
     """
 
-    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
-    word_weight_ = FittedAttribute(lambda f: f.word_weight, "How much a token of a word counts.")
-    selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
-    background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
-    evidence_ = FittedAttribute(lambda f: f.evidence, "What each word says about the target.")
-    shaping_ = FittedAttribute(lambda f: f.shaping, "How topics were shaped.")
-    explained_ = FittedAttribute(lambda f: f.explained, "Held-out share that is explained.")
-    inclusion_path_ = FittedAttribute(lambda f: f.shares, "The shares that were tried.")
-    inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "The share used.")
-    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        inclusion_prior: Any = "auto",
-        doc_topic_prior: Any = "auto",
-        supervision_weight: Any = "auto",
-        keep_words: Any = None,
-        drop_words: Any = None,
-        max_epochs: int | None = None,
-        early_stopping: bool = True,
-        selection: str = "predictive",
-        themes: bool = True,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.inclusion_prior = inclusion_prior
-        self.doc_topic_prior = doc_topic_prior
-        self.supervision_weight = supervision_weight
-        self.keep_words = keep_words
-        self.drop_words = drop_words
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.selection = selection
-        self.themes = themes
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+@dataclass(eq=False, repr=False, kw_only=True)
+class PCSLDARegressor(ConstrainedTopicModel, TopicRegressor):
+    """Prediction-constrained sLDA: the focused model with every word kept.
 
-    def _trainer(self, n_words: int) -> FocusedTrainer:
-        return _focused_trainer(self, n_words)
+    Parameters
+    ----------
+    n_topics : int, default=5
+    family : str, family, or a list of these, default="gaussian"
+        As for :class:`SLDARegressor`.
+    doc_topic_prior, supervision_weight
+        As for :class:`FocusedTopicRegressor`.
+    max_epochs : int, optional
+        L-BFGS steps at most; 60 by default.
+    early_stopping : bool, default=True
+        It matters more here, since all words can overfit.
+    validation_fraction, n_jobs, random_state, verbose
+        As for :class:`FocusedTopicRegressor`.
+
+    Attributes
+    ----------
+    components_, coef_, intercept_, evidence_, noise_variance_, explained_, history_, n_iter_
+        As for :class:`FocusedTopicRegressor`, without those that concern selection.
+
+    Examples
+    --------
+    >>> from topicfocus import PCSLDARegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = PCSLDARegressor(3, random_state=0)
+    >>> model.fit(reviews.counts, reviews.target).coef_.shape
+    (3,)
+    """
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PCSLDAClassifier(ConstrainedTopicModel, TopicClassifier):
+    """Prediction-constrained sLDA for classes: the focused model with every word kept.
+
+    Parameters
+    ----------
+    n_topics : int, default=5
+    doc_topic_prior, supervision_weight, max_epochs, early_stopping
+        As for :class:`PCSLDARegressor`.
+    validation_fraction, n_jobs, random_state, verbose
+        As for :class:`PCSLDARegressor`.
+    class_weight : None, "balanced" or dict, default=None
+        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
+        makes every class weigh the same.
+
+    Attributes
+    ----------
+    classes_ : array, or a list of arrays for several targets
+    components_, coef_, intercept_, evidence_, explained_, history_, n_iter_
+        As for :class:`PCSLDARegressor`; `coef_` has one row a class where there are more than two.
+
+    Examples
+    --------
+    >>> from topicfocus import PCSLDAClassifier
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = PCSLDAClassifier(3, random_state=0)
+    >>> model.fit(reviews.counts, reviews.target > 5).coef_.shape
+    (3,)
+    """

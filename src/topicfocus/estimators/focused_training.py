@@ -1,4 +1,4 @@
-"""Training of the focused models and of pc-sLDA, from all documents or from batches."""
+"""Train the focused models and pc-sLDA on all documents or on batches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.holding_out import folds_of, hold_out
 from topicfocus.estimators.parameters import (
     check_count,
     check_flag,
@@ -25,13 +24,13 @@ from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
     FitOptions,
-    Training,
-    counted,
+    append_history,
+    count_documents,
     generator,
-    in_fitting_units,
-    one_more,
+    scaled_state,
     with_context,
 )
+from topicfocus.estimators.validation_split import make_folds, split_validation
 from topicfocus.focused import FocusResult, FocusSettings, fit_focused
 from topicfocus.focused import online as focus_stream
 from topicfocus.focused.data import sample_rows
@@ -42,7 +41,7 @@ from topicfocus.inference.reservoir import Reservoir
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
 
-#: Documents that a low-fidelity fit counts the words beside its topics in, at most.
+#: Largest number of documents in which a low-fidelity fit counts words beside topics.
 LOW_FIDELITY_DOCUMENTS = 2_000
 #: Parameters that neither screening statistics nor subjects of the documents depend on (the number
 #: of subjects aside, which `SharedStages` distinguishes).
@@ -77,9 +76,9 @@ class FocusedTrainer:
     Attributes
     ----------
     settings : FocusSettings
-        None in it is automatic.
+        None means automatic.
     validation_fraction : float
-        Share of documents set aside for choices, where `fit` is given none.
+        Fraction of the documents used for validation if `fit` is given none.
     title, verbose, n_jobs, random_state, reservoir_size : as for JointTrainer
     """
 
@@ -99,11 +98,11 @@ class FocusedTrainer:
         targets: TargetModel | None,
         held_out: Documents | None = None,
         options: FitOptions = FitOptions(),  # noqa: B008 - frozen
-    ) -> Training:
-        """Choices on the held-out documents, or on a part of these set aside by content."""
-        assert targets is not None  # there is no focused model without
+    ) -> tuple[Fitted, None]:
+        """Fit, with choices made on validation documents or on a part of the training documents."""
+        assert targets is not None and documents.target is not None
         self._check_words(documents)
-        family = targets.family_of(documents)
+        family = targets.start(documents.target, documents.weights)
         settings = replace(
             self.settings,
             low_fidelity=options.low_fidelity,
@@ -111,7 +110,7 @@ class FocusedTrainer:
         )
         seen = documents
         if held_out is None:
-            train, held = self._hold_out(documents, targets)
+            train, held = self._split(documents, targets)
             documents, held_out = documents.rows(train), documents.rows(held)
         mine, theirs = (d.problem(1.0, self.n_jobs) for d in (documents, held_out))
         with show_progress(self.title, self.verbose) as shown:
@@ -125,24 +124,23 @@ class FocusedTrainer:
                 folds=folds,
                 shared=options.shared,
             )
-        n_iter, history = len(result.history), _history(result)
-        fitted = self._fitted(result, targets, n_iter, history, counted(seen))
+        fitted = self._fitted(result, targets, **_history(result), **count_documents(seen))
         tolerance = FINE.tolerance
         if settings.is_low_fidelity:
             problem = seen.problem(1.0, self.n_jobs)
             seen = seen.rows(sample_rows(problem, LOW_FIDELITY_DOCUMENTS))
             tolerance = LOW_FIDELITY.tolerance
         fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs, tolerance=tolerance)
-        self._say_what_is_missing(result)
-        return Training(fitted)
+        self._warn_of_fewer_topics(result)
+        return fitted, None
 
-    def _say_what_is_missing(self, result: FocusResult) -> None:
-        """Topics that the words which are kept could not fill."""
+    def _warn_of_fewer_topics(self, result: FocusResult) -> None:
+        """Warn if too few words were kept for the topics asked for."""
         found, wanted = result.state.n_topics, self.settings.n_topics
         if found < wanted:
             warnings.warn(
-                f"{found} topics instead of {wanted}: only {len(result.chosen.cut.kept)} words say "
-                "something about the target. Ask for fewer topics, or keep more words "
+                f"{found} topics instead of {wanted}: only {len(result.chosen.cut.kept)} words are "
+                "associated with the target. Ask for fewer topics, or keep more words "
                 "(inclusion_prior, keep_words).",
                 UserWarning,
                 stacklevel=2,
@@ -152,65 +150,54 @@ class FocusedTrainer:
         if documents.corpus.n_words < 2:
             raise ValueError("X has n_features=1: one word makes no topics. Give more words.")
 
-    def _hold_out(
-        self, documents: Documents, targets: TargetModel
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, documents: Documents, targets: TargetModel) -> tuple[np.ndarray, np.ndarray]:
         rng = generator(self.random_state)
-        return hold_out(documents, targets, self.validation_fraction, rng)
+        return split_validation(documents, targets, self.validation_fraction, rng)
 
     def _folds(self, documents: Documents, problem: Problem, targets: TargetModel) -> Folds:
-        """Folds to compare shares of words on, made when they are asked for, one at a time."""
+        """Folds on which inclusion fractions are compared, made one at a time."""
 
         def parts() -> Iterator[tuple[Problem, Problem]]:
-            for train, held in folds_of(documents, targets, N_FOLDS, MOST_COMPARED):
+            for train, held in make_folds(documents, targets, N_FOLDS, MOST_COMPARED):
                 yield problem.rows(train), problem.rows(held)
 
         return parts
 
-    def _fitted(
-        self,
-        result: FocusResult,
-        targets: TargetModel,
-        n_iter: int,
-        history: dict[str, list],
-        seen: dict[str, Any],
-    ) -> Fitted:
+    def _fitted(self, result: FocusResult, targets: TargetModel, **more: Any) -> Fitted:
         selects = self.settings.select
         return Fitted(
             state=result.state,
             targets=targets,
             sees_roots=True,
             selects=selects,
-            n_iter=n_iter,
-            history=history,
             evidence=result.evidence,
-            leaning=result.slopes if selects else None,
+            association=result.slopes if selects else None,
             word_cost=result.word_cost,
             discoveries=result.discoveries,
             inclusion_prior=result.inclusion_prior if selects else None,
             supervision_weight=result.supervision_weight,
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
             explained=(result.explained,),
-            openness=result.chosen.choices.openness,
-            excess=result.chosen.choices.excess,
+            variance_factor=result.chosen.choices.openness,
+            extra_variance=result.chosen.choices.excess,
             shares=tuple((t.share, t.explained, t.error) for t in result.shares) or None,
-            **seen,
+            **more,
         )
 
     # ---- batches ---------------------------------------------------------------------------------
 
-    def begin(self, documents: Documents, targets: TargetModel | None) -> focus_stream.FocusStream:
-        """A stream without documents."""
+    def stream(
+        self, documents: Documents, targets: TargetModel | None, before: Fitted | None = None
+    ) -> focus_stream.FocusStream:
+        """A stream of batches like `documents`, which continues from the model `before`."""
         self._check_words(documents)
         seed = int(generator(self.random_state).integers(2**63 - 1))
         problem = documents.problem(1.0, self.n_jobs)
-        return focus_stream.FocusStream(Reservoir.empty(problem, self.reservoir_size, seed))
-
-    def inherit(self, fitted: Fitted, documents: Documents) -> focus_stream.FocusStream:
-        """A stream that goes on from a fitted model."""
-        stream = self.begin(documents, fitted.targets)
-        inherited = focus_stream.Inherited(in_fitting_units(fitted), fitted.n_samples_seen)
-        return focus_stream.FocusStream(stream.reservoir, inherited=inherited)
+        reservoir = Reservoir.empty(problem, self.reservoir_size, seed)
+        if before is None:
+            return focus_stream.FocusStream(reservoir)
+        inherited = focus_stream.Inherited(scaled_state(before), before.n_samples_seen)
+        return focus_stream.FocusStream(reservoir, inherited=inherited)
 
     def advance(
         self,
@@ -218,8 +205,8 @@ class FocusedTrainer:
         documents: Documents,
         before: Fitted | None,
         targets: TargetModel | None,
-    ) -> tuple[focus_stream.FocusStream, Training]:
-        """One batch. The model stands, its coefficients move, or topics are shaped anew."""
+    ) -> tuple[focus_stream.FocusStream, Fitted]:
+        """Fit one batch: it keeps the model, updates its coefficients, or fits new topics."""
         assert targets is not None
 
         def family_of(problem: Problem) -> Any:
@@ -227,50 +214,47 @@ class FocusedTrainer:
 
         def split_of(problem: Problem) -> tuple[np.ndarray, np.ndarray, Folds]:
             seen = Documents(problem.corpus, _codes(problem), problem.doc_weight)
-            return *self._hold_out(seen, targets), self._folds(seen, problem, targets)
+            return *self._split(seen, targets), self._folds(seen, problem, targets)
 
         batch = documents.problem(1.0, self.n_jobs)
         stream, found = focus_stream.advance(stream, batch, family_of, self.settings, split_of)
-        seen = counted(documents, before)
+        seen = count_documents(documents, before)
         if isinstance(found, FocusResult):
-            entry = {
-                "objective": float(found.history[-1].objective) if found.history else np.nan,
-                "kept_words": int(np.sum(found.state.topic_word.max(axis=1) > 0)),
-                "validation": found.explained,
-            }
-            n_iter, history = one_more(before, entry)
-            fitted = self._fitted(found, targets, n_iter, history, seen)
+            history = append_history(
+                before,
+                objective=float(found.history[-1].objective) if found.history else np.nan,
+                kept_words=int(np.sum(found.state.topic_word.max(axis=1) > 0)),
+                validation=found.explained,
+            )
+            fitted = self._fitted(found, targets, **history, **seen)
             kept = stream.reservoir.problem()
-            fitted = with_context(fitted, kept.corpus, kept.doc_weights, self.n_jobs)
-            return stream, Training(fitted)
-        assert before is not None  # the first batch always shapes topics
+            return stream, with_context(fitted, kept.corpus, kept.doc_weights, self.n_jobs)
+        assert before is not None  # the first batch always fits topics
         n_kept = int(np.sum(before.state.topic_word.max(axis=1) > 0))
-        entry = {"objective": np.nan, "kept_words": n_kept, "validation": np.nan}
-        n_iter, history = one_more(before, entry)
-        state = in_fitting_units(before) if found is None else found
-        return stream, Training(
-            replace(before, state=state, n_iter=n_iter, history=history, **seen)
-        )
+        history = append_history(before, objective=np.nan, kept_words=n_kept, validation=np.nan)
+        state = scaled_state(before) if found is None else found
+        return stream, replace(before, state=state, **history, **seen)
 
 
 def _codes(problem: Problem) -> np.ndarray:
-    """Targets as numbers again, NaN where one is not known."""
+    """Targets of a problem, NaN for missing ones."""
     return np.where(problem.target_weights > 0, problem.targets, np.nan)
 
 
-def _history(result: FocusResult) -> dict[str, list]:
-    return {
+def _history(result: FocusResult) -> dict[str, Any]:
+    history = {
         "epoch": [info.epoch for info in result.history],
         "objective": [float(info.objective) for info in result.history],
         "kept_words": [info.kept for info in result.history],
         "validation": [float(info.validation) for info in result.history],
     }
+    return {"n_iter": len(result.history), "history": history}
 
 
 def focused_trainer(model: Any, **settings: Any) -> FocusedTrainer:
-    """The trainer that an estimator's parameters ask for, each of them checked.
+    """Check the parameters of an estimator and make its trainer.
 
-    `settings` are the fields of FocusSettings that the model adds to what pc-sLDA has.
+    `settings` are the fields of FocusSettings that pc-sLDA does not have.
     """
     n_topics = check_count("n_topics", model.n_topics)
     prior = None

@@ -59,9 +59,7 @@ def topics_html(model: Any) -> str:
 def _effects(model: Any, found: np.ndarray) -> dict[str, list[str]]:
     """Of one predictor both ends and the change; of several the change of each."""
     names = model.fitted_.target_model.predictor_names()
-    classes = [
-        p.coding.is_class for p in model.fitted_.parts for _ in range(p.where.stop - p.where.start)
-    ]
+    classes = [p.coding.is_class for p in model.fitted_.parts for _ in range(p.width)]
     change = found[:, 1] - found[:, 0]
     if len(names) > 1:
         return {

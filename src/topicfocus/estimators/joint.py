@@ -1,9 +1,9 @@
-"""What the joint models (LDA, sLDA, pf-sLDA) can be asked besides: bounds and likelihoods."""
+"""Base class of the joint models (LDA, sLDA, pf-sLDA): bounds and likelihoods."""
 
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.parameters import check_count
+from topicfocus.estimators.supervised import SupervisedTopicModel
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint.bounds import NEGATIVE, bound_terms
@@ -21,8 +22,17 @@ from topicfocus.joint.likelihood import exact_log_likelihood, importance_log_lik
 from topicfocus.joint.statistics import collect
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class JointTopicModel(TopicModel):
-    """The bound of documents, their likelihood, and the path of a fit."""
+    """Base class of the joint models."""
+
+    doc_topic_prior: Any = 1.0
+    solver: str = "auto"
+    max_epochs: int | None = None
+    tol: float | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    warm_start: bool = False
 
     converged_ = FittedAttribute(lambda f: f.converged, "Whether the stopping rule was met.")
 
@@ -158,7 +168,7 @@ class JointTopicModel(TopicModel):
         value = self._sampled(problem, state, gamma, n_samples, random_state).sum()
         return float(np.exp(-value / tokens))
 
-    @available_if(lambda self: self._supervised)
+    @available_if(lambda self: isinstance(self, SupervisedTopicModel))
     def at_last_epoch(self):
         """A copy with the model of the last epoch, where `fit` chose another one on X_val.
 
@@ -201,27 +211,28 @@ class JointTopicModel(TopicModel):
         return self.fitted_.hyper
 
     def _infer(self, documents: Documents) -> tuple[Problem, ModelState, np.ndarray]:
-        """The problem of new documents, the model, and γ of q(θ), converged.
+        """The problem of new documents, the model, and the converged γ of q(θ).
 
-        Targets and model are in the units of the fit: Var η·θ, a difference of squares, would be
-        lost to rounding where the mean of the target is large beside its spread.
+        Targets are scaled because Var η·θ, a difference of squares, would be lost to rounding for a
+        target with a large mean.
         """
         state, hyper, targets = self.fitted_.state, self._hyper, self.fitted_.targets
-        if targets is not None and targets.units is not None:
-            state = targets.units.apply(state, into_coef=True)
+        if targets is not None and targets.target_scaling is not None:
+            state = targets.target_scaling.apply(state, into_coef=True)
             if documents.target is not None:
-                documents = replace(documents, target=targets.for_fitting(documents.target))
+                documents = replace(documents, target=targets.scale(documents.target))
         problem = documents.problem(hyper.supervision_weight, self.n_jobs)
         gamma = initial_concentration(problem.n_docs, state.doc_topic_prior, problem.mean_length())
         collect(problem, state, hyper, gamma, max_steps=200, tolerance=1e-7)
         return problem, state, gamma
 
     def _per_unit(self, weights: np.ndarray) -> np.ndarray | float:
-        """What log p(y) is above in the units of the fit; `weights` documents x targets."""
+        """log p of the scaled minus the original targets; `weights` is documents x targets."""
         targets = self.fitted_.targets
-        if targets is None or targets.units is None or weights.shape[1] != targets.n_targets:
-            return 0.0  # nothing is known of any target
-        return targets.units.log_density(weights)
+        scaling = None if targets is None else targets.target_scaling
+        if scaling is None or weights.shape[1] != len(scaling.size):
+            return 0.0  # no target is known
+        return scaling.log_density(weights)
 
     def _sampled(
         self,

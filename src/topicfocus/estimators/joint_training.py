@@ -1,9 +1,9 @@
-"""Training of the joint models (LDA, sLDA, pf-sLDA): one objective, three solvers, or a stream."""
+"""Train the joint models (LDA, sLDA, pf-sLDA) on all documents or on batches."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,22 @@ import numpy as np
 from topicfocus.counts import ChunkedCounts
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.parameters import check_choice, check_count, check_positive, check_prior
+from topicfocus.estimators.parameters import (
+    check_choice,
+    check_count,
+    check_positive,
+    check_prior,
+    is_auto,
+)
 from topicfocus.estimators.progress import show_progress
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
     FitOptions,
-    Training,
-    counted,
+    append_history,
+    count_documents,
     generator,
-    in_fitting_units,
-    one_more,
+    scaled_state,
     with_context,
 )
 from topicfocus.families import Gaussian
@@ -42,7 +47,7 @@ from topicfocus.kernels.threads import n_threads
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 
-#: (max_epochs, tol) of each solver when they are left at None.
+#: Default max_epochs and tol of each solver.
 _EPOCHS = {"coordinate": 200, "stochastic": 60, "gradient": 500}
 _TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
 
@@ -55,24 +60,24 @@ class JointTrainer:
     ----------
     hyper : Hyperparameters
     prior : array (topics,)
-        α to start from.
+        Starting value of α.
     name : {"coordinate", "stochastic", "gradient"}
     solver : Solver
-        The one of that name, with its settings.
+        The solver of that name.
     coordinate : CoordinateSolver
-        What a stream of batches is learned with, whatever the solver.
+        The solver for batches.
     max_epochs, tol : of `fit`
     batch_tol : float
-        Of a batch's epochs.
+        Tolerance of the epochs of a batch.
     title : str
-        What the progress bar says.
-    verbose, n_jobs, random_state : as the estimators have them
+        Title of the progress bar.
+    verbose, n_jobs, random_state : as for the estimators
     start : ModelState or None
-        A model to go on from (`warm_start`), in the units of the data.
+        Starting model in the units of the data (`warm_start`).
     noise_start : float, "random" or None
-        δ at the start of the paper's algorithm; see `near_symmetric_start`.
+        Starting value of δ for the gradient solver; see `near_symmetric_start`.
     reservoir_size : int
-        Documents kept for a stream, at most.
+        Largest number of documents kept between batches.
     """
 
     hyper: Hyperparameters
@@ -99,9 +104,12 @@ class JointTrainer:
         targets: TargetModel | None,
         held_out: Documents | None = None,
         options: FitOptions = FitOptions(),  # noqa: B008 - frozen
-    ) -> Training:
-        """Run the solver; with held-out documents the epoch that predicts them best is kept."""
-        self._check_held(documents)
+    ) -> tuple[Fitted, Fitted | None]:
+        """Run the solver; validation documents choose the epoch that predicts them best.
+
+        Returns the model, and that of the last epoch if there are validation documents.
+        """
+        self._check_in_memory(documents)
         family = _family(documents, targets)
         rng = generator(self.random_state)
         problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
@@ -132,25 +140,22 @@ class JointTrainer:
                 callback=report,
                 watch=watch,
             )
-        more = {"targets": targets, **counted(documents), **_history(result)}
-        found = [result.model] if held_out is None else [result.model, result.last]
+        states = [result.model] if held_out is None else [result.model, result.last]
         fitted, *last = (
-            with_context(
-                self._fitted(model, result, more), documents.corpus, documents.weights, self.n_jobs
-            )
-            for model in found
+            self._fitted(state, targets, documents, None, result.converged, _history(result))
+            for state in states
         )
-        return Training(fitted, last[0] if last else None)
+        return fitted, last[0] if last else None
 
     def _begin(self, problem: Problem, family: Any, rng: np.random.Generator) -> ModelState:
-        """Where the solver starts from."""
+        """Starting values of the solver."""
         given = (problem, self.hyper, family, self.prior, rng)
         if self.name == "gradient":
             return near_symmetric_start(*given, noise_start=self.noise_start)
         return perturbed_start(*given)
 
-    def _check_held(self, documents: Documents) -> None:
-        """The paper's algorithm has numbers of every word of every document in memory."""
+    def _check_in_memory(self, documents: Documents) -> None:
+        """The gradient solver has parameters for every word of every document."""
         if self.name == "gradient" and isinstance(documents.corpus.counts, ChunkedCounts):
             raise ValueError(
                 'solver="gradient" keeps numbers for every word of every document in memory, so X '
@@ -166,41 +171,52 @@ class JointTrainer:
                 f"but the data and n_topics ask for {shape}. Set warm_start=False to start anew."
             )
 
-    def _fitted(self, model: ModelState, result: FitResult, more: dict[str, Any]) -> Fitted:
-        return Fitted(
-            state=model,
+    def _fitted(
+        self,
+        state: ModelState,
+        targets: TargetModel | None,
+        documents: Documents,
+        before: Fitted | None,
+        converged: bool,
+        history: dict[str, Any],
+    ) -> Fitted:
+        fitted = Fitted(
+            state=state,
+            targets=targets,
             sees_roots=False,
             selects=self.hyper.selects,
             hyper=self.hyper,
-            converged=result.converged,
-            **more,
+            converged=converged,
+            **history,
+            **count_documents(documents, before),
         )
+        return with_context(fitted, documents.corpus, documents.weights, self.n_jobs, before)
 
     # ---- batches ---------------------------------------------------------------------------------
 
-    def begin(self, documents: Documents, targets: TargetModel | None) -> joint_stream.JointStream:
-        """A stream without documents."""
+    def stream(
+        self, documents: Documents, targets: TargetModel | None, before: Fitted | None = None
+    ) -> joint_stream.JointStream:
+        """A stream of batches like `documents`, which continues from the model `before`."""
         rng = generator(self.random_state)
         problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
-        family = _family(documents, targets)
-        start = perturbed_start(problem, self.hyper, family, self.prior, rng)
-        return joint_stream.begin(
-            self.coordinate, self.hyper, start, problem, self.reservoir_size, rng
-        )
-
-    def inherit(self, fitted: Fitted, documents: Documents) -> joint_stream.JointStream:
-        """A stream that goes on from a fitted model."""
-        hyper = fitted.hyper
-        assert hyper is not None
+        if before is None:
+            start = perturbed_start(
+                problem, self.hyper, _family(documents, targets), self.prior, rng
+            )
+            return joint_stream.begin(
+                self.coordinate, self.hyper, start, problem, self.reservoir_size, rng
+            )
+        assert before.hyper is not None
         return joint_stream.inherit(
             self.coordinate,
-            hyper,
-            in_fitting_units(fitted),
-            fitted.word_count,
-            fitted.n_samples_seen,
-            documents.problem(hyper.supervision_weight, self.n_jobs),
+            before.hyper,
+            scaled_state(before),
+            before.word_count,
+            before.n_samples_seen,
+            documents.problem(before.hyper.supervision_weight, self.n_jobs),
             self.reservoir_size,
-            generator(self.random_state),
+            rng,
         )
 
     def advance(
@@ -209,38 +225,26 @@ class JointTrainer:
         documents: Documents,
         before: Fitted | None,
         targets: TargetModel | None,
-    ) -> tuple[joint_stream.JointStream, Training]:
-        """One batch; one line of history for it."""
+    ) -> tuple[joint_stream.JointStream, Fitted]:
+        """Fit one batch, with one entry of the history."""
         began = time.perf_counter()
         batch = documents.problem(stream.hyper.supervision_weight, self.n_jobs)
         stream, epochs, converged = joint_stream.advance(stream, batch, self.batch_tol)
-        model = stream.model()
-        n_iter, history = one_more(
+        state = stream.model()
+        history = append_history(
             before,
-            {
-                "objective": float(epochs[-1].objective) if epochs else float("nan"),
-                "kept_words": int(np.sum(model.inclusion > 0.5)),
-                "seconds": time.perf_counter() - began,
-            },
+            objective=float(epochs[-1].objective) if epochs else float("nan"),
+            kept_words=int(np.sum(state.inclusion > 0.5)),
+            seconds=time.perf_counter() - began,
         )
-        fitted = Fitted(
-            state=model,
-            targets=targets,
-            sees_roots=False,
-            selects=stream.hyper.selects,
-            n_iter=n_iter,
-            history=history,
-            hyper=stream.hyper,
-            converged=converged,
-            **counted(documents, before),
-        )
-        fitted = with_context(fitted, documents.corpus, documents.weights, self.n_jobs, before)
-        return stream, Training(fitted)
+        trainer = replace(self, hyper=stream.hyper)
+        return stream, trainer._fitted(state, targets, documents, before, converged, history)
 
 
 def _family(documents: Documents, targets: TargetModel | None) -> Any:
-    # Without targets the family is of no consequence: no document has one.
-    return Gaussian(1.0) if targets is None else targets.family_of(documents)
+    if targets is None or documents.target is None:
+        return Gaussian(1.0)  # not used: no document has a target
+    return targets.start(documents.target, documents.weights)
 
 
 def _history(result: FitResult) -> dict[str, Any]:
@@ -259,9 +263,9 @@ def _history(result: FitResult) -> dict[str, Any]:
 def joint_trainer(
     model: Any, hyper: dict[str, Any], coordinate: CoordinateSolver | None = None
 ) -> JointTrainer:
-    """The trainer that an estimator's parameters ask for, each of them checked.
+    """Check the parameters of an estimator and make its trainer.
 
-    `hyper` are the fields of Hyperparameters that the model adds to what all joint models have.
+    `hyper` are the fields of Hyperparameters that not all joint models have.
     """
     n_topics = check_count("n_topics", model.n_topics)
     prior, learn = check_prior(model.doc_topic_prior, n_topics)
@@ -269,9 +273,12 @@ def joint_trainer(
     name = "coordinate" if model.solver == "auto" else model.solver
     coordinate = CoordinateSolver() if coordinate is None else coordinate
     epochs, tol = model.max_epochs, model.tol
-    n_threads(model.n_jobs)  # an impossible n_jobs is an error now, not after the start
+    n_threads(model.n_jobs)  # raises an error for an invalid n_jobs
+    if hasattr(model, "coef_penalty"):  # LDA has no coefficients
+        penalty = check_positive("coef_penalty", model.coef_penalty, zero=True)
+        hyper = {**hyper, "coef_penalty": penalty}
     return JointTrainer(
-        hyper=Hyperparameters(n_topics=n_topics, learn_prior=learn, **hyper, **_penalty_of(model)),
+        hyper=Hyperparameters(n_topics=n_topics, learn_prior=learn, **hyper),
         prior=prior,
         name=name,
         solver=_solver(model, name, coordinate),
@@ -283,20 +290,14 @@ def joint_trainer(
         verbose=model.verbose,
         n_jobs=model.n_jobs,
         random_state=model.random_state,
-        start=model.fitted_.state if _goes_on(model) else None,
+        start=model.fitted_.state if model.warm_start and hasattr(model, "fitted_") else None,
         noise_start=_noise_start_of(model, name),
         reservoir_size=model.reservoir_size,
     )
 
 
-def _penalty_of(model: Any) -> dict[str, Any]:
-    if not hasattr(model, "coef_penalty"):  # LDA has no coefficients
-        return {}
-    return {"coef_penalty": check_positive("coef_penalty", model.coef_penalty, zero=True)}
-
-
 def _noise_start_of(model: Any, solver: str) -> float | str | None:
-    """δ to start from, of a model that can be asked for it."""
+    """Starting value of δ, for models that have this parameter."""
     value = getattr(model, "noise_start", None)
     if value is not None and solver != "gradient":
         raise ValueError('noise_start is for solver="gradient"; others start from the variance.')
@@ -305,10 +306,6 @@ def _noise_start_of(model: Any, solver: str) -> float | str | None:
     if isinstance(value, str):
         raise ValueError(f'noise_start must be None, "random" or a number, got {value!r}.')
     return check_positive("noise_start", value)
-
-
-def _goes_on(model: Any) -> bool:
-    return bool(model.warm_start) and hasattr(model, "fitted_")
 
 
 def _solver(model: Any, name: str, coordinate: CoordinateSolver) -> Solver:
@@ -323,9 +320,7 @@ def _solver(model: Any, name: str, coordinate: CoordinateSolver) -> Solver:
 
 
 def read_supervision(value: Any) -> float:
-    """λ of a joint model; "auto" is 1, the evidence lower bound itself."""
-    if isinstance(value, str):
-        if value != "auto":
-            raise ValueError(f"supervision_weight must be 'auto' or a number, got {value!r}.")
+    """λ of a joint model; "auto" is 1 (the evidence lower bound)."""
+    if is_auto("supervision_weight", value):
         return 1.0
     return check_positive("supervision_weight", value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from topicfocus.estimators.documents import Documents, read_weight
@@ -9,6 +10,7 @@ from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LDA(JointTopicModel):
     """Latent Dirichlet allocation by variational inference, a transformer.
 
@@ -59,33 +61,6 @@ class LDA(JointTopicModel):
     (200, 3)
     """
 
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        doc_topic_prior: Any = 1.0,
-        solver: str = "auto",
-        max_epochs: int | None = None,
-        tol: float | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.doc_topic_prior = doc_topic_prior
-        self.solver = solver
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _trainer(self, n_words: int) -> JointTrainer:
         return joint_trainer(self, {"selects": False})
 
@@ -118,7 +93,7 @@ class LDA(JointTopicModel):
         """
         corpus = self._read_counts(X, reset=True)
         documents = Documents(corpus, None, read_weight(sample_weight, corpus.n_docs))
-        return self._train(documents.that_count(), None)
+        return self._train(documents.drop_zero_weight(), None)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
         """Learn from a batch of counts, after those of earlier calls. See docs/streaming.md.
@@ -152,7 +127,7 @@ class LDA(JointTopicModel):
         documents = Documents(corpus, None, read_weight(sample_weight, corpus.n_docs))
         if not first:
             self._check_stream()
-        return self._learn(documents.that_count(allow_empty=True), None)
+        return self._learn(documents.drop_zero_weight(allow_empty=True), None)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The bound on log p(w), summed over the documents.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from topicfocus.estimators.classifier import TopicClassifier
@@ -38,6 +39,7 @@ def _pfslda_trainer(model: Any, n_words: int) -> JointTrainer:
     return joint_trainer(model, hyper, CoordinateSolver(selection=selection))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PFSLDARegressor(JointTopicModel, TopicRegressor):
     """Prediction-focused supervised LDA (AISTATS 2020) for a real target, or another family.
 
@@ -92,53 +94,19 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "φ > ½.")
     background_ = FittedAttribute(lambda f: f.background, "π, sums to one.")
 
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        inclusion_prior: float = 0.1,
-        family: Any = "gaussian",
-        doc_topic_prior: Any = 1.0,
-        supervision_weight: Any = "auto",
-        bound: str = "paper",
-        solver: str = "auto",
-        selection: str = "auto",
-        max_epochs: int | None = None,
-        tol: float | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        standardize: bool = True,
-        noise_start: Any = None,
-        coef_penalty: float = 1e-3,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.inclusion_prior = inclusion_prior
-        self.family = family
-        self.doc_topic_prior = doc_topic_prior
-        self.supervision_weight = supervision_weight
-        self.bound = bound
-        self.solver = solver
-        self.selection = selection
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.standardize = standardize
-        self.noise_start = noise_start
-        self.coef_penalty = coef_penalty
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    inclusion_prior: float = 0.1
+    supervision_weight: Any = "auto"
+    bound: str = "paper"
+    selection: str = "auto"
+    standardize: bool = True
+    noise_start: Any = None
+    coef_penalty: float = 1e-3
 
     def _trainer(self, n_words: int) -> JointTrainer:
         return _pfslda_trainer(self, n_words)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PFSLDAClassifier(JointTopicModel, TopicClassifier):
     """Prediction-focused supervised LDA for classes, as :class:`SLDAClassifier` has them.
 
@@ -175,44 +143,11 @@ class PFSLDAClassifier(JointTopicModel, TopicClassifier):
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "φ > ½.")
     background_ = FittedAttribute(lambda f: f.background, "π, sums to one.")
 
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        inclusion_prior: float = 0.1,
-        doc_topic_prior: Any = 1.0,
-        supervision_weight: Any = "auto",
-        bound: str = "paper",
-        solver: str = "auto",
-        selection: str = "auto",
-        max_epochs: int | None = None,
-        tol: float | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        warm_start: bool = False,
-        coef_penalty: float = 1e-3,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.inclusion_prior = inclusion_prior
-        self.doc_topic_prior = doc_topic_prior
-        self.supervision_weight = supervision_weight
-        self.bound = bound
-        self.solver = solver
-        self.selection = selection
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.warm_start = warm_start
-        self.coef_penalty = coef_penalty
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    inclusion_prior: float = 0.1
+    supervision_weight: Any = "auto"
+    bound: str = "paper"
+    selection: str = "auto"
+    coef_penalty: float = 1e-3
 
     def _trainer(self, n_words: int) -> JointTrainer:
         return _pfslda_trainer(self, n_words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from topicfocus.estimators.classifier import TopicClassifier
@@ -16,6 +17,7 @@ def _slda_trainer(model: Any) -> JointTrainer:
     return joint_trainer(model, {"selects": False, "supervision_weight": weight})
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SLDARegressor(JointTopicModel, TopicRegressor):
     """Supervised LDA: y ~ Normal(η·θ, δ), or another family.
 
@@ -71,47 +73,16 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
     (3,)
     """
 
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        family: Any = "gaussian",
-        doc_topic_prior: Any = 1.0,
-        supervision_weight: Any = "auto",
-        solver: str = "auto",
-        max_epochs: int | None = None,
-        tol: float | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        standardize: bool = True,
-        noise_start: Any = None,
-        coef_penalty: float = 1e-3,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.family = family
-        self.doc_topic_prior = doc_topic_prior
-        self.supervision_weight = supervision_weight
-        self.solver = solver
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.standardize = standardize
-        self.noise_start = noise_start
-        self.coef_penalty = coef_penalty
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    supervision_weight: Any = "auto"
+    standardize: bool = True
+    noise_start: Any = None
+    coef_penalty: float = 1e-3
 
     def _trainer(self, n_words: int) -> JointTrainer:
         return _slda_trainer(self)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SLDAClassifier(JointTopicModel, TopicClassifier):
     """Supervised LDA for classes: y ~ Bernoulli(σ(η·θ)), or softmax for more than two.
 
@@ -150,38 +121,8 @@ class SLDAClassifier(JointTopicModel, TopicClassifier):
     (3,)
     """
 
-    def __init__(
-        self,
-        n_topics: int = 5,
-        *,
-        doc_topic_prior: Any = 1.0,
-        supervision_weight: Any = "auto",
-        solver: str = "auto",
-        max_epochs: int | None = None,
-        tol: float | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        warm_start: bool = False,
-        coef_penalty: float = 1e-3,
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_topics = n_topics
-        self.doc_topic_prior = doc_topic_prior
-        self.supervision_weight = supervision_weight
-        self.solver = solver
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.warm_start = warm_start
-        self.coef_penalty = coef_penalty
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    supervision_weight: Any = "auto"
+    coef_penalty: float = 1e-3
 
     def _trainer(self, n_words: int) -> JointTrainer:
         return _slda_trainer(self)

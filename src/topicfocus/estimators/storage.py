@@ -18,11 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.coding import Coding
-from topicfocus.estimators.documents import Filling, Scaling
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.joint import JointTopicModel
-from topicfocus.estimators.targets import TargetModel
-from topicfocus.estimators.units import TargetUnits
+from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
+from topicfocus.estimators.supervised import SupervisedTopicModel
+from topicfocus.estimators.targets import TargetModel, TargetPart
 from topicfocus.families import (
     FAMILIES,
     Categorical,
@@ -37,7 +37,16 @@ from topicfocus.persistence import register, register_record
 from topicfocus.text.counter import TokenCounter
 from topicfocus.text.counter_parameters import read_orders
 
-_RECORDS = (Coding, Filling, Fitted, Hyperparameters, ModelState, Scaling, TargetModel, TargetUnits)
+_RECORDS = (
+    Coding,
+    CovariateScaling,
+    Fitted,
+    Hyperparameters,
+    Imputation,
+    ModelState,
+    TargetModel,
+    TargetScaling,
+)
 
 #: The largest number in units of the data, a variance included; a few can still be added.
 _LARGEST = 1e305
@@ -117,7 +126,7 @@ def check_model(model: TopicModel) -> None:
     )
     others = [*getattr(model, "covariate_names_", []), getattr(model, "exposure_name_", "")]
     _require(all(isinstance(name, str) for name in others), "names of columns must be strings")
-    if model._supervised:
+    if isinstance(model, SupervisedTopicModel):
         _require(fitted.targets is not None, "targets must be there in a model of targets")
         _check_targets(fitted, fitted.target_model, isinstance(model, TopicClassifier))
 
@@ -144,10 +153,10 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
         ("evidence", fitted.evidence, (n_words,), -np.inf, np.inf),
         ("word_count", fitted.word_count, (n_words,), 0),
         ("context", fitted.context, (n_words, n_topics), 0, 1e30, np.float32),
-        ("leaning", fitted.leaning, (n_words, width)),
+        ("association", fitted.association, (n_words, width)),
         ("typical_shares", fitted.typical_shares, (3, n_topics), 0, 1),
-        ("openness", fitted.openness, (n_targets,), 0, 1),
-        ("excess", fitted.excess, (n_targets,), 0),
+        ("variance_factor", fitted.variance_factor, (n_targets,), 0, 1),
+        ("extra_variance", fitted.extra_variance, (n_targets,), 0),
     ):
         _check_array(name, array, *rule)
     for name in ("n_samples_seen", "word_cost", "inclusion_prior", "supervision_weight"):
@@ -165,25 +174,29 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
 
 def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
     """Family and labels of every target, covariates, and that they belong together."""
-    state, n, filling = fitted.state, targets.n_covariates, targets.filling
+    state, n, imputation = fitted.state, targets.n_covariates, targets.imputation
     families = [own for own, _ in split(state.family)]
     _require(len(families) == len(targets.codings), f"codings must be of {len(families)} targets")
     for coding, family in zip(targets.codings, families, strict=True):
         _check_coding(coding, family, classes)
-    if targets.units is not None:
-        _check_array("units.centre", targets.units.centre, (len(families),))
-        _check_array("units.size", targets.units.size, (len(families),), 1 / _LARGEST)
-    if filling is not None:
-        different = np.unique(filling.indicated).shape
-        _check_array("filling.median", filling.median, (n,))
-        _check_array("filling.indicated", filling.indicated, different, 0, n - 1, np.int64)
+    scaling = targets.target_scaling
+    if scaling is not None:
+        _check_array("target_scaling.centre", scaling.centre, (len(families),))
+        _check_array("target_scaling.size", scaling.size, (len(families),), 1 / _LARGEST)
+    n_columns = n
+    if imputation is not None:
+        different = np.unique(imputation.indicated).shape
+        _check_array("imputation.median", imputation.median, (n,))
+        _check_array("imputation.indicated", imputation.indicated, different, 0, n - 1, np.int64)
+        n_columns += len(imputation.indicated)
     _require(
         (n > 0) == (state.covariate_coef is not None),
         f"covariate_coef must be there for {n} covariates",
     )
-    _check_array("covariate_coef", state.covariate_coef, (targets.n_columns, state.n_predictors))
-    _check_array("scaling.centre", targets.scaling.centre, (targets.n_columns,))
-    _check_array("scaling.size", targets.scaling.size, (targets.n_columns,), 1 / _LARGEST)
+    beside = targets.covariate_scaling
+    _check_array("covariate_coef", state.covariate_coef, (n_columns, state.n_predictors))
+    _check_array("covariate_scaling.centre", beside.centre, (n_columns,))
+    _check_array("covariate_scaling.size", beside.size, (n_columns,), 1 / _LARGEST)
 
 
 def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
@@ -199,7 +212,8 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
     if not (classes or coding.is_rating):
         _require(labels is None, f"a {coding.kind} target has no labels")
         return
-    n_labels = coding.probabilities(family, np.zeros((1, width))).shape[1]
+    part = TargetPart(coding, family, slice(0, width))
+    n_labels = part.probabilities(np.zeros((1, width))).shape[1]
     _require(
         labels is not None
         and labels.shape == (n_labels,)

@@ -1,9 +1,8 @@
-"""`TargetModel`: what the targets are. Coding, families, scaling, prediction and variance.
+"""The targets of a model: encoding, scaling, and predictions from linear predictors.
 
     f = b + o + ζᵀz + ηᵀθ̂,   E[y | f] by the family's inverse link.
 
-An object by itself: made from the targets of a fit, it turns any y into numbers for the families
-and linear predictors back into the units of the targets. It knows no words and no topics.
+`TargetModel` depends on neither words nor topics.
 """
 
 from __future__ import annotations
@@ -23,30 +22,67 @@ from topicfocus.estimators.coding import (
     read_regression,
     target_columns,
 )
-from topicfocus.estimators.documents import (
-    Documents,
-    Filling,
-    Scaling,
-    check_known,
-    read_exposure,
+from topicfocus.estimators.documents import read_exposure
+from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
+from topicfocus.families import (
+    expected_target,
+    initial_family,
+    label_probabilities,
+    several,
+    split,
+    takes_exposure,
+    target_interval,
+    target_variance,
 )
-from topicfocus.estimators.units import TargetUnits
-from topicfocus.families import several, split
 from topicfocus.inference.state import ModelState
 
 
 @dataclass(frozen=True)
 class TargetPart:
-    """One target of a fitted model: how it is coded, its family, and which predictors are its."""
+    """One target of a fitted model: its coding, its family, and its columns of the predictors.
+
+    The methods take the linear predictors of all targets, documents x predictors; `spread` is their
+    variance given the words.
+    """
 
     coding: Coding
     family: Any
     where: slice
 
+    @property
+    def width(self) -> int:
+        """Number of linear predictors."""
+        return self.where.stop - self.where.start
 
-def _read(y: Any, weight: Any, n_docs: int | None) -> tuple[list[np.ndarray], np.ndarray]:
-    n_docs = len(y) if n_docs is None else n_docs
-    return target_columns(y, n_docs), np.ones(n_docs) if weight is None else np.asarray(weight)
+    def mean(self, predictor: np.ndarray) -> np.ndarray:
+        """E[y | f] in the units of the target."""
+        return expected_target(self.family, predictor[:, self.where], self.coding.labels)
+
+    def variance(self, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        """Var y in the units of the target."""
+        first = self.where.start
+        return target_variance(
+            self.family, predictor[:, first], spread[:, first], self.coding.labels
+        )
+
+    def probabilities(self, predictor: np.ndarray) -> np.ndarray:
+        """P(y = label), documents x labels."""
+        return label_probabilities(self.family, predictor[:, self.where])
+
+    def response(self, predictor: np.ndarray) -> np.ndarray:
+        """E[y | f], or P(y = label) per predictor for more than two classes."""
+        return self.probabilities(predictor) if self.width > 1 else self.mean(predictor)[:, None]
+
+    def interval(
+        self, predictor: np.ndarray, spread: np.ndarray, coverage: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the prediction interval, within the possible values of the target."""
+        first = self.where.start
+        ends = target_interval(
+            self.family, predictor[:, first], spread[:, first], coverage, self.coding.labels
+        )
+        bounds = self.coding.bounds(self.family)
+        return np.clip(ends[0], *bounds), np.clip(ends[1], *bounds)
 
 
 @dataclass(frozen=True)
@@ -55,15 +91,14 @@ class TargetModel:
 
     Attributes
     ----------
-    codings : tuple of Coding, one a target
-    scaling : Scaling
-        Of the covariates, which are fitted centred and in standard deviations.
+    codings : tuple of Coding, one per target
+    covariate_scaling : CovariateScaling
     n_covariates : int
-        As the user has them.
-    filling : Filling or None
-        What stands for those that are not known, and which have a column that says so.
-    units : TargetUnits or None
-        What real targets are centred by and divided by while fitting; None: as they are.
+        Number of covariates before indicator columns are added.
+    imputation : Imputation or None
+        Of missing covariates.
+    target_scaling : TargetScaling or None
+        Of real targets; None if they are not scaled.
 
     Examples
     --------
@@ -77,106 +112,112 @@ class TargetModel:
     """
 
     codings: tuple[Coding, ...]
-    scaling: Scaling = field(default_factory=lambda: Scaling.of(None, np.ones(0)))
+    covariate_scaling: CovariateScaling = field(
+        default_factory=lambda: CovariateScaling.estimate(None, np.ones(0))
+    )
     n_covariates: int = 0
-    units: TargetUnits | None = None
-    filling: Filling | None = None
+    target_scaling: TargetScaling | None = None
+    imputation: Imputation | None = None
 
     # ---- from the targets of a fit -------------------------------------------------------------
 
     @staticmethod
-    def of_numbers(
-        y: Any, family: Any = "gaussian", weight: Any = None, n_docs: int | None = None
-    ) -> TargetModel:
-        """Of the targets of a regressor: `family` is a name or a family, or a list of them."""
-        columns, weight = _read(y, weight, n_docs)
+    def of_numbers(y: Any, family: Any = "gaussian") -> TargetModel:
+        """Targets of a regressor; `family` is a name or a family, or a list of them."""
+        columns = target_columns(y, len(y))
         families = read_families(family, len(columns))
-        return TargetModel(tuple(read_regression(columns, families, weight)))
+        return TargetModel(tuple(read_regression(columns, families, np.ones(len(y)))))
 
     @staticmethod
-    def of_classes(y: Any, weight: Any = None, n_docs: int | None = None) -> TargetModel:
-        """Of the targets of a classifier: labels of any kind."""
-        columns, weight = _read(y, weight, n_docs)
-        return TargetModel(tuple(read_classes(columns, weight)))
+    def of_classes(y: Any) -> TargetModel:
+        """Targets of a classifier with labels of any kind."""
+        return TargetModel(tuple(read_classes(target_columns(y, len(y)), np.ones(len(y)))))
 
     def with_covariates(self, covariates: np.ndarray | None, weight: np.ndarray) -> TargetModel:
-        """The same targets beside covariates such as these, NaN where one is not known."""
+        """Estimate imputation and scaling of the covariates; NaN is missing."""
         if covariates is None:
-            return replace(self, scaling=Scaling.of(None, weight), n_covariates=0, filling=None)
-        filling = Filling.of(covariates, weight)
+            return self
+        imputation = Imputation.estimate(covariates, weight)
         return replace(
             self,
-            scaling=Scaling.of(filling.fill(covariates), weight),
+            covariate_scaling=CovariateScaling.estimate(imputation.impute(covariates), weight),
             n_covariates=covariates.shape[1],
-            filling=filling,
+            imputation=imputation,
         )
+
+    def with_target_scaling(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
+        """Estimate the scaling of real targets."""
+        families = [coding.family for coding in self.codings]
+        codes = self.encode_columns(columns)
+        return replace(self, target_scaling=TargetScaling.estimate(families, codes, weight))
+
+    # ---- covariates --------------------------------------------------------------------------
 
     @property
     def n_columns(self) -> int:
-        """Covariates and columns that say which are not known."""
-        return self.n_covariates + (0 if self.filling is None else len(self.filling.indicated))
+        """Number of covariates and indicator columns."""
+        return len(self.covariate_scaling.centre)
 
-    def filled(self, covariates: np.ndarray | None, name: str = "covariates") -> np.ndarray | None:
-        """Covariates as the linear predictor has them, none of them missing."""
-        if covariates is None or self.filling is None:
-            check_known(covariates, name)
+    def imputed(self, covariates: np.ndarray | None) -> np.ndarray | None:
+        """Covariates without missing values, and the indicator columns."""
+        if covariates is None or self.imputation is None:
             return covariates
-        return self.filling.fill(covariates)
+        return self.imputation.impute(covariates)
+
+    def scaled_covariates(self, covariates: np.ndarray | None) -> np.ndarray | None:
+        """Imputed covariates, centred and in standard deviations."""
+        return self.covariate_scaling.scale(self.imputed(covariates))
 
     def column_names(self, names: Sequence[str]) -> list[str]:
-        """Names of all columns, from those of the covariates."""
-        more = () if self.filling is None else self.filling.indicated
-        return [*names, *(f"{names[j]} is missing" for j in more)]
+        """Names of all columns, given those of the covariates."""
+        indicated = () if self.imputation is None else self.imputation.indicated
+        return [*names, *(f"{names[j]} is missing" for j in indicated)]
 
-    def in_standard_units(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
-        """The same targets, the real ones centred and in standard deviations while fitting."""
-        families = [coding.family for coding in self.codings]
-        codes = self.encode_columns(columns)
-        return replace(self, units=TargetUnits.standard(families, codes, weight))
+    # ---- scaling -------------------------------------------------------------------------------
 
-    # ---- units that fitting uses -----------------------------------------------------------------
-
-    def for_fitting(self, codes: np.ndarray, name: str | None = None) -> np.ndarray:
-        """Targets as fitting sees them; those of a `name` are checked to be like the first ones."""
-        if self.units is None:
+    def scale(self, codes: np.ndarray, name: str | None = None) -> np.ndarray:
+        """Scaled targets; with a `name`, check that they are close to those of the first fit."""
+        if self.target_scaling is None:
             return codes
         if name is not None:
-            self.units.check_near(codes, name)
-        return self.units.scale(codes)
+            self.target_scaling.check_near(codes, name)
+        return self.target_scaling.scale(codes)
 
     def restore(self, state: ModelState, into_coef: bool) -> ModelState:
-        """A model as fitting has it, in the units of the data.
+        """Transform a model of scaled data to the original units.
 
-        `into_coef`: the mean of the target goes to η, where the model has no intercept.
+        `into_coef`: the median of the target is added to η because there is no intercept.
         """
-        state = self.scaling.restore(state)
-        return state if self.units is None else self.units.restore(state, into_coef)
+        state = self.covariate_scaling.restore(state)
+        return (
+            state if self.target_scaling is None else self.target_scaling.restore(state, into_coef)
+        )
 
     def apply(self, state: ModelState, into_coef: bool) -> ModelState:
-        """The other way round, to go on fitting from a model."""
-        if self.units is not None:
-            state = self.units.apply(state, into_coef)
-        return self.scaling.apply(state)
+        """Transform a model to scaled data, to continue fitting."""
+        if self.target_scaling is not None:
+            state = self.target_scaling.apply(state, into_coef)
+        return self.covariate_scaling.apply(state)
 
     # ---- targets as numbers --------------------------------------------------------------------
 
     @property
     def n_targets(self) -> int:
+        """Number of targets."""
         return len(self.codings)
 
     @property
     def has_classes(self) -> bool:
-        """Whether every target is one of named classes, as a classifier's are."""
+        """Whether every target has named classes, as in a classifier."""
         return all(c.is_class and c.labels is not None for c in self.codings)
 
     def encode(self, y: Any, name: str = "y", n_docs: int | None = None) -> np.ndarray:
-        """Numbers for the families, documents x targets, NaN where one is missing."""
-        return self.encode_columns(
-            target_columns(y, len(y) if n_docs is None else n_docs, name), name
-        )
+        """Numbers for the families, documents x targets, NaN for missing values."""
+        n_docs = len(y) if n_docs is None else n_docs
+        return self.encode_columns(target_columns(y, n_docs, name), name)
 
     def encode_columns(self, columns: list[np.ndarray], name: str = "y") -> np.ndarray:
-        """As `encode`, for targets that were read already."""
+        """As `encode`, from `target_columns`."""
         if len(columns) != self.n_targets:
             raise ValueError(
                 f"{name} has {len(columns)} targets, but the model has {self.n_targets}."
@@ -186,7 +227,7 @@ class TargetModel:
         )
 
     def check_numbers(self, columns: list[np.ndarray]) -> None:
-        """Values that the families of a regressor cannot have, in a batch that comes later."""
+        """Raise an error for targets of a later batch that the families do not allow."""
         for coding, column in zip(self.codings, columns, strict=False):
             values = as_numbers(column)
             known = np.isfinite(values)
@@ -197,40 +238,37 @@ class TargetModel:
             if bad.any():
                 row = int(np.argmax(bad))
                 raise ValueError(
-                    f"family={coding.kind!r} needs targets that are one of the levels "
-                    f"{coding.labels.tolist()} of the first call to partial_fit or fit; pass "
-                    f"levels=[...] with all of them at the first call, but row {row} of y is "
-                    f"{values[row]:g}."
+                    f"row {row} of y is {values[row]:g}, which is not one of the levels "
+                    f"{coding.labels.tolist()} of the first call to partial_fit or fit. Pass all "
+                    "levels at the first call: levels=[...]."
                 )
 
     def with_values(self, codes: np.ndarray, weight: np.ndarray) -> TargetModel:
-        """The same after more targets, documents x targets, were seen."""
+        """Update observed ranges and limits by another batch, documents x targets."""
         codings = [c.with_values(codes[:, t], weight) for t, c in enumerate(self.codings)]
         return replace(self, codings=tuple(codings))
 
     def start(self, codes: np.ndarray, weight: np.ndarray) -> Any:
-        """The family (of several targets: `Several`) to start from, given the targets."""
-        families = [c.start(codes[:, t], weight) for t, c in enumerate(self.codings)]
+        """The family with starting parameters (`Several` for several targets)."""
+        families = []
+        for coding, column in zip(self.codings, codes.T, strict=True):
+            known = np.isfinite(column) & (weight > 0)
+            families.append(
+                initial_family(coding.family, column[known], weight[known], coding.n_labels)
+            )
         return families[0] if len(families) == 1 else several(families)
 
-    def family_of(self, documents: Documents) -> Any:
-        """The family to start from, given documents."""
-        assert documents.target is not None
-        return self.start(documents.target, documents.weights)
-
     def offset(self, exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:
-        """log E, for the predictors of targets that are proportional to an exposure."""
+        """Log exposures, for the predictors of targets that take an exposure."""
         log_exposure = read_exposure(exposure, n_docs, name)
         if log_exposure is None:
             return None
-        counted = np.array(
-            [c.takes_exposure for c in self.codings for _ in range(c.n_predictors)], dtype=float
-        )
-        if not counted.any():
+        used = [takes_exposure(c.family) for c in self.codings for _ in range(c.n_predictors)]
+        if not any(used):
             raise ValueError(f"{name} is for counts: use family='poisson'.")
-        return log_exposure[:, None] * counted
+        return log_exposure[:, None] * np.array(used, dtype=float)
 
-    # ---- predictors as targets -----------------------------------------------------------------
+    # ---- predictions ---------------------------------------------------------------------------
 
     def parts(self, family: Any) -> list[TargetPart]:
         """Coding, family and predictors of each target."""
@@ -241,41 +279,30 @@ class TargetModel:
 
     def mean(self, family: Any, predictor: np.ndarray) -> np.ndarray:
         """E[y | f], documents x targets."""
-        parts = self.parts(family)
-        return np.column_stack([p.coding.mean(p.family, predictor[:, p.where]) for p in parts])
+        return np.column_stack([part.mean(predictor) for part in self.parts(family)])
 
     def variance(self, family: Any, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        """Var y, documents x targets, from f and what the words leave open of it (`spread`)."""
-        return np.column_stack(
-            [
-                p.coding.variance(p.family, predictor[:, p.where], spread[:, p.where])
-                for p in self.parts(family)
-            ]
-        )
+        """Var y, documents x targets, given f and its variance `spread`."""
+        return np.column_stack([part.variance(predictor, spread) for part in self.parts(family)])
 
     def intervals(
         self, family: Any, predictor: np.ndarray, spread: np.ndarray, coverage: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the intervals of targets, documents x targets, within what these can be."""
-        ends = [
-            p.coding.interval(p.family, predictor[:, p.where], spread[:, p.where], coverage)
-            for p in self.parts(family)
-        ]
-        return np.column_stack([a for a, _ in ends]), np.column_stack([b for _, b in ends])
+        """Ends of the prediction intervals, documents x targets."""
+        ends = [part.interval(predictor, spread, coverage) for part in self.parts(family)]
+        low, high = zip(*ends, strict=True)
+        return np.column_stack(low), np.column_stack(high)
 
     def probabilities(self, family: Any, predictor: np.ndarray) -> list[np.ndarray]:
-        """P(y = label), documents x labels, one array a target."""
-        parts = self.parts(family)
-        return [p.coding.probabilities(p.family, predictor[:, p.where]) for p in parts]
+        """P(y = label), documents x labels, one array per target."""
+        return [part.probabilities(predictor) for part in self.parts(family)]
 
     def responses(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """What each predictor says, documents x predictors: E[y | f], or P of its class."""
-        return np.concatenate(
-            [p.coding.response(p.family, predictor[:, p.where]) for p in self.parts(family)], axis=1
-        )
+        """E[y | f] or P(y = label), documents x predictors."""
+        return np.hstack([part.response(predictor) for part in self.parts(family)])
 
     def predictor_names(self) -> tuple[str, ...]:
-        """What each linear predictor is about: "y", or "y is good" for a class."""
+        """Names of the linear predictors: "y", or "y is good" for a class."""
         names: list[str] = []
         for t, coding in enumerate(self.codings):
             target = f"y{t}" if self.n_targets > 1 else "y"

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from topicfocus.estimators.documents import Filling
+from topicfocus.estimators.scaling import Imputation
 
 FOLDS = 3
 #: Penalties are chosen on no more documents: a hundred thousand choose no better, and this keeps
@@ -192,8 +192,8 @@ def _filled(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
     if train.covariates is None or test.covariates is None:
         return train, test
     weight = np.ones(len(train.covariates)) if train.weight is None else train.weight
-    filling = Filling.of(train.covariates, weight)
-    mine, theirs = filling.fill(train.covariates), filling.fill(test.covariates)
+    imputation = Imputation.estimate(train.covariates, weight)
+    mine, theirs = imputation.impute(train.covariates), imputation.impute(test.covariates)
     return replace(train, covariates=mine), replace(test, covariates=theirs)
 
 

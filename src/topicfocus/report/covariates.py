@@ -42,7 +42,7 @@ def describe_covariates(
     return {
         "names": targets.column_names(names),
         "coef": state.covariate_coef,
-        "average": targets.scaling.centre,
+        "average": targets.covariate_scaling.centre,
         "typical": np.zeros(n) if values is None else values.mean(axis=0),
         "effects": None if values is None else _effects(fitted, values, predictor),
     }

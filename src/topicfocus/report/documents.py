@@ -64,14 +64,12 @@ def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) ->
     mean: list[np.ndarray] = []
     interval: list[tuple[np.ndarray, np.ndarray] | None] = []
     for part in fitted.parts:
-        coding, own, where = part.coding, part.family, part.where
-        if coding.is_class:
-            mean.append(coding.probabilities(own, predictor[:, where]))
+        if part.coding.is_class:
+            mean.append(part.probabilities(predictor))
             interval.append(None)
         else:
-            mean.append(coding.mean(own, predictor[:, where]))
-            ends = coding.interval(own, predictor[:, where], spread[:, where], COVERAGE)
-            interval.append(ends)
+            mean.append(part.mean(predictor))
+            interval.append(part.interval(predictor, spread, COVERAGE))
     shares = fitted.composition(documents.corpus, mixes)
     return Predictions(mixes, shares, predictor, offset, documents.covariates, mean, interval)
 
@@ -130,7 +128,7 @@ def evaluate(
         if known.sum() < 2:
             out.append(None)
             continue
-        truth = coding.in_units(inputs.codes[known, t])
+        truth = coding.decode_levels(inputs.codes[known, t])
         mean, ends = found.mean[t][known], found.interval[t]
         within = None if ends is None else (ends[0][known], ends[1][known])
         rows = {"this model": figures(coding, truth, mean, within)}

@@ -74,5 +74,5 @@ def _errors(inputs: Inputs, found: Predictions, rows: np.ndarray) -> np.ndarray:
     if coding.is_class:
         error[known] = 1.0 - mean[known, codes[known].astype(int)]
     else:
-        error[known] = np.abs(coding.in_units(codes[known]) - mean[known])
+        error[known] = np.abs(coding.decode_levels(codes[known]) - mean[known])
     return error

@@ -53,7 +53,7 @@ def outcomes(inputs: Inputs, found: Predictions) -> list[Outcome | None]:
             continue
         mean, actual = found.mean[t], None
         if inputs.codes is not None:
-            actual = part.coding.in_units(inputs.codes[:, t])
+            actual = part.coding.decode_levels(inputs.codes[:, t])
         mean = mean[:, 1] if mean.ndim > 1 else mean
         out.append(Outcome(mean, actual, explained * (state.coef_rows[l] - base[l])))
     return out

@@ -16,7 +16,7 @@ from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.regressor import TopicRegressor
-from topicfocus.estimators.word_names import word_names
+from topicfocus.estimators.words import word_names
 from topicfocus.text import TokenCounter
 
 _DEFAULT_PATTERN = r"(?u)\b\w\w+\b"

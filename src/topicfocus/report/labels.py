@@ -11,7 +11,7 @@ import numpy as np
 
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.estimators.word_order import first_words, naming_order, topic_scores
+from topicfocus.estimators.words import first_words, naming_order, topic_scores
 from topicfocus.families import FAMILIES, family_name, scale_name, target_kind
 from topicfocus.report.codes import spoken
 from topicfocus.report.curves import link_curve
@@ -131,8 +131,8 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
             else None,
             "limits": part.coding.bounds(own),
             "noise": getattr(own, "noise_variance", None),
-            "open": float(fitted.open_parts[where.start]),
-            "excess": float(fitted.excess_parts[where.start]),
+            "open": float(fitted.variance_factors[where.start]),
+            "excess": float(fitted.extra_variances[where.start]),
             "whole": target_kind(own) == "count",
             "thresholds": getattr(own, "thresholds", None),
         }

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
-from topicfocus.estimators.word_order import (
+from topicfocus.estimators.words import (
     RELEVANCE,
     first_words,
     has_telling,

@@ -112,7 +112,7 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
         labels = ["0", "1"] if coding.labels is None else [str(v) for v in coding.labels]
     else:
         wanted = _BINS if n_targets == 1 else _FEW_BINS
-        values = coding.in_units(codes[known])
+        values = coding.decode_levels(codes[known])
         edges = np.array([0.0, 1.0])
         if len(values) and np.ptp(values) > 0:
             # Edges are values themselves: no stretch lies between two whole numbers.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topicfocus.estimators.word_order import reciprocal_ranks, topic_scores
+from topicfocus.estimators.words import reciprocal_ranks, topic_scores
 from topicfocus.metrics import target_agreement, topic_diversity
 from topicfocus.metrics.coherence import document_coherences
 from topicfocus.selection.documents import CountedFold, Data

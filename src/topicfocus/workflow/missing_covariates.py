@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from topicfocus.config import ColumnNames
-from topicfocus.estimators.documents import Filling
+from topicfocus.estimators.scaling import Imputation
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.errors import setting
@@ -53,9 +53,9 @@ def report_missing(columns: Columns, train: np.ndarray) -> None:
                 f"the covariate {name!r} is missing in every training document. Leave it out of "
                 f"{setting('covariates')}."
             )
-    filling = Filling.of(values[train], weight)
+    imputation = Imputation.estimate(values[train], weight)
     each = []
-    for j, median in enumerate(filling.median):
-        beside = ", and an indicator column is added" if j in filling.indicated else ""
+    for j, median in enumerate(imputation.median):
+        beside = ", and an indicator column is added" if j in imputation.indicated else ""
         each.append(f"replaced by the median of the training set, {median:g}{beside}")
     counted.report(each)

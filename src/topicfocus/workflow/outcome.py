@@ -10,8 +10,8 @@ import numpy as np
 
 from topicfocus.config import FitConfig
 from topicfocus.counts import in_memory, take_rows
-from topicfocus.estimators.usefulness import no_words_kept
-from topicfocus.estimators.word_order import usual_order
+from topicfocus.estimators.fit_warnings import no_words_kept
+from topicfocus.estimators.words import usual_order
 from topicfocus.workflow import summary
 from topicfocus.workflow.columns import remember_columns
 from topicfocus.workflow.count import Counted

@@ -1,8 +1,8 @@
-"""Which words stand for a topic: orders of its own words, and the dropped words it goes with."""
+"""Order the words of each topic for display, and name them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,34 +15,61 @@ ORDERS = ("telling", "probability", "relevance", "frex")
 #: λ of the relevance, and the weight of exclusivity in FREX.
 RELEVANCE = 0.4
 EXCLUSIVITY = 0.5
-#: Expected occurrences that a dropped word's lift is shrunken by.
+#: Pseudo-count added to the occurrences of dropped words.
 CONTEXT_SHRINKAGE = 5.0
-#: Share of a word's occurrences that an excess of them has to exceed: less is rounding.
+#: Smaller differences of occurrences, relative to all of a word, are rounding.
 _ROUNDING = 1e-5
-#: A topic whose coefficients are closer to the average than this share of what is usual has no
-#: direction, and asks none of its words.
-_NO_DIRECTION = 0.1
+#: A topic whose coefficients are closer to the average than this fraction of the usual distance has
+#: no sign.
+_NO_SIGN = 0.1
+
+
+def word_names(given: Any, n_words: int) -> np.ndarray:
+    """Names of the columns, in their order.
+
+    Parameters
+    ----------
+    given : list of str, dict of word to column, or a fitted vectoriser
+        `CountVectorizer().fit(texts)`, its `vocabulary_`, or `get_feature_names_out()`.
+    n_words : int
+        Columns of the model.
+
+    Returns
+    -------
+    array of str objects
+
+    Raises
+    ------
+    TypeError
+        If it is a single string.
+    ValueError
+        If the number of names differs from `n_words`.
+    """
+    if hasattr(given, "get_feature_names_out"):
+        given = given.get_feature_names_out()
+    if isinstance(given, (str, bytes)):
+        raise TypeError("vocabulary must have a name for each column, got one string.")
+    if isinstance(given, Mapping):
+        # The order of a dict is that of insertion, not of the columns.
+        given = sorted(given, key=given.__getitem__)
+    names = np.array([str(word) for word in given], dtype=object)
+    if len(names) != n_words:
+        raise ValueError(f"vocabulary has {len(names)} words, but the model has {n_words}.")
+    return names
 
 
 def has_telling(fitted: Fitted) -> bool:
-    """Whether the distinctive words of its topics are known."""
-    return fitted.context is not None and fitted.leaning is not None
+    """Whether the distinctive words of the topics can be computed."""
+    return fitted.context is not None and fitted.association is not None
 
 
 def usual_order(fitted: Fitted) -> str:
-    """The order in which words are shown where none is asked for.
-
-    Topics that are a theme with a direction are told by their telling words. Those of other models
-    are what other packages print: the most probable words.
-    """
+    """The default order: distinctive words for focused models with subjects, else probability."""
     return "telling" if fitted.shaping == "themes" and has_telling(fitted) else "probability"
 
 
 def naming_order(fitted: Fitted) -> str:
-    """The order of the few words that a topic is called by, which are to tell it from the others.
-
-    Probable words are often those of several topics.
-    """
+    """The order of the few words that name a topic; probable words often name several topics."""
     order = usual_order(fitted)
     return "relevance" if order == "probability" else order
 
@@ -50,7 +77,7 @@ def naming_order(fitted: Fitted) -> str:
 def topic_scores(
     fitted: Fitted, order: str | None = None, relevance: float = RELEVANCE
 ) -> np.ndarray:
-    """Topics x words of a model, larger is earlier; -inf for words that are not listed."""
+    """Scores, topics x words; words are listed from the largest, -inf are not listed."""
     order = usual_order(fitted) if order is None else order
     if order == "telling":
         return telling_scores(fitted)
@@ -58,19 +85,18 @@ def topic_scores(
 
 
 def telling_scores(fitted: Fitted) -> np.ndarray:
-    """Topics x words: what a reader learns of a topic by a word.
+    """Scores of distinctive words, topics x words.
 
         (C_vk - E_vk)₊ · √r_vk · t_vk,   r_vk = β_vk / Σ_j β_vj,   t_vk = l/(1 + l), l = (u_v·e_k)₊
 
-    C_vk is how often word v occurs beside the *other* words of topic k, E_vk = C_v· C_·k / C_·· how
-    often it would if it did not mind the topics, r how much it is the topic's own, and l how far
-    it leans the topic's way: u are the words' slopes against the targets, of size one for each
-    predictor, and e_k is the direction of the topic's coefficients, less those of an average topic.
-    So a word that leans no way counts little, and beyond an average word's leaning more of it
-    hardly counts. After the words of which all of this is true come those of which a topic has more
-    than its part (r_vk ≥ 1/K), by their probability.
+    C_vk counts occurrences of word v beside the *other* words of topic k, E_vk = C_v· C_·k / C_··
+    is its expectation under independence, r is the exclusivity of the word, and l its association
+    with the target in the direction of the topic: u are the slopes of the words against the
+    targets, scaled to mean square one per predictor, and e_k is the unit vector of the topic's
+    coefficients minus those of an average topic. Words with a score of zero follow in the order of
+    their probability if the topic has more than its part of them (r_vk ≥ 1/K).
     """
-    assert fitted.context is not None and fitted.leaning is not None
+    assert fitted.context is not None and fitted.association is not None
     beta = fitted.components
     kept = np.flatnonzero(beta.max(axis=0) > 0)
     own = beta[:, kept] / beta[:, kept].sum(axis=0)
@@ -79,7 +105,7 @@ def telling_scores(fitted: Fitted) -> np.ndarray:
     expected = np.outer(beside.sum(axis=1), often) / max(beside.sum(), 1e-300)
     excess = beside - expected
     excess[excess <= _ROUNDING * often] = 0.0
-    toward = leanings_toward(fitted.leaning[kept], fitted.state.coef_rows)
+    toward = sign_agreement(fitted.association[kept], fitted.state.coef_rows)
     telling = excess * np.sqrt(own) * toward
     out = np.full(beta.shape, -np.inf)
     others = np.where(own >= (1 - _ROUNDING) / len(beta), beta[:, kept] - 1.0, -np.inf)
@@ -87,21 +113,21 @@ def telling_scores(fitted: Fitted) -> np.ndarray:
     return out
 
 
-def leanings_toward(leaning: np.ndarray, coef: np.ndarray) -> np.ndarray:
-    """t, topics x words: whether words lean the way that a topic goes, from 0 to 1.
+def sign_agreement(association: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """t, topics x words, from 0 to 1: whether word and topic have the same sign.
 
     Parameters
     ----------
-    leaning : array (words, predictors)
+    association : array (words, predictors)
     coef : array (predictors, topics)
     """
     away = coef - coef.mean(axis=1, keepdims=True)
     away = away / _size(away, axis=1)
     size = np.linalg.norm(away, axis=0)
-    lean = leaning / _size(leaning, axis=0)
-    along = np.maximum(lean @ (away / np.maximum(size, 1e-300)), 0.0).T
+    unit = association / _size(association, axis=0)
+    along = np.maximum(unit @ (away / np.maximum(size, 1e-300)), 0.0).T
     toward = along / (1 + along)
-    toward[size <= _NO_DIRECTION * _size(size, axis=0)] = 1.0
+    toward[size <= _NO_SIGN * _size(size, axis=0)] = 1.0
     return toward
 
 
@@ -114,7 +140,7 @@ def _size(values: np.ndarray, axis: int) -> np.ndarray:
 def word_scores(
     components: np.ndarray, share: np.ndarray, order: str, relevance: float = RELEVANCE
 ) -> np.ndarray:
-    """Topics x words, larger is earlier; -inf for words that a topic does not contain.
+    """Scores, topics x words; -inf for words that a topic does not contain.
 
     Parameters
     ----------
@@ -145,17 +171,16 @@ def word_scores(
 
 
 def _rounded(share: np.ndarray) -> np.ndarray:
-    """Without the last digits, so that words of one topic alone are ties."""
+    """Round, so that words of one topic only are ties."""
     return np.round(share, 12)
 
 
 def context_scores(context: np.ndarray, dropped: np.ndarray) -> np.ndarray:
-    """Topics x words, larger is earlier, above zero for dropped words that a topic goes with.
+    """Scores of dropped words, topics x words; positive for words associated with the topic.
 
-    √C_vk · log((C_vk + s) / (E_vk + s)): the lift over E_vk = C_v· C_·k / C_··, what would be
-    expected if the word did not mind the topics, shrunken by s = 5 occurrences, times the root of
-    how often it occurs. The root makes it a z score where the lift is small, so neither a rare
-    word of one document nor "the" comes first. Sums are over the `dropped` words.
+    √C_vk · log((C_vk + s) / (E_vk + s)): the log lift over E_vk = C_v· C_·k / C_··, shrunk by
+    s = 5 occurrences, times the root of the occurrences, which makes it a z score for small lifts.
+    Sums are over the `dropped` words.
     """
     counts = np.where(dropped[:, None], context, 0.0)
     total = max(counts.sum(), 1e-300)
@@ -167,7 +192,7 @@ def context_scores(context: np.ndarray, dropped: np.ndarray) -> np.ndarray:
 def first_words(
     scores: np.ndarray, n: int, names: Any, listed: Callable[[np.ndarray], np.ndarray]
 ) -> list[list[str]]:
-    """The n best words of each topic, of those whose scores are `listed`."""
+    """The n words of each topic with the largest scores, of those that are `listed`."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, :n]
     return [
         [str(names[v]) for v in words[listed(scores[k, words])]] for k, words in enumerate(best)
@@ -175,7 +200,7 @@ def first_words(
 
 
 def reciprocal_ranks(scores: np.ndarray) -> np.ndarray:
-    """1 for the first word of a topic, 1/2 for the second, and so on; 0 for those not listed."""
+    """1/rank of each word in each topic; 0 for words that are not listed."""
     out = np.zeros(scores.shape)
     for k, row in enumerate(scores):
         words = np.argsort(-row, kind="stable")[: int(np.sum(row > -np.inf))]

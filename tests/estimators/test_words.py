@@ -16,10 +16,10 @@ from topicfocus import (
     SLDARegressor,
 )
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.word_order import (
+from topicfocus.estimators.words import (
     ORDERS,
     context_scores,
-    leanings_toward,
+    sign_agreement,
     telling_scores,
     usual_order,
     word_scores,
@@ -92,7 +92,7 @@ def test_telling_words_of_a_small_model():
     leaning = np.zeros((n, 1))
     leaning[:4, 0] = [2.0, 1.0, -1.0, -2.0]
     state = replace(fitted.state, topic_word=topics, coef=np.array([3.0, -1.0]))
-    fitted = replace(fitted, state=state, context=context, leaning=leaning)
+    fitted = replace(fitted, state=state, context=context, association=leaning)
     found = telling_scores(fitted)
     # C_·k are 85 and 95 of 180; u has a root mean square of one.
     far, near = (l / np.sqrt(2.5) / (1 + l / np.sqrt(2.5)) for l in (2, 1))
@@ -107,15 +107,15 @@ def test_telling_words_of_a_small_model():
 
 
 def test_a_topic_without_a_direction_asks_none_of_its_words():
-    toward = leanings_toward(np.array([[1.0], [-2.0]]), np.array([[5.0, 0.0, -5.0]]))
+    toward = sign_agreement(np.array([[1.0], [-2.0]]), np.array([[5.0, 0.0, -5.0]]))
     np.testing.assert_array_equal(toward[1], 1)
     lean = np.array([1, 2]) / np.sqrt(2.5)
     np.testing.assert_allclose(toward[[0, 2]], np.diag(lean / (1 + lean)))
     # Of two targets each counts in units of its own.
     one, two = np.array([[1.0, 5.0], [-2.0, 1.0]]), np.array([[2.0, -1.0, 0.5], [0.0, 4.0, 1.0]])
-    wanted = leanings_toward(one, two)
+    wanted = sign_agreement(one, two)
     size = np.array([1000.0, 0.01])
-    np.testing.assert_allclose(leanings_toward(one * size, two * size[:, None]), wanted)
+    np.testing.assert_allclose(sign_agreement(one * size, two * size[:, None]), wanted)
 
 
 def test_telling_words_belong_together_and_say_what_the_topic_does():

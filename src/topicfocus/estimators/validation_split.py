@@ -1,4 +1,4 @@
-"""Which documents choices are made on, where the user gives none: decided by their content."""
+"""Split documents into training and validation parts by hashing their content."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from topicfocus.estimators.targets import TargetModel
 from topicfocus.inference.passes import dot
 
 
-def hold_out(
+def split_validation(
     documents: Documents,
     targets: TargetModel,
     share: float,
     rng: np.random.Generator,
     of_targets: np.random.Generator | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Documents to train on and to make choices on; classes in their proportions.
+    """Rows for training and for validation, stratified by class.
 
-    The content of a document decides, with random numbers for its words and targets (those of the
-    targets from another generator, if it is given): copies of one never come to different sides,
-    and a document of weight 2 is split like two copies of it. Documents of one group stay together,
-    where groups are known. Too few documents to set any aside: all serve as both, and δ is then too
-    small.
+    Documents are ordered by a random hash of their words and targets (with the generator
+    `of_targets` for the targets, if given), so that copies are never separated and a document of
+    weight 2 is treated as two copies. Groups are kept together. If there are too few documents, all
+    of them are used for both, and δ is underestimated.
     """
     everyone = np.arange(documents.corpus.n_docs)
     weight = documents.weights
@@ -30,40 +29,38 @@ def hold_out(
     assert target is not None
     if documents.group is not None:
         return _whole_groups(documents.group, target, weight, targets, share, rng)
-    place = _places(documents, target, rng, rng if of_targets is None else of_targets)
+    hashes = _hashes(documents, target, rng, rng if of_targets is None else of_targets)
     held = np.zeros(len(everyone), dtype=bool)
     for group in _strata(target, targets):
         group = group[weight[group] > 0]
-        # Far digits of the number: neighbouring contents are not neighbours in this order.
-        order = group[np.argsort(np.modf(np.abs(place[group]) * 1e4)[0], kind="stable")]
+        # The trailing digits, so that similar documents are not neighbours in this order.
+        order = group[np.argsort(np.modf(np.abs(hashes[group]) * 1e4)[0], kind="stable")]
         before = np.cumsum(weight[order]) - weight[order]
         wanted = max(1.0, round(share * weight[order].sum()))
-        values = place[order]
+        values = hashes[order]
         chosen = before < wanted
         chosen |= np.isin(values, values[chosen])  # copies go together
         if weight[order][~chosen].sum() < 2:
             return everyone, everyone
         held[order[chosen]] = True
     train = ~held & (weight > 0)
-    if not all(_tells(target[part & (weight > 0)]) for part in (train, held)):
+    if not all(_varies(target[part & (weight > 0)]) for part in (train, held)):
         return everyone, everyone
     return everyone[train], everyone[held]
 
 
-def folds_of(
+def make_folds(
     documents: Documents, targets: TargetModel, n: int, most: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Rows to train on and to predict, of `n` folds; none where documents are too few.
+    """Training and test rows of `n` folds; no folds if there are too few documents.
 
-    Split off one after the other by `hold_out`, so that copies and groups stay together and classes
-    have their proportions, by numbers that are always the same: the folds of the same documents do
-    not depend on any seed, nor on a last column of zeros. Of very many documents about `most` are
-    used.
+    Folds are made one after the other by `split_validation` with fixed seeds, so that they depend
+    on the documents only. At most about `most` documents are used.
     """
 
     def split_off(share: float, step: int) -> tuple[np.ndarray, np.ndarray]:
         first, second = (np.random.default_rng((step, use)) for use in (0, 1))
-        return hold_out(documents, targets, share, first, second)
+        return split_validation(documents, targets, share, first, second)
 
     used = np.arange(documents.corpus.n_docs)
     size = float(documents.weights.sum())
@@ -91,7 +88,7 @@ def _whole_groups(
 ) -> tuple[np.ndarray, np.ndarray]:
     everyone = np.arange(len(group))
     held = choose_groups(group, _strata(target, targets), weight, share, rng)[group]
-    if not all(_tells(target[part]) for part in (~held, held)):
+    if not all(_varies(target[part]) for part in (~held, held)):
         return everyone, everyone
     return everyone[~held], everyone[held]
 
@@ -103,24 +100,24 @@ def choose_groups(
     share: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Which groups to hold out as a whole, for about a share of every stratum.
+    """Choose whole groups for the test part, about a fraction `share` of every stratum.
 
-    In random order a group is taken if that brings the shares closer to the one wanted. Of each
-    stratum something is left; if nothing can be taken without that, nothing is.
+    In random order, a group is chosen if it brings the fractions closer to `share`. No stratum is
+    chosen entirely.
 
     Parameters
     ----------
     group : array of int
-        Of each document, numbered from 0.
+        Group of each document, numbered from 0.
     strata : list of arrays
-        Documents of each class; or one of all documents that count.
+        Rows of each class, or all rows.
     weight : array of float
     share : float
     rng : Generator
 
     Returns
     -------
-    array of bool, one a group
+    array of bool, one per group
     """
     size = np.zeros((int(group.max()) + 1, len(strata)))
     for s, documents in enumerate(strata):
@@ -137,28 +134,28 @@ def choose_groups(
         if np.all((more < total) | (size[g] == 0)) and distance(more) < distance(taken):
             held[g], taken = True, more
     if not held.any():
-        # Each is more than twice what is wanted: the best one.
+        # Every group is too large: choose the best one.
         possible = order[np.all(size[order] < total, axis=1) & (size[order].sum(axis=1) > 0)]
         if len(possible):
             held[possible[np.argmin(distance(size[possible]))]] = True
     return held
 
 
-def _places(
+def _hashes(
     documents: Documents,
     target: np.ndarray,
     rng: np.random.Generator,
     of_targets: np.random.Generator,
 ) -> np.ndarray:
-    """A random number for each document that depends on nothing but its content."""
-    place = dot(documents.corpus.counts, rng.standard_normal(documents.corpus.n_words))
+    """Row hashes: random projections of words and targets."""
+    hashes = dot(documents.corpus.counts, rng.standard_normal(documents.corpus.n_words))
     for column in target.T:
-        place = place + of_targets.standard_normal() * np.nan_to_num(column, nan=7.7)
-    return place
+        hashes = hashes + of_targets.standard_normal() * np.nan_to_num(column, nan=7.7)
+    return hashes
 
 
 def _strata(target: np.ndarray, targets: TargetModel) -> list[np.ndarray]:
-    """Groups to be split in the same proportion: the classes of a single target."""
+    """Rows of each class of a single target, else one stratum."""
     known = np.all(np.isfinite(target), axis=1)
     if targets.n_targets == 1 and targets.codings[0].is_class:
         groups = [np.flatnonzero(target[:, 0] == c) for c in np.unique(target[known, 0])]
@@ -168,8 +165,8 @@ def _strata(target: np.ndarray, targets: TargetModel) -> list[np.ndarray]:
     return [g for g in [*groups, rest] if len(g)] if len(rest) >= 10 else groups
 
 
-def _tells(target: np.ndarray) -> bool:
-    """Whether every target has two different known values or more."""
+def _varies(target: np.ndarray) -> bool:
+    """Whether every target has two or more different known values."""
     for column in target.T:
         known = column[np.isfinite(column)]
         if len(known) == 0 or np.ptp(known) == 0:

@@ -8,7 +8,7 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.holding_out import folds_of
+from topicfocus.estimators.validation_split import make_folds
 from topicfocus.estimators.targets import TargetModel
 
 
@@ -29,7 +29,7 @@ def sets(folds):
 
 
 def test_every_document_is_predicted_once_from_all_others(reviews):
-    folds = folds_of(*numbers(reviews), 5, 1000)
+    folds = make_folds(*numbers(reviews), 5, 1000)
     assert sorted(np.concatenate([held for _, held in folds])) == list(range(120))
     for train, held in folds:
         assert sorted([*train, *held]) == list(range(120)) and 20 <= len(held) <= 28
@@ -38,35 +38,35 @@ def test_every_document_is_predicted_once_from_all_others(reviews):
 def test_classes_have_their_proportions(reviews):
     target = (np.arange(120) % 10 == 0).astype(float)
     documents = Documents(make_corpus(reviews.counts), target[:, None])
-    for _, held in folds_of(documents, TargetModel.of_classes(target), 4, 1000):
+    for _, held in make_folds(documents, TargetModel.of_classes(target), 4, 1000):
         assert target[held].sum() == 3
 
 
 def test_neither_order_nor_a_column_of_zeros_matters(reviews):
-    plain = sets(folds_of(*numbers(reviews), 3, 1000))
+    plain = sets(make_folds(*numbers(reviews), 3, 1000))
     order = np.random.default_rng(0).permutation(120)
-    mixed = folds_of(*numbers(reviews, order), 3, 1000)
+    mixed = make_folds(*numbers(reviews, order), 3, 1000)
     assert {frozenset(order[held].tolist()) for _, held in mixed} == plain
     documents, targets = numbers(reviews)
     wider = sparse.hstack([reviews.counts, sparse.csr_array((120, 1))]).tocsr()
     wide = Documents(make_corpus(wider), documents.target)
-    assert sets(folds_of(wide, targets, 3, 1000)) == plain
+    assert sets(make_folds(wide, targets, 3, 1000)) == plain
 
 
 def test_copies_and_groups_stay_together(reviews):
     twice = np.repeat(np.arange(60), 2)
-    copies = sets(folds_of(*numbers(reviews, twice), 3, 1000))
-    weighted = sets(folds_of(*numbers(reviews, np.arange(60), weight=np.full(60, 2.0)), 3, 1000))
+    copies = sets(make_folds(*numbers(reviews, twice), 3, 1000))
+    weighted = sets(make_folds(*numbers(reviews, np.arange(60), weight=np.full(60, 2.0)), 3, 1000))
     assert {frozenset(twice[list(held)].tolist()) for held in copies} == weighted
     group = np.arange(120) // 6
-    for train, held in folds_of(*numbers(reviews, group=group), 3, 1000):
+    for train, held in make_folds(*numbers(reviews, group=group), 3, 1000):
         assert not set(group[train]) & set(group[held])
 
 
 def test_of_very_many_documents_some_and_of_very_few_none(reviews):
-    used = np.concatenate([held for _, held in folds_of(*numbers(reviews), 3, 60)])
+    used = np.concatenate([held for _, held in make_folds(*numbers(reviews), 3, 60)])
     assert len(used) == len(set(used.tolist())) == 60
-    assert folds_of(*numbers(reviews, np.arange(3)), 5, 1000) == []
+    assert make_folds(*numbers(reviews, np.arange(3)), 5, 1000) == []
 
 
 def test_the_share_does_not_hang_on_who_is_set_aside(reviews):

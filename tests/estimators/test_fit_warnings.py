@@ -7,7 +7,7 @@ import pytest
 
 from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.usefulness import UselessFitWarning, held_out_share, no_words_kept
+from topicfocus.estimators.fit_warnings import UselessFitWarning, validation_explained, no_words_kept
 
 REVIEWS = make_reviews(300, random_state=0)
 TRAIN, HELD = slice(0, 200), slice(200, 300)
@@ -23,7 +23,7 @@ def test_worse_than_a_constant_on_held_out_documents():
             X_val=REVIEWS.counts[HELD],
             y_val=100 - 5 * y[HELD],
         )
-    assert held_out_share(model.fitted_) < 0
+    assert validation_explained(model.fitted_) < 0
 
 
 def test_no_word_kept():
@@ -39,10 +39,10 @@ def test_good_fits_and_trials_are_silent():
         warnings.simplefilter("error")
         model = FocusedTopicRegressor(3, random_state=0).fit(REVIEWS.counts, REVIEWS.target)
         PFSLDARegressor(2, max_epochs=2, random_state=0).fit(REVIEWS.counts, REVIEWS.target)
-    assert held_out_share(model.fitted_) > 0.5
+    assert validation_explained(model.fitted_) > 0.5
     assert no_words_kept(model) == []
     assert np.isnan(
-        held_out_share(SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target).fitted_)
+        validation_explained(SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target).fitted_)
     )
 
 
