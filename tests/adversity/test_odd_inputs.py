@@ -207,7 +207,7 @@ def test_any_bytes_as_a_table(content, ending, tmp_path):
     path.write_bytes(b"text,stars\n" + content if ending == ".csv" else content)
     try:
         for block in read_table(path, "text", "stars", skip_bad=True):
-            assert len(block.strings) == len(block.rows)
+            assert len(block.texts) == len(block.rows)
     except ReadError as error:
         assert "\n" not in str(error)
 

@@ -7,7 +7,11 @@ import pytest
 
 from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.fit_warnings import UselessFitWarning, validation_explained, no_words_kept
+from topicfocus.estimators.fit_warnings import (
+    UselessFitWarning,
+    no_words_kept,
+    validation_explained,
+)
 
 REVIEWS = make_reviews(300, random_state=0)
 TRAIN, HELD = slice(0, 200), slice(200, 300)

@@ -166,7 +166,7 @@ def test_lists_in_parquet(tmp_path):
         table = pa.table({"codes": pa.array(texts, kind), "y": range(5), "who": list("abcde")})
         parquet.write_table(table, path)
         with pytest.raises(ReadError, match=r"'codes' is a list.*--separator"):
-            read_table(path, "codes", "y")
+            read_table(path, "codes", "y").read()
         with pytest.raises(ReadError, match="row 4: no 'codes'"):
             read_table(path, "codes", "y", separator=";").read()
         read = read_table(path, "codes", "y", group="who", separator=";", skip_bad=True)

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "Block": "blocks",
+    "Block": "tables",
     "CountTable": "matrices",
     "ReadError": "errors",
     "Table": "tables",
@@ -30,11 +30,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from topicfocus.text.blocks import Block
     from topicfocus.text.counter import TokenCounter
     from topicfocus.text.errors import ReadError
     from topicfocus.text.matrices import CountTable, read_counts
-    from topicfocus.text.tables import Table, read_table
+    from topicfocus.text.tables import Block, Table, read_table
     from topicfocus.text.target import Target, detect_target
 
 

@@ -219,7 +219,7 @@ def _without_special(texts: Texts) -> Texts:
     for d in np.flatnonzero(found):
         text = documents[d].decode("utf-8", "surrogatepass")
         documents[d] = text.lower().encode("utf-8", "surrogatepass")
-    return join(documents, texts.first_row)
+    return join(documents)
 
 
 def choose(

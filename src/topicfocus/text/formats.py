@@ -1,63 +1,118 @@
-"""Read CSV, JSON, Excel and Parquet files and folders of texts in pieces (`Rows`).
+"""Read CSV, JSON, Excel and Parquet files and folders of texts in pieces.
 
-Row 1 is the first row below the header, and blank rows count: in a CSV file without line breaks
-inside quotes, row N is line N + 1.
+For each format one function checks the columns and returns a function that reads the rows in
+pieces. Row 1 is the first row below the header,
+and blank rows count: in a CSV file without line breaks inside quotes, row N is line N + 1.
+
+CSV is parsed by pandas: Python's csv module takes 1.7 times as long. JSON is parsed by the standard
+library: ``pandas.read_json`` turns 5 into 5.0 beside a missing value, and its errors have no row.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from topicfocus.text import files
-from topicfocus.text.blocks import (
-    UNDECODED,
-    BadRows,
-    Request,
-    Rows,
-    as_label,
-    list_message,
-    undecoded,
-)
 from topicfocus.text.errors import ReadError, nearest
 from topicfocus.text.numbers import parse_number
 
 #: Characters of text after which a block is complete, however few rows it has.
 BLOCK_CHARACTERS = 1 << 23
-#: Rows of the first piece of a CSV file; the size of the next ones follows from its texts.
-_FIRST_ROWS = 500
-_LONG_ROW = re.compile(r"line (\d+): expected \d+ fields, saw (\d+)")
+#: Messages about skipped rows that are kept; all rows are counted.
+MOST_MESSAGES = 10
+_DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
 #: The last field of each row that is given to pandas.
 _MARK = "\x1e"
-_DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
+#: Rows of the first piece of a CSV file; the size of the next ones follows from its texts.
+_FIRST_ROWS = 500
+#: Rows of Parquet that are converted at a time.
+_BATCH_ROWS = 500
 _TEXT_FILES = (".txt", ".text")
 
 
 @dataclass(frozen=True)
-class Source:
-    """One file or folder whose format and columns are known.
+class Request:
+    """The columns to read, and how."""
 
-    `path` is the name in messages; `place` is where the content is, which differs for standard
-    input. `documents` has the files of a folder, each with its class.
-    """
+    text: str | None = None
+    target: str | None = None
+    numbers: tuple[str, ...] = ()
+    allow_missing: tuple[str, ...] = ()
+    group: str | None = None
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    block_rows: int = 20_000
+    separator: str | None = None
+    sheet: str | None = None
+    skip_bad: bool = False
 
-    path: str
-    place: str
-    format: str
-    columns: tuple[str, ...] = ()
-    delimiter: str = ","
-    documents: tuple[tuple[str, str | None], ...] = ()
+    @property
+    def names(self) -> list[str]:
+        """The requested columns, each once; the text is the first."""
+        named = [self.text, self.target, *self.numbers, self.group]
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+
+class BadRows:
+    """Rows that cannot be read: the first one raises, or all are skipped and counted."""
+
+    def __init__(self, skip: bool) -> None:
+        self.skip = skip
+        self.n = 0
+        self.messages: list[str] = []
+
+    def report(self, message: str) -> None:
+        """Count a row, or raise."""
+        if not self.skip:
+            raise ReadError(f"{message} Or leave such rows out: skip_bad=True (--skip-bad).")
+        self.n += 1
+        if len(self.messages) < MOST_MESSAGES:
+            self.messages.append(message)
+
+
+class Piece(NamedTuple):
+    """Some rows of a file: their numbers, and the values of the requested columns as read."""
+
+    rows: Any
+    columns: dict[str, list[Any]]
+
+
+#: Tuples of a row number and the values of the requested columns.
+Rows = Iterator[tuple[Any, ...]]
+Reader = Callable[[BadRows], Iterator[Piece]]
+
+
+def _pieces(read: Callable[[BadRows], Rows], request: Request, bad: BadRows) -> Iterator[Piece]:
+    """Rows in pieces of a limited size."""
+    found: list[tuple[Any, ...]] = []
+    size = 0
+    for row in read(bad):
+        found.append(row)
+        size += len(row[1]) if isinstance(row[1], (str, list)) else 0
+        if len(found) >= request.block_rows or size >= BLOCK_CHARACTERS:
+            yield _piece(found, request)
+            found, size = [], 0
+    if found:
+        yield _piece(found, request)
+
+
+def _piece(found: list[tuple[Any, ...]], request: Request) -> Piece:
+    rows, *columns = zip(*found, strict=True)
+    return Piece(np.array(rows), dict(zip(request.names, map(list, columns), strict=True)))
 
 
 def check_columns(request: Request, columns: Sequence[str], path: str) -> None:
@@ -79,59 +134,68 @@ def check_columns(request: Request, columns: Sequence[str], path: str) -> None:
             raise ReadError(f"{path} has {n} columns named {name!r}. Rename all but one.")
 
 
+def undecoded(text: str, encoding: str) -> str | None:
+    """A message about bytes that are not in the encoding, if the text has any."""
+    try:
+        text.encode()
+        return None
+    except UnicodeEncodeError as error:
+        byte, before = ord(text[error.start]) & 0xFF, text[: error.start][-20:]
+    return f"not {encoding}: byte 0x{byte:02x} after {before!r}. {files.encoding_advice(encoding)}"
+
+
 # ---- CSV -----------------------------------------------------------------------------------------
 
 
-def csv_header(place: str, path: str, default: str, request: Request) -> tuple[str, list[str]]:
-    """The delimiter and the names of the columns.
+def open_csv(place: str, path: str, request: Request, first: str = ",") -> Reader:
+    """Find the delimiter: the one with which all requested columns are in the header.
 
-    The delimiter is the one with which all requested columns are in the header; if there is none,
-    the default one, or the most frequent one if the default does not occur.
+    If there is none, it is the first candidate, or the most frequent one if that does not occur.
     """
-    files.extends_ascii(request.encoding)
-    candidates = [default, *(d for d in _DELIMITERS if d != default)]
-    if request.delimiter is not None:
-        candidates = [request.delimiter]
+    text = _decoded_head(place, path, request)
+    announced = re.match(r"\s*sep=([,;|\t])\n", text)  # as Excel writes it
+    known = [announced[1]] if announced else [first, *(d for d in _DELIMITERS if d != first)]
     headers: dict[str, list[str]] = {}
-    for delimiter in candidates:
-        with files.open_text(place, request.encoding) as stream:
-            try:
-                announced, headers[delimiter] = _read_header(stream, delimiter, path)
-            except ReadError:
-                if delimiter == candidates[-1] and not headers:
-                    raise
-                continue
-        if announced and request.delimiter is None:
-            with files.open_text(place, request.encoding) as stream:
-                return announced, _read_header(stream, announced, path)[1]
+    problem = ""
+    for delimiter in [request.delimiter] if request.delimiter else known:
+        reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+        try:
+            headers[delimiter] = _header(reader, delimiter)
+        except csv.Error as error:
+            problem = str(error)
+    if not headers:
+        if "unexpected end" in problem:
+            raise ReadError(f"{path}: a quote that is opened in the header is never closed.")
+        raise ReadError(f"{path}: the header cannot be read ({problem}).")
+    if not any(headers.values()):
+        raise ReadError(f"{path} is empty: it contains only blank lines.")
     fitting = [d for d in headers if set(request.names) <= set(headers[d])]
-    several = [d for d in headers if len(headers[d]) > 1]
-    if not fitting and several and several[0] != default:
-        fitting = [max(several, key=lambda d: len(headers[d]))]
+    if not fitting and len(headers.get(first, "")) < 2:
+        fitting = [max(headers, key=lambda d: len(headers[d]))]
     delimiter = (fitting or list(headers))[0]
-    bad = next((name for name in headers[delimiter] if UNDECODED.search(name)), None)
-    if bad is not None:
-        raise ReadError(f"{path}, header: {undecoded(bad, request.encoding)}")
-    return delimiter, headers[delimiter]
+    message = undecoded(delimiter.join(headers[delimiter]), request.encoding)
+    if message is not None:
+        raise ReadError(f"{path}, header: {message}")
+    check_columns(request, headers[delimiter], path)
+    return partial(_csv_pieces, place, path, request, delimiter, headers[delimiter])
 
 
-def _read_header(stream: io.TextIOWrapper, delimiter: str, path: str) -> tuple[str, list[str]]:
-    """The delimiter of a first line ``sep=;`` as Excel writes it, and the names of the columns."""
-    announced = ""
-    try:
-        for fields in csv.reader(stream, delimiter=delimiter, strict=True):
-            line = delimiter.join(fields)
-            if not announced and re.fullmatch(r"sep=.", line):
-                announced = line[-1]
-            elif line:
-                return announced, [name.strip() for name in fields]
-    except csv.Error as error:
-        if "unexpected end" in str(error):
-            raise ReadError(
-                f"{path}: a quote that is opened in the header is never closed."
-            ) from None
-        raise ReadError(f"{path}: the header cannot be read ({error}).") from None
-    raise ReadError(f"{path} is empty: it contains only blank lines.")
+def _decoded_head(place: str, path: str, request: Request) -> str:
+    """The beginning of a text file, with ``\\n`` as the only line end."""
+    head = files.read_head(place)
+    files.check_text(head, path, request.encoding)
+    decoder = codecs.getincrementaldecoder(request.encoding)("surrogateescape")
+    text = decoder.decode(head).removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _header(reader: Iterable[list[str]], delimiter: str) -> list[str]:
+    """The first row that is neither blank nor ``sep=;``."""
+    for fields in reader:
+        line = delimiter.join(fields)
+        if line and not re.fullmatch(r"sep=[,;|\t]", line):
+            return [name.strip() for name in fields]
+    return []
 
 
 class _MarkedRows:
@@ -159,16 +223,16 @@ class _MarkedRows:
         return [v.replace(self._end, "\n") if _MARK in v else v for v in values]
 
 
-def _read_csv(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
-    """Pieces of a delimited file, parsed by pandas."""
-    n = len(source.columns)
-    places = {name: source.columns.index(name) for name in request.names}
-    with files.open_text(source.place, request.encoding) as stream:
-        _read_header(stream, source.delimiter, source.path)
-        marked = _MarkedRows(stream, source.delimiter)
+def _csv_pieces(
+    place: str, path: str, request: Request, delimiter: str, header: list[str], bad: BadRows
+) -> Iterator[Piece]:
+    n, names = len(header), request.names
+    with files.open_text(place, request.encoding) as stream:
+        _header(csv.reader(iter(stream.readline, ""), delimiter=delimiter), delimiter)
+        marked = _MarkedRows(stream, delimiter)
         reader = pd.read_csv(
             marked,
-            sep=source.delimiter,
+            sep=delimiter,
             header=None,
             names=range(n + 1),
             index_col=False,
@@ -178,30 +242,27 @@ def _read_csv(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
             encoding_errors="surrogateescape",
             iterator=True,
         )
-        size, first, long = min(_FIRST_ROWS, request.block_rows), 1, list[int]()
-        while (frame := _next_frame(reader, size, source, bad, long)) is not None:
-            numbers = np.arange(first, first + len(frame) + len(long), dtype=np.int64)
-            numbers = numbers[~np.isin(numbers, long)][: len(frame)]
-            first = int(numbers[-1]) + 1 if len(numbers) else first
+        size, row, long = min(_FIRST_ROWS, request.block_rows), 1, list[int]()
+        while (frame := _next_frame(reader, size, path, n, bad, long)) is not None:
+            rows = np.arange(row, row + len(frame) + len(long))
+            rows = rows[~np.isin(rows, long)][: len(frame)]
+            row = int(rows[-1]) + 1 if len(rows) else row
             good = (frame[n] == _MARK).to_numpy()
             for i in np.flatnonzero(~good).tolist():
-                fields = (frame.iloc[i] == _MARK).to_numpy().argmax()
+                fields = int((frame.iloc[i] == _MARK).to_numpy().argmax())
                 if fields > 1 or frame.iat[i, 0]:  # not a blank line
-                    noun = "field" if fields == 1 else "fields"
-                    what = f"{fields} {noun} where the header has {n}. Correct it."
-                    bad.report(f"{source.path}, row {numbers[i]}: {what}")
+                    bad.report(f"{path}, row {rows[i]}: {_fields_message(fields, n)}")
             if n == 1:
-                good = good & (frame[0] != "").to_numpy()  # a blank line, or an empty text
-            frame = frame[good]
-            columns = {name: marked.unmark(frame[p].tolist()) for name, p in places.items()}
-            yield Rows(numbers[good], columns)
-            characters = max(1, sum(map(len, columns[request.text or ""])))
+                good &= (frame[0] != "").to_numpy()  # a blank line, or an empty text
+            columns = {k: marked.unmark(frame.loc[good, header.index(k)].tolist()) for k in names}
+            yield Piece(rows[good], columns)
+            characters = max(1, sum(map(len, columns[names[0]])))
             wanted = size * BLOCK_CHARACTERS // characters
             size = min(max(1, wanted), 20 * size, request.block_rows)
 
 
 def _next_frame(
-    reader: Any, size: int, source: Source, bad: BadRows, long: list[int]
+    reader: Any, size: int, path: str, n: int, bad: BadRows, long: list[int]
 ) -> pd.DataFrame | None:
     """The next rows; those with too many fields are reported, and their numbers added to `long`."""
     with warnings.catch_warnings(record=True) as noted:
@@ -211,119 +272,86 @@ def _next_frame(
         except StopIteration:
             frame = None
         except pd.errors.ParserError as error:
-            raise ReadError(f"{source.path}{_parser_message(str(error))}") from None
+            quote = re.search(r"EOF inside string starting at row (\d+)", str(error))
+            if quote:
+                at = f"{path}, row {int(quote[1]) + 1}"
+                raise ReadError(f"{at}: a quote is opened and never closed. Correct it.") from None
+            raise ReadError(f"{path} cannot be parsed: {' '.join(str(error).split())}.") from None
     for warning in noted:
         message = str(warning.message)
-        advice = f"Quote texts that contain a {_DELIMITERS.get(source.delimiter, 'delimiter')}."
         if message.startswith("Length of header"):
-            raise ReadError(
-                f"{source.path}, row 1: more than the {len(source.columns)} fields of the header. "
-                f"{advice}"
-            )
-        for line, found in _LONG_ROW.findall(message):
+            raise ReadError(f"{path}, row 1: {_fields_message(n + 1, n)}")
+        for line, found in re.findall(r"line (\d+): expected \d+ fields, saw (\d+)", message):
             long.append(int(line))
-            bad.report(
-                f"{source.path}, row {line}: {int(found) - 1} fields where the header has "
-                f"{len(source.columns)}. {advice}"
-            )
+            bad.report(f"{path}, row {line}: {_fields_message(int(found) - 1, n)}")
     return frame
 
 
-def _parser_message(error: str) -> str:
-    """The rest of a message about a file that pandas cannot parse."""
-    open_quote = re.search(r"EOF inside string starting at row (\d+)", error)
-    if open_quote:
-        row = int(open_quote[1]) + 1
-        return f", row {row}: a quote is opened and never closed. Correct it."
-    return f" cannot be parsed: {' '.join(error.split())}."
+def _fields_message(found: int, n: int) -> str:
+    advice = "Quote texts that contain the delimiter." if found > n else "Correct it."
+    return f"{found} {'field' if found == 1 else 'fields'} where the header has {n}. {advice}"
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
 
 
-def check_json_head(head: bytes, path: str, request: Request) -> None:
+def open_json(place: str, path: str, request: Request) -> Reader:
     """Check the columns against the first objects of JSON lines, as far as they are known.
 
     Objects may lack optional keys: a column that is not in the head of a longer file is looked for
     while reading.
     """
-    text = head.decode(request.encoding, "replace").removeprefix("\ufeff").lstrip()
-    keys = [] if text.startswith("[") else _keys(text.splitlines())
-    if keys and (request.text is None or len(head) < files.HEAD_BYTES):
-        check_columns(request, keys, path)
-
-
-def _keys(lines: list[str]) -> list[str]:
-    """The keys of all objects among lines of JSON."""
+    text = _decoded_head(place, path, request)
     keys: dict[str, None] = {}
-    for line in lines:
+    for line in [] if text.lstrip().startswith("[") else text.split("\n"):
         try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
+            keys.update(dict.fromkeys(json.loads(line)))
+        except (ValueError, TypeError, RecursionError):
             continue
-        if isinstance(found, dict):
-            keys.update(dict.fromkeys(found))
-    return list(keys)
+    if keys and (request.text is None or len(text) < files.HEAD_BYTES // 4):
+        check_columns(request, list(map(str, keys)), path)
+    return partial(
+        _pieces, partial(_json_rows, place, path, request, text.lstrip().startswith("[")), request
+    )
 
 
-def _read_json(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
-    """Pieces of JSON lines, or of a JSON array, which is parsed as a whole.
-
-    The standard library parses it: ``pandas.read_json`` turns 5 into 5.0 beside a missing value,
-    and its errors have no row.
-    """
-    with files.open_text(source.place, request.encoding) as stream:
-        objects = _json_objects(stream, source.path, bad)
-        rows: list[int] = []
-        columns: dict[str, list[Any]] = {name: [] for name in request.names}
-        known: dict[str, None] = {}
-        size = 0
-        for row, found in objects:
-            if not isinstance(found, dict):
+def _json_rows(place: str, path: str, request: Request, is_array: bool, bad: BadRows) -> Rows:
+    known: dict[str, None] = {}
+    with files.open_text(place, request.encoding) as stream:
+        for row, found in _json_objects(stream, is_array, path, bad):
+            if isinstance(found, dict):
+                known.update(dict.fromkeys(found))
+                yield row, *map(found.get, request.names)
+            else:
                 kind = type(found).__name__
-                bad.report(f"{source.path}, row {row}: a JSON {kind}, not an object. Correct it.")
-                continue
-            rows.append(row)
-            known.update(dict.fromkeys(found))
-            for name, values in columns.items():
-                values.append(found.get(name))
-            text = found.get(request.text or "")
-            size += len(text) if isinstance(text, (str, list)) else 0
-            if len(rows) >= request.block_rows or size >= BLOCK_CHARACTERS:
-                yield Rows(np.array(rows, np.int64), columns)
-                rows, columns, size = [], {name: [] for name in request.names}, 0
-        if known:
-            check_columns(request, list(known), source.path)
-        yield Rows(np.array(rows, np.int64), columns)
+                bad.report(f"{path}, row {row}: a JSON {kind}, not an object. Correct it.")
+    if known:
+        check_columns(request, list(known), path)
 
 
-def _json_objects(stream: io.TextIOWrapper, path: str, bad: BadRows) -> Iterator[tuple[int, Any]]:
-    """Row numbers and values of JSON lines or of an array."""
-    start = stream.readline()
-    row = 1
-    while start and not start.strip():
-        start, row = stream.readline(), row + 1
-    if start.lstrip()[:1] == "[":
+def _json_objects(
+    stream: io.TextIOWrapper, is_array: bool, path: str, bad: BadRows
+) -> Iterator[tuple[int, Any]]:
+    """Row numbers and values of JSON lines, or of an array, which is parsed as a whole."""
+    if is_array:
         try:
-            values = json.loads(start + stream.read())
+            yield from enumerate(json.loads(stream.read()), start=1)
         except (ValueError, RecursionError) as error:
-            raise ReadError(f"{path}: {_json_message(error, array=True)}") from None
-        yield from enumerate(values, start=1)
+            line = f"line {error.lineno}, " if isinstance(error, json.JSONDecodeError) else ""
+            raise ReadError(f"{path}: {_json_message(error, line)}") from None
         return
-    for line in chain([start], stream):
+    for row, line in enumerate(stream, start=1):
         if line.strip():
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as error:
                 bad.report(f"{path}, row {row}: {_json_message(error)}")
-            else:
-                yield row, value
-        row += 1
+                continue
+            yield row, value
 
 
-def _json_message(error: Exception, array: bool = False) -> str:
+def _json_message(error: Exception, line: str = "") -> str:
     if isinstance(error, json.JSONDecodeError):
-        line = f"line {error.lineno}, " if array else ""
         return f"not JSON: {error.msg} at {line}column {error.colno}. Correct it."
     if isinstance(error, RecursionError):
         return "JSON nested too deeply. Correct it."
@@ -333,18 +361,20 @@ def _json_message(error: Exception, array: bool = False) -> str:
 # ---- Excel ---------------------------------------------------------------------------------------
 
 
-def excel_header(path: str, request: Request) -> list[str]:
-    """The names in the first row of the sheet that is not blank."""
-    frame = _excel_frame(path, request, 100)
-    filled = (frame != "").to_numpy()
-    if not filled.any():
+def open_excel(place: str, path: str, request: Request) -> Reader:
+    """Read a sheet; the names of the columns are in its first row that is not blank."""
+    rows = _excel_sheet(path, request)
+    first = next((i for i, row in enumerate(rows) if any(v != "" for v in row)), None)
+    if first is None:
         raise ReadError(f"{path} is empty: its sheet has no cells.")
-    row = int(np.argmax(filled.any(axis=1)))
-    last = int(np.flatnonzero(filled[row])[-1])
-    return [as_label(name).strip() for name in frame.iloc[row, : last + 1]]
+    header = [str(name).strip() for name in rows[first]]
+    while header[-1] == "":
+        header.pop()
+    check_columns(request, header, path)
+    return partial(_pieces, partial(_excel_rows, path, request, header, rows[first + 1 :]), request)
 
 
-def _excel_frame(path: str, request: Request, n_rows: int | None = None) -> pd.DataFrame:
+def _excel_sheet(path: str, request: Request) -> list[list[Any]]:
     """The cells of a sheet; empty ones are empty strings."""
     try:
         import openpyxl  # noqa: F401 - an extra
@@ -355,154 +385,105 @@ def _excel_frame(path: str, request: Request, n_rows: int | None = None) -> pd.D
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles
-            with pd.ExcelFile(path, engine="openpyxl") as book:
-                sheet = _excel_sheet(path, [str(name) for name in book.sheet_names], request.sheet)
-                return book.parse(sheet, header=None, dtype=object, na_filter=False, nrows=n_rows)
-    except ReadError:
-        raise
+            sheets = pd.read_excel(
+                path, sheet_name=None, header=None, dtype=object, na_filter=False, engine="openpyxl"
+            )
     except Exception as error:  # a damaged file can raise any exception in openpyxl
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ReadError(f"{path} is not a complete Excel file: {reason}.") from None
+    wanted = next(iter(sheets)) if len(sheets) == 1 and request.sheet is None else request.sheet
+    if wanted not in sheets:
+        problem = f" has no sheet {wanted!r}" if wanted else ": say which sheet, sheet= (--sheet)"
+        raise ReadError(f"{path}{problem}. Sheets: {', '.join(map(str, list(sheets)[:20]))}.")
+    return sheets[wanted].to_numpy().tolist()
 
 
-def _excel_sheet(path: str, names: list[str], wanted: str | None) -> str:
-    listed = ", ".join(names[:20])
-    if wanted is None and len(names) == 1:
-        return names[0]
-    if wanted is None:
-        raise ReadError(f"{path}: say which sheet, sheet= (--sheet). Sheets: {listed}.")
-    if wanted not in names:
-        raise ReadError(f"{path} has no sheet {wanted!r}. Sheets: {listed}.")
-    return wanted
+def _excel_rows(
+    path: str, request: Request, header: list[str], rows: list[list[Any]], bad: BadRows
+) -> Rows:
+    places = [header.index(name) for name in request.names]
+    for row, cells in enumerate(rows, start=1):
+        if any(cell != "" for cell in cells[len(header) :]):
+            bad.report(f"{path}, row {row}: more cells than the first row has. Correct it.")
+        elif any(cell != "" for cell in cells):
+            # A number in the column of texts is a text.
+            yield row, *(as_label(cells[i]) for i in places)
 
 
-def _read_excel(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
-    """A sheet in one piece."""
-    frame = _excel_frame(source.place, request)
-    filled = (frame != "").to_numpy()
-    header, n = int(np.argmax(filled.any(axis=1))), len(source.columns)
-    good = filled.any(axis=1)
-    good[: header + 1] = False
-    for i in np.flatnonzero(good & filled[:, n:].any(axis=1)):
-        bad.report(
-            f"{source.path}, row {i - header}: more cells than the first row has. Correct it."
-        )
-        good[i] = False
-    columns = {
-        name: [as_label(value) for value in frame.loc[good, source.columns.index(name)]]
-        for name in request.names
-    }
-    yield Rows(np.flatnonzero(good) - header, columns)
+def as_label(value: Any) -> str:
+    """A value as a CSV file would have it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
 
 
 # ---- Parquet -------------------------------------------------------------------------------------
 
 
-def _open_parquet(path: str) -> Any:
-    with open(path, "rb") as stream:
-        head = stream.read(64)
-    if not head:
-        raise ReadError(f"{path} is empty. Check how it was written.")
-    if not head.startswith(b"PAR1"):
-        found = files.identify(head) or "perhaps text"
-        raise ReadError(
-            f"{path} is not what its name says: it is not Parquet but {found}. Rename it, or "
-            "specify its format."
-        )
+def open_parquet(place: str, path: str, request: Request) -> Reader:
+    with _parquet_errors(path), _parquet_file(path) as file:
+        check_columns(request, file.schema_arrow.names, path)
+    return partial(_pieces, partial(_parquet_rows, path, request), request)
+
+
+def _parquet_rows(path: str, request: Request, bad: BadRows) -> Rows:
+    row = 1
+    with _parquet_errors(path), _parquet_file(path) as file:
+        for batch in file.iter_batches(_BATCH_ROWS, columns=request.names):
+            columns = [batch[name].to_pylist() for name in request.names]
+            yield from zip(range(row, row + len(batch)), *columns, strict=True)
+            row += len(batch)
+
+
+def _parquet_file(path: str) -> Any:
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+
+
+@contextmanager
+def _parquet_errors(path: str) -> Iterator[None]:
     try:
         import pyarrow as pa
-        from pyarrow import parquet
     except ImportError:
         raise ReadError(
             f"{path}: reading Parquet needs pyarrow. Install it: pip install 'topicfocus[tables]'."
         ) from None
     try:
-        return parquet.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
-    except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise ReadError(f"{path} is not a complete Parquet file: {reason}") from None
-
-
-def parquet_columns(path: str, request: Request) -> list[str]:
-    """The names of the columns, after a check that the text column contains text."""
-    with _open_parquet(path) as file:
-        schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    import pyarrow as pa
-
-    if n_rows == 0:
-        raise ReadError(f"{path} has columns but no rows.")
-    if schema.names.count(request.text) == 1:
-        kind = schema.field(request.text).type
-        if _is_list(kind) and request.separator is None:
-            raise ReadError(f"{path}: {list_message(request)}")
-        inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not (_is_list(kind) or str(inner) in ("string", "large_string", "string_view")):
-            raise ReadError(
-                f"{path}: column {request.text!r} contains {kind}, not text. Name the column that "
-                "contains text."
-            )
-    return schema.names
-
-
-def _read_parquet(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
-    """Record batches; texts stay in Arrow's memory."""
-    import pyarrow as pa
-
-    row = 1
-    try:
-        with _open_parquet(source.place) as file:
-            sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
-            rows = BLOCK_CHARACTERS * file.metadata.num_rows // max(1, sum(sizes))
-            size = min(max(1, rows), request.block_rows)
-            for batch in file.iter_batches(size, columns=request.names):
-                columns = {name: batch[name].to_pylist() for name in request.names[1:]}
-                texts = batch[request.text]
-                if _is_list(texts.type):
-                    texts = texts.to_pylist()
-                else:
-                    texts = texts.cast(pa.large_string())
-                    texts.validate(full=True)
-                columns[request.text or ""] = texts
-                yield Rows(np.arange(row, row + len(batch), dtype=np.int64), columns)
-                row += len(batch)
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+        yield
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise ReadError(f"{source.path}, row {row} or later: {reason}.") from None
-
-
-def _is_list(kind: Any) -> bool:
-    import pyarrow as pa
-
-    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(is_list(kind) for is_list in lists)
+        raise ReadError(f"{path} is not a complete Parquet file: {reason}.") from None
 
 
 # ---- folders of text files -----------------------------------------------------------------------
 
 
-def documents_of(path: str) -> tuple[tuple[str, str | None], ...]:
+def documents_of(path: str) -> list[tuple[str, str | None]]:
     """The text files of a folder, or of its subfolders, whose names are the classes."""
     endings = tuple(a + b for a in _TEXT_FILES for b in ("", *files.COMPRESSED))
 
-    def texts(folder: Path) -> list[Path]:
+    def texts(folder: Path) -> list[str]:
         found = (p for p in sorted(folder.iterdir()) if p.name.lower().endswith(endings))
-        return [p for p in found if p.is_file() and not p.name.startswith(".")]
+        return [str(p) for p in found if p.is_file() and not p.name.startswith(".")]
 
     top = texts(Path(path))
     folders = [p for p in sorted(Path(path).iterdir()) if p.is_dir() and p.name[0] != "."]
-    below = {folder.name: texts(folder) for folder in folders}
-    below = {name: found for name, found in below.items() if found}
+    below = [(file, folder.name) for folder in folders for file in texts(folder)]
     if top and below:
         raise ReadError(
-            f"{path} contains both text files and folders of them. Name one of the folders "
-            f"({', '.join(list(below)[:5])}), or move the files at the top into one."
+            f"{path} contains both text files and folders of them. Name one of the folders, such "
+            f"as {below[0][1]}, or move the files at the top into one."
         )
-    classes = [(str(file), name) for name, found in below.items() for file in found]
-    return (*((str(file), None) for file in top), *classes)
+    return [*((file, None) for file in top), *below]
 
 
-def open_folder(path: str, request: Request) -> Source:
-    documents = documents_of(path)
+def open_folder(
+    path: str, request: Request, documents: list[tuple[str, str | None]]
+) -> tuple[Reader, Request]:
+    """The reader of a folder, and the names of what it reads: texts, and classes if there are."""
     if not documents:
         raise ReadError(
             f"{path} contains no text files ({', '.join(_TEXT_FILES)}), nor does a folder in it. "
@@ -514,52 +495,19 @@ def open_folder(path: str, request: Request) -> Source:
             "a folder of its name, or use a table."
         )
     for name in (*request.numbers, *filter(None, [request.group])):
-        raise ReadError(
-            f"{path} is a folder, which has no column {name!r}. Use a table: CSV, TSV, JSON lines "
-            "or Parquet."
-        )
-    return Source(path, path, "folder", documents=documents)
+        raise ReadError(f"{path} is a folder, which has no column {name!r}. Use a table.")
+    classes = None if documents[0][1] is None else "folder"
+    request = replace(request, text="text", target=classes)
+    return partial(_pieces, partial(_folder_rows, request, documents), request), request
 
 
-def _read_folder(source: Source, request: Request, bad: BadRows) -> Iterator[Rows]:
-    """Pieces of a folder; row numbers are those of the files in alphabetical order."""
-    files.extends_ascii(request.encoding)
-    rows: list[int] = []
-    texts: list[str] = []
-    size = 0
-    for row, (path, _) in enumerate(source.documents, start=1):
-        with files.reading(path), files.open_bytes(path) as stream:
-            raw = stream.read()
-        found = files.identify(raw[:64])
-        if found:
-            bad.report(f"{path}: not text but {found}. Remove it.")
-            continue
-        try:
-            texts.append(raw.removeprefix(b"\xef\xbb\xbf").decode(request.encoding))
-        except UnicodeError as error:
-            byte = getattr(error, "start", 0)
-            bad.report(
-                f"{path}: not {request.encoding}: byte 0x{raw[byte]:02x} at position {byte}. "
-                f"{files.encoding_advice(request.encoding)}"
-            )
-            continue
-        rows.append(row)
-        size += len(texts[-1])
-        if len(rows) >= request.block_rows or size >= BLOCK_CHARACTERS:
-            yield _folder_rows(source, rows, texts)
-            rows, texts, size = [], [], 0
-    yield _folder_rows(source, rows, texts)
-
-
-def _folder_rows(source: Source, rows: list[int], texts: list[str]) -> Rows:
-    classes = [source.documents[row - 1][1] for row in rows]
-    return Rows(np.array(rows, np.int64), {"text": texts, "folder": classes})
-
-
-READERS: dict[str, Callable[[Source, Request, BadRows], Iterator[Rows]]] = {
-    "csv": _read_csv,
-    "jsonl": _read_json,
-    "xlsx": _read_excel,
-    "parquet": _read_parquet,
-    "folder": _read_folder,
-}
+def _folder_rows(request: Request, documents: list[tuple[str, str | None]], bad: BadRows) -> Rows:
+    """Texts and classes; row numbers are those of the files in alphabetical order."""
+    for row, (path, label) in enumerate(documents, start=1):
+        with files.reading(path), files.open_text(path, request.encoding) as stream:
+            text = stream.read()
+        message = undecoded(text, request.encoding)
+        if message is not None:
+            bad.report(f"{path}: {message}")
+        else:
+            yield (row, text) if label is None else (row, text, label)

@@ -9,7 +9,6 @@ import re
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", ".", "<na>", "#n/a"))
 #: Sums of squares of larger numbers overflow.
 LARGEST = 1e100
-_SHOWN = 40
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+\Z")
 #: One comma with three digits after it: a decimal comma, or thousands.
@@ -55,12 +54,6 @@ def decimal_commas(texts: list[str]) -> dict[str, float]:
         return {}
     found = {text: parse_number(text.replace(",", ".")) for text in commas}
     return {text: number for text, number in found.items() if number is not None}
-
-
-def shown(value: object) -> str:
-    """A value in a message, shortened if it is long."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 4]}...{text[-1]}"
 
 
 def why_no_number(text: str) -> str:

@@ -9,17 +9,19 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from topicfocus.text import files, formats
-from topicfocus.text.blocks import BadRows, Block, Request, make_block
-from topicfocus.text.errors import ReadError
-from topicfocus.text.formats import Source
+from topicfocus.text.errors import ReadError, shown
+from topicfocus.text.formats import BadRows, Piece, Reader, Request, as_label
+from topicfocus.text.numbers import LARGEST, advice, is_missing, why_no_number
 
 if TYPE_CHECKING:
     from topicfocus.text.matrices import CountTable
@@ -41,6 +43,37 @@ _FORMATS = {
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 
 
+@dataclass(frozen=True)
+class Block:
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    texts : list of str
+        The documents.
+    target : list of str or None, or None
+        Values as in the file, None where missing; None if no target was requested.
+    rows : array of int
+        Row numbers in the file, from 1.
+    numbers : array (rows, columns)
+        Numeric columns; NaN only in those that may have missing values.
+    group : list of str or None, or None
+        Values of the group column, None where missing.
+    path : str
+        The file.
+    """
+
+    texts: list[str]
+    target: list[str | None] | None
+    rows: NDArray[np.int64]
+    numbers: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    group: list[str | None] | None = None
+    path: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
 class Table:
     """Documents of one or more files, read in blocks.
 
@@ -49,7 +82,7 @@ class Table:
 
     Attributes
     ----------
-    path, format : str
+    path : str
     files : list of str
         The files. Rows are numbered in each of them.
     target : list of str or None, or None
@@ -83,49 +116,47 @@ class Table:
     ([2], ['5', '1'])
     """
 
-    def __init__(self, path: str, sources: Sequence[Source], request: Request) -> None:
-        self.path, self.sources, self.request = path, tuple(sources), request
-        self.format = sources[0].format
-        self.files = [source.path for source in sources]
-        documents, folder = sources[0].documents, sources[0].place
-        self.names = [os.path.relpath(name, folder) for name, _ in documents] or None
-        self.forget()
+    def __init__(
+        self,
+        path: str,
+        sources: dict[str, Reader],
+        request: Request,
+        names: list[str] | None = None,
+    ) -> None:
+        self.path, self.request, self.names = path, request, names
+        self._sources = sources
+        self._read: list[Block] = []
+        self._bad = BadRows(request.skip_bad)
 
-    def forget(self) -> None:
-        """Drop the targets, groups, numbers and row numbers read so far.
+    @property
+    def files(self) -> list[str]:
+        return list(self._sources)
 
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from topicfocus.text import read_table
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder, "reviews.csv")
-        ...     _ = path.write_text("text,stars\\ngood film,5\\n")
-        ...     table = read_table(path, text="text", target="stars")
-        ...     _ = table.read()
-        >>> table.forget()
-        >>> table.target
-        []
-        """
-        self.target: list[str | None] | None = None if self.request.target is None else []
-        self.group: list[str | None] | None = None if self.request.group is None else []
-        self._read: list[tuple[str, NDArray[np.int64], NDArray[np.float64]]] = []
-        self._bad = BadRows(self.request.skip_bad)
+    @property
+    def target(self) -> list[str | None] | None:
+        if self.request.target is None:
+            return None
+        return [value for block in self._read for value in block.target or ()]
+
+    @property
+    def group(self) -> list[str | None] | None:
+        if self.request.group is None:
+            return None
+        return [value for block in self._read for value in block.group or ()]
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        return np.concatenate([np.empty(0, np.int64), *(rows for _, rows, _ in self._read)])
+        return np.concatenate([np.empty(0, np.int64), *(block.rows for block in self._read)])
 
     @property
     def numbers(self) -> NDArray[np.float64]:
         none = np.empty((0, len(self.request.numbers)))
-        return np.concatenate([none, *(numbers for *_, numbers in self._read)])
+        return np.concatenate([none, *(block.numbers for block in self._read)])
 
     @property
     def file_of_rows(self) -> NDArray[np.object_]:
-        names = np.array([path for path, *_ in self._read], dtype=object)
-        return np.repeat(names, [len(rows) for _, rows, _ in self._read])
+        names = np.array([block.path for block in self._read], dtype=object)
+        return np.repeat(names, [len(block) for block in self._read])
 
     @property
     def n_skipped(self) -> int:
@@ -161,27 +192,17 @@ class Table:
         'row 2'
         """
         row = f"row {self.rows[i]}"
-        return f"{self.file_of_rows[i]}, {row}" if len(self.files) > 1 else row
+        return f"{self.file_of_rows[i]}, {row}" if len(self._sources) > 1 else row
 
     def __iter__(self) -> Iterator[Block]:
-        self.forget()
-        for source in self.sources:
-            with files.reading(source.path):
-                for found in formats.READERS[source.format](source, self.request, self._bad):
-                    block = make_block(found, source.path, self.request, self._bad)
+        self._read, self._bad = [], BadRows(self.request.skip_bad)
+        for path, rows in self._sources.items():
+            with files.reading(path):
+                for piece in rows(self._bad):
+                    block = _make_block(piece, path, self.request, self._bad)
                     if len(block):
-                        self._keep(block)
+                        self._read.append(replace(block, texts=[]))
                         yield block
-        self._check_any()
-
-    def _keep(self, block: Block) -> None:
-        self._read.append((block.path, block.rows, block.numbers))
-        if self.target is not None:
-            self.target += block.target or []
-        if self.group is not None:
-            self.group += block.group or []
-
-    def _check_any(self) -> None:
         if self._bad.n and not self._read:
             raise ReadError(f"none of the {self._bad.n} rows is readable. {self.skipped[0]}")
         if not self._read:
@@ -207,8 +228,99 @@ class Table:
         >>> block.texts
         ['good film', 'bad film']
         """
-        texts = [text for block in self for text in block.strings]
+        texts = [text for block in self for text in block.texts]
         return Block(texts, self.target, self.rows, self.numbers, self.group, self.path)
+
+
+def _make_block(piece: Piece, path: str, request: Request, bad: BadRows) -> Block:
+    """Check and convert the values of some rows; rows with an unusable value are reported."""
+    rows, columns = piece
+    wrong: dict[int, str] = {}
+    texts = list(columns[request.text or ""])
+    for i, text in enumerate(texts):
+        if type(text) is not str:
+            try:
+                texts[i] = _as_text(text, request)
+            except ValueError as error:
+                texts[i], wrong[i] = "", str(error)
+    target, group = (
+        None if name is None else _labels(columns[name], name, wrong)
+        for name in (request.target, request.group)
+    )
+    for labels in filter(None, (texts, target, group)):
+        _find_undecoded(labels, request.encoding, wrong)
+    if group is not None:
+        group = [None if v is None or is_missing(v) else v.strip() for v in group]
+    found = [_numbers(columns[name], name, request, wrong) for name in request.numbers]
+    matrix = np.array(found).T.reshape(len(rows), len(found))
+    if not wrong:
+        return Block(texts, target, rows, matrix, group, path)
+    for i in sorted(wrong):
+        bad.report(f"{path}, row {rows[i]}: {wrong[i]}")
+    good = np.ones(len(rows), dtype=bool)
+    good[list(wrong)] = False
+    target, group = (
+        None if labels is None else list(compress(labels, good)) for labels in (target, group)
+    )
+    return Block(list(compress(texts, good)), target, rows[good], matrix[good], group, path)
+
+
+def _as_text(value: Any, request: Request) -> str:
+    """A list of codes as one text with the separator between them; ValueError for other values."""
+    name, separator = request.text, request.separator
+    if value is None:
+        raise ValueError(f"no {name!r}. Give it a text, or an empty one.")
+    if not isinstance(value, list):
+        raise ValueError(
+            f"{name!r} is {shown(value)}, not a text. Name the column that contains text."
+        )
+    if separator is None:
+        raise ValueError(
+            f"{name!r} is a list, not a text. To count its items as codes, pass a separator that "
+            "occurs in none of them: separator=';' (--separator ';')."
+        )
+    for item in value:
+        if isinstance(item, bool) or not isinstance(item, (str, int, float)):
+            raise ValueError(f"{name!r} has the item {shown(item)}, not a text. Correct it.")
+        if separator in str(item):
+            raise ValueError(
+                f"{name!r} has the item {shown(item)}, which contains the separator "
+                f"{separator!r}. Use another: separator= (--separator)."
+            )
+    return separator.join(map(str, value))
+
+
+def _labels(values: list[Any], name: str, wrong: dict[int, str]) -> list[str | None]:
+    """Values of a target or a group as texts, None where missing."""
+    for i, value in enumerate(values):
+        if isinstance(value, (dict, list)):
+            wrong.setdefault(i, f"{name!r} is {shown(value)}, not one value. Name another column.")
+    return [v if type(v) is str else None if v is None or v != v else as_label(v) for v in values]
+
+
+def _find_undecoded(values: list[Any], encoding: str, wrong: dict[int, str]) -> None:
+    """Report texts with bytes that are not in the encoding of the file."""
+    for i, value in enumerate(values):
+        if value is not None and not value.isascii():
+            message = formats.undecoded(value, encoding)
+            if message is not None:
+                wrong.setdefault(i, message)
+
+
+def _numbers(
+    values: list[Any], name: str, request: Request, wrong: dict[int, str]
+) -> NDArray[np.float64]:
+    """A numeric column; NaN where it may be missing and is."""
+    plain = [v if isinstance(v, (str, float)) or v is None else str(v) for v in values]
+    numbers = pd.to_numeric(pd.Series(plain, dtype=object), errors="coerce").to_numpy(np.float64)
+    for i in np.flatnonzero(~(np.abs(numbers) <= LARGEST)).tolist():
+        text = "" if plain[i] is None else str(plain[i]).strip()
+        if not is_missing(text):
+            reason = why_no_number(text)
+            wrong.setdefault(i, f"{name!r} is {shown(values[i])}, {reason}. {advice(reason)}.")
+        elif name not in request.allow_missing:
+            wrong.setdefault(i, f"{name!r} is missing. Fill it in.")
+    return numbers
 
 
 def read_table(
@@ -293,6 +405,7 @@ def read_table(
     """
     given = [os.fspath(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
     _check_settings(given, format, delimiter, separator)
+    files.extends_ascii(encoding)  # raises if it is unknown
     request = Request(
         text=text,
         target=target,
@@ -307,18 +420,25 @@ def read_table(
         skip_bad=skip_bad,
     )
     names = _expand(given, format)
-    if len(names) == 1 and names[0] != "-" and (format or _format_of(names[0])) == "counts":
-        return _count_table(names[0], request, vocabulary)
-    folder = _store_standard_input() if names == ["-"] else None
-    sources = [_open_source(name, format, request, folder) for name in names]
+    kinds = {name: _format_of(name, format) for name in names}
+    if "counts" in kinds.values():
+        return _count_table(names, request, vocabulary)
     called = given[0] if len(given) == 1 else f"{given[0]} and {len(names) - 1} more files"
-    if sources[0].documents:
-        has_classes = sources[0].documents[0][1] is not None
-        request = replace(request, text="text", target="folder" if has_classes else None)
-    table = Table(called, sources, request)
-    if folder is not None:
+    if kinds == {names[0]: "folder"}:
+        documents = formats.documents_of(names[0])
+        reader, request = formats.open_folder(names[0], request, documents)
+        inside = [os.path.relpath(file, names[0]) for file, _ in documents]
+        return Table(called, {names[0]: reader}, request, inside)
+    if names == ["-"]:
+        folder = tempfile.mkdtemp(prefix="topicfocus-")
+        place = os.path.join(folder, "stdin")
+        with open(place, "wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        table = Table("-", {"-": _open(place, "-", format, request)}, request)
         weakref.finalize(table, shutil.rmtree, folder, ignore_errors=True)
-    return table
+        return table
+    sources = {name: _open(name, name, kind, request) for name, kind in kinds.items()}
+    return Table(called, sources, request)
 
 
 def is_matrix(path: str | os.PathLike[str]) -> bool:
@@ -334,7 +454,7 @@ def _check_settings(
         raise ReadError("no file was named.")
     if format is not None and format not in FORMATS:
         raise ReadError(f"format must be one of {', '.join(FORMATS)}; got {format!r}.")
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\x1e'):
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ReadError(f"delimiter must be one character other than a quote, got {delimiter!r}.")
     if separator == "":
         raise ReadError("separator must be one character or more.")
@@ -370,62 +490,15 @@ def _expand(paths: list[str], format: str | None) -> list[str]:
 
 
 def _is_table(path: Path) -> bool:
-    inner = path.stem if files.compression(path.name) not in (None, ".zip") else path.name
-    ending = Path(inner).suffix.lower()
-    known = ending == ".zip" or _FORMATS.get(ending, "counts") != "counts"
-    return known and path.is_file() and not path.name.startswith(".")
+    inner = path.stem if path.suffix.lower() in files.COMPRESSED else path.name
+    known = path.suffix.lower() == ".zip" or _FORMATS.get(Path(inner).suffix.lower(), "counts")
+    return known != "counts" and path.is_file() and not path.name.startswith(".")
 
 
-def _count_table(path: str, request: Request, vocabulary: str | None) -> CountTable:
-    from topicfocus.text.matrices import read_counts
-
-    for column in (*request.numbers, *filter(None, [request.group])):
-        raise ReadError(
-            f"{path} is a count matrix, which has no column {column!r}. Use a table of texts, or "
-            "fit in Python."
-        )
-    return read_counts(path, vocabulary, request.target, request.encoding)
-
-
-def _store_standard_input() -> str:
-    """A temporary folder with the content of standard input, which can then be read as a file."""
-    folder = tempfile.mkdtemp(prefix="topicfocus-")
-    with open(os.path.join(folder, "stdin"), "wb") as stream:
-        shutil.copyfileobj(sys.stdin.buffer, stream)
-    return folder
-
-
-def _open_source(path: str, format: str | None, request: Request, stored: str | None) -> Source:
-    """A file with its format and columns determined, and the requested columns checked."""
-    place = path if stored is None else os.path.join(stored, "stdin")
-    with files.reading(path):
-        kind = format or (_format_of(path) if stored is None else _sniff_format(place))
-        if stored is not None and kind in ("parquet", "xlsx", "folder", "counts"):
-            raise ReadError(f"{kind} cannot be read from standard input. Name the file.")
-        if kind == "counts":
-            raise ReadError(f"{path} is a count matrix, which cannot be one of several files.")
-        if kind == "folder":
-            return formats.open_folder(path, request)
-        if kind in ("parquet", "xlsx"):
-            if files.compression(path):
-                raise ReadError(f"{path}: {kind} cannot be read compressed. Extract it first.")
-            columns = (formats.parquet_columns if kind == "parquet" else formats.excel_header)(
-                path, request
-            )
-            formats.check_columns(request, columns, path)
-            return Source(path, place, kind, tuple(columns))
-        head = files.read_head(place)
-        files.check_text(head, path, request.encoding)
-        if kind == "jsonl":
-            formats.check_json_head(head, path, request)
-            return Source(path, place, kind)
-        delimiter, header = formats.csv_header(place, path, "\t" if kind == "tsv" else ",", request)
-        formats.check_columns(request, header, path)
-        return Source(path, place, "csv", tuple(header), delimiter)
-
-
-def _format_of(path: str) -> str:
-    """The format that the name of a file stands for."""
+def _format_of(path: str, format: str | None) -> str | None:
+    """The format of a file by its name, unless it is given; None for standard input."""
+    if format is not None or path == "-":
+        return format
     if files.check_exists(path).is_dir():
         return "folder"
     with files.reading(path):
@@ -438,10 +511,32 @@ def _format_of(path: str) -> str:
     return _FORMATS[ending]
 
 
-def _sniff_format(place: str) -> str:
-    """The format of standard input, by its first line."""
-    head = files.read_head(place).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head[:1] in (b"{", b"["):
-        return "jsonl"
-    first = head.split(b"\n", 1)[0]
-    return "tsv" if first.count(b"\t") > first.count(b",") else "csv"
+def _count_table(names: list[str], request: Request, vocabulary: str | None) -> CountTable:
+    from topicfocus.text.matrices import read_counts
+
+    if len(names) > 1 or names == ["-"]:
+        raise ReadError("a count matrix cannot be one of several files or standard input.")
+    for column in (*request.numbers, *filter(None, [request.group])):
+        raise ReadError(
+            f"{names[0]} is a count matrix, which has no column {column!r}. Use a table of texts, "
+            "or fit in Python."
+        )
+    return read_counts(names[0], vocabulary, request.target, request.encoding)
+
+
+def _open(place: str, path: str, format: str | None, request: Request) -> Reader:
+    """Check the columns of a file; the result reads its rows. Messages name `path`."""
+    with files.reading(path):
+        if format in ("parquet", "xlsx"):
+            if path == "-" or Path(path).suffix.lower() in files.COMPRESSED:
+                raise ReadError(f"{path}: {format} is read from a file, not compressed or piped.")
+            open_it = formats.open_parquet if format == "parquet" else formats.open_excel
+            return open_it(place, path, request)
+        if format is None:  # standard input
+            head = files.read_head(place).removeprefix(b"\xef\xbb\xbf").lstrip()
+            format = "jsonl" if head[:1] in (b"{", b"[") else "csv"
+        if format == "jsonl":
+            return formats.open_json(place, path, request)
+        if format == "folder":
+            raise ReadError(f"{path} is not a folder of texts. Name the folder alone.")
+        return formats.open_csv(place, path, request, "\t" if format == "tsv" else ",")

@@ -11,14 +11,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from topicfocus.text.errors import ReadError, nearest
+from topicfocus.text.errors import ReadError, nearest, shown
 from topicfocus.text.numbers import (
     NO_NUMBER,
     advice,
     decimal_commas,
     is_missing,
     parse_number,
-    shown,
     why_no_number,
 )
 

@@ -142,7 +142,7 @@ def run_predict(config: PredictConfig) -> Iterator[Table]:
             rows = {"row": block.rows}
             if len(table.files) > 1:
                 rows = {"file": np.full(len(block), block.path, dtype=object), **rows}
-            found = _table(estimator, rows, counter.transform(block.strings), columns)
+            found = _table(estimator, rows, counter.transform(block.texts), columns)
             known.append(found["relevant_words"])
             yield found
         _say_few(estimator, known)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,9 +18,9 @@ import numpy as np
 
 from topicfocus.config import ColumnNames, CountOptions, FitConfig, ReadOptions, TuneConfig
 from topicfocus.text import ReadError, Target, detect_target, read_table
-from topicfocus.text.blocks import MOST_MESSAGES
 from topicfocus.text.errors import nearest
 from topicfocus.text.files import read_lines
+from topicfocus.text.formats import MOST_MESSAGES
 from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
 from topicfocus.workflow.errors import SettingError, setting
@@ -35,6 +36,8 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 KEPT_CHARACTERS = 1 << 26
 #: The same where memory is limited.
 FEWER_CHARACTERS = 1 << 22
+#: Seconds between lines about the documents read so far.
+LOG_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -68,20 +71,18 @@ class Source:
         return row if self.files is None else f"{self.files[i]}, {row}"
 
 
-class Keeping:
-    """Blocks on their way to the counter, with the first texts kept, up to `room` characters."""
-
-    def __init__(self, blocks: Any, room: int) -> None:
-        self._blocks, self._room = blocks, room
-        self.texts: list[str] = []
-
-    def __iter__(self) -> Iterator[Any]:
-        for block in self._blocks:
-            if self._room > 0:
-                strings = block.strings
-                self.texts += strings
-                self._room -= sum(map(len, strings))
-            yield block
+def _documents(table: Any, texts: list[str], room: int) -> Iterator[Any]:
+    """Blocks on their way to the counter; the first texts, up to `room` characters, are kept."""
+    n, logged = 0, time.monotonic()
+    for block in table:
+        if room > 0:
+            texts += block.texts
+            room -= sum(map(len, block.texts))
+        n += len(block)
+        if time.monotonic() - logged > LOG_SECONDS:
+            log.info(f"Read {n:,} documents ...")
+            logged = time.monotonic()
+        yield block
 
 
 def open_file(
@@ -165,8 +166,6 @@ def read_source(
         source = read_on_cluster(client, table, roles, reading, counting)
     else:
         source = _all_rows(table, roles, counting, jobs, reading.skip_bad, folder)
-    if hasattr(table, "forget"):
-        table.forget()
     _say_groups(source)
     return _without_bad(source)
 
@@ -225,9 +224,10 @@ def _all_rows(
         min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
         n_jobs=jobs,
     )
-    keeping = Keeping(table, KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS)
+    texts: list[str] = []
+    blocks = _documents(table, texts, KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS)
     try:
-        counts = counter.fit_transform(iter(keeping), folder=folder)
+        counts = counter.fit_transform(blocks, folder=folder)
     except ReadError:
         raise
     except ValueError as error:
@@ -246,7 +246,7 @@ def _all_rows(
             values, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
         ),
         table.rows,
-        keeping.texts,
+        texts,
         True,
         table.n_skipped,
         columns,

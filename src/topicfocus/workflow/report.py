@@ -181,8 +181,8 @@ def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any]
     n = 0
     for block in table:
         # The documents with the smallest random numbers, whatever the size of the blocks.
-        numbers = rng.random(len(block.strings)).tolist()
-        kept += zip(numbers, range(n, n + len(numbers)), block.strings, strict=True)
+        numbers = rng.random(len(block.texts)).tolist()
+        kept += zip(numbers, range(n, n + len(numbers)), block.texts, strict=True)
         n += len(numbers)
         if len(kept) > most:
             kept = heapq.nsmallest(most, kept)
