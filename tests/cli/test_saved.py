@@ -167,16 +167,6 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
     assert "<title>What people write of films" in page
 
 
-def test_predict_a_pipe(fitted):
-    _, folder = fitted
-    done = topicfocus(
-        *("predict", folder, "-", "--text", "t"), input="t\na masterpiece superb\nawful dreadful\n"
-    )
-    assert done.returncode == 0, done.stderr
-    high, low = (float(row["prediction"]) for row in rows_of(done.stdout))
-    assert high > low + 2
-
-
 def test_few_known_words_are_told(fitted):
     _, folder = fitted
     few = topicfocus("explain", folder, "--text", "a superb film about nothing known")

@@ -253,7 +253,7 @@ def _csv_pieces(
                 if fields > 1 or frame.iat[i, 0]:  # not a blank line
                     bad.report(f"{path}, row {rows[i]}: {_fields_message(fields, n)}")
             if n == 1:
-                good &= (frame[0] != "").to_numpy()  # a blank line, or an empty text
+                good = good & (frame[0] != "").to_numpy()  # a blank line, or an empty text
             columns = {k: marked.unmark(frame.loc[good, header.index(k)].tolist()) for k in names}
             yield Piece(rows[good], columns)
             characters = max(1, sum(map(len, columns[names[0]])))
