@@ -1,6 +1,7 @@
 """What every family must fulfil: those of the package, and one that the package does not know."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ from topicfocus.families import (
     level_probabilities,
     log_likelihood,
     mean_response,
+    n_predictors,
+    split,
     update_dispersion,
     with_free_parameters,
 )
@@ -45,7 +48,7 @@ SUPPORT = {
 }
 
 every_family = pytest.mark.parametrize("family", CASES.values(), ids=CASES.keys())
-few = settings(max_examples=20)  # of each of seven families
+few = settings(max_examples=40)  # of each of seven families
 
 
 def support_of(family):
@@ -153,6 +156,18 @@ def test_extreme_predictors_do_not_overflow(family, predictor):
     assert np.all(np.isfinite(mean_response(family, np.array([predictor]))))
 
 
+def test_bernoulli_tails():
+    """log(1 + e^f) and p(1-p) have the right relative size where 1 + e^f is 1 to the last bit."""
+    tail = math.exp(-40.0)
+    assert log_likelihood(Bernoulli(), 0.0, -40.0) == pytest.approx(-tail, rel=1e-12, abs=0.0)
+    assert log_likelihood(Bernoulli(), 1.0, 40.0) == pytest.approx(0.0, abs=1e-14)
+    assert log_likelihood(Bernoulli(), 1.0, -700.0) == -700.0
+    for target, predictor in [(0.0, -40.0), (1.0, 40.0)]:
+        _, second, third = derivatives(Bernoulli(), target, predictor)
+        assert second == pytest.approx(-tail, rel=1e-12, abs=0.0)
+        assert abs(third) == pytest.approx(tail, rel=1e-12, abs=0.0)
+
+
 @njit
 def compiled_operations(family, target, predictor):
     return log_likelihood(family, target, predictor), derivatives(family, target, predictor)
@@ -218,6 +233,25 @@ def test_expectation_has_its_numerical_derivatives(family, mean, variance):
             )
             assert by_variance == pytest.approx(numerical, rel=1e-7, abs=1e-8)
         assert by_variance <= 0.0  # concave likelihoods: uncertainty never helps
+
+
+@every_family
+def test_expectation_is_smooth_where_mean_and_variance_vanish(family):
+    """No jump where a series takes over from a formula that would divide by zero."""
+    for target in some_targets(family):
+        at_zero = expectation(family, target, 0.0, 0.0)
+        for variance in np.logspace(-14, -6, 33):
+            near = expectation(family, target, 0.0, float(variance))
+            assert np.all(np.isfinite(near))
+            np.testing.assert_allclose(near, at_zero, rtol=0.0, atol=1e-9 + 30.0 * variance)
+
+
+@every_family
+@pytest.mark.parametrize("mean", [-700.0, -30.0, 0.0, 30.0, 600.0])
+@pytest.mark.parametrize("variance", [0.0, 1.0, 1e4])
+def test_expectation_does_not_overflow(family, mean, variance):
+    for target in some_targets(family):
+        assert np.all(np.isfinite(expectation(family, target, mean, variance)))
 
 
 @every_family
@@ -291,6 +325,19 @@ def test_expectation_is_that_of_a_normal_predictor_for_a_poisson(mean, variance)
         assert value == pytest.approx(exact, rel=1e-10)
 
 
+@moments
+def test_expectation_defaults_to_the_second_order_expansion(mean, variance):
+    family = NegativeBinomial(1.7)
+    for target in (0.0, 3.0):
+        first, second, third = derivatives(family, target, mean)
+        expected = (
+            log_likelihood(family, target, mean) + 0.5 * second * variance,
+            first + 0.5 * third * variance,
+            0.5 * second,
+        )
+        assert expectation(family, target, mean, variance) == pytest.approx(expected, rel=1e-14)
+
+
 # ---- called between kernels -------------------------------------------------------------------
 
 
@@ -298,6 +345,16 @@ def drawn_targets(family, rng, size) -> np.ndarray:
     if support_of(family) == "real":
         return rng.normal(1.0, 2.0, size=size)
     return rng.choice(some_targets(family), size=size)
+
+
+@every_family
+def test_mean_response_is_elementwise(family):
+    f = np.linspace(-3.0, 3.0, 6).reshape(2, 3)
+    mean = mean_response(family, f)
+    assert mean.shape == (2, 3)
+    singles = [mean_response(family, np.array([x]))[0] for x in f.ravel()]
+    np.testing.assert_allclose(mean.ravel(), singles, rtol=1e-14)
+    assert np.all(np.diff(mean.ravel()) > 0)
 
 
 @every_family
@@ -319,6 +376,17 @@ def test_initial_coef(family, seed, n_topics, size):
         n_topics,
     )
     np.testing.assert_allclose(more, coef, rtol=1e-12)
+
+
+@every_family
+def test_initial_coef_spreads_over_the_targets(family):
+    y = drawn_targets(family, np.random.default_rng(1), 200)
+    coef = initial_coef(family, y, np.ones(200), 4)
+    assert np.ptp(coef) > 0.0
+    means = mean_response(family, coef)
+    assert means[0] < y.mean() < means[-1]
+    constant = initial_coef(family, np.ones(20), np.ones(20), 3)
+    assert np.all(np.isfinite(constant))
 
 
 def expected_total(family, y, mean, variance, weight) -> float:
@@ -480,4 +548,46 @@ def test_two_levels_are_a_bernoulli_target():
             assert derivatives(family, y, f) == pytest.approx(slopes, rel=1e-13)
 
 
+@every_family
+def test_one_predictor_and_one_target(family):
+    assert n_predictors(family) == 1
+    assert split(family) == [(family, slice(0, 1))]
+
+
 # ---- a family that says nothing ---------------------------------------------------------------
+
+
+class Silent(NamedTuple):
+    scale: float = 1.0
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments"),
+    [
+        (log_likelihood, (1.0, 0.0)),
+        (derivatives, (1.0, 0.0)),
+        (mean_response, (np.zeros(2),)),
+        (initial_coef, (np.zeros(2), np.ones(2), 3)),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_missing_operation_says_what_to_register(operation, arguments):
+    name = operation.__name__
+    advice = rf"Silent does not implement .*'{name}'.*families\.{name}\.register\(Silent\)"
+    with pytest.raises(TypeError, match=advice):
+        operation(Silent(), *arguments)
+
+
+def test_missing_operation_in_a_kernel_gives_the_same_advice():
+    with pytest.raises(TypeError, match=r"families\.log_likelihood\.register\(Silent\)"):
+        likelihood_table(Silent(), np.zeros(2), np.zeros(2))
+
+
+def test_optional_operations_have_defaults():
+    y = np.zeros(2)
+    assert update_dispersion(Silent(), y, y, y, y) == Silent()
+    assert free_parameters(Silent()).shape == (0,)
+    assert free_gradient(Silent(), y, y, y, y).shape == (0,)
+    assert with_free_parameters(Silent(2.0), np.zeros(0)) == Silent(2.0)
+    assert n_predictors(Silent()) == 1
+    assert split(Silent()) == [(Silent(), slice(0, 1))]

@@ -7,9 +7,11 @@ from scipy import sparse
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
-from topicfocus.focused.themes import find_themes
+from topicfocus.focused.initialize import themed_start
+from topicfocus.focused.settings import THEMED
+from topicfocus.focused.themes import cell_words, choose_cells, find_themes, n_themes_of
 from topicfocus.inference.state import make_problem
-from topicfocus.metrics import channel_overlap, rmse
+from topicfocus.metrics import channel_overlap, rmse, topic_diversity
 
 CONTEXT, OPINIONS = 30, 8
 
@@ -70,6 +72,23 @@ def test_themes_are_found(four):
     assert len(set(about[: 4 * CONTEXT])) == 4
 
 
+def test_a_word_never_seen_has_no_theme(four):
+    counts = sparse.hstack([four[0], sparse.csr_array((four[0].shape[0], 1))], format="csr")
+    themes = find_themes(make_problem(make_corpus(sparse.csr_array(counts)), None), 4)
+    np.testing.assert_allclose(themes.lift[-1], 1.0)
+
+
+def test_lifts_average_to_one_over_themes(four):
+    themes = find_themes(make_problem(make_corpus(four[0]), None), 3)
+    np.testing.assert_allclose(themes.lift @ themes.share, 1.0)
+
+
+def test_one_theme_says_nothing(reviews):
+    themes = find_themes(make_problem(make_corpus(reviews.counts), None), 1)
+    assert themes.n_themes == 1
+    np.testing.assert_array_equal(themes.lift, 1.0)
+
+
 def test_themes_do_not_depend_on_threads(reviews):
     corpus = make_corpus(reviews.counts)
     one = find_themes(make_problem(corpus, None, n_jobs=1), 3)
@@ -77,7 +96,54 @@ def test_themes_do_not_depend_on_threads(reviews):
     np.testing.assert_array_equal(one.lift, two.lift)
 
 
+@pytest.mark.parametrize(
+    ("n_topics", "n_themes"), [(1, 1), (2, 1), (3, 2), (4, 2), (10, 5), (11, 6)]
+)
+def test_themes_have_room_for_the_topics(n_topics, n_themes):
+    assert n_themes_of(n_topics, 2) == n_themes
+
+
 # ---- start --------------------------------------------------------------------------------------
+
+
+def made_up_words(n_words=40, n_themes=3, seed=1):
+    rng = np.random.default_rng(seed)
+    lift = rng.dirichlet(np.ones(n_themes), size=n_words) * n_themes
+    return rng.integers(5, 50, n_words).astype(float), lift, rng.standard_normal((n_words, 1))
+
+
+UP_AND_DOWN = [np.array([1.0]), np.array([-1.0])]
+
+
+def test_cells_share_out_the_words():
+    count, lift, lean = made_up_words()
+    cells = cell_words(count, lift, lean, UP_AND_DOWN, 2.0, 2.0)
+    assert cells.shape == (40, 2, 3)
+    np.testing.assert_allclose(cells.sum(axis=(1, 2)), count)
+    up, down = cells[:, 0].sum(axis=1), cells[:, 1].sum(axis=1)
+    np.testing.assert_array_equal(up > down, lean[:, 0] > 0)
+
+
+@pytest.mark.parametrize("n_topics", [2, 3, 5, 6])
+def test_every_direction_gets_a_topic_before_any_gets_a_second(n_topics):
+    count, lift, lean = made_up_words()
+    cells = cell_words(count, lift, lean, UP_AND_DOWN, 2.0, 2.0)
+    topics = choose_cells(cells, n_topics)
+    assert topics.shape == (40, n_topics)
+    np.testing.assert_allclose(topics.sum(axis=0), 1.0)
+    leans = topics.T @ lean[:, 0]
+    assert np.sum(leans > 0) >= n_topics // 2
+    assert np.sum(leans < 0) >= n_topics // 2
+
+
+@pytest.mark.parametrize("n_topics", [2, 5, 6])
+def test_the_start_is_a_distribution_with_places_up_to_one(n_topics):
+    count, lift, lean = made_up_words()
+    place, logits = themed_start(count, lift, lean, UP_AND_DOWN, n_topics, THEMED)
+    np.testing.assert_allclose(np.exp(logits).sum(axis=0), 1.0)
+    assert place.shape == (n_topics, 1)
+    assert np.abs(place).max() == pytest.approx(1.0)
+    assert np.all(np.isfinite(logits))
 
 
 # ---- the whole fit ------------------------------------------------------------------------------
@@ -111,6 +177,32 @@ def test_fewer_topics_are_found_where_words_are_few(reviews):
     assert 2 <= n_topics < 80
     assert model.transform(reviews.counts).shape == (500, n_topics)
     assert np.all(np.isfinite(model.predict(reviews.counts)))
+
+
+def test_dropped_words_count_for_nothing_and_kept_ones_by_their_strength(reviews):
+    model = FocusedTopicRegressor(4, random_state=0).fit(reviews.counts, reviews.target)
+    kept = model.selected_words_
+    weight = model.word_weight_
+    assert np.all(weight[~kept] == 0) and np.all(weight[kept] > 0)
+    assert weight.max() > 1 and len(np.unique(weight)) > 5
+    np.testing.assert_array_equal(model.inclusion_, kept)
+    assert np.all(model.components_[:, ~kept] == 0) and np.all(model.background_[kept] == 0)
+    other = reviews.counts.copy().tolil()
+    other[:, np.flatnonzero(~kept)] = 0
+    np.testing.assert_allclose(
+        model.predict(other.tocsr()), model.predict(reviews.counts), rtol=1e-12
+    )
+
+
+def test_weights_let_topics_be_distinct_and_predict(four):
+    """Without them one of the two is lost: docs/focused.md."""
+    counts, target, _ = four
+    train, test = counts[:1000], counts[1000:]
+    themes = FocusedTopicRegressor(8, random_state=0).fit(train, target[:1000])
+    graded = FocusedTopicRegressor(8, random_state=0, themes=False).fit(train, target[:1000])
+    errors = [rmse(target[1000:], m.predict(test)) for m in (themes, graded)]
+    assert errors[0] < 1.02 * errors[1]
+    assert topic_diversity(themes.components_, 5) > topic_diversity(graded.components_, 5)
 
 
 def test_the_same_documents_have_the_same_topics(reviews):

@@ -12,6 +12,9 @@ from sklearn.pipeline import make_pipeline
 from topicfocus import (
     FocusedTopicClassifier,
     FocusedTopicRegressor,
+    PCSLDARegressor,
+    PFSLDARegressor,
+    SLDARegressor,
     TopicSearchCV,
 )
 from topicfocus.datasets import make_reviews
@@ -75,6 +78,68 @@ def test_low_fidelity_fits_score_nearly_as_full_fits_and_take_fewer_steps(monkey
     assert np.corrcoef(scores[True], scores[False])[0, 1] > 0.95
     assert abs(np.mean(scores[True] - scores[False])) < 0.02
     assert not np.array_equal(scores[True], scores[False])
+
+
+def test_a_low_fidelity_fit_does_not_depend_on_the_other_settings(reviews):
+    model, shares = FocusedTopicRegressor(**QUICK), [0.3, "auto", 0.1]
+    grids = [{"n_topics": [3, 2], "inclusion_prior": shares}]
+    grids += [{"n_topics": [2], "inclusion_prior": [share]} for share in shares]
+    scores = [
+        TopicSearchCV(model, grid, cv=2, n_jobs=1, refit=False)
+        .fit(reviews.counts, reviews.target)
+        .cv_results_
+        for grid in grids
+    ]
+    alone = [float(results["mean_test_score"][0]) for results in scores[1:]]
+    params = scores[0]["params"]
+    two = [
+        i
+        for share in shares
+        for i in range(6)
+        if params[i] == {"n_topics": 2, "inclusion_prior": share}
+    ]
+    assert scores[0]["mean_test_score"][two].tolist() == alone
+
+
+def test_models_without_low_fidelity_fits_are_fitted_in_full(reviews):
+    model = PCSLDARegressor(2, max_epochs=3, random_state=0, n_jobs=1)
+    both = [
+        TopicSearchCV(model, {"n_topics": [2, 3]}, cv=2, n_jobs=1, exact=exact, refit=False)
+        .fit(reviews.counts, reviews.target)
+        .cv_results_["mean_test_score"]
+        for exact in (True, False)
+    ]
+    np.testing.assert_array_equal(*both)
+
+
+def test_words_are_screened_once_per_fold(reviews, monkeypatch):
+    from topicfocus.focused import fit
+
+    gathered = []
+    whole = fit.gather_evidence
+    monkeypatch.setattr(
+        fit, "gather_evidence", lambda *a: (gathered.append(len(a[0].columns)), whole(*a))[1]
+    )
+    search_cv = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=2, n_jobs=1, refit=False)
+    search_cv.fit(reviews.counts, reviews.target)
+    assert len(gathered) == 2 * 2  # of the training documents and of all documents of each fold
+
+
+def test_regressions_on_the_words_kept_are_those_of_every_number_of_topics(reviews, monkeypatch):
+    from topicfocus.focused import evidence
+
+    regressed, whole = [], evidence.ridge_fits
+    monkeypatch.setattr(evidence, "MOST_REGRESSED", 3)
+    monkeypatch.setattr(
+        evidence, "ridge_fits", lambda *a: (regressed.append(a[0][0].words.shape[1]), whole(*a))[1]
+    )
+    model = FocusedTopicRegressor(**QUICK)
+    for shares, each in (([0.1, 0.3], 2), ([0.1, 0.2, 0.3, 0.4], 4 + 4)):
+        regressed.clear()
+        grid = {"n_topics": [2, 3], "inclusion_prior": shares}
+        TopicSearchCV(model, grid, cv=2, n_jobs=1, refit=False).fit(reviews.counts, reviews.target)
+        # Of all words and of each share, both passes; what was forgotten is computed again.
+        assert len(regressed) == 2 * 2 * (1 + each)
 
 
 def test_the_frontier_has_a_row_a_setting(found):
@@ -247,6 +312,24 @@ def test_classes(reviews, scoring):
     assert list(found.classes_) == ["bad", "fair", "good"]
 
 
+def test_joint_models_take_part(reviews):
+    model = PFSLDARegressor(max_epochs=2, random_state=0, n_jobs=1)
+    grid = {"n_topics": [2], "inclusion_prior": [0.2]}
+    found = TopicSearchCV(model, grid, cv=2, n_jobs=1).fit(reviews.counts, reviews.target)
+    assert found.frontier_rows_[0]["inclusion_prior"] == 0.2
+
+
+def test_a_fold_does_not_start_from_the_model_of_another(reviews):
+    few = {"n_topics": 2, "max_epochs": 2, "random_state": 0, "n_jobs": 1}
+    cold, warm = (
+        TopicSearchCV(SLDARegressor(warm_start=w, **few), {"n_topics": [2]}, cv=2, refit=False)
+        .fit(reviews.counts, reviews.target)
+        .cv_results_["mean_test_score"]
+        for w in (False, True)
+    )
+    np.testing.assert_array_equal(cold, warm)
+
+
 # ---- mistakes ------------------------------------------------------------------------------------
 
 
@@ -283,6 +366,20 @@ def test_mistakes_are_told_before_any_fit(reviews, change, message, monkeypatch)
     found = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=2).set_params(**change)
     with pytest.raises((ValueError, TypeError), match=message):
         found.fit(reviews.counts, reviews.target)
+
+
+def test_more_folds_than_documents_of_a_class(reviews):
+    y = np.array(["no"] * 157 + ["yes"] * 3)
+    found = TopicSearchCV(FocusedTopicClassifier(**QUICK), {"n_topics": [2]}, cv=5)
+    with pytest.raises(ValueError, match=r"class yes has 3 documents.*use cv=3 at most"):
+        found.fit(reviews.counts, y)
+
+
+def test_without_refit_there_is_no_model(reviews):
+    found = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=2, n_jobs=1)
+    found.set_params(refit=False).fit(reviews.counts, reviews.target)
+    with pytest.raises(AttributeError, match="refit=False"):
+        found.predict(reviews.counts)
 
 
 # ---- interrupted ---------------------------------------------------------------------------------
@@ -333,6 +430,21 @@ def test_a_checkpoint_of_something_else_is_refused(reviews, tmp_path):
     with pytest.raises(FileExistsError, match="is a file"):
         model.set_params(checkpoint=other / "mine.txt").fit(reviews.counts, reviews.target)
     assert [path.name for path in other.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_lost_disk_ends_the_search(reviews, n_jobs, monkeypatch):
+    """It is not the error of a setting."""
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0)
+
+    def no_space_left(model, X, y):
+        raise OSError("no space left")
+
+    model = TopicSearchCV(
+        FocusedTopicRegressor(**QUICK), GRID, cv=2, n_jobs=n_jobs, scoring=no_space_left
+    )
+    with pytest.raises(OSError, match="no space left"):
+        model.fit(reviews.counts, reviews.target)
 
 
 # ---- the rule ------------------------------------------------------------------------------------

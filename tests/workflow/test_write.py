@@ -123,6 +123,16 @@ def test_a_folder_with_anything_else_is_not_replaced(outcome, folder, tmp_path, 
     refused(folder, outcome, "was changed or added after the fit")
 
 
+def test_a_manifest_that_lists_other_files_removes_none_outside(outcome, folder):
+    precious = folder.parent / "precious"
+    precious.write_text("mine")
+    content = json.loads((folder / MANIFEST_FILE).read_text())
+    content["files"]["../precious"] = content["files"][str(precious)] = "0"
+    (folder / MANIFEST_FILE).write_text(json.dumps(content))
+    write_outcome(folder, outcome, overwrite=True)
+    assert precious.read_text() == "mine"
+
+
 def test_what_is_read_is_not_replaced(folder):
     link = folder.parent / "link.csv"
     link.symlink_to(folder / "predictions.csv")
@@ -141,6 +151,31 @@ def test_folders_that_are_never_replaced(data, tmp_path, out):
         assert done.returncode in (1, 2), done.stderr
     assert (place / "mine.txt").read_text() == "mine"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["inside"]
+
+
+def test_links_beside_a_result_are_not_followed(data, tmp_path):
+    target = tmp_path / "target"
+    target.write_text("mine")
+    for name in (".o.owner", ".o.lock", "o.partial"):
+        (tmp_path / name).symlink_to(target)
+    os.mkfifo(tmp_path / ".o.tmp")
+    done = topicfocus("fit", data, *OPTIONS, "--no-baseline", "--out", tmp_path / "o")
+    assert done.returncode == 0, done.stderr
+    assert target.read_text() == "mine"
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    done = topicfocus("fit", data, *OPTIONS, "--out", tmp_path / "dangling", "--overwrite")
+    assert done.returncode == 1 and "is not a folder" in done.stderr
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_name_that_is_too_long_is_refused_before_the_fit(data, tmp_path):
+    long = tmp_path / f"{'x' * 245}.csv"
+    shutil.copy(data, long)
+    done = topicfocus("fit", long, *OPTIONS, cwd=tmp_path)  # 245 characters and -topics
+    assert done.returncode == 0 or "File name too long" in done.stderr
+    done = topicfocus("fit", data, *OPTIONS, "--out", tmp_path / ("y" * 256))
+    assert done.returncode == 1 and "File name too long" in done.stderr
+    assert "Fitting" not in done.stderr
 
 
 def test_nothing_is_left_after_an_error(tmp_path):
@@ -225,6 +260,19 @@ def test_files_that_are_read_are_never_replaced(source):
     for name in (source.name, "./new.csv"):
         done = topicfocus("predict", "m", source, "--out", name, "--overwrite", cwd=folder)
         assert done.returncode == 1 and "is what is read" in done.stderr
+
+
+def test_what_is_not_a_regular_file(tmp_path):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for out in (pipe, link):
+        with pytest.raises(FileExistsError, match="is not a regular file"):
+            check_file(out, True)
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        check_file(tmp_path, True)
+    with pytest.raises(FileNotFoundError, match="create it first"):
+        check_file(tmp_path / "no" / "where", True)
 
 
 def test_a_file_that_appears_meanwhile_stays(tmp_path):
