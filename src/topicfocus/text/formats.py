@@ -230,18 +230,19 @@ def _csv_pieces(
     with files.open_text(place, request.encoding) as stream:
         _header(csv.reader(iter(stream.readline, ""), delimiter=delimiter), delimiter)
         marked = _MarkedRows(stream, delimiter)
-        reader = pd.read_csv(
-            marked,
-            sep=delimiter,
-            header=None,
-            names=range(n + 1),
-            index_col=False,
-            dtype=object,
-            keep_default_na=False,
-            on_bad_lines="warn",
-            encoding_errors="surrogateescape",
-            iterator=True,
-        )
+        with _parser_errors(path):  # the first row is parsed at once
+            reader = pd.read_csv(
+                marked,
+                sep=delimiter,
+                header=None,
+                names=range(n + 1),
+                index_col=False,
+                dtype=object,
+                keep_default_na=False,
+                on_bad_lines="warn",
+                encoding_errors="surrogateescape",
+                iterator=True,
+            )
         size, row, long = min(_FIRST_ROWS, request.block_rows), 1, list[int]()
         while (frame := _next_frame(reader, size, path, n, bad, long)) is not None:
             rows = np.arange(row, row + len(frame) + len(long))
@@ -265,18 +266,12 @@ def _next_frame(
     reader: Any, size: int, path: str, n: int, bad: BadRows, long: list[int]
 ) -> pd.DataFrame | None:
     """The next rows; those with too many fields are reported, and their numbers added to `long`."""
-    with warnings.catch_warnings(record=True) as noted:
+    with warnings.catch_warnings(record=True) as noted, _parser_errors(path):
         warnings.simplefilter("always")
         try:
             frame = reader.get_chunk(size)
         except StopIteration:
             frame = None
-        except pd.errors.ParserError as error:
-            quote = re.search(r"EOF inside string starting at row (\d+)", str(error))
-            if quote:
-                at = f"{path}, row {int(quote[1]) + 1}"
-                raise ReadError(f"{at}: a quote is opened and never closed. Correct it.") from None
-            raise ReadError(f"{path} cannot be parsed: {' '.join(str(error).split())}.") from None
     for warning in noted:
         message = str(warning.message)
         if message.startswith("Length of header"):
@@ -285,6 +280,18 @@ def _next_frame(
             long.append(int(line))
             bad.report(f"{path}, row {line}: {_fields_message(int(found) - 1, n)}")
     return frame
+
+
+@contextmanager
+def _parser_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except pd.errors.ParserError as error:
+        quote = re.search(r"EOF inside string starting at row (\d+)", str(error))
+        if quote:
+            at = f"{path}, row {int(quote[1]) + 1}"
+            raise ReadError(f"{at}: a quote is opened and never closed. Correct it.") from None
+        raise ReadError(f"{path} cannot be parsed: {' '.join(str(error).split())}.") from None
 
 
 def _fields_message(found: int, n: int) -> str:
