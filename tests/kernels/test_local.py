@@ -43,9 +43,9 @@ from topicfocus.kernels.target_terms import (
 from topicfocus.kernels.word_sums import gather_document, mixture, topic_sums
 
 document_objective, mix_objective = entry(document_objective), entry(mix_objective)
+infer_document, topic_sums = entry(infer_document), entry(topic_sums)
 has_target, target_moments = entry(has_target), entry(target_moments)
 gather_document, mixture = entry(gather_document), entry(mixture)
-topic_sums, infer_document = entry(topic_sums), entry(infer_document)
 
 every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES.keys())
 #: The families of a test's examples: the two that most is made of, and the others in turn.

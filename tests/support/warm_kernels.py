@@ -93,7 +93,7 @@ def warm_once(part: int) -> None:
     from topicfocus.kernels.local import infer_documents
 
     folder = Path(infer_documents.stats.cache_path)
-    done = folder / f"warm.{part}.{source_hash().hex()[:16]}"
+    done = folder / f"warm.{part}.{source_hash()}"
     with FileLock(f"{done}.lock"):
         if not done.exists():
             PARTS[part]()

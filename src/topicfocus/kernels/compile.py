@@ -17,6 +17,7 @@ from typing import Any
 
 import numba
 from numba.core import sigutils, types
+from numba.core.caching import IndexDataCacheFile
 
 #: A type checker knows neither numba's settings nor all options of `njit`.
 config: Any = numba.config
@@ -53,7 +54,7 @@ def inlined(function: Callable) -> Callable:
     return njit(inline="always", **_OPTIONS)(function)
 
 
-def source_hash(package: Path = _PACKAGE) -> bytes:
+def source_hash(package: Path = _PACKAGE) -> str:
     """Hash of all sources that kernels are compiled from.
 
     Numba compares the file of a kernel with its cached code, but not the files of its helpers:
@@ -63,7 +64,7 @@ def source_hash(package: Path = _PACKAGE) -> bytes:
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.digest()
+    return digest.hexdigest()[:12]
 
 
 _SOURCE_HASH = source_hash()
@@ -78,7 +79,9 @@ def _cached(dispatcher: Any) -> Callable:
     except RuntimeError:  # no folder that can be written
         return dispatcher
     cache = dispatcher._cache
-    cache._cache_file._source_stamp = cache._cache_file._source_stamp, _SOURCE_HASH
+    # In the names of the files, so that processes of two versions never read each other's code.
+    name, stamp = f"{cache._impl.filename_base}.{_SOURCE_HASH}", cache._cache_file._source_stamp
+    cache._cache_file = IndexDataCacheFile(cache.cache_path, name, stamp)
     load, save = cache.load_overload, cache.save_overload
 
     def load_overload(signature: Any, target_context: Any) -> Any:

@@ -1,5 +1,5 @@
 // ---- the model itself: text to words, words to a topic mix, a topic mix to a prediction ----
-// The same computation as kernels/topic_mix.py, kernels/uncertainty.py, inference/contributions.py and
+// The same computation as kernels/topic_mix.py, kernels/constrained.py, inference/contributions.py and
 // inference/composition.py; tests/report compares the two in a browser.
 
 const Z80 = 1.2815515655446004;
