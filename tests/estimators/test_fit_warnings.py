@@ -7,7 +7,11 @@ import pytest
 
 from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.fit_warnings import UselessFitWarning, validation_explained, no_words_kept
+from topicfocus.estimators.fit_warnings import (
+    UselessFitWarning,
+    no_words_kept,
+    validation_explained,
+)
 
 REVIEWS = make_reviews(300, random_state=0)
 TRAIN, HELD = slice(0, 200), slice(200, 300)
@@ -42,7 +46,9 @@ def test_good_fits_and_trials_are_silent():
     assert validation_explained(model.fitted_) > 0.5
     assert no_words_kept(model) == []
     assert np.isnan(
-        validation_explained(SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target).fitted_)
+        validation_explained(
+            SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target).fitted_
+        )
     )
 
 

@@ -17,9 +17,7 @@ from topicfocus.joint import CoordinateSolver
 
 REVIEWS = make_reviews(300, random_state=0)
 TARGETS = TargetModel.of_numbers(REVIEWS.target).with_target_scaling([REVIEWS.target], np.ones(300))
-DOCUMENTS = Documents(
-    make_corpus(REVIEWS.counts), TARGETS.scale(TARGETS.encode(REVIEWS.target))
-)
+DOCUMENTS = Documents(make_corpus(REVIEWS.counts), TARGETS.scale(TARGETS.encode(REVIEWS.target)))
 
 
 def joint(**changed):
@@ -82,9 +80,7 @@ def test_batches_end_in_a_model_of_all_documents(trainer):
     stream, fitted = trainer.advance(stream, second, fitted, TARGETS)
     assert fitted.n_samples_seen == 300
     assert fitted.n_iter == len(fitted.history["epoch"]) == 2
-    np.testing.assert_array_equal(
-        fitted.word_count, np.asarray(REVIEWS.counts.sum(axis=0)).ravel()
-    )
+    np.testing.assert_array_equal(fitted.word_count, np.asarray(REVIEWS.counts.sum(axis=0)).ravel())
 
 
 def test_a_stream_goes_on_from_a_fitted_model():

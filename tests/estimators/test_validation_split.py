@@ -8,8 +8,8 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.validation_split import make_folds
 from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.validation_split import make_folds
 
 
 @pytest.fixture(scope="module")
