@@ -65,8 +65,8 @@ def test_several_targets_and_batches():
     ("class_weight", "message"),
     [
         ("even", 'must be None, "balanced" or a dict'),
-        ({"goood": 2.0}, "has 'goood', which is no class of y; these are 'good', 'other'"),
-        ({"good": 0.0}, "of 'good' must be a number above 0, got 0.0"),
+        ({"goood": 2.0}, "has 'goood', which is not a class of y; these are 'good', 'other'"),
+        ({"good": 0.0}, "of 'good' must be above 0, got 0.0"),
         ([{"good": 1.0}] * 2, "for 2 targets, but y has 1"),
     ],
 )

@@ -45,8 +45,11 @@ def test_good_fits_and_trials_are_silent():
         PFSLDARegressor(2, max_epochs=2, random_state=0).fit(REVIEWS.counts, REVIEWS.target)
     assert validation_explained(model.fitted_) > 0.5
     assert no_words_kept(model) == []
-    joint = SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target)
-    assert np.isnan(validation_explained(joint.fitted_))
+    assert np.isnan(
+        validation_explained(
+            SLDARegressor(2, max_epochs=1).fit(REVIEWS.counts, REVIEWS.target).fitted_
+        )
+    )
 
 
 def test_most_documents_are_empty():

@@ -77,7 +77,7 @@ def test_an_unknown_order_is_an_error():
     with pytest.raises(ValueError, match=listed):
         model.top_words(order="lift")
     for ask in (model.top_words, model.word_ranks):
-        with pytest.raises(ValueError, match="take another order"):
+        with pytest.raises(ValueError, match="choose another order"):
             ask(order="telling")
 
 

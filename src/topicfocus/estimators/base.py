@@ -373,7 +373,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the model was saved by a version that did not count them.
+            If a model file lacks the counts of dropped words.
 
         Examples
         --------
@@ -388,7 +388,10 @@ class TopicModel(TransformerMixin, BaseEstimator):
         n = check_count("n", n)
         names = self._column_names(vocabulary)
         context, kept = self.fitted_.context, self.fitted_.selected_words
-        assert context is not None and kept is not None
+        if context is None or kept is None:
+            raise ValueError(
+                "the model has no counts of dropped words beside topics. Fit it again."
+            )
         return first_words(context_scores(context, ~kept), n, names, lambda s: s > 0)
 
     def _column_names(self, vocabulary: Any) -> np.ndarray:
