@@ -84,6 +84,7 @@ def test_a_file_keeps_the_units(cls):
     )
     loaded.partial_fit(X[120:], y[120:])
     assert np.mean((loaded.predict(X) - y) ** 2) < np.var(y)
+    targets = model.fitted_.targets
     scaling = replace(targets.target_scaling, size=np.zeros(1))
     model.fitted_ = replace(model.fitted_, targets=replace(targets, target_scaling=scaling))
     with pytest.raises(ValueError, match=r"target_scaling.size must be"):
