@@ -79,9 +79,8 @@ def test_a_file_keeps_the_units(cls):
     model.save(file)
     loaded = topicfocus.load(io.BytesIO(file.getvalue()))
     assert_array_equal(loaded.predict(X), model.predict(X))
-    assert_array_equal(
-        loaded.fitted_.targets.target_scaling.size, model.fitted_.targets.target_scaling.size
-    )
+    targets = model.fitted_.targets
+    assert_array_equal(loaded.fitted_.targets.target_scaling.size, targets.target_scaling.size)
     loaded.partial_fit(X[120:], y[120:])
     assert np.mean((loaded.predict(X) - y) ** 2) < np.var(y)
     targets = model.fitted_.targets

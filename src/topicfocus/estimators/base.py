@@ -390,7 +390,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         context, kept = self.fitted_.context, self.fitted_.selected_words
         if context is None or kept is None:
             raise ValueError(
-                "the model has no counts of dropped words beside topics. Fit it again."
+                "the model has no counts of words beside topics. Fit it again."
             )
         return first_words(context_scores(context, ~kept), n, names, lambda s: s > 0)
 
