@@ -89,7 +89,7 @@ def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") ->
     """Non-negative document weights, at least one of them positive; None if all are one."""
     if sample_weight is None:
         return None
-    if np.ndim(sample_weight) == 0:
+    if np.isscalar(sample_weight):
         sample_weight = np.full(n_docs, sample_weight)
     weight = _read_column(sample_weight, n_docs, name, 0.0, LARGEST_WEIGHT)
     if weight.sum() == 0:
