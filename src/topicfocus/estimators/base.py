@@ -389,9 +389,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         names = self._column_names(vocabulary)
         context, kept = self.fitted_.context, self.fitted_.selected_words
         if context is None or kept is None:
-            raise ValueError(
-                "the model has no counts of words beside topics. Fit it again."
-            )
+            raise ValueError("the model has no counts of words beside topics. Fit it again.")
         return first_words(context_scores(context, ~kept), n, names, lambda s: s > 0)
 
     def _column_names(self, vocabulary: Any) -> np.ndarray:
