@@ -287,7 +287,7 @@ def test_levels_are_those_of_the_first_batch_or_given(reviews):
     y = np.digitize(reviews.target[:120], np.quantile(reviews.target[:120], [0.3, 0.6])) + 1.0
     some = np.flatnonzero(y < 3)[:40]
     model = make(FocusedTopicRegressor, family="ordinal").partial_fit(X[some], y[some])
-    with pytest.raises(ValueError, match=r"pass levels=\[...\]"):
+    with pytest.raises(ValueError, match=r"levels=\[...\]"):
         model.partial_fit(X, y)
     model = make(FocusedTopicRegressor, family="ordinal")
     model.partial_fit(X[some], y[some], levels=[1, 2, 3])

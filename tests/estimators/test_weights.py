@@ -108,11 +108,11 @@ def test_weights_in_minibatches_move_the_result_the_same_way():
 @pytest.mark.parametrize(
     "weight, message",
     [
-        (np.ones(3), "one weight for each document"),
-        (-np.ones(X.shape[0]), "must be 0 or more and finite, but row 0 is -1.0"),
-        (np.full(X.shape[0], np.nan), "must be 0 or more and finite, but row 0 is nan"),
+        (np.ones(3), "one number per document"),
+        (-np.ones(X.shape[0]), "but row 0 is -1"),
+        (np.full(X.shape[0], np.nan), "sample_weight contains NaN"),
         (np.zeros(X.shape[0]), "every sample_weight is zero"),
-        (np.ones((X.shape[0], 1)), "must be 1D array or scalar"),
+        (np.ones((X.shape[0], 1)), "one number per document"),
     ],
 )
 def test_bad_weights(weight, message):

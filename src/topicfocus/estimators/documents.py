@@ -75,7 +75,9 @@ def _read_column(values: Any, n_docs: int, name: str, low: float, high: float) -
     """One finite number per document, within limits."""
     column = check_array(values, ensure_2d=False, dtype=float, input_name=name)
     if column.shape != (n_docs,):
-        raise ValueError(f"{name}.shape == {column.shape}, expected {(n_docs,)}")
+        raise ValueError(
+            f"{name}.shape == {column.shape}, expected {(n_docs,)}: one number per document"
+        )
     bad = (column < low) | (column > high)
     if bad.any():
         row = int(np.argmax(bad))
