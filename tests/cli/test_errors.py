@@ -82,7 +82,7 @@ ARGUMENTS = [
     (("fit", "r.csv", *COLUMNS, "--model", "slda", "--inclusion-prior", "0.1"), "is for", 2),
     (("fit", "r.csv", *COLUMNS, "--stop-words", "nofile"), "no such file", 2),
     (("fit", "r.csv", *COLUMNS, "--kind", "count"), "cannot be counts", 1),
-    (("fit", "packed.csv.gz", *COLUMNS), "named .gz but", 1),
+    (("fit", "packed.csv.gz", *COLUMNS), "Not a gzipped file", 1),
     (("predict", "r.csv", "r.csv"), "not a model file", 1),
     (("predict", "nothing", "r.csv"), "there is no such file", 1),
     (("explain", "r.csv", "--text", "good"), "not a model file", 1),

@@ -72,7 +72,7 @@ def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
 def test_the_vocabulary_is_that_of_the_training_part_alone(reviews, fitted):
     _, folder = fitted
     rows = read_csv(folder / "predictions.csv")
-    texts = read_table(reviews, "text").read().strings
+    texts = read_table(reviews, "text").read().texts
     train = [text for text, row in zip(texts, rows, strict=True) if row["part"] == "train"]
     model = package.load(folder / "model.topicfocus")
     fresh = TokenCounter(stop_words="english", min_df=3, max_df=0.5).fit(train)

