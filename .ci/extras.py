@@ -35,7 +35,7 @@ def tables() -> None:
     else:
         parquet.write_table(pa.table({"text": ["good", "bad"], "stars": [5, 1]}), path)
     table = read_table(path, "text", "stars").read()
-    assert (list(table.strings), table.target) == (["good", "bad"], ["5", "1"])
+    assert (list(table.texts), table.target) == (["good", "bad"], ["5", "1"])
 
 
 def excel() -> None:
@@ -52,7 +52,7 @@ def excel() -> None:
             book.active.append(row)
         book.save(path)
     table = read_table(path, "text", "stars").read()
-    assert (list(table.strings), table.target) == (["good", "bad"], ["5", "1"])
+    assert (list(table.texts), table.target) == (["good", "bad"], ["5", "1"])
 
 
 def demo() -> None:
