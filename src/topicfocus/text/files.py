@@ -91,7 +91,8 @@ def reading(path: str) -> Iterator[None]:
         raise ReadError(f"{path} does not fit into memory. Split it into smaller files.") from error
     except (OSError, *_DAMAGED) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        again = " Download or compress it again, or rename it." if isinstance(error, _DAMAGED) else ""
+        damaged = isinstance(error, _DAMAGED)
+        again = " Download or compress it again, or rename it." if damaged else ""
         raise ReadError(f"{path} cannot be read: {reason.rstrip('.')}.{again}") from error
 
 
