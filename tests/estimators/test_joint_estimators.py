@@ -318,7 +318,7 @@ def test_targets_of_the_wrong_kind(reviews):
         SLDAClassifier().fit(X, np.array([1, "a"] * 10, dtype=object))
     tuples = np.empty(20, dtype=object)
     tuples[:] = [(1, 2), (3, 4)] * 10
-    with pytest.raises(ValueError, match="Labels are text, numbers or truth values"):
+    with pytest.raises(ValueError, match="Labels must be all text"):
         SLDAClassifier().fit(X, tuples)
 
 

@@ -20,7 +20,7 @@ REVIEWS = make_reviews(300, random_state=0)
 @pytest.fixture(scope="module")
 def bursts(tmp_path_factory):
     """The module of the documentation; numba reads the sources of what it compiles."""
-    section = DESIGN.read_text(encoding="utf-8").split("## Adding a family of targets")[1]
+    section = DESIGN.read_text(encoding="utf-8").split("# Adding a family of targets")[1]
     (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     path = tmp_path_factory.mktemp("documented") / "documented_family.py"
     path.write_text(code, encoding="utf-8")

@@ -126,7 +126,7 @@ def test_words_are_screened_once_per_fold(reviews, monkeypatch):
 
 
 def test_regressions_on_the_words_kept_are_those_of_every_number_of_topics(reviews, monkeypatch):
-    from topicfocus.focused import evidence
+    from topicfocus.focused import screening as evidence
 
     regressed, whole = [], evidence.ridge_fits
     monkeypatch.setattr(evidence, "MOST_REGRESSED", 3)

@@ -43,7 +43,7 @@ def test_variance_of_a_prediction(fitted):
         inverse = np.linalg.inv(curvature)
         along = inverse.sum(axis=1)
         covariance = inverse - np.outer(along, along) / along.sum()
-        (rho,) = model.fitted_.openness
+        (rho,) = model.fitted_.variance_factor
         spread = model.coef_.ravel() @ covariance @ model.coef_.ravel()
         variance = model.noise_variance_ + rho * spread
         np.testing.assert_allclose(deviation[d] ** 2, variance, rtol=1e-4)
