@@ -128,7 +128,7 @@ def test_an_automatic_share_is_a_limit_and_a_share_that_is_given_is_reached(data
 def test_a_stable_selection_keeps_what_lasts_and_more_if_a_share_is_given(data):
     made = make_reviews(300, random_state=4).relevant
     settings = replace(SETTINGS, stable=True)
-    evidence = gather_evidence(data, None, settings.lasting)
+    evidence = gather_evidence(data, None, settings.stable_share)
     (auto,) = automatic_cuts(data, evidence, settings)
     assert auto.discoveries and len(auto.kept) == evidence.n_lasting
     assert made[auto.kept].mean() > 0.8

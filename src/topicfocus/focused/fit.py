@@ -44,11 +44,11 @@ from topicfocus.focused.result import (
     final_state,
 )
 from topicfocus.focused.screening import WordEvidence, gather_evidence
-from topicfocus.focused.screening_sums import Past
 from topicfocus.focused.selection import Cut, cut_again
 from topicfocus.focused.settings import FocusSettings
 from topicfocus.focused.shared_stages import SharedStages
 from topicfocus.focused.themes import Themes, themes_of
+from topicfocus.focused.word_statistics import Past
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.joint.solver import Progress, StepInfo
 from topicfocus.kernels.blas import one_blas_thread
@@ -126,7 +126,7 @@ class BothPasses:
         self.data, self.settings, self.steps, self._folds = data, settings, steps, folds
         self._shared = shared
         steps.begin("screening words")
-        self.evidence = shared.screening(lambda: gather_evidence(data, None, settings.lasting))
+        self.evidence = shared.screening(lambda: gather_evidence(data, None, settings.stable_share))
         steps.begin("subjects")
         self.themes = themes_of(data, settings, shared)
         self._before = data, self.evidence
@@ -149,7 +149,7 @@ class BothPasses:
         """The same from all documents."""
         if self._all is None:
             data, penalties = self._before[0].joined(), self._before[1].penalties
-            lasting = self.settings.lasting
+            lasting = self.settings.stable_share
             self.steps.begin("screening words of all documents")
             found = self._shared.screening_of_all(lambda: gather_evidence(data, penalties, lasting))
             self._all = data, found
@@ -175,7 +175,7 @@ def refit_focused(
     """
     data = FocusData.of(documents, held_out, family, past)
     steps, themes = Steps(None, settings.total_steps), previous.themes
-    evidence = gather_evidence(data, previous.penalties, settings.lasting)
+    evidence = gather_evidence(data, previous.penalties, settings.stable_share)
     chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
     return _result(data, evidence, themes, settings, chosen, previous.shares, steps)
 

@@ -138,7 +138,7 @@ def _by_folds(
 
     def compared(fold: tuple[Problem, Problem]) -> _Compared | None:
         part = FocusData.of(*fold, data.family, data.past)
-        own = gather_evidence(part, evidence.penalties, settings.lasting)
+        own = gather_evidence(part, evidence.penalties, settings.stable_share)
         try:
             cuts = [cut_again(part, own, settings, cut) for cut in whole]
         except ValueError:  # there is no word in this fold that says anything

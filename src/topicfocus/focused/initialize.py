@@ -25,8 +25,8 @@ from topicfocus.counts import take_columns, weigh_columns
 from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.result import Candidate, with_families
+from topicfocus.focused.ridge import RidgeFit
 from topicfocus.focused.screening import WordEvidence
-from topicfocus.focused.screening_statistics import RidgeFit
 from topicfocus.focused.selection import Cut
 from topicfocus.focused.settings import FocusSettings, ShapingPlan
 from topicfocus.focused.themes import LARGEST_LEAN, Themes, cell_words, choose_cells

@@ -35,7 +35,7 @@ from topicfocus.focused import (
 )
 from topicfocus.focused.inclusion import Folds
 from topicfocus.focused.screening import past_of
-from topicfocus.focused.screening_sums import Past
+from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Column, Linear, deviance, fit_linear, target_columns
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.reservoir import Reservoir, add

@@ -293,7 +293,7 @@ def _lasting_discoveries(
     amount: np.ndarray, count: np.ndarray, evidence: WordEvidence, settings: FocusSettings
 ) -> tuple[np.ndarray, float]:
     """As many words of most lasting evidence as are expected to say more than noise, and c."""
-    kept = most_lasting(amount, count, evidence.n_lasting, keep=settings.keep, drop=settings.drop)
+    kept = most_lasting(amount, count, evidence.n_stable, keep=settings.keep, drop=settings.drop)
     return kept, _least_of(amount, kept, settings)
 
 
@@ -369,6 +369,6 @@ def _lasting_words(
     share: float,
 ) -> tuple[np.ndarray, float]:
     """The words of `cut_lasting`, and the least evidence among them."""
-    n_words = evidence.n_lasting
+    n_words = evidence.n_stable
     kept = cut_lasting(amount, count, share, n_words, keep=settings.keep, drop=settings.drop)
     return kept, _least_of(amount, kept, settings)

@@ -174,8 +174,8 @@ class FocusSettings:
         return self.low_fidelity and self.plan.graded and self.refit
 
     @property
-    def lasting(self) -> float | None:
-        """Weight of the marginal view in evidence that lasts, which a stable selection asks for."""
+    def stable_share(self) -> float | None:
+        """Weight of the marginal score in the statistics of a stable selection, if it is one."""
         return self.plan.marginal_share if self.stable and self.select else None
 
     @property
