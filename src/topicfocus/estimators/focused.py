@@ -30,7 +30,6 @@ class ConstrainedTopicModel:
     doc_topic_prior: Any = "auto"
     supervision_weight: Any = "auto"
     max_epochs: int | None = None
-    early_stopping: bool = True
     validation_fraction: float = 0.1
 
     evidence_ = FittedAttribute(lambda f: f.evidence, "Screening statistic of each word.")
@@ -114,9 +113,6 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         Words that are kept or dropped whatever the evidence. Names need named columns.
     max_epochs : int, optional
         L-BFGS steps of a pass, at most; 10 by default, 21 without themes.
-    early_stopping : bool, default=True
-        Whether shaping ends when the documents set aside are explained worse, significantly (two
-        paired standard errors) and by over a tenth of the best (a twentieth without themes).
     selection : {"predictive", "stable"}, default="predictive"
         What words are kept for. "stable" keeps words that another sample of documents would rather
         keep, too: evidence is what halves of the documents find on average, luck taken off, and
@@ -179,7 +175,7 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     n_topics : int, default=5
     inclusion_prior, doc_topic_prior, supervision_weight, keep_words, drop_words
         As for :class:`FocusedTopicRegressor`.
-    max_epochs, early_stopping, selection, themes, validation_fraction
+    max_epochs, selection, themes, validation_fraction
         As for :class:`FocusedTopicRegressor`.
     n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
@@ -221,8 +217,6 @@ class PCSLDARegressor(ConstrainedTopicModel, TopicRegressor):
         As for :class:`FocusedTopicRegressor`.
     max_epochs : int, optional
         L-BFGS steps at most; 60 by default.
-    early_stopping : bool, default=True
-        It matters more here, since all words can overfit.
     validation_fraction, n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
 
@@ -249,7 +243,7 @@ class PCSLDAClassifier(ConstrainedTopicModel, TopicClassifier):
     Parameters
     ----------
     n_topics : int, default=5
-    doc_topic_prior, supervision_weight, max_epochs, early_stopping
+    doc_topic_prior, supervision_weight, max_epochs
         As for :class:`PCSLDARegressor`.
     validation_fraction, n_jobs, random_state, verbose
         As for :class:`PCSLDARegressor`.

@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.estimators.parameters import check_count, check_flag, check_share
 from topicfocus.estimators.training import FitOptions, fit_with
-from topicfocus.focused import FixedInclusion
 from topicfocus.metrics.topics import top_words
 from topicfocus.metrics.words import match_topics
 from topicfocus.selection.documents import (
@@ -464,11 +463,11 @@ def _fitted(front: Any, model: Any, data: Data) -> tuple[Any, Data, np.ndarray |
     return model, data, names
 
 
-def chosen_inclusion(model: Any) -> FixedInclusion | None:
+def chosen_inclusion(model: Any) -> float | None:
     """The result of an automatic inclusion; None for models that choose none."""
     if getattr(model, "inclusion_prior", None) != "auto":
         return None
-    return FixedInclusion(float(model.inclusion_prior_), model.fitted_.discoveries)
+    return float(model.inclusion_prior_)
 
 
 # ---- pairs of halves -----------------------------------------------------------------------------
@@ -483,7 +482,7 @@ class Pairs:
     topics: np.ndarray
     classes: bool
     seed: int
-    inclusion: FixedInclusion | None
+    inclusion: float | None
 
 
 def fit_pair(number: int, pairs: Pairs, memory: dict[Any, Any]) -> Record:
