@@ -135,9 +135,10 @@ class FocusedTrainer:
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
         """Warn if too few words were kept for the topics asked for."""
         found, wanted = result.state.n_topics, self.settings.n_topics
+        n_kept = len(result.final.selection.kept)
         if found < wanted:
             warnings.warn(
-                f"{found} topics instead of {wanted}: only {len(result.final.selection.kept)} words "
+                f"{found} topics instead of {wanted}: only {n_kept} words "
                 "are associated with the target. Ask for fewer topics, or keep more words "
                 "(inclusion_prior, keep_words).",
                 UserWarning,

@@ -119,8 +119,7 @@ def _fit_again(
     earlier: PassModel,
 ) -> PassModel:
     """Words and topics of more documents, with the choices of an `earlier` fit."""
-    inclusion = None if _keeps_all_stable(settings) else earlier.selection.inclusion
-    selection = select(data, evidence, settings, inclusion)
+    selection = select(data, evidence, settings, earlier.selection.limit)
     start = start_topics(
         data,
         evidence,
@@ -132,11 +131,6 @@ def _fit_again(
         earlier.state.n_topics,
     )
     return _fit_words(data, selection, start, settings, steps, earlier)
-
-
-def _keeps_all_stable(settings: FocusSettings) -> bool:
-    """Whether a stable selection has no inclusion but that of its words."""
-    return settings.select and settings.stable and settings.inclusion is None
 
 
 def _fit_words(

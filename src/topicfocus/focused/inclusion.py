@@ -147,7 +147,7 @@ def _by_folds(
         part = FocusData.of(*fold, data.family, data.past)
         own = gather_evidence(part, evidence.penalties, settings.stable_share)
         try:
-            selections = [select(part, own, settings, s.inclusion) for s in whole]
+            selections = [select(part, own, settings, s.limit) for s in whole]
         except ValueError:  # no word of this fold is associated with the target
             return None
         return _compare(

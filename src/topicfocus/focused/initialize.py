@@ -20,7 +20,6 @@ from scipy.special import softmax
 
 from topicfocus.corpus import Corpus
 from topicfocus.counts import take_columns, weigh_columns
-from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.result import with_families
 from topicfocus.focused.ridge import RidgeFit
@@ -109,7 +108,7 @@ def start_topics(
     else:
         directions = topic_directions(data.columns, lean, count, n_topics)
         place, logits = themed_start(count, themes.lift[kept], lean, directions, n_topics, plan)
-    spread = [predictor_spread(c.family, c.target, c.weight) for c in data.columns]
+    spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
     return Start(
@@ -162,7 +161,7 @@ def _starting_state(
         topic_word=np.zeros((n_words, n_topics)),
         inclusion=np.ones(n_words),
         background=np.zeros(n_words),
-        coef=coef.reshape(coef_shape(data.family, n_topics)),
+        coef=coef.reshape(data.family.coef_shape(n_topics)),
         family=with_families(data.family, [fit.family for fit in nulls], noise),
         doc_topic_prior=prior,
         intercept=np.concatenate([fit.intercept for fit in nulls]),

@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families import carries_intercept, excess_spread, noise_variance
 from topicfocus.focused.data import FocusData, sample_rows
 from topicfocus.focused.initialize import Start
 from topicfocus.glm import (
@@ -167,7 +166,7 @@ def best_toward_signs(
 def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -> Linear:
     """f ← s + t·f with the s that fits these documents best; thresholds are fitted again, too."""
     slopes = factor * (design @ fit.coef)
-    if carries_intercept(fit.family):
+    if fit.family.carries_intercept:
         moved = replace(column, offset=column.offset + slopes)
         level = fit_linear(moved, np.empty((len(design), 0)))
         return Linear(factor * fit.coef, level.intercept, level.family)
@@ -256,11 +255,11 @@ def variance_parts(
     δ is the validation error minus the variance of the predictor given the words, at least a tenth
     of the error. The Laplace approximation may exceed the error several times where the words
     determine the target: then only the fraction `openness` of it counts. A family without δ
-    computes its own openness and extra variance (`excess_spread`).
+    computes its own openness and extra variance (`Family.extra_variance`).
     """
-    if noise_variance(column.family) is None:
+    if column.family.noise_variance is None:
         f = predictor[:, 0]
-        return 1.0, *excess_spread(column.family, column.target, f, spread, column.weight)
+        return 1.0, *column.family.extra_variance(column.target, f, spread, column.weight)
     error = float(np.average(deviance(column, predictor), weights=column.weight))
     still = float(np.average(spread, weights=column.weight))
     delta = max(error - still, LEAST_NOISE * error)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from topicfocus.counts import Counts, take_rows
-from topicfocus.families import is_ranking
 from topicfocus.focused.data import FocusData, halves_by_content
 from topicfocus.focused.ridge import PENALTIES, RidgeFit, Signals, ridge_path
 from topicfocus.focused.stable_screening import StableEvidence, stable_evidence
@@ -64,7 +63,7 @@ def _residuals(
                 known=column.known,
                 values=residuals(column, predictor),
                 weight=None if np.all(column.weight == 1) else column.weight,
-                binary=is_ranking(column.family),
+                binary=column.family.is_ranking,
             )
         )
     return out

@@ -1,8 +1,8 @@
 """Word selection: the words with the largest screening statistic per token, up to the inclusion.
 
-The inclusion is the fraction of tokens that is kept. An inclusion that a user gives is reached as
-far as words have any association; an automatic one is a limit. After selection φ is exactly 0
-or 1.
+The inclusion is the fraction of tokens that is kept. An inclusion that a user gives is reached, if
+need be with words that correlate with the same topics (`correlated_words`); an automatic one is a
+limit. After selection φ is exactly 0 or 1.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erfc
 
+from topicfocus.focused.correlated_words import add_correlated_words
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.screening import WordEvidence
 from topicfocus.focused.settings import FocusSettings
@@ -31,12 +32,15 @@ SMALLEST_INCLUSION = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The columns kept, the inclusion, and c, which the statistic of a word had to exceed.
+    """The columns kept, and how.
 
-    Without selection the inclusion is 1 and there is no c.
+    `limit`: the inclusion they were selected up to; None: all significant words (of a stable
+    selection, all stable ones). `inclusion` is that limit, or what the words add up to. `word_cost`
+    is the threshold of the statistic, None without selection.
     """
 
     kept: np.ndarray
+    limit: float | None
     inclusion: float
     word_cost: float | None
 
@@ -95,6 +99,29 @@ def select_words(
     if limit:
         others &= evidence >= least_discovery(evidence[seen], n_signals)
     return _best_scores(first, others, evidence / n_tokens, word_count, inclusion, keep, drop)
+
+
+def significance_threshold(evidence: np.ndarray, n_signals: int = 1) -> float:
+    """The `least_discovery`, or what the largest of all words shows by chance, if that is less."""
+    chance = 2 * math.log(max(len(evidence) * n_signals, 2))
+    return min(least_discovery(evidence, n_signals), chance)
+
+
+def select_significant_words(
+    evidence: np.ndarray,
+    word_count: np.ndarray,
+    *,
+    keep: np.ndarray | None = None,
+    drop: np.ndarray | None = None,
+    n_signals: int = 1,
+) -> np.ndarray:
+    """Columns of the words above the `significance_threshold`, and ten words at least."""
+    seen = word_count > 0
+    least = significance_threshold(evidence[seen], n_signals)
+    best = np.sort(np.where(seen, evidence, -np.inf))[-min(FEWEST_WORDS, len(evidence))]
+    first = np.where(seen & (evidence > 0) & (evidence >= min(least, best)), 1.0, -1.0)
+    none = np.zeros(len(evidence), dtype=bool)
+    return _best_scores(first, none, evidence, word_count, 1.0, keep, drop)
 
 
 def select_stable_words(
@@ -166,7 +193,9 @@ def possible_selections(
 ) -> tuple[Selection, ...]:
     """The selections to compare, of fewest words first; one where nothing is to be chosen.
 
-    A larger inclusion that adds no words is left out.
+    Compared are the significant words alone and some automatic inclusions; a larger one that adds
+    no words is left out. Where few words are associated with the target, those that fill an
+    inclusion are noise.
     """
     plan, inclusions = settings.plan, [settings.inclusion]
     if settings.select and settings.inclusion is None and not settings.stable:
@@ -174,39 +203,52 @@ def possible_selections(
             automatic_inclusion(data.train, factor, plan.largest_inclusion)
             for factor in sorted(plan.token_factors, reverse=True)
         ]
+        inclusions += [None] if len(inclusions) > 1 else []
     found = {len(s.kept): s for s in (select(data, evidence, settings, i) for i in inclusions)}
     return tuple(found[size] for size in sorted(found))
 
 
 def select(
-    data: FocusData, evidence: WordEvidence, settings: FocusSettings, inclusion: float | None
+    data: FocusData, evidence: WordEvidence, settings: FocusSettings, limit: float | None
 ) -> Selection:
-    """The words kept up to an inclusion; None: all words of a stable selection."""
+    """The words kept up to an inclusion, or all significant (or stable) words."""
     count = data.word_counts
     if not settings.select:
-        return Selection(kept=np.flatnonzero(count > 0), inclusion=1.0, word_cost=None)
-    amount = evidence.amount(settings.plan.marginal_share)
+        every = np.flatnonzero(count > 0)
+        return Selection(kept=every, limit=1.0, inclusion=1.0, word_cost=None)
+    amount, n_signals = evidence.amount(settings.plan.marginal_share), evidence.n_signals
     given: Any = {"keep": settings.keep, "drop": settings.drop}
     if settings.stable:
-        kept = select_stable_words(amount, count, evidence.n_stable, inclusion, **given)
+        kept = select_stable_words(amount, count, evidence.n_stable, limit, **given)
         own = kept if settings.keep is None else np.setdiff1d(kept, settings.keep)
         cost = float(amount[own].min()) if len(own) else 0.0
+    elif limit is None:
+        kept = select_significant_words(amount, count, n_signals=n_signals, **given)
+        cost = significance_threshold(amount[count > 0], n_signals)
     else:
-        assert inclusion is not None
-        # An automatic inclusion is no knowledge of how much is relevant: it is a limit.
-        limit, vocabulary = settings.inclusion_prior is None, settings.plan.smallest_vocabulary
-        more: Any = {"limit": limit, "n_signals": evidence.n_signals}
-        kept = select_words(amount, count, inclusion, vocabulary=vocabulary, **given, **more)
-        occurring = amount[count > 0]
-        cost = description_cost(occurring, inclusion, vocabulary)
-        if limit:
-            most = description_cost(occurring, 0.0, vocabulary)
-            cost = min(most, max(cost, least_discovery(occurring, evidence.n_signals)))
+        # An automatic inclusion is no knowledge of how much is relevant.
+        automatic, vocabulary = settings.inclusion_prior is None, settings.plan.smallest_vocabulary
+        more: Any = {"limit": automatic, "n_signals": n_signals, "vocabulary": vocabulary}
+        kept = select_words(amount, count, limit, **given, **more)
+        cost = description_cost(amount[count > 0], limit, vocabulary)
+        if automatic:
+            most = description_cost(amount[count > 0], 0.0, vocabulary)
+            cost = min(most, max(cost, least_discovery(amount[count > 0], n_signals)))
+    if limit is not None and settings.inclusion_prior is not None:
+        least = 0.0 if settings.stable else cost
+        evident = np.setdiff1d(
+            np.flatnonzero((amount > least) & (count > 0)),
+            [] if settings.drop is None else settings.drop,
+        )
+        if len(kept) and np.isin(evident, kept).all():
+            kept = add_correlated_words(
+                kept, data.train, limit, settings.n_topics, drop=settings.drop
+            )
     if len(kept) == 0:
         raise ValueError(
             "No word says anything about the target beyond noise, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
-    if inclusion is None:
-        inclusion = float(count[kept].sum() / max(count.sum(), 1e-300))
-    return Selection(kept=kept, inclusion=inclusion, word_cost=cost)
+    reached = float(count[kept].sum() / max(count.sum(), 1e-300))
+    inclusion = reached if limit is None else limit
+    return Selection(kept=kept, limit=limit, inclusion=inclusion, word_cost=cost)
