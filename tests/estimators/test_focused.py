@@ -14,7 +14,6 @@ from topicfocus import (
     PCSLDARegressor,
 )
 from topicfocus.datasets import make_pfslda, make_reviews
-from topicfocus.focused import early_stopping as stopping
 from topicfocus.focused import optimize as shaping
 from topicfocus.metrics import channel_overlap, rmse, selection_scores, target_agreement
 
@@ -188,7 +187,6 @@ def test_noise_only_is_an_error_or_a_humble_model():
         ({"doc_topic_prior": "learn"}, 'doc_topic_prior="learn" is for joint models'),
         ({"validation_fraction": 0}, "validation_fraction must be greater than 0"),
         ({"max_epochs": 0}, "max_epochs must be at least 1"),
-        ({"early_stopping": "yes"}, "early_stopping must be True or False"),
         ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
     ],
 )
@@ -220,34 +218,6 @@ def test_topics_are_shaped_uphill(model):
     first = objective[: np.argmax(np.diff(kept, append=-1) != 0) + 1]
     assert len(first) > 5
     assert first[-1] > first[0]
-
-
-@pytest.mark.parametrize("cls", REGRESSORS)
-def test_early_stopping_looks_at_documents_not_trained_on(reviews, cls):
-    X, y = reviews.counts[:600], reviews.target[:600]
-    watched = cls(3, random_state=0).fit(X, y)
-    seen = np.array(watched.history_["validation"])
-    assert len(seen) == watched.n_iter_
-    assert np.isfinite(seen).any()
-    assert np.isnan(seen).any()  # every few steps only, and never when all documents are fitted
-    # The score found on the way is nearly the one reported in the end: only the prior of the topic
-    # mixes is another while topics are shaped.
-    assert np.nanmin(np.abs(seen - watched.explained_[0])) < 0.03
-    plain = cls(3, random_state=0, early_stopping=False).fit(X, y)
-    assert np.isnan(plain.history_["validation"]).all()
-    assert plain.n_iter_ >= watched.n_iter_
-
-
-def test_the_second_pass_takes_the_steps_that_the_first_chose(reviews, monkeypatch):
-    """Any fall of the held-out score counts as worse here, so that shaping stops early for sure."""
-    monkeypatch.setattr(stopping, "significantly_more", lambda *args: True)
-    model = PCSLDARegressor(3, random_state=0).fit(reviews.counts[:600], reviews.target[:600])
-    seen = np.array(model.history_["validation"])
-    checks = np.flatnonzero(np.isfinite(seen))
-    first_pass = checks[-1] + 1
-    assert first_pass < 60
-    best = checks[np.argmax(seen[checks])] + 1
-    assert model.n_iter_ == first_pass + best
 
 
 def test_a_share_given_is_filled_with_words_that_follow_the_topics():

@@ -18,6 +18,7 @@ initial topics. pc-sLDA has no low-fidelity fits.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,7 @@ def _fit_again(
 ) -> PassModel:
     """Words and topics of more documents, with the choices of an `earlier` fit."""
     selection = select(data, evidence, settings, earlier.selection.limit)
+    selection = replace(selection, inclusion=earlier.selection.inclusion)
     start = start_topics(
         data,
         evidence,
