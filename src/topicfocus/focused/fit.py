@@ -121,7 +121,8 @@ def _fit_again(
 ) -> PassModel:
     """Words and topics of more documents, with the choices of an `earlier` fit."""
     selection = select(data, evidence, settings, earlier.selection.limit)
-    selection = replace(selection, inclusion=earlier.selection.inclusion)
+    if not settings.stable:  # the inclusion that was compared
+        selection = replace(selection, inclusion=earlier.selection.inclusion)
     start = start_topics(
         data,
         evidence,
