@@ -55,7 +55,7 @@ CLUSTERINGS = 4
 #: s, how many documents of no subject in particular are added to those of a word.
 SMOOTHING = 20.0
 #: |u| at most, so that no rare word is a topic by itself.
-LARGEST_LEAN = 3.0
+LARGEST_ASSOCIATION = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,13 +193,13 @@ def n_themes_of(n_topics: int, n_directions: int) -> int:
 def cell_words(
     word_count: np.ndarray,
     lift: np.ndarray,
-    lean: np.ndarray,
+    association: np.ndarray,
     directions: Sequence[np.ndarray],
     sharpness: float,
     polarity: float,
 ) -> np.ndarray:
     """n_v P(t, e | v), words x directions x themes."""
-    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array(directions).T
+    push = np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION) @ np.array(directions).T
     toward = softmax(0.5 * polarity * push, axis=1)
     about = lift**sharpness
     about = about / about.sum(axis=1, keepdims=True)
