@@ -174,7 +174,7 @@ def test_more_passes_over_the_same_documents_change_nothing_more(cls, reviews):
     model = stream(make(cls), X, y, 50)
     stream(model, X, y, 50)  # the last 30 were too few for topics to be shaped again: now they are
     second = model.components_
-    assert model._stream.shaped_at == 130
+    assert model._stream.fitted_at == 130
     stream(model, X, y, 50)
     np.testing.assert_array_equal(model.components_, second)
     assert model.n_samples_seen_ == 390

@@ -269,7 +269,7 @@ def topic_places(
 def topic_directions(
     columns: Sequence[Column], association: np.ndarray, word_count: np.ndarray, n_topics: int
 ) -> list[np.ndarray]:
-    """All directions in which words may association, or the leading ones if topics are fewer."""
+    """All directions of associations, or the leading ones if topics are fewer."""
     directions = _directions(columns, association.shape[1])
     if n_topics < len(directions):
         directions = _main_directions(association, word_count, n_topics)
@@ -292,7 +292,7 @@ def _directions(columns: Sequence[Column], n_predictors: int) -> list[np.ndarray
 
 
 def _main_directions(association: np.ndarray, word_count: np.ndarray, n: int) -> list[np.ndarray]:
-    """Both ends of the leading directions in which words association."""
+    """Both ends of the leading directions of the associations."""
     root = np.sqrt(word_count / word_count.sum())[:, None]
     axes = np.linalg.svd(root * association, full_matrices=False)[2]
     out = []
