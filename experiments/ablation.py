@@ -324,7 +324,7 @@ def page() -> list[str]:
         "40 tokens (political blogs have a log loss 7% and 5% larger without); filling with "
         "correlated words (a recall of 0.98, not 0.78, on simulated data of the paper of Ren, "
         "Kunes and Doshi-Velez, 2020). Low-fidelity fits are compared by "
-        "tests/selection/test_search.py: a search has 2.5 times fewer passes over the documents (with "
+        "tests/selection/test_search.py: a search has 2.5 times fewer passes (with "
         "six settings on 2,500 Yelp reviews, 2.8 s of CPU time and not 4.4 s).",
         "## The default",
         markdown(["data", "topics", "error", "RMSE, AUC or accuracy", *columns[2:]], first),
