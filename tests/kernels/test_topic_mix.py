@@ -131,10 +131,10 @@ def test_equals_a_generic_optimiser(document: Document):
     assert best <= found.fun + 1e-13 * (1.0 + abs(found.fun))
 
 
-many_topics = documents(supervised=False, largest_count=100.0, least_topics=12, most_topics=40)
+larger_documents = documents(supervised=False, largest_count=100.0, least_topics=12, most_topics=40)
 
 
-@given(many_topics)
+@given(larger_documents)
 def test_many_topics(document: Document):
     """More topics than words: curvature is factorised over the words."""
     theta, steps = solve(document)
