@@ -12,10 +12,10 @@ from report_cases import case
 from topicfocus import FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
-from topicfocus.report.codes import readable, spoken
-from topicfocus.report.groups import group_summary
-from topicfocus.report.layout import topic_map
-from topicfocus.report.stability import read_stability
+from topicfocus.report.labels import last_level, readable
+from topicfocus.report.documents import group_summary
+from topicfocus.report.topics import topic_map
+from topicfocus.report.facts import read_stability
 
 
 def explorer(kind, **options):
@@ -303,9 +303,9 @@ def test_codes_have_readable_labels_that_differ():
         "ad: Elective: Yes",
         "ad: Elective: No",
     ]
-    assert spoken("ad:a|Elective|Yes") == "Elective: Yes"
+    assert last_level("ad:a|Elective|Yes") == "Elective: Yes"
     assert readable(["rx:lisinopril", "note:x"]) == ["rx:lisinopril", "note:x"]
-    assert spoken(names[0]) == "Sepsis, pulmonary" and spoken("rx:lisinopril") == "lisinopril"
+    assert last_level(names[0]) == "Sepsis, pulmonary" and spoken("rx:lisinopril") == "lisinopril"
     # What cannot be told apart by its levels gets a number, also one that is taken already.
     same = ["a|b|x" + "y" * 300, "a|b|x" + "y" * 301, "k:p|q|end of it", "k:p|q|q|end of it"]
     assert len(set(readable(same))) == 4

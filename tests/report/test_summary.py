@@ -15,11 +15,11 @@ from topicfocus import LDA, SLDARegressor
 from topicfocus.report import Explorer
 from topicfocus.report.evaluation import calibration
 from topicfocus.report.inputs import read_inputs
-from topicfocus.report.intervals import topic_errors
+from topicfocus.report.topics import topic_errors
 from topicfocus.report.labels import Labels
-from topicfocus.report.packing import pack, unpack, unpack_texts
+from topicfocus.report.render import pack, unpack, unpack_texts
 from topicfocus.report.summary import Extras, summarise
-from topicfocus.report.vocabulary import evidence_needed
+from topicfocus.report.words import evidence_needed
 
 
 @pytest.mark.parametrize("kind", KINDS)
