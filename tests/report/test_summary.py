@@ -13,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, SLDARegressor
 from topicfocus.report import Explorer
-from topicfocus.report.evaluation import calibration
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.topics import topic_errors
 from topicfocus.report.labels import Labels
@@ -157,19 +156,6 @@ def test_the_costs_explain_which_words_were_kept(kind):
     few = Explorer(model, texts=texts[:9], target=target[:9]).summary["words"]["why"]
     np.testing.assert_allclose(unpack(few["needed"]), needed, rtol=1e-3)
     assert few["prediction_cost"] == cost
-
-
-def test_calibration_of_shares_has_wilsons_intervals():
-    truth = np.repeat([0.0, 0.0, 1.0, 1.0], 20)
-    truth[20:25] = 1.0
-    found = calibration(truth, np.arange(80.0), shares=True)
-    for y, low, high, n in zip(found["y"], found["low"], found["high"], found["n"], strict=True):
-        for end in (low, high):  # where the score test is just at 5%
-            spread = end * (1 - end) / n
-            assert abs(y - end) == pytest.approx(1.959964 * np.sqrt(spread), abs=1e-5)
-        assert low <= y + 1e-9 and high >= y - 1e-9 and high - low > 0.1
-    plain = calibration(truth, np.arange(80.0), shares=False)
-    assert plain["low"][0] == plain["high"][0] == 0.0
 
 
 def test_targets_have_names():

@@ -36,10 +36,11 @@ _DIGITS = 8
 #: Relative to the largest information; keeps the matrix regular for topics without documents.
 _JITTER = 1e-10
 #: What a tokeniser leaves of "wasn't", "I've" and "they'll".
-_FRAGMENTS = frozenset(
+_CONTRACTIONS = (
     "ain aren couldn didn doesn don hadn hasn haven isn ll mustn needn re shouldn ve wasn weren "
-    "wouldn".split()  # noqa: SIM905
+    "wouldn"
 )
+_FRAGMENTS = frozenset(_CONTRACTIONS.split())
 
 
 def topic_summary(inputs: Inputs, found: Predictions, labels: Labels) -> dict[str, Any]:
