@@ -77,7 +77,6 @@ def document_summary(
         ],
         "actual": None,
         "texts": None,
-        "shortened": False,
     }
     if found.covariates is not None:
         out["covariates"] = pack(found.covariates[rows], "f8")
@@ -86,26 +85,25 @@ def document_summary(
     return out
 
 
-def pack_within(texts: list[str], budget: int) -> tuple[dict[str, Any], bool]:
-    """Pack texts into `budget` characters; also whether they were cut, all at one length."""
+def pack_within(texts: list[str], budget: int) -> dict[str, Any]:
+    """Pack texts into `budget` characters; the longest ones that do not fit become None.
+
+    A text is never cut, because the page would explain words that it does not show.
+    """
     packed = pack_texts(texts)
     if size(packed) <= budget:
-        return packed, False
-    low, high = 100, max(map(len, texts))
-    while high - low > max(50, low // 20):
+        return packed
+    lengths = sorted(map(len, texts))
+    packed = pack_texts([None for _ in texts])
+    low, high = 0, len(lengths)  # texts shorter than lengths[low] fit
+    while high - low > 1:
         middle = (low + high) // 2
-        trial = pack_texts([_shorten(t, middle) for t in texts])
+        trial = pack_texts([t if len(t) < lengths[middle] else None for t in texts])
         if size(trial) <= budget:
             low, packed = middle, trial
         else:
             high = middle
-    if size(packed) > budget:
-        packed = pack_texts([_shorten(t, low) for t in texts])
-    return packed, True
-
-
-def _shorten(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[:longest] + " …"
+    return packed
 
 
 def document_examples(
@@ -213,6 +211,8 @@ def group_summary(
                 f"{name} has {len(values)} values, but there are {len(composition)} documents."
             )
         labels, place = _groups(values) if kind == "group" else _times(name, values)
+        if len(labels) < 2:  # nothing to compare
+            continue
         shares = _frame(composition, place, len(labels))
         out.append(
             {

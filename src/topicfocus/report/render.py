@@ -171,7 +171,7 @@ def unpack(record: dict[str, Any]) -> np.ndarray:
     return values * record["s"] if "s" in record else values
 
 
-def pack_texts(texts: Sequence[str]) -> dict[str, Any]:
+def pack_texts(texts: Sequence[str | None]) -> dict[str, Any]:
     """Strings as a record {t: "json", z}."""
     return {"t": "json", "z": _deflate(json.dumps(list(texts)).encode("ascii"))}
 

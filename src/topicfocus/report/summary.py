@@ -136,8 +136,7 @@ def summarise(
     if inputs.texts is not None:
         # Texts get the space that the rest leaves.
         room = max(PAGE_BUDGET - frame_size() - len(json.dumps(summary)), SMALLEST_TEXTS)
-        texts, cut = pack_within([inputs.texts[i] for i in rows], room)
-        summary["documents"] |= {"texts": texts, "shortened": cut}
+        summary["documents"]["texts"] = pack_within([inputs.texts[i] for i in rows], room)
     return summary
 
 

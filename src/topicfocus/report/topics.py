@@ -1,4 +1,4 @@
-"""The topics of the page: their names, words, coefficients, predicted differences and places."""
+"""The topics of the page: names, words, coefficients and predicted differences."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FRAGMENTS = frozenset(_CONTRACTIONS.split())
 
 
 def topic_summary(inputs: Inputs, found: Predictions, labels: Labels) -> dict[str, Any]:
-    """Names, coefficients, prevalence, words and places of the topics."""
+    """Names, coefficients, prevalence and words of the topics."""
     fitted, state = inputs.fitted, inputs.fitted.state
     errors = None
     if inputs.codes is not None and inputs.n_docs:
@@ -61,7 +61,6 @@ def topic_summary(inputs: Inputs, found: Predictions, labels: Labels) -> dict[st
         "telling": _distinctive_words(inputs),
         "context": _context_words(inputs),
         "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
-        "map": topic_map(fitted.components, state.coef_rows[0]),
     }
 
 
@@ -146,30 +145,6 @@ def topic_errors(
             variance = np.diag(np.linalg.pinv(total, hermitian=True))[:n_topics]
             out[:, where.start + l] = np.sqrt(np.maximum(dispersion * variance, 0.0))
     return out
-
-
-def topic_map(components: np.ndarray, effect: np.ndarray) -> np.ndarray:
-    """Places of topics in a plane, topics x 2 in [-1, 1], near where they use the same words.
-
-    Classical scaling of the Hellinger distances d_jk² = 1 - Σ_v √(β_jv β_kv) between the topics'
-    word distributions: the two leading axes of -½ J D² J. The sign of the first axis is chosen
-    such that `effect` increases along it.
-    """
-    n = len(components)
-    roots = np.sqrt(components)
-    squares = 1.0 - np.clip(roots @ roots.T, 0.0, 1.0)
-    np.fill_diagonal(squares, 0.0)
-    centring = np.eye(n) - 1.0 / n
-    values, vectors = np.linalg.eigh(-0.5 * centring @ squares @ centring)
-    places = np.zeros((n, 2))
-    for axis in range(min(2, n - 1)):
-        length = max(float(values[n - 1 - axis]), 0.0)
-        places[:, axis] = vectors[:, n - 1 - axis] * np.sqrt(length)
-        direction = effect - effect.mean() if axis == 0 else places[:, axis] ** 3
-        if places[:, axis] @ direction < 0:
-            places[:, axis] *= -1
-    largest = float(np.abs(places).max(initial=0.0))
-    return np.round(places / largest, 4) + 0.0 if largest > 1e-9 else places
 
 
 # ---- predicted differences -----------------------------------------------------------------------
