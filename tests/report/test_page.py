@@ -318,7 +318,7 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
         for p in (0.1, 0.2, 0.3)
     ]
     page = open_page(explorer("regression", frontier=rows).html, "#view=fit")
-    card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
+    card = page.locator("#panel-fit .card").filter(has_text="Frontier")
     assert f"In grey: {own + 4} topics." in card.inner_text()
     assert card.locator("path.line").count() == 2 and card.locator("path.line.faint").count() == 1
     assert card.locator("circle.point").count() == card.locator("circle.faint").count() == 3
@@ -328,7 +328,7 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
     for row in rows:
         row["score_se"] = 0.125
     page = open_page(explorer("regression", frontier=rows[2:4]).html, "#view=fit")
-    card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
+    card = page.locator("#panel-fit .card").filter(has_text="Frontier")
     assert "with more topics" in card.inner_text() and card.locator("path.line").count() == 1
     # Standard errors: a bar at each point, a column, and no figure to choose; this model's row.
     assert "a standard error over folds to each side" in card.inner_text()

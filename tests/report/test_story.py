@@ -353,7 +353,7 @@ def test_no_text_is_cut_and_long_ones_are_shown_by_their_words(open_page, monkey
     assert max(len(t) for t in packed if t is not None) <= len(texts[longest])
     page = open_page(made.html, f"#view=documents&doc={longest}")
     assert "these are its words" in page.locator("#document").inner_text()
-    assert page.locator("#document mark").count() > 0
+    assert page.locator("#document .text mark").count() > 0
 
 
 def test_the_caption_of_the_example_goes_when_the_text_is_edited(open_page):
@@ -370,7 +370,7 @@ def test_negligible_amounts_have_no_colour(open_page):
     full = page.evaluate("topicfocus.shade(0)")
     for d in range(5):
         page.evaluate(f"topicfocus.update({{doc: {d}}})")
-        for kind, tip in page.locator("#document mark").evaluate_all(
+        for kind, tip in page.locator("#document .text mark").evaluate_all(
             "n => n.map(m => [m.className, m.dataset.tip])"
         ):
             amount = float(tip.rpartition(": ")[2].replace("−", "-"))

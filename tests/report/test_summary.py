@@ -201,10 +201,10 @@ def test_texts_beside_counts_are_read_and_checked():
     counts = model[:-1].transform(texts[:20])
     names = list(model[0].get_feature_names_out())
     same = read_inputs(model[-1], texts[:20], counts, None, names).words
-    assert same.reads_text and same.note == ""
+    assert same.text and same.note == ""
     other = read_inputs(model[-1], texts[:20], counts * 2, None, names).words
     assert "made elsewhere" in other.note
-    assert not read_inputs(model[-1], None, counts, None, names).words.reads_text
+    assert not read_inputs(model[-1], None, counts, None, names).words.text
 
 
 def test_vectorisers_the_page_cannot_be_are_noticed():
@@ -216,7 +216,7 @@ def test_vectorisers_the_page_cannot_be_are_noticed():
     ):
         pipeline = make_pipeline(*steps).fit(texts, target)
         words = read_inputs(pipeline, texts[:5]).words
-        assert not words.reads_text and "Python" in words.note
+        assert not words.text and "Python" in words.note
 
 
 def test_errors_say_what_to_do():
