@@ -23,6 +23,11 @@ function yChoices(model) {
   return out;
 }
 
+/** Name of the quantity on the vertical axis. */
+function upName(model) {
+  return yChoices(model).find(([key]) => key === state.y)[1];
+}
+
 function wordX(model, v, l) {
   return state.x === "effect" ? wordEffect(model, v, l) : model.data.words.association[v * model.L + l];
 }
@@ -122,10 +127,10 @@ function wordMap(model, all, shown, l, width) {
   const yDomain = padded(extent(ys));
   const chart = frame({
     width, height,
-    label: `${all.length} words by ${across} and ${state.y}; the list below has the strongest, the search finds all`,
+    label: `${all.length} words by ${across} and ${upName(model)}; the list below has the strongest, the search finds all`,
     x: { domain: padded(extent(all.length ? [...extent(xs), 0] : [-1, 1])), label: across },
     y: bands ? { domain: [-0.3, 1.3], names: ["dropped", "kept"] }
-      : { domain: yDomain, label: `${state.y}${log ? " (log scale)" : ""}`, ticks: log ? logTicks(yDomain) : undefined, format: log ? (t) => format(10 ** t - 1, 2) : undefined },
+      : { domain: yDomain, label: `${upName(model)}${log ? " (log scale)" : ""}`, ticks: log ? logTicks(yDomain) : undefined, format: log ? (t) => format(10 ** t - 1, 2) : undefined },
   });
   const { root, sx, sy, box } = chart;
   const groups = { dropped: [], even: [], down: [], up: [] };
@@ -161,7 +166,7 @@ function wordMap(model, all, shown, l, width) {
 function wordsData(model, all) {
   const { data } = model, { words } = data;
   const names = data.predictors.map((p) => p.name);
-  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `effect on ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["evidence"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
+  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `effect on ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["screening statistic"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
   return { head, rows: all.map((v) => [words.names[v], isKept(model, v) ? "yes" : "no", words.count[v], words.documents[v], ...names.map((_, l) => wordEffect(model, v, l)),
     ...(words.association ? names.map((_, l) => words.association[v * model.L + l]) : []), ...(words.why.as_prediction ? [words.why.as_prediction[v]] : []), ...(halvesWith(model, v) === null ? [] : [halvesWith(model, v)])]) };
 }
