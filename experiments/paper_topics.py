@@ -61,7 +61,8 @@ def tables(plan: Plan, fits: Fits, run: Run) -> dict[str, pd.DataFrame]:
                 for rank, v in enumerate(found["tops"][k][:TOP], 1):
                     row = {"data": name, "model": model, "topic": place}
                     row |= {"coefficient": found["coef"][k], "rank": rank}
-                    rows.append(row | {"word": data.vocabulary[v], "sign": int(signs[v]), "marks": marks})
+                    row |= {"word": data.vocabulary[v], "sign": int(signs[v]), "marks": marks}
+                    rows.append(row)
     return {"topics": pd.DataFrame(rows)}
 
 

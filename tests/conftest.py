@@ -38,8 +38,8 @@ SLOW_FILES = (
     "joint",
     "estimators",
 )
-#: Files that share a cluster, a browser or the server of forked processes (support/forked.py), which
-#: take seconds to start: all files of a group run in one worker.
+#: Files that share a cluster, a browser or the server of forked processes (support/forked.py): they
+#: take seconds to start, so all files of a group run in one worker.
 GROUPS = {
     "cluster": ("distributed/",),
     "browser": ("report/",),

@@ -9,7 +9,6 @@ import numpy as np
 
 from topicfocus import metrics
 from topicfocus.estimators.coding import Coding
-from topicfocus.families import target_kind
 from topicfocus.report.inputs import Inputs
 
 #: Points of a curve.
@@ -145,7 +144,7 @@ def _metrics(coding: Coding, truth: np.ndarray, predicted: np.ndarray) -> dict[s
     r2 = metrics.r2(truth, predicted)
     if np.isfinite(r2):
         out["R²"] = r2
-    if target_kind(coding.family) == "count":
+    if coding.family.kind == "count":
         out["mean deviance"] = metrics.poisson_deviance(truth, predicted)
     return out
 

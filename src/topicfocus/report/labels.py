@@ -16,15 +16,7 @@ import numpy as np
 
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.families import (
-    FAMILIES,
-    conditional_variance,
-    family_name,
-    mean_response,
-    mean_slope,
-    scale_name,
-    target_kind,
-)
+from topicfocus.families import FAMILIES
 
 #: Families whose inverse link the page computes itself; it gets a curve of any other.
 _KNOWN = {*FAMILIES, "categorical"}
@@ -122,14 +114,14 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
             "labels": _label_names(part, None if classes is None else classes[t]),
             "levels": np.asarray(coding.labels, dtype=float) if coding.is_rating else None,
             "limits": coding.bounds(family),
-            "noise": getattr(family, "noise_variance", None),
+            "noise": family.noise_variance,
             "open": float(fitted.variance_factors[where.start]),
             "excess": float(fitted.extra_variances[where.start]),
-            "whole": target_kind(family) == "count",
+            "whole": family.kind == "count",
             "thresholds": getattr(family, "thresholds", None),
         }
-        if family_name(family) not in _KNOWN:
-            about["scale"] = scale_name(family)
+        if family.name not in _KNOWN:
+            about["scale"] = family.scale_name
             about["curve"] = _link_curve(family, predictor[:, where.start])
         out.append(about)
     return out
@@ -145,9 +137,9 @@ def _link_curve(family: Any, predictor: np.ndarray) -> dict[str, list[float]]:
     grid = np.linspace(low - 0.5 * width, high + 0.5 * width, _POINTS)
     return {
         "f": grid.tolist(),
-        "mean": mean_response(family, grid).tolist(),
-        "slope": mean_slope(family, grid).tolist(),
-        "variance": conditional_variance(family, grid).tolist(),
+        "mean": family.mean(grid).tolist(),
+        "slope": family.mean_slope(grid).tolist(),
+        "variance": family.variance(grid).tolist(),
     }
 
 

@@ -17,7 +17,6 @@ from topicfocus.estimators.words import (
     topic_scores,
     usual_order,
 )
-from topicfocus.families import information, overdispersion
 from topicfocus.report.evaluation import Predictions
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.labels import Labels, listed, name_of_word
@@ -135,9 +134,9 @@ def topic_errors(
         if known.sum() <= design.shape[1]:
             continue
         x = design[known]
-        weights = information(part.family, predictor[known, where])
+        weights = part.family.information(predictor[known, where])
         first = predictor[known, where.start]
-        dispersion = overdispersion(part.family, first, codes[known, t])
+        dispersion = part.family.overdispersion(first, codes[known, t])
         dispersion *= len(x) / (len(x) - x.shape[1])  # degrees of freedom
         for l in range(weights.shape[1]):
             total = (x * weights[:, [l]]).T @ x
