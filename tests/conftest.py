@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def collect_once(config: pytest.Config) -> subprocess.Popen | None:
-    """Collect in one process, if there is no bytecode yet, so that workers do not all compile it."""
+    """Collect in one process if there is no bytecode yet, so that not every worker compiles it."""
     if sys.dont_write_bytecode or any(HERE.rglob("__pycache__/test_*-pytest-*.pyc")):
         return None
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *config.args]
