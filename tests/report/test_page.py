@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_cases import KINDS, case
+from report_cases import KINDS, case, explorer
 
 from topicfocus.estimators.words import ORDERS, has_telling, usual_order
 from topicfocus.report import Explorer
@@ -18,11 +18,6 @@ FRONTIER = [{"inclusion_prior": p, "rmse": 2 - p, "words": 100 * p} for p in (0.
 def packed(shares):
     """As the page has them, in steps of 1/65535."""
     return np.round(shares * 65535)
-
-
-def explorer(kind, **options):
-    model, texts, target = case(kind)
-    return Explorer(model, texts=texts[:60], target=target[:60], **options)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "pairs"])

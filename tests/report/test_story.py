@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from report_cases import case
+from report_cases import case, explorer
 
 from topicfocus import FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
@@ -16,11 +16,6 @@ from topicfocus.report.documents import group_summary
 from topicfocus.report.facts import read_stability
 from topicfocus.report.labels import last_level, readable
 from topicfocus.report.render import unpack_texts
-
-
-def explorer(kind, **options):
-    model, texts, target = case(kind)
-    return Explorer(model, texts=texts[:60], target=target[:60], **options)
 
 
 def saved(page, name, ending):
@@ -346,7 +341,7 @@ def test_no_text_is_cut_and_long_ones_are_shown_by_their_words(open_page, monkey
     _, texts, _ = case("regression")
     for name in ("PAGE_BUDGET", "SMALLEST_TEXTS"):
         monkeypatch.setattr(summary, name, 3000)
-    made = explorer("regression")
+    made = explorer("regression", title="small")
     packed = unpack_texts(made.summary["documents"]["texts"])
     assert all(text in (None, full) for text, full in zip(packed, texts, strict=False))
     longest = packed.index(None)
