@@ -324,7 +324,7 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
         row["score_se"] = 0.125
     page = open_page(explorer("regression", frontier=rows[2:4]).html, "#view=fit")
     card = page.locator("#panel-fit .card").filter(has_text="Frontier")
-    assert "with more topics" in card.inner_text() and card.locator("path.line").count() == 1
+    assert "by number of topics" in card.inner_text() and card.locator("path.line").count() == 1
     # Standard errors: a bar at each point, a column, and no figure to choose; this model's row.
     assert "a standard error over folds to each side" in card.inner_text()
     assert card.locator("path.line").get_attribute("d").count("V") == 2
