@@ -83,7 +83,7 @@ def write_page(place: Path, *, quick: bool = False) -> list[Claim]:
     parts = ["# The paper, reproduced", ABOUT, RULE]
     if quick:
         parts.insert(
-            1, "QUICK RUN: three splits, one setting of the paper's algorithm, few models."
+            1, "QUICK RUN: three splits, one setting of the original algorithm, few models."
         )
     found: list[Claim] = []
     sections: list[str] = []

@@ -100,6 +100,11 @@ class Plan:
         return range(3 if self.quick else 5)
 
     @property
+    def starts(self) -> range:
+        """Starts of the paper's algorithm on split 0."""
+        return range(1 if self.quick else 5)
+
+    @property
     def data(self) -> tuple[str, ...]:
         return tuple(TITLES)[: 3 if self.quick else 4]
 
