@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
-from report_cases import case
+from report_cases import case, explorer
 
 from topicfocus.report import Explorer
-
-
-def explorer(kind, **options):
-    model, texts, target = case(kind)
-    return Explorer(model, texts=texts[:60], target=target[:60], **options)
 
 
 def drag(page, surface, start, stop, steps=4):
@@ -152,7 +147,7 @@ def test_the_nearest_documents_stand_beside_it(open_page):
 
 
 def test_the_largest_page_opens_soon(open_page, largest):
-    html = largest[0].html
+    html = largest.html
     assert len(html.encode()) < 1_500_000
     ready = "performance.getEntriesByName('topicfocus-ready')[0].startTime"
     # 0.3 s where nothing else runs; machines that test are busy: once of three times is enough.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_cases import KINDS, case
+from report_cases import KINDS, case, explorer
 
 from topicfocus.estimators.words import ORDERS, has_telling, usual_order
 from topicfocus.report import Explorer
@@ -18,11 +18,6 @@ FRONTIER = [{"inclusion_prior": p, "rmse": 2 - p, "words": 100 * p} for p in (0.
 def packed(shares):
     """As the page has them, in steps of 1/65535."""
     return np.round(shares * 65535)
-
-
-def explorer(kind, **options):
-    model, texts, target = case(kind)
-    return Explorer(model, texts=texts[:60], target=target[:60], **options)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "pairs"])
@@ -318,7 +313,7 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
         for p in (0.1, 0.2, 0.3)
     ]
     page = open_page(explorer("regression", frontier=rows).html, "#view=fit")
-    card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
+    card = page.locator("#panel-fit .card").filter(has_text="Frontier")
     assert f"In grey: {own + 4} topics." in card.inner_text()
     assert card.locator("path.line").count() == 2 and card.locator("path.line.faint").count() == 1
     assert card.locator("circle.point").count() == card.locator("circle.faint").count() == 3
@@ -328,8 +323,8 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
     for row in rows:
         row["score_se"] = 0.125
     page = open_page(explorer("regression", frontier=rows[2:4]).html, "#view=fit")
-    card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
-    assert "with more topics" in card.inner_text() and card.locator("path.line").count() == 1
+    card = page.locator("#panel-fit .card").filter(has_text="Frontier")
+    assert "by number of topics" in card.inner_text() and card.locator("path.line").count() == 1
     # Standard errors: a bar at each point, a column, and no figure to choose; this model's row.
     assert "a standard error over folds to each side" in card.inner_text()
     assert card.locator("path.line").get_attribute("d").count("V") == 2

@@ -177,7 +177,7 @@ def test_typed_text_is_predicted_as_it_is_typed(open_page):
 
 
 def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch):
-    from topicfocus.report import table
+    from topicfocus.report import words as table
 
     model, texts, target = case("joint")
     exact = Explorer(model, texts=texts[:30], target=target[:30])

@@ -13,13 +13,12 @@ from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, SLDARegressor
 from topicfocus.report import Explorer
-from topicfocus.report.evaluation import calibration
 from topicfocus.report.inputs import read_inputs
-from topicfocus.report.intervals import topic_errors
 from topicfocus.report.labels import Labels
-from topicfocus.report.packing import pack, unpack, unpack_texts
+from topicfocus.report.render import pack, unpack, unpack_texts
 from topicfocus.report.summary import Extras, summarise
-from topicfocus.report.vocabulary import evidence_needed
+from topicfocus.report.topics import topic_errors
+from topicfocus.report.words import evidence_needed
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -159,19 +158,6 @@ def test_the_costs_explain_which_words_were_kept(kind):
     assert few["prediction_cost"] == cost
 
 
-def test_calibration_of_shares_has_wilsons_intervals():
-    truth = np.repeat([0.0, 0.0, 1.0, 1.0], 20)
-    truth[20:25] = 1.0
-    found = calibration(truth, np.arange(80.0), shares=True)
-    for y, low, high, n in zip(found["y"], found["low"], found["high"], found["n"], strict=True):
-        for end in (low, high):  # where the score test is just at 5%
-            spread = end * (1 - end) / n
-            assert abs(y - end) == pytest.approx(1.959964 * np.sqrt(spread), abs=1e-5)
-        assert low <= y + 1e-9 and high >= y - 1e-9 and high - low > 0.1
-    plain = calibration(truth, np.arange(80.0), shares=False)
-    assert plain["low"][0] == plain["high"][0] == 0.0
-
-
 def test_targets_have_names():
     pd = pytest.importorskip("pandas")
     model, texts, target = case("regression")
@@ -215,10 +201,10 @@ def test_texts_beside_counts_are_read_and_checked():
     counts = model[:-1].transform(texts[:20])
     names = list(model[0].get_feature_names_out())
     same = read_inputs(model[-1], texts[:20], counts, None, names).words
-    assert same.reads_text and same.note == ""
+    assert same.text and same.note == ""
     other = read_inputs(model[-1], texts[:20], counts * 2, None, names).words
     assert "made elsewhere" in other.note
-    assert not read_inputs(model[-1], None, counts, None, names).words.reads_text
+    assert not read_inputs(model[-1], None, counts, None, names).words.text
 
 
 def test_vectorisers_the_page_cannot_be_are_noticed():
@@ -230,7 +216,7 @@ def test_vectorisers_the_page_cannot_be_are_noticed():
     ):
         pipeline = make_pipeline(*steps).fit(texts, target)
         words = read_inputs(pipeline, texts[:5]).words
-        assert not words.reads_text and "Python" in words.note
+        assert not words.text and "Python" in words.note
 
 
 def test_errors_say_what_to_do():

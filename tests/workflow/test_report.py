@@ -9,7 +9,7 @@ import pytest
 from command_line import write_reviews
 
 from topicfocus import workflow
-from topicfocus.report.packing import unpack_texts
+from topicfocus.report.render import unpack_texts
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ _HOLD_WORDS = frozenset(
 )
 #: Parts of a result that have such entries.
 _PARTS = ("topics", "words", "stability")
-#: What a code with levels looks like ("dx:renal|failure"); `report.codes` says what it is.
+#: What a code with levels looks like ("dx:renal|failure"); `report.labels` says what it is.
 _LEVELS = re.compile(r"\||\S/\S.*\S/\S")
 
 
@@ -27,7 +27,7 @@ def with_labels(result: dict[str, Any]) -> dict[str, Any]:
     names = list(dict.fromkeys([*own, *_words(parts, False)]))
     if not any(_LEVELS.search(name) for name in names):
         return result
-    from topicfocus.report.codes import readable
+    from topicfocus.report.labels import readable
 
     labels = dict(zip(names, readable(names), strict=True))
     out = {name: _relabelled(part, labels, False) for name, part in parts.items()}

@@ -20,8 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.estimators.parameters import check_count, check_flag, check_share
 from topicfocus.estimators.training import FitOptions, fit_with
-from topicfocus.metrics.topics import top_words
-from topicfocus.metrics.words import match_topics
+from topicfocus.metrics.topics import match_topics, top_words
 from topicfocus.selection.documents import (
     Data,
     column_names,

@@ -1,9 +1,10 @@
-"""Every word: how often, how it goes with the target, whether and why it was kept."""
+"""The words of the page: frequency, association, selection, and weights in topics."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,22 +12,29 @@ import numpy as np
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.fitted import Fitted
+from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import make_problem
+from topicfocus.inference.words import mix_weights
 from topicfocus.joint.selection import topic_dependence
-from topicfocus.report.codes import readable
 from topicfocus.report.inputs import Inputs
-from topicfocus.report.packing import pack, pack_texts, roughly, whole
+from topicfocus.report.labels import readable
+from topicfocus.report.render import pack, pack_texts, roughly, size, unpack, whole
 
-#: Words x topics x documents that the dependence on topics is computed from, at most.
+#: Words x topics x documents, at most, for the dependence on topics.
 _LARGEST = 20_000_000
-_BINS = 8
-_FEW_BINS = 5
-#: Predictors from which on associations are rounded to a fifth.
-_MANY = 5
+#: Intervals of a numeric target, and of each of several.
+_BINS, _FEW_BINS = 8, 5
+#: Predictors above which associations are rounded to a fifth.
+_MANY_PREDICTORS = 5
+#: Characters of the weights of words in the page.
+TABLE_BUDGET = 770_000
+#: Steps of log W where floats do not fit, from fine to coarse.
+_STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+_ZERO = 65535
 
 
 def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
-    """Columns over words, packed."""
+    """One packed column per property of the words."""
     fitted, counts = inputs.fitted, inputs.counts
     present = counts.copy()
     present.data = np.ones_like(present.data)
@@ -38,7 +46,7 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
         "count": whole(np.round(frequency)),
         "documents": whole(np.asarray(present.sum(axis=0)).ravel()),
         "inclusion": pack(inclusion, "u2", 1 / 65535),
-        # Of focused models it is how much a token counts, not how likely a word is relevant.
+        # The inclusion of focused models is a weight, not a probability.
         "graded": fitted.evidence is None
         and bool(np.any((inclusion > 1e-6) & (inclusion < 1 - 1e-6))),
         "selects": fitted.selects,
@@ -49,31 +57,31 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     if inputs.codes is not None and inputs.n_docs:
         signals = _signals(inputs, inputs.codes)
         z = np.column_stack([association(counts, s) for s in signals])
-        # Of many classes a rounder number: it is looked at, not computed with.
-        out["association"] = pack(z, "i2", 0.02 if z.shape[1] <= _MANY else 0.2)
+        # Coarser for many classes: it is only displayed.
+        out["association"] = pack(z, "i2", 0.02 if z.shape[1] <= _MANY_PREDICTORS else 0.2)
         out["by_target"] = [
             _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
             for t, coding in enumerate(inputs.codings)
         ]
-    out["why"] = _why(inputs, mixes, frequency, signals)
+    out["why"] = _selection(inputs, mixes, frequency, signals)
     return out
 
 
 def _kept(fitted: Fitted) -> np.ndarray:
-    """Words that the model kept; of a model that does not choose, those in its topics."""
+    """Words that the model selected, or those in topics if it does not select words."""
     if fitted.selected_words is not None:
         return fitted.selected_words
     return fitted.state.topic_word.max(axis=1) > 0
 
 
 def _labels(vocabulary: list[str]) -> dict[str, Any] | None:
-    """Readable labels; None where the words are that."""
+    """Readable labels, None if they are the words themselves."""
     labels = readable(vocabulary)
     return None if labels == vocabulary else pack_texts(labels)
 
 
 def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:
-    """What goes up when a predictor does: the target, or being of a class; NaN if not known."""
+    """What increases with each predictor: the target, or a class indicator; NaN if missing."""
     out = []
     for t, coding in enumerate(inputs.codings):
         codes = all_codes[:, t]
@@ -86,7 +94,7 @@ def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:
 
 
 def association(counts: Any, signal: np.ndarray) -> np.ndarray:
-    """Signed z of every word: √n times the correlation of its √count with the signal."""
+    """Signed z of every word: √n times the correlation of √count with the signal."""
     known = np.isfinite(signal)
     n = int(known.sum())
     if n < 2:
@@ -104,7 +112,7 @@ def association(counts: Any, signal: np.ndarray) -> np.ndarray:
 
 
 def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) -> dict[str, Any]:
-    """Documents with each word, by class, level or stretch of the target."""
+    """Documents with each word, by class, level or interval of the target."""
     known = np.isfinite(codes)
     if coding.n_labels:
         n_bins = coding.n_labels
@@ -115,14 +123,14 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
         values = coding.decode_levels(codes[known])
         edges = np.array([0.0, 1.0])
         if len(values) and np.ptp(values) > 0:
-            # Edges are values themselves: no stretch lies between two whole numbers.
+            # Edges are values of the target: no interval lies between two whole numbers.
             places = np.linspace(0, 1, wanted + 1)
             edges = np.unique(np.quantile(values, places, method="inverted_cdf"))
         n_bins = len(edges) - 1
         place = np.clip(
             np.searchsorted(edges, np.nan_to_num(codes), side="right") - 1, 0, n_bins - 1
         )
-        labels = _stretches(edges, bool(np.all(values == np.round(values))))
+        labels = _interval_names(edges, bool(np.all(values == np.round(values))))
     member = np.zeros((len(codes), n_bins))
     member[np.flatnonzero(known), place[known]] = 1.0
     return {
@@ -132,8 +140,8 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
     }
 
 
-def _stretches(edges: np.ndarray, whole_numbers: bool) -> list[str]:
-    """Names of [a, b), the last with its end: "3 to 4", or the numbers in it if they are whole."""
+def _interval_names(edges: np.ndarray, whole_numbers: bool) -> list[str]:
+    """Names of the intervals [a, b), the last one closed, or the whole numbers in them."""
     if not whole_numbers:
         return [f"{a:.3g} to {b:.3g}" for a, b in itertools.pairwise(edges)]
     ends = np.append(edges[1:-1] - 1, edges[-1])
@@ -143,14 +151,14 @@ def _stretches(edges: np.ndarray, whole_numbers: bool) -> list[str]:
     ]
 
 
-def _why(
+def _selection(
     inputs: Inputs, mixes: np.ndarray, frequency: np.ndarray, signals: list[np.ndarray] | None
 ) -> dict[str, Any]:
-    """Advantages and costs on one scale, twice a log likelihood ratio (a squared z score).
+    """Why words were kept: benefits and costs, as twice a log likelihood ratio (a squared z score).
 
-    As words: how much better the topic mixes tell where the word occurs than its frequency does;
-    the price of its K-1 numbers is (K-1) log(documents). As prediction: the evidence the model
-    used, or z² for models without; its price is that of `cutting.cut`, or 2 log V.
+    As words: how much better topic proportions predict the word than its frequency; its K-1
+    parameters cost (K-1) log(documents). As prediction: the screening statistic of the model, or z²
+    for models without one; the cost is that of the word selection, or 2 log V.
     """
     model, fitted, counts = inputs.model, inputs.fitted, inputs.counts
     n_topics, n_words = fitted.state.n_topics, fitted.state.n_words
@@ -183,23 +191,95 @@ def _why(
 
 
 def evidence_needed(fitted: Fitted, cost: float, drop: list[int]) -> np.ndarray:
-    """The least evidence with which each dropped word might have been kept, c for the others.
+    """The least screening statistic to keep each dropped word, the cost c for the others.
 
-    Words were kept by (E_v - c)/n_v until the share of tokens was full, so a word had to reach the
-    best score s that was still dropped: E_v ≥ c + s n_v. Of dropped words the model knows n_v up
-    to a factor, which cancels: their background is π_v ∝ n_v.
+    Words were kept by (E_v - c)/n_v until their share of tokens was reached, so a word needed the
+    best score s of a dropped word: E_v ≥ c + s n_v. The model has n_v of dropped words up to a
+    factor, which cancels: their background is π_v ∝ n_v.
     """
     background, evidence = fitted.state.background, np.asarray(fitted.evidence)
     rivals = (background > 0) & (evidence > cost)
-    rivals[drop] = False  # dropped by the user, whatever their evidence
+    rivals[drop] = False  # dropped by the user
     score = np.max((evidence[rivals] - cost) / background[rivals], initial=0.0)
     return cost + score * background
 
 
 def _listed(model: Any, name: str, vocabulary: list[str]) -> list[int]:
-    """Columns of a user's list of words."""
+    """Columns of the words in a parameter of the model."""
     words = getattr(model, name, None)
     words = [] if words is None else words
     place = {w: i for i, w in enumerate(vocabulary)}
     found = [place.get(w, -1) if isinstance(w, str) else int(w) for w in words]
     return sorted(v for v in found if v >= 0)
+
+
+# ---- weights of words in topics ------------------------------------------------------------------
+
+
+def word_table(
+    fitted: Fitted, counts: Any, exact: bool = False, n_jobs: int | None = None
+) -> dict[str, Any]:
+    """Weights W_v (largest entry 1), multiplicities and p_v of the words in topics.
+
+    Weights are doubles if they fit into the budget, else floats, else rounded logarithms; `error`
+    is the largest change of a linear predictor of these documents by rounding.
+    """
+    state = fitted.state
+    weights = mix_weights(state).table
+    kept = np.flatnonzero(weights.multiplicity > 0)
+    rows = weights.table[kept]
+    record: dict[str, Any] = {
+        "words": whole(np.diff(kept, prepend=0).astype(float)),
+        "scale": pack(state.topic_word.max(axis=1)[kept], "f4"),
+        "share": pack(fitted.word_share[kept], "f4"),
+        "multiplicity": None,
+    }
+    if np.any(weights.multiplicity[kept] != 1.0):
+        record["multiplicity"] = pack(weights.multiplicity[kept], "f8")
+    packed, rounded_rows = _pack_rows(rows, exact)
+    record["rows"] = packed
+    record["error"] = 0.0
+    if packed["t"] != "f8":
+        record["error"] = _rounding_error(fitted, counts, kept, rounded_rows, n_jobs)
+    return record
+
+
+def _pack_rows(rows: np.ndarray, exact: bool) -> tuple[dict[str, Any], np.ndarray]:
+    packed = pack(rows, "f8")
+    if exact or size(packed) <= TABLE_BUDGET:
+        return packed, rows
+    packed = pack(rows, "f4")
+    if size(packed) <= TABLE_BUDGET:
+        return packed, unpack(packed).astype(float).reshape(rows.shape)
+    for step in _STEPS:
+        packed = pack_logarithms(rows, step)
+        if size(packed) <= TABLE_BUDGET:
+            break
+    return packed, unpack_logarithms(packed).reshape(rows.shape)
+
+
+def pack_logarithms(rows: np.ndarray, step: float) -> dict[str, Any]:
+    """-log W in whole steps; smaller weights become 0."""
+    with np.errstate(divide="ignore"):
+        steps = np.minimum(np.round(-np.log(rows) / step), _ZERO)
+    return {**pack(steps, "u2"), "log": step}
+
+
+def unpack_logarithms(record: dict[str, Any]) -> np.ndarray:
+    """Inverse of `pack_logarithms`, as in the browser."""
+    steps = unpack(record).astype(float)
+    return np.where(steps == _ZERO, 0.0, np.exp(-steps * record["log"]))
+
+
+def _rounding_error(
+    fitted: Fitted, counts: Any, kept: np.ndarray, rows: np.ndarray, n_jobs: int | None
+) -> float:
+    if counts.shape[0] == 0:
+        return float("nan")
+    state = fitted.state
+    changed = state.topic_word.copy()
+    changed[kept] = rows * state.topic_word.max(axis=1)[kept, None]
+    corpus = fitted.seen(Corpus(counts))
+    before = topic_mixes(corpus, state, n_jobs=n_jobs)
+    after = topic_mixes(corpus, replace(state, topic_word=changed), n_jobs=n_jobs)
+    return float(np.abs((before - after) @ state.coef_rows.T).max())
