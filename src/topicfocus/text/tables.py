@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import glob
+import logging
 import os
 import shutil
 import sys
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,25 +21,25 @@ from numpy.typing import NDArray
 
 from topicfocus.text import files, formats
 from topicfocus.text.errors import ReadError, shown
-from topicfocus.text.formats import BadRows, Piece, Reader, Request, as_label
+from topicfocus.text.formats import BadRows, Reader, Request, Rows, as_label
 from topicfocus.text.numbers import LARGEST, advice, is_missing, why_no_number
 
 if TYPE_CHECKING:
     from topicfocus.text.matrices import CountTable
 
+log = logging.getLogger(__name__)
+
+#: Characters of text after which a block is complete, however few rows it has.
+BLOCK_CHARACTERS = 1 << 23
+#: Seconds between messages about the documents read so far.
+LOG_SECONDS = 10
 _FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".npz": "counts",
-    ".mtx": "counts",
+    **dict.fromkeys((".csv",), "csv"),
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".xlsx", ".xlsm"), "xlsx"),
+    **dict.fromkeys((".npz", ".mtx"), "counts"),
 }
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 
@@ -77,8 +78,8 @@ class Block:
 class Table:
     """Documents of one or more files, read in blocks.
 
-    Iterating reads the files from their beginning and yields `Block`s. Texts are not kept. Targets,
-    groups, numbers and row numbers of the blocks read so far are.
+    Iterating reads the files from their beginning and yields `Block`s. Targets, groups, numbers and
+    row numbers of the blocks read so far are kept; texts only as far as `keep_characters` allows.
 
     Attributes
     ----------
@@ -101,6 +102,10 @@ class Table:
         What was wrong with the first ten of them.
     names : list of str, or None
         For a folder of texts: the files in it.
+    keep_characters : int
+        Texts of the first rows are kept, of about as many characters; by default 0.
+    texts : list of str
+        These texts.
 
     Examples
     --------
@@ -124,6 +129,8 @@ class Table:
         names: list[str] | None = None,
     ) -> None:
         self.path, self.request, self.names = path, request, names
+        self.keep_characters = 0
+        self.texts: list[str] = []
         self._sources = sources
         self._read: list[Block] = []
         self._bad = BadRows(request.skip_bad)
@@ -195,17 +202,26 @@ class Table:
         return f"{self.file_of_rows[i]}, {row}" if len(self._sources) > 1 else row
 
     def __iter__(self) -> Iterator[Block]:
-        self._read, self._bad = [], BadRows(self.request.skip_bad)
-        for path, rows in self._sources.items():
+        self._read, self._bad, self.texts = [], BadRows(self.request.skip_bad), []
+        n, room, logged = 0, self.keep_characters, time.monotonic()
+        for path, read in self._sources.items():
             with files.reading(path):
-                for piece in rows(self._bad):
-                    block = _make_block(piece, path, self.request, self._bad)
-                    if len(block):
-                        self._read.append(replace(block, texts=[]))
-                        yield block
-        if self._bad.n and not self._read:
+                for rows in _batches(read(self._bad), self.request.block_rows):
+                    block = _make_block(rows, path, self.request, self._bad)
+                    if not len(block):
+                        continue
+                    self._read.append(replace(block, texts=[]))
+                    n += len(block)
+                    if room > 0:
+                        self.texts += block.texts
+                        room -= sum(map(len, block.texts))
+                    if time.monotonic() - logged > LOG_SECONDS:
+                        log.info(f"Read {n:,} documents ...")
+                        logged = time.monotonic()
+                    yield block
+        if not n and self._bad.n:
             raise ReadError(f"none of the {self._bad.n} rows is readable. {self.skipped[0]}")
-        if not self._read:
+        if not n:
             raise ReadError(f"{self.path} has a header but no rows.")
 
     def read(self) -> Block:
@@ -232,37 +248,60 @@ class Table:
         return Block(texts, self.target, self.rows, self.numbers, self.group, self.path)
 
 
-def _make_block(piece: Piece, path: str, request: Request, bad: BadRows) -> Block:
+def _batches(rows: Rows, most: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows in lists of a limited number of rows and of characters."""
+    found, size = [], 0
+    for row in rows:
+        found.append(row)
+        size += len(row[1]) if isinstance(row[1], (str, list)) else 0
+        if len(found) >= most or size >= BLOCK_CHARACTERS:
+            yield found
+            found, size = [], 0
+    if found:
+        yield found
+
+
+def _make_block(found: list[tuple[Any, ...]], path: str, request: Request, bad: BadRows) -> Block:
     """Check and convert the values of some rows; rows with an unusable value are reported."""
-    rows, columns = piece
+    rows, *values = zip(*found, strict=True)
+    columns = dict(zip(request.names, map(list, values), strict=True))
     wrong: dict[int, str] = {}
-    texts = list(columns[request.text or ""])
+    target, group = (
+        None if name is None else _labels(columns[name], name, wrong)
+        for name in (request.target, request.group)
+    )
+    texts = columns[request.text or ""]
     for i, text in enumerate(texts):
         if type(text) is not str:
             try:
                 texts[i] = _as_text(text, request)
             except ValueError as error:
                 texts[i], wrong[i] = "", str(error)
-    target, group = (
-        None if name is None else _labels(columns[name], name, wrong)
-        for name in (request.target, request.group)
-    )
     for labels in filter(None, (texts, target, group)):
-        _find_undecoded(labels, request.encoding, wrong)
+        for i, label in enumerate(labels):
+            if label is not None and not label.isascii():
+                message = formats.undecoded(label, request.encoding)
+                if message is not None:
+                    wrong.setdefault(i, message)
     if group is not None:
         group = [None if v is None or is_missing(v) else v.strip() for v in group]
-    found = [_numbers(columns[name], name, request, wrong) for name in request.numbers]
-    matrix = np.array(found).T.reshape(len(rows), len(found))
-    if not wrong:
-        return Block(texts, target, rows, matrix, group, path)
+    numbers = [_numbers(columns[name], name, request, wrong) for name in request.numbers]
+    matrix = np.array(numbers).T.reshape(len(rows), len(numbers))
     for i in sorted(wrong):
         bad.report(f"{path}, row {rows[i]}: {wrong[i]}")
-    good = np.ones(len(rows), dtype=bool)
-    good[list(wrong)] = False
+    block = Block(texts, target, np.array(rows), matrix, group, path)
+    return block if not wrong else _without(block, set(wrong))
+
+
+def _without(block: Block, wrong: set[int]) -> Block:
+    """A block without some rows, given by their places in it."""
+    good = [i for i in range(len(block)) if i not in wrong]
     target, group = (
-        None if labels is None else list(compress(labels, good)) for labels in (target, group)
+        None if values is None else [values[i] for i in good]
+        for values in (block.target, block.group)
     )
-    return Block(list(compress(texts, good)), target, rows[good], matrix[good], group, path)
+    texts = [block.texts[i] for i in good]
+    return Block(texts, target, block.rows[good], block.numbers[good], group, block.path)
 
 
 def _as_text(value: Any, request: Request) -> str:
@@ -296,15 +335,6 @@ def _labels(values: list[Any], name: str, wrong: dict[int, str]) -> list[str | N
         if isinstance(value, (dict, list)):
             wrong.setdefault(i, f"{name!r} is {shown(value)}, not one value. Name another column.")
     return [v if type(v) is str else None if v is None or v != v else as_label(v) for v in values]
-
-
-def _find_undecoded(values: list[Any], encoding: str, wrong: dict[int, str]) -> None:
-    """Report texts with bytes that are not in the encoding of the file."""
-    for i, value in enumerate(values):
-        if value is not None and not value.isascii():
-            message = formats.undecoded(value, encoding)
-            if message is not None:
-                wrong.setdefault(i, message)
 
 
 def _numbers(

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,8 +35,6 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 KEPT_CHARACTERS = 1 << 26
 #: The same where memory is limited.
 FEWER_CHARACTERS = 1 << 22
-#: Seconds between lines about the documents read so far.
-LOG_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -69,20 +66,6 @@ class Source:
         """What messages call a document."""
         row = f"row {self.rows[i]}"
         return row if self.files is None else f"{self.files[i]}, {row}"
-
-
-def _documents(table: Any, texts: list[str], room: int) -> Iterator[Any]:
-    """Blocks on their way to the counter; the first texts, up to `room` characters, are kept."""
-    n, logged = 0, time.monotonic()
-    for block in table:
-        if room > 0:
-            texts += block.texts
-            room -= sum(map(len, block.texts))
-        n += len(block)
-        if time.monotonic() - logged > LOG_SECONDS:
-            log.info(f"Read {n:,} documents ...")
-            logged = time.monotonic()
-        yield block
 
 
 def open_file(
@@ -224,10 +207,9 @@ def _all_rows(
         min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
         n_jobs=jobs,
     )
-    texts: list[str] = []
-    blocks = _documents(table, texts, KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS)
+    table.keep_characters = KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS
     try:
-        counts = counter.fit_transform(blocks, folder=folder)
+        counts = counter.fit_transform(iter(table), folder=folder)
     except ReadError:
         raise
     except ValueError as error:
@@ -246,7 +228,7 @@ def _all_rows(
             values, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
         ),
         table.rows,
-        texts,
+        table.texts,
         True,
         table.n_skipped,
         columns,
