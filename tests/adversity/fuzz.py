@@ -25,6 +25,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -359,6 +360,10 @@ def work(seed: int, numbers: range) -> None:
             print(f"end {i} {json.dumps(found)}", flush=True)
 
 
+def _kill(worker: subprocess.Popen, *_: object) -> None:
+    worker.kill()
+
+
 def supervise(seed: int, n: int) -> list[str]:
     """Run all inputs in processes of their own: one that ends or hangs is replaced."""
     findings: list[str] = []
@@ -368,7 +373,7 @@ def supervise(seed: int, n: int) -> list[str]:
         worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert worker.stdout is not None
         done = False
-        signal.signal(signal.SIGALRM, lambda *_: worker.kill())
+        signal.signal(signal.SIGALRM, partial(_kill, worker))
         while line := worker.stdout.readline():
             # Compiled code does not see the alarm in its own process.
             signal.alarm(int(2 * FIRST_LIMIT))
