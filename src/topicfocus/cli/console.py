@@ -15,19 +15,10 @@ from dataclasses import fields
 from typing import Any
 
 from topicfocus import config
+from topicfocus.text.errors import PRINTABLE, printable
 
 #: Columns of a pipe or a file, where 80 would fold every line.
 PIPE_WIDTH = 110
-#: Replaces characters that a terminal would obey: escape sequences, and marks that reorder text.
-_SHOWN = "\ufffd"
-_CONTROLS = (
-    *range(0x20),
-    *range(0x7F, 0xA0),
-    *(0x061C, 0x200E, 0x200F, 0x2028, 0x2029),
-    *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A),
-)
-_TABLE = {c: _SHOWN for c in _CONTROLS if chr(c) not in "\n\t"}
 #: Settings whose option has another name.
 _FLAGS = {
     one.name: one.metadata["flag"] or one.name.replace("_", "-")
@@ -50,14 +41,6 @@ def open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-
-
-def printable(text: str) -> str:
-    """The text with one sign for each control character; new lines and tabs stay.
-
-    The number of characters stays the same, so positions in the text are still valid.
-    """
-    return text.translate(_TABLE | {ord("\r"): " "})
 
 
 def printable_values(value: Any) -> Any:
@@ -143,7 +126,7 @@ def print_json(value: Any) -> None:
 
 def _json(text: str) -> str:
     """JSON with escape sequences for control characters, and for all that an encoding may lack."""
-    text = text.translate({c: f"\\u{c:04x}" for c in _TABLE})
+    text = text.translate({c: f"\\u{c:04x}" for c in PRINTABLE})
     if (sys.stdout.encoding or "").lower().startswith("utf"):
         return text
     return re.sub(r"[^\x00-\x7e]", lambda found: json.dumps(found[0])[1:-1], text)

@@ -28,7 +28,7 @@ from typing import Any
 import pandas as pd
 
 from topicfocus.text import files
-from topicfocus.text.errors import ReadError, nearest
+from topicfocus.text.errors import MissingColumn, ReadError, nearest
 from topicfocus.text.numbers import parse_number
 
 #: Messages about skipped rows that are kept; all rows are counted.
@@ -103,7 +103,8 @@ def check_columns(request: Request, columns: Sequence[str], path: str) -> None:
     for name in request.names:
         n = list(columns).count(name)
         if n == 0:
-            raise ReadError(f"{path} has no column {name!r}.{nearest(name, columns)} {found}")
+            message = f"{path} has no column {name!r}.{nearest(name, columns)} {found}"
+            raise MissingColumn(message, name)
         if n > 1:
             raise ReadError(f"{path} has {n} columns named {name!r}. Rename all but one.")
 
