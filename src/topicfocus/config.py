@@ -15,8 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, TypeVar
 
-from topicfocus.workflow.errors import SettingError, setting
-
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 KINDS = ("real", "count", "ordinal", "classes")
 MODELS = ("focused", "pf-slda", "pc-slda", "slda")
@@ -26,6 +24,23 @@ SELECTING = ("focused", "pf-slda")
 _HEAVIEST = 1e6
 
 T = TypeVar("T")
+
+
+class SettingError(ValueError):
+    """Settings that are wrong or contradict each other; exit code 2 of the command line."""
+
+
+def setting(name: str, value: object = None) -> str:
+    """A setting in a message: ```min_df``` or ```kind='count'```.
+
+    The command line prints ``--min-df`` and ``--kind count`` instead (`topicfocus.cli.console`).
+    """
+    return f"`{name}`" if value is None else f"`{name}={value!r}`"
+
+
+def is_classes(kind: str) -> bool:
+    """Whether a kind of target is labels, two or more."""
+    return kind in ("binary", "classes")
 
 
 # ---- values from the command line --------------------------------------------------------------

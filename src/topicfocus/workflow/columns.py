@@ -1,16 +1,19 @@
-"""Columns besides text and target: covariates, weights of documents, their exposure."""
+"""Columns of a table besides the text: targets, covariates, weights, exposure, groups."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from topicfocus.config import NO_NAMES, ColumnNames
-from topicfocus.text import ReadError
-from topicfocus.workflow.errors import SettingError, setting
+from topicfocus.config import NO_NAMES, ColumnNames, SettingError, setting
+from topicfocus.text import ReadError, Target
+from topicfocus.text.errors import nearest
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -164,3 +167,143 @@ def value_of_one(model: Any, given: Any, exposure: float | None, path: str) -> C
     values = np.array([[given[name] for name in names]]) if n else None
     exposures = None if exposure is None else np.array([exposure])
     return Columns(ColumnNames(covariates=names), values, None, exposures)
+
+
+# ---- missing covariates --------------------------------------------------------------------------
+
+
+class MissingCovariates:
+    """The number of documents without each covariate, counted in blocks."""
+
+    def __init__(self, names: ColumnNames) -> None:
+        self.names = names.covariates
+        self.missing = np.zeros(len(self.names), dtype=int)
+        self.n = 0
+
+    def add(self, columns: Columns) -> None:
+        """Count a block."""
+        if columns.covariates is not None:
+            self.missing += np.isnan(columns.covariates).sum(axis=0)
+            self.n += len(columns.covariates)
+
+    def report(self, replacement: str | Sequence[str]) -> None:
+        """Log one line per covariate that is missing somewhere, with what replaces it."""
+        each = [replacement] * len(self.names) if isinstance(replacement, str) else replacement
+        for name, missing, done in zip(self.names, self.missing, each, strict=True):
+            if missing:
+                log.info(f"{name!r} is missing in {missing:,} of {self.n:,} documents: {done}.")
+
+
+def report_missing(columns: Columns, train: np.ndarray) -> None:
+    """Report missing covariates of a fit; raise if one is missing in all training documents."""
+    values = columns.covariates
+    if values is None:
+        return
+    from topicfocus.estimators.scaling import Imputation
+
+    counted = MissingCovariates(columns.names)
+    counted.add(columns)
+    weight = np.ones(len(train)) if columns.weight is None else columns.weight[train]
+    usable = np.isfinite(values[train]) & (weight > 0)[:, None]
+    for name, known in zip(counted.names, usable.any(axis=0), strict=True):
+        if not known:
+            raise ReadError(
+                f"the covariate {name!r} is missing in every training document. Leave it out of "
+                f"{setting('covariates')}."
+            )
+    imputation = Imputation.estimate(values[train], weight)
+    each = []
+    for j, median in enumerate(imputation.median):
+        beside = ", and an indicator column is added" if j in imputation.indicated else ""
+        each.append(f"replaced by the median of the training set, {median:g}{beside}")
+    counted.report(each)
+
+
+# ---- weights of classes --------------------------------------------------------------------------
+
+
+def _check_class_weight(given: str | Mapping[str, float], target: Target) -> None:
+    """Raise an error unless the target has classes, and all that are named."""
+    classes = target.classes
+    if classes is None:
+        kind = setting("kind", "classes")
+        raise SettingError(
+            f"{setting('class_weight')} is for classes, but the target is a number. If these are "
+            f"classes: {kind}."
+        )
+    unknown = [] if isinstance(given, str) else [name for name in given if name not in classes]
+    if unknown:
+        listed = ", ".join(classes[:20]) + (", ..." if len(classes) > 20 else "")
+        raise SettingError(
+            f"{setting('class_weight')}: {unknown[0]!r} is no class of the target."
+            f"{nearest(unknown[0], list(classes))} Classes: {listed}."
+        )
+
+
+def for_estimator(given: str | Mapping[str, float] | None, labels: np.ndarray) -> Any:
+    """As an estimator takes it: by the labels of y, which may be numbers."""
+    if given is None or isinstance(given, str):
+        return given
+    named = {str(label): label for label in labels.tolist() if label is not None}
+    return {named[name]: float(factor) for name, factor in given.items() if name in named}
+
+
+def class_factors(
+    given: str | Mapping[str, float] | None, target: Target, weight: np.ndarray | None
+) -> Callable[[np.ndarray], np.ndarray | None]:
+    """A function from the training documents to the factor of every document.
+
+    It is 1 where the class is unknown; None if there are no weights of classes. "balanced" is
+    n / (K n_c), with n_c the weight of class c among the n training documents. The classes are
+    checked at once.
+    """
+    if given is None:
+        return lambda train: None
+    _check_class_weight(given, target)
+    how = "so that all have the same weight" if isinstance(given, str) else "as asked for"
+    log.info(
+        f"Classes are weighted {how} ({setting('class_weight')}), in held-out metrics too; "
+        "probabilities of classes with more weight are higher than their proportions in the file."
+    )
+    codes, classes = target.values, target.classes
+    assert classes is not None
+    known = np.isfinite(codes)
+
+    def factors_of(train: np.ndarray) -> np.ndarray:
+        if isinstance(given, str):
+            mine = train[known[train]]
+            own = None if weight is None else weight[mine]
+            size = np.bincount(codes[mine].astype(int), weights=own, minlength=len(classes))
+            factors = size.sum() / (len(classes) * np.where(size > 0, size, np.inf))
+        else:
+            factors = np.array([float(given.get(name, 1.0)) for name in classes])
+        out = np.ones(len(codes))
+        out[known] = factors[codes[known].astype(int)]
+        return out
+
+    return factors_of
+
+
+# ---- targets ----------------------------------------------------------------------------------
+
+
+def target_values(target: Target) -> np.ndarray:
+    """The target for `fit`: numbers, or labels, which are numbers again if all of them were."""
+    if target.classes is None:
+        return target.values
+    labels = [_label(text) for text in target.classes]
+    if not all(isinstance(label, int) for label in labels):
+        labels = list(target.classes)
+    codes = target.values
+    if not np.isnan(codes).any():
+        return np.array(labels)[codes.astype(np.intp)]
+    out = np.array([*labels, None], dtype=object)
+    return out[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+
+
+def _label(text: str) -> int | str:
+    """Class 1 of a file is the number 1 in Python, too."""
+    # Longer ones are names: no integer of NumPy holds them.
+    digits = text.removeprefix("-")
+    whole = digits.isascii() and digits.isdecimal() and len(digits) <= 18
+    return int(text) if whole and str(int(text)) == text else text

@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.config import ReportConfig
+from topicfocus.config import ReportConfig, SettingError, setting
 from topicfocus.text import detect_target, read_table
 from topicfocus.text.numbers import is_missing
 from topicfocus.text.tables import is_matrix
-from topicfocus.workflow.columns import Columns
-from topicfocus.workflow.errors import SettingError, setting
-from topicfocus.workflow.models import Saved, as_saved, model_files, target_values
-from topicfocus.workflow.predict import same_columns
+from topicfocus.workflow.columns import Columns, target_values
+from topicfocus.workflow.predict import Saved, as_saved, model_files, same_columns
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.write import check_file, whole_file
 
