@@ -53,6 +53,7 @@ class Request:
     numbers: tuple[str, ...] = ()
     allow_missing: tuple[str, ...] = ()
     group: str | None = None
+    labels: tuple[str, ...] = ()
     delimiter: str | None = None
     encoding: str = "utf-8"
     block_rows: int = 20_000
@@ -63,7 +64,7 @@ class Request:
     @property
     def names(self) -> list[str]:
         """The requested columns, each once; the text is the first."""
-        named = [self.text, self.target, *self.numbers, self.group]
+        named = [self.text, self.target, *self.numbers, self.group, *self.labels]
         return list(dict.fromkeys(name for name in named if name is not None))
 
 
@@ -398,7 +399,7 @@ def open_folder(
             f"{path} has no subfolders to take the target from. Put the files of each class into "
             "a folder of its name, or use a table."
         )
-    for name in (*request.numbers, *filter(None, [request.group])):
+    for name in (*request.numbers, *filter(None, [request.group]), *request.labels):
         raise ReadError(f"{path} is a folder, which has no column {name!r}. Use a table.")
     classes = None if documents[0][1] is None else "folder"
     request = replace(request, text="text", target=classes)

@@ -62,6 +62,8 @@ class Block:
         Values of the group column, None where missing.
     path : str
         The file.
+    labels : dict of lists
+        Values of other columns as texts, None where missing.
     """
 
     texts: list[str]
@@ -70,6 +72,7 @@ class Block:
     numbers: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
     group: list[str | None] | None = None
     path: str = ""
+    labels: dict[str, list[str | None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -94,6 +97,8 @@ class Table:
         Row numbers in the file, from 1.
     numbers : array (rows, columns)
         Values of the numeric columns.
+    labels : dict of lists
+        Values of other columns, by name.
     file_of_rows : array of str
         The file of each row.
     n_skipped : int
@@ -150,6 +155,11 @@ class Table:
         if self.request.group is None:
             return None
         return [value for block in self._read for value in block.group or ()]
+
+    @property
+    def labels(self) -> dict[str, list[str | None]]:
+        names = self.request.labels
+        return {name: [v for block in self._read for v in block.labels[name]] for name in names}
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -245,7 +255,8 @@ class Table:
         ['good film', 'bad film']
         """
         texts = [text for block in self for text in block.texts]
-        return Block(texts, self.target, self.rows, self.numbers, self.group, self.path)
+        rows, numbers, group, labels = self.rows, self.numbers, self.group, self.labels
+        return Block(texts, self.target, rows, numbers, group, self.path, labels)
 
 
 def _batches(rows: Rows, most: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -289,7 +300,8 @@ def _make_block(found: list[tuple[Any, ...]], path: str, request: Request, bad: 
     matrix = np.array(numbers).T.reshape(len(rows), len(numbers))
     for i in sorted(wrong):
         bad.report(f"{path}, row {rows[i]}: {wrong[i]}")
-    block = Block(texts, target, np.array(rows), matrix, group, path)
+    others = {name: _labels(columns[name], name, wrong) for name in request.labels}
+    block = Block(texts, target, np.array(rows), matrix, group, path, others)
     return block if not wrong else _without(block, set(wrong))
 
 
@@ -301,7 +313,9 @@ def _without(block: Block, wrong: set[int]) -> Block:
         for values in (block.target, block.group)
     )
     texts = [block.texts[i] for i in good]
-    return Block(texts, target, block.rows[good], block.numbers[good], group, block.path)
+    others = {name: [values[i] for i in good] for name, values in block.labels.items()}
+    rows, numbers = block.rows[good], block.numbers[good]
+    return Block(texts, target, rows, numbers, group, block.path, others)
 
 
 def _as_text(value: Any, request: Request) -> str:
@@ -367,6 +381,7 @@ def read_table(
     numbers: Sequence[str] = (),
     allow_missing: Sequence[str] = (),
     group: str | None = None,
+    labels: Sequence[str] = (),
     separator: str | None = None,
     sheet: str | None = None,
 ) -> Any:
@@ -400,6 +415,8 @@ def read_table(
         Those of `numbers` that may be missing: NaN.
     group : str, optional
         Name of a column that says which rows belong together.
+    labels : sequence of str, optional
+        Names of other columns, which are read as texts.
     separator : str, optional
         Text between codes: a column of lists is joined to texts with it.
     sheet : str, optional
@@ -442,6 +459,7 @@ def read_table(
         numbers=tuple(numbers),
         allow_missing=tuple(allow_missing),
         group=group,
+        labels=tuple(labels),
         delimiter=delimiter,
         encoding=encoding,
         block_rows=block_rows,
@@ -546,7 +564,7 @@ def _count_table(names: list[str], request: Request, vocabulary: str | None) -> 
 
     if len(names) > 1 or names == ["-"]:
         raise ReadError("a count matrix cannot be one of several files or standard input.")
-    for column in (*request.numbers, *filter(None, [request.group])):
+    for column in (*request.numbers, *filter(None, [request.group]), *request.labels):
         raise ReadError(
             f"{names[0]} is a count matrix, which has no column {column!r}. Use a table of texts, "
             "or fit in Python."

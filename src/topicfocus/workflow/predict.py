@@ -17,6 +17,7 @@ from topicfocus.config import ExplainConfig, PredictConfig, SettingError, settin
 from topicfocus.families import target_kind
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
+from topicfocus.text.errors import nearest
 from topicfocus.workflow.columns import (
     NO_COLUMNS,
     Columns,
@@ -76,6 +77,8 @@ def load_model(
 
     Raises
     ------
+    FileNotFoundError
+        If there is no such file, or no model in the folder.
     ModelFileError
         If it is no model file, or a damaged one.
     ValueError
@@ -95,8 +98,18 @@ def load_model(
     import topicfocus
 
     place, path = Path(path), str(path)
-    if place.is_dir() and (place / MODEL_FILE).is_file():
+    if not place.exists():
+        names = [p.name for p in place.parent.iterdir()] if place.parent.is_dir() else []
+        raise FileNotFoundError(
+            f"there is no model {path}.{nearest(place.name, names)} Name a model file, or the "
+            "folder that a fit has written."
+        )
+    if place.is_dir():
         place = place / MODEL_FILE
+        if not place.is_file():
+            raise FileNotFoundError(
+                f"{path} has no {MODEL_FILE}, so it is not a folder that a fit has written."
+            )
     model = topicfocus.load(place, tokenizer=tokenizer)
     counter, estimator = None, model
     if hasattr(model, "steps"):

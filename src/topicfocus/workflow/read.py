@@ -26,7 +26,7 @@ from topicfocus.config import (
     setting,
 )
 from topicfocus.text import ReadError, Target, detect_target, read_table
-from topicfocus.text.errors import nearest
+from topicfocus.text.errors import MissingColumn, nearest
 from topicfocus.text.files import read_lines
 from topicfocus.text.formats import MOST_MESSAGES
 from topicfocus.text.stop_words import LANGUAGES
@@ -107,29 +107,26 @@ def open_new(
     target: str | None = None,
     covariates: Sequence[str] = (),
     exposure: str | None = None,
+    labels: Sequence[str] = (),
     reading: ReadOptions,
 ) -> tuple[ColumnNames, Any]:
-    """A table of new documents for a saved model, and the columns that it needs.
-
-    Of a missing column it is said why it is needed.
-    """
+    """A table of new documents for a saved model, and the columns that the model needs."""
     names = named_for_new(saved.estimator, covariates, exposure, saved.path)
-    text = text or saved.settings.get("text")
     try:
         table = read_table(
             path,
-            text,
+            text or saved.settings.get("text"),
             target,
             numbers=names.every,
             allow_missing=names.gaps,
+            labels=labels,
             separator=getattr(saved.counter, "separator", None),
             **asdict(reading),
         )
-    except ReadError as error:
-        missing = next((n for n in names.every if f"no column {n!r}" in str(error)), None)
-        if missing is None:
+    except MissingColumn as error:
+        if error.column not in names.every:
             raise
-        option = setting("exposure" if missing == names.exposure else "covariates")
+        option = setting("exposure" if error.column == names.exposure else "covariates")
         raise ReadError(
             f"{error} {saved.path} was fitted with such a column; say what it is called here: "
             f"{option}."
