@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from topicfocus import __version__
@@ -17,6 +18,7 @@ from topicfocus.config import (
     ReportConfig,
     SettingError,
     TuneConfig,
+    converted,
     options_of,
 )
 
@@ -168,7 +170,7 @@ def _add_option(group: Any, one: Field[Any], full: bool) -> None:
         more["choices"] = meta["choices"]
     else:
         more["metavar"] = meta["metavar"]
-    group.add_argument(flag, dest=one.name, type=_type(meta["parse"]), **more)
+    group.add_argument(flag, dest=one.name, type=_type(one), **more)
 
 
 def _default(one: Field[Any]) -> str:
@@ -180,7 +182,9 @@ def _default(one: Field[Any]) -> str:
     return f" (default {shown})"
 
 
-def _type(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+def _type(one: Field[Any]) -> Callable[[str], Any]:
+    parse = one.metadata["parse"] or partial(converted, annotation=str(one.type))
+
     def convert(text: str) -> Any:
         try:
             return parse(text)
