@@ -234,6 +234,31 @@ class Table:
         if not n:
             raise ReadError(f"{self.path} has a header but no rows.")
 
+    def load(self, found: list[tuple[Any, ...]], texts: list[str]) -> None:
+        """Take rows from elsewhere, and the texts of the first ones.
+
+        Parameters
+        ----------
+        found : list of tuples
+            Row number, an empty text and the values of the other columns.
+        texts : list of str
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topicfocus.text import read_table
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "reviews.csv")
+        ...     _ = path.write_text("text,stars\\ngood film,5\\n")
+        ...     table = read_table(path, text="text", target="stars")
+        >>> table.load([(1, "", "5")], ["good film"])
+        >>> table.target
+        ['5']
+        """
+        self._bad, self.texts = BadRows(self.request.skip_bad), texts
+        self._read = [_make_block(found, self.path, self.request, self._bad)]
+
     def read(self) -> Block:
         """All rows as one block, for tables that fit into memory.
 
@@ -468,7 +493,7 @@ def read_table(
         skip_bad=skip_bad,
     )
     names = _expand(given, format)
-    kinds = {name: _format_of(name, format) for name in names}
+    kinds = {name: format_of(name, format) for name in names}
     if "counts" in kinds.values():
         return _count_table(names, request, vocabulary)
     called = given[0] if len(given) == 1 else f"{given[0]} and {len(names) - 1} more files"
@@ -543,7 +568,7 @@ def _is_table(path: Path) -> bool:
     return known != "counts" and path.is_file() and not path.name.startswith(".")
 
 
-def _format_of(path: str, format: str | None) -> str | None:
+def format_of(path: str, format: str | None = None) -> str | None:
     """The format of a file by its name, unless it is given; None for standard input."""
     if format is not None or path == "-":
         return format

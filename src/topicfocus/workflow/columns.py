@@ -97,37 +97,27 @@ def _check(good: np.ndarray, what: str, rule: str, values: np.ndarray, rows: np.
         raise ReadError(f"{what} must be {rule}, but in row {rows[i]} it is {values[i]:g}.")
 
 
-def remember(model: Any, names: ColumnNames) -> None:
-    """Write the names into the model, so that its file alone says which columns it needs."""
-    if names.covariates:
-        model.covariate_names_ = list(names.covariates)
-    if names.exposure is not None:
-        model.exposure_name_ = names.exposure
+#: Attributes of a model with the columns that it was fitted to: its file may be copied alone.
+_REMEMBERED = {
+    "text": "text_column_",
+    "target": "target_column_",
+    "covariates": "covariate_names_",
+    "exposure": "exposure_name_",
+}
 
 
-#: Attributes of a model that say what was read as what.
-_COLUMNS = {"text": "text_column_", "target": "target_column_"}
+def remember(model: Any, columns: dict[str, Any]) -> None:
+    """Write the names of columns into a model."""
+    for role, attribute in _REMEMBERED.items():
+        if columns.get(role):
+            names = columns[role]
+            setattr(model, attribute, list(names) if role == "covariates" else str(names))
 
 
-def remember_columns(model: Any, columns: dict[str, Any]) -> None:
-    """Write which columns were text and target into the model, too: its file may be copied."""
-    for what, attribute in _COLUMNS.items():
-        if columns.get(what) is not None:
-            setattr(model, attribute, str(columns[what]))
-
-
-def remembered_columns(model: Any) -> dict[str, str]:
-    """What `remember_columns` has written; nothing in a model from Python."""
-    found = {what: getattr(model, attribute, None) for what, attribute in _COLUMNS.items()}
-    return {what: name for what, name in found.items() if isinstance(name, str)}
-
-
-def remembered(model: Any) -> ColumnNames:
-    """The names that `remember` has written; none in a model from Python."""
-    names = getattr(model, "covariate_names_", ())
-    return ColumnNames(
-        covariates=tuple(map(str, names)), exposure=getattr(model, "exposure_name_", None)
-    )
+def remembered(model: Any) -> dict[str, Any]:
+    """What `remember` has written; nothing in a model from Python."""
+    found = {role: getattr(model, name, None) for role, name in _REMEMBERED.items()}
+    return {role: names for role, names in found.items() if isinstance(names, (str, list))}
 
 
 def named_for_new(
@@ -135,7 +125,8 @@ def named_for_new(
 ) -> ColumnNames:
     """The columns that new documents need: those of the fit, or as the user calls them now."""
     known = remembered(model)
-    names = tuple(covariates) or known.covariates
+    before = tuple(map(str, known.get("covariates", ())))
+    names = tuple(covariates) or before
     n = model.n_covariates_
     if n and not names:
         example = setting("covariates", "COL,COL")
@@ -144,17 +135,17 @@ def named_for_new(
             f"the order of the fit: {example}."
         )
     if len(names) != n:
-        before = f" ({', '.join(known.covariates)})" if known.covariates else ""
+        called = f" ({', '.join(before)})" if before else ""
         raise SettingError(
-            f"{path} was fitted with {n or 'no'} covariates{before}, but {setting('covariates')} "
+            f"{path} was fitted with {n or 'no'} covariates{called}, but {setting('covariates')} "
             f"names {len(names)}."
         )
-    return ColumnNames(covariates=names, exposure=exposure or known.exposure)
+    return ColumnNames(covariates=names, exposure=exposure or known.get("exposure"))
 
 
 def value_of_one(model: Any, given: Any, exposure: float | None, path: str) -> Columns:
     """Covariates and exposure of one text: a number for each name, in any order."""
-    known, n = remembered(model).covariates, model.n_covariates_
+    known, n = tuple(remembered(model).get("covariates", ())), model.n_covariates_
     names = known or tuple(given)
     if set(names) != set(given) or len(names) != n:
         if not n:

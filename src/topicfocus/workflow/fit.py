@@ -107,9 +107,9 @@ def run(config: FitConfig | TuneConfig) -> Outcome:
         dask()  # an error if it is not installed
     from topicfocus.workflow.read import open_file, read_source
 
-    table = open_file(config.paths, config, config.reading, config)
+    table = open_file(config)
     with _client(config) as client, _counts_folder(config, folder) as counts:
-        source = read_source(table, config, config, config.jobs, config.reading, counts, client)
+        source = read_source(table, config, counts, client)
         outcome = fit_source(source, config, client)
     if folder is None or config.out is None:
         return outcome
@@ -241,7 +241,6 @@ def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: F
     """A fitted estimator, which stores the names of its columns."""
     from topicfocus.estimators.fit_warnings import UselessFitWarning
     from topicfocus.text import ReadError
-    from topicfocus.workflow.columns import remember
 
     model = make_estimator(config, kind, y)
     model.set_params(n_jobs=config.jobs, verbose=config.progress)
@@ -258,7 +257,6 @@ def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: F
                 "no word predicts the target beyond noise, so none is kept. Check that texts and "
                 f"targets belong together; {setting('model', 'pc-slda')} keeps every word."
             ) from None
-    remember(model, columns.names)
     # Threads and progress are properties of this run, not of the model.
     return model.set_params(n_jobs=None, verbose=False)
 

@@ -14,7 +14,7 @@ from topicfocus.estimators.effects import TopicEffects, WordEffects, topic_effec
 from topicfocus.estimators.fit_warnings import no_words_kept
 from topicfocus.estimators.targets import TargetPart
 from topicfocus.estimators.words import usual_order
-from topicfocus.workflow.columns import Columns, remember_columns
+from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.evaluate import Evaluation
 from topicfocus.workflow.predict import prediction_columns
 from topicfocus.workflow.read import Source
@@ -72,7 +72,7 @@ def make_outcome(
     """The outcome of a fit with these settings, which took so many seconds."""
     from sklearn.pipeline import make_pipeline
 
-    remember_columns(model, config.columns)
+    remember(model, config.columns)
     result = _result(source, counted, model, found, parts, config, seconds)
     part = np.full(source.n_docs, "unused", dtype=object)
     part[parts[0]], part[parts[1]] = "train", "test"

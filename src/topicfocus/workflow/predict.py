@@ -22,7 +22,7 @@ from topicfocus.workflow.columns import (
     NO_COLUMNS,
     Columns,
     MissingCovariates,
-    remembered_columns,
+    remembered,
     value_of_one,
 )
 from topicfocus.workflow.read import Paths, open_new
@@ -125,7 +125,7 @@ def load_model(
             f"{path} was fitted with several targets, which is for Python: topicfocus.load."
         )
     estimator.n_jobs = jobs
-    settings = {**remembered_columns(estimator), **_settings_beside(place)}
+    settings = {**remembered(estimator), **_settings_beside(place)}
     return Saved(path, model, counter, estimator, settings)
 
 
