@@ -110,14 +110,15 @@ def check_columns(request: Request, columns: Sequence[str], path: str) -> None:
             raise ReadError(f"{path} has {n} columns named {name!r}. Rename all but one.")
 
 
-def undecoded(text: str, encoding: str) -> str | None:
-    """A message about bytes that are not in the encoding, if the text has any."""
+def check_decoded(text: str, encoding: str) -> None:
+    """Raise a ReadError if the text has bytes that are not in the encoding."""
     try:
         text.encode()
-        return None
     except UnicodeEncodeError as error:
         byte, before = ord(text[error.start]) & 0xFF, text[: error.start][-20:]
-    return f"not {encoding}: byte 0x{byte:02x} after {before!r}. {files.encoding_advice(encoding)}"
+        raise ReadError(
+            f"not {encoding}: byte 0x{byte:02x} after {before!r}. {files.encoding_advice(encoding)}"
+        ) from None
 
 
 # ---- CSV -----------------------------------------------------------------------------------------
@@ -145,9 +146,10 @@ def open_csv(place: str, path: str, request: Request, usual: str = ",") -> Reade
         fitting = [max(known, key=lambda d: len(headers[d]))]
     delimiter = (fitting or known)[0]
     header = headers[delimiter]
-    message = undecoded(delimiter.join(header), request.encoding)
-    if message is not None:
-        raise ReadError(f"{path}, header: {message}")
+    try:
+        check_decoded(delimiter.join(header), request.encoding)
+    except ReadError as error:
+        raise ReadError(f"{path}, header: {error}") from None
     check_columns(request, header, path)
     return partial(_csv_rows, place, path, request, delimiter, header)
 
@@ -411,8 +413,9 @@ def _folder_rows(request: Request, documents: list[tuple[str, str | None]], bad:
     for row, (path, label) in enumerate(documents, start=1):
         with files.reading(path), files.open_text(path, request.encoding) as stream:
             text = stream.read()
-        message = undecoded(text, request.encoding)
-        if message is not None:
-            bad.report(f"{path}: {message}")
+        try:
+            check_decoded(text, request.encoding)
+        except ReadError as error:
+            bad.report(f"{path}: {error}")
         else:
             yield (row, text) if label is None else (row, text, label)

@@ -302,31 +302,29 @@ def _make_block(found: list[tuple[Any, ...]], path: str, request: Request, bad: 
     rows, *values = zip(*found, strict=True)
     columns = dict(zip(request.names, map(list, values), strict=True))
     wrong: dict[int, str] = {}
-    target, group = (
-        None if name is None else _labels(columns[name], name, wrong)
-        for name in (request.target, request.group)
-    )
-    texts = columns[request.text or ""]
-    for i, text in enumerate(texts):
-        if type(text) is not str:
+    named = (request.text, request.target, request.group, *request.labels)
+    for name in dict.fromkeys(n for n in named if n is not None):
+        for i, value in enumerate(columns[name]):
             try:
-                texts[i] = _as_text(text, request)
+                if type(value) is not str:
+                    value = (
+                        _as_text(value, request) if name == request.text else _label(value, name)
+                    )
+                if value is not None and not value.isascii():
+                    formats.check_decoded(value, request.encoding)
             except ValueError as error:
-                texts[i], wrong[i] = "", str(error)
-    for labels in filter(None, (texts, target, group)):
-        for i, label in enumerate(labels):
-            if label is not None and not label.isascii():
-                message = formats.undecoded(label, request.encoding)
-                if message is not None:
-                    wrong.setdefault(i, message)
+                value = ""
+                wrong.setdefault(i, str(error))
+            columns[name][i] = value
+    texts, target, group = (columns[n] if n is not None else None for n in named[:3])
     if group is not None:
         group = [None if v is None or is_missing(v) else v.strip() for v in group]
     numbers = [_numbers(columns[name], name, request, wrong) for name in request.numbers]
     matrix = np.array(numbers).T.reshape(len(rows), len(numbers))
     for i in sorted(wrong):
         bad.report(f"{path}, row {rows[i]}: {wrong[i]}")
-    others = {name: _labels(columns[name], name, wrong) for name in request.labels}
-    block = Block(texts, target, np.array(rows), matrix, group, path, others)
+    others = {name: columns[name] for name in request.labels}
+    block = Block(texts or [], target, np.array(rows), matrix, group, path, others)
     return block if not wrong else _without(block, set(wrong))
 
 
@@ -368,12 +366,11 @@ def _as_text(value: Any, request: Request) -> str:
     return separator.join(map(str, value))
 
 
-def _labels(values: list[Any], name: str, wrong: dict[int, str]) -> list[str | None]:
-    """Values of a target or a group as texts, None where missing."""
-    for i, value in enumerate(values):
-        if isinstance(value, (dict, list)):
-            wrong.setdefault(i, f"{name!r} is {shown(value)}, not one value. Name another column.")
-    return [v if type(v) is str else None if v is None or v != v else as_label(v) for v in values]
+def _label(value: Any, name: str) -> str | None:
+    """A value of a target or a group as a text, None where missing."""
+    if isinstance(value, (dict, list)):
+        raise ValueError(f"{name!r} is {shown(value)}, not one value. Name another column.")
+    return None if value is None or value != value else as_label(value)
 
 
 def _numbers(
