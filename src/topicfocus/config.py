@@ -57,7 +57,8 @@ def converted(text: str, annotation: str) -> Any:
     """
     if annotation.startswith("tuple["):
         inside = annotation[len("tuple[") :].split(",")[0]
-        return tuple(dict.fromkeys(converted(part.strip(), inside) for part in text.split(",")))
+        items = [converted(part.strip(), inside) for part in text.split(",")]
+        return tuple(items if inside == "str" else dict.fromkeys(items))  # no number twice
     types = [name for name in annotation.split(" | ") if name in _CALLED]
     for name, kind in (("int", int), ("float", float)):
         if name in types:

@@ -82,7 +82,7 @@ ARGUMENTS = [
     (("fit", "r.csv", *COLUMNS, "--kind", "count"), "cannot be counts", 1),
     (("fit", "packed.csv.gz", *COLUMNS), "Not a gzipped file", 1),
     (("predict", "r.csv", "r.csv"), "not a model file", 1),
-    (("predict", "nothing", "r.csv"), "o such file", 1),
+    (("predict", "nothing", "r.csv"), "there is no model", 1),
     (("explain", "r.csv", "--text", "good"), "not a model file", 1),
     (("explain", "r.csv", "--text", " "), "no text to explain", 2),
 ]
