@@ -121,6 +121,16 @@ def test_held_out_documents_without_a_known_word(model, tmp_path):
     assert explain_text(model, "qqq")["words"] == {}
 
 
+def test_a_page_whose_documents_have_no_known_word(tmp_path):
+    """No warning from a division, and a page: no held-out document has a word of the model."""
+    rows = [(f"good {i} bad", i, 1990 + i) for i in range(30)]
+    write(tmp_path / "r.csv", [("text", "stars", "year"), *rows])
+    more = ("--covariates", "year", "--jobs", 1, "--out", "o", "--quiet")
+    done = topicfocus("fit", "r.csv", *COLUMNS, *more, cwd=tmp_path)
+    assert done.returncode == 0 and "divide" not in done.stderr, done.stderr
+    assert (tmp_path / "o" / "explorer.html").is_file()
+
+
 @pytest.mark.parametrize("rows", ["one rating", "no ratings", "no column"])
 def test_a_page_of_documents_of_one_rating_or_none(rows, model, tmp_path):
     texts = [text for text, _ in ROWS]

@@ -96,7 +96,7 @@ def topic_dependence(
         share = np.column_stack(
             [np.bincount(word, joint[:, k], len(columns)) for k in range(n_topics)]
         )
-        share /= total[:, None]
+        share = share / total[:, None]  # counts of no token at all are integers
     rate = np.maximum(np.sum(share[word] * by_token, axis=1), 1e-300)
     return np.bincount(word, counts.data * np.log(rate), len(columns))
 
