@@ -81,6 +81,8 @@ def topic_dependence(
     average, and the ratio, twice, is about chi-square of K-1 degrees.
     """
     counts = in_memory(take_columns(problem.corpus.counts, columns)).tocsc()
+    if not counts.nnz:
+        return np.zeros(len(columns))
     counts.data *= problem.doc_weights[counts.indices]
     lengths = problem.corpus.doc_lengths * problem.doc_weights
     average = lengths @ mixes / lengths.sum()
@@ -96,7 +98,7 @@ def topic_dependence(
         share = np.column_stack(
             [np.bincount(word, joint[:, k], len(columns)) for k in range(n_topics)]
         )
-        share = share / total[:, None]  # counts of no token at all are integers
+        share /= total[:, None]
     rate = np.maximum(np.sum(share[word] * by_token, axis=1), 1e-300)
     return np.bincount(word, counts.data * np.log(rate), len(columns))
 
