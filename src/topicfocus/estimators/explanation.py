@@ -20,6 +20,7 @@ from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.contrasts import against_rest, contrast, log_odds, shared_out
 from topicfocus.inference.contributions import contributions
 from topicfocus.inference.state import ModelState
+from topicfocus.text.errors import printable
 
 #: Words of each sign that the text of one document's explanation shows.
 _SHOWN = 8
@@ -127,7 +128,7 @@ class Explanation:
                 f"Explanation of {len(self)} documents, {len(self.word_names)} words and "
                 f"{len(self.topic_names)} topics; explanation[0] shows the first."
             )
-        return "\n".join(self._lines(int(l)) for l in self.chosen[0])
+        return printable("\n".join(self._lines(int(l)) for l in self.chosen[0]))
 
     def _lines(self, l: int) -> str:
         total = self.predictor[0, l]

@@ -183,7 +183,7 @@ def context_scores(context: np.ndarray, dropped: np.ndarray) -> np.ndarray:
     Sums are over the `dropped` words.
     """
     counts = np.where(dropped[:, None], context, 0.0)
-    total = max(counts.sum(), 1e-300)
+    total = max(counts.sum(), 1e-30)  # float32 has no smaller numbers
     expected = counts.sum(axis=1, keepdims=True) * (counts.sum(axis=0) / total)
     lift = np.log((counts + CONTEXT_SHRINKAGE) / (expected + CONTEXT_SHRINKAGE))
     return (np.sqrt(counts) * lift).T

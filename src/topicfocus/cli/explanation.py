@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
-from topicfocus.cli.console import printable, printable_values, result_console
-from topicfocus.cli.labels import with_labels
+from topicfocus.cli.console import printable, printable_values, result_console, with_labels
 from topicfocus.cli.show import percentage
-from topicfocus.workflow.tables import joined
+from topicfocus.workflow.write import joined
 
 _LISTED = 10
 #: Most probable classes that are shown, of more than two.
@@ -18,8 +20,6 @@ _CLASSES = 3
 
 def show(result: dict[str, Any], name: str) -> None:
     """For a person: the text with its words coloured (or marked), then amounts that add up."""
-    from rich.text import Text
-
     console = result_console()
     result, name = with_labels(printable_values(result)), printable(name)
     console.print(_first_line(result, name))
@@ -42,8 +42,6 @@ def show(result: dict[str, Any], name: str) -> None:
 
 def _first_line(result: dict[str, Any], name: str) -> Any:
     """The prediction: a number with its interval, or the likeliest classes."""
-    from rich.text import Text
-
     prediction = result["prediction"]
     line = Text(f"{name}: ")
     line.append(_value(prediction["prediction"]), style="bold")
@@ -71,8 +69,6 @@ def coloured(result: dict[str, Any], colours: bool) -> Any:
 
     Without a terminal, or with NO_COLOR, the amounts stand behind the words instead.
     """
-    from rich.text import Text
-
     text, out, end = result["text"].rstrip(), Text(), 0
     largest = max((abs(s["amount"]) for s in result["spans"]), default=1.0) or 1.0
     for span in result["spans"]:
@@ -95,9 +91,6 @@ def coloured(result: dict[str, Any], colours: bool) -> Any:
 
 
 def _amounts(result: dict[str, Any]) -> Any:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
 
     table = Table(
         title=Text(f"What adds to the {result['explained']}"),
@@ -133,8 +126,6 @@ def _amounts(result: dict[str, Any]) -> Any:
 
 def _rows(table: Any, parts: list[tuple[str, float]], what: str) -> None:
     """The strongest parts, from what adds most, and the sum of the others."""
-    from rich.text import Text
-
     for name, amount in sorted(parts[:_LISTED], key=lambda part: -part[1]):
         table.add_row(Text(f"  {name}"), Text(f"{amount:+.3f}", style=_sign(amount)))
     rest = [amount for _, amount in parts[_LISTED:]]
