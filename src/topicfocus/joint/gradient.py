@@ -31,13 +31,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from topicfocus.counts import Rows, read_rows
-from topicfocus.families import (
-    common,
-    free_parameters,
-    noise_variance,
-    with_free_parameters,
-    with_noise_variance,
-)
+from topicfocus.families import for_kernels
 from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.joint.adam import BETA1, BETA2, Adam, adam_step
@@ -149,17 +143,18 @@ class GradientSolver(Solver):
         if hyper.learn_prior:
             raise ValueError('doc_topic_prior="learn" needs solver="coordinate" or "stochastic".')
         parameters = {
-            "topic_logits": np.log(start.topic_word),
+            "topic_logits": np.log(np.maximum(start.topic_word, 1e-300)),
             "coef": start.coef,
         }
         if hyper.selects:
-            parameters["background_logits"] = np.log(start.background)
-            parameters["inclusion_logits"] = logit(start.inclusion)
-        noise = noise_variance(start.family)
+            parameters["background_logits"] = np.log(np.maximum(start.background, 1e-300))
+            inclusion = np.clip(start.inclusion, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
+            parameters["inclusion_logits"] = logit(inclusion)
+        noise = start.family.noise_variance
         if noise is not None:
             parameters["noise_root"] = np.array([np.sqrt(noise)])
-        elif len(free_parameters(start.family)):
-            parameters["family"] = free_parameters(start.family)
+        elif len(start.family.free_parameters()):
+            parameters["family"] = start.family.free_parameters()
         if start.covariate_coef is not None:
             parameters["covariate_coef"] = start.covariate_coef
         order = rng.permutation(problem.n_docs)
@@ -245,7 +240,7 @@ class _Reading(NamedTuple):
 def _step_in_chunks(batch: Minibatch, read: _Reading, step: AdamStep) -> UncollapsedStats:
     """A step of the variational parameters of documents, in place; what it says of the topics."""
     model = read.model
-    coef, family = model.coef_rows, common(model.family)
+    coef, family = model.coef_rows, for_kernels(model.family)
     corpus = local_corpus(batch.rows, beside_words(batch.problem, model))
 
     def make() -> UncollapsedStats:
@@ -292,9 +287,9 @@ def _read(state: GradientState) -> _Reading:
         log_background, background = column[0][:, 0], column[1][:, 0]
     family = template.family
     if "noise_root" in free:
-        family = with_noise_variance(family, float(max(free["noise_root"][0] ** 2, 1e-8)))
+        family = family.with_noise_variance(float(max(free["noise_root"][0] ** 2, 1e-8)))
     if "family" in free:
-        family = with_free_parameters(family, free["family"])
+        family = family.with_free_parameters(free["family"])
     model = ModelState(
         topics,
         inclusion,

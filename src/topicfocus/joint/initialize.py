@@ -5,17 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
-from topicfocus.families import (
-    coef_shape,
-    initial_coef,
-    n_predictors,
-    noise_variance,
-    rejoined,
-    split,
-    update_dispersion,
-    with_noise_variance,
-)
 from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 
@@ -37,8 +28,8 @@ def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndar
     columns, families = [], []
     weights = problem.full_weights
     if not problem.supervised:  # words alone have one column, whatever the family expects
-        weights = np.zeros((problem.n_docs, len(split(family))))
-    for t, (own, where) in enumerate(split(family)):
+        weights = np.zeros((problem.n_docs, len(family.split())))
+    for t, (own, where) in enumerate(family.split()):
         weight = weights[:, t]
         known = weight > 0
         width = where.stop - where.start
@@ -47,13 +38,25 @@ def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndar
             families.append(own)
             continue
         y, w = problem.targets[known, t], weight[known]
-        columns.append(np.reshape(initial_coef(own, y, w, n_topics), (n_topics, width)))
-        if noise_variance(own) is not None:
+        columns.append(np.reshape(own.initial_coef(y, w, n_topics), (n_topics, width)))
+        if own.noise_variance is not None:
             mean = np.full(len(y), np.sum(w * y) / w.sum())
-            own = update_dispersion(own, y, mean, np.zeros(len(y)), w)
+            own = own.update_dispersion(y, mean, np.zeros(len(y)), w)
         families.append(own)
-    coef = np.column_stack(columns).reshape(coef_shape(family, n_topics))
-    return coef, rejoined(family, families)
+    coef = np.column_stack(columns).reshape(family.coef_shape(n_topics))
+    return coef, family.join(families)
+
+
+def _spread_coef(
+    problem: Problem, family: Any, n_topics: int, rng: np.random.Generator
+) -> tuple[np.ndarray, Any]:
+    """η = location + scale · quantiles of Normal(0, 1) of each predictor, in random order."""
+    coef, family = _target_start(problem, family, n_topics)
+    scale = 1.0 if family.noise_variance is None else np.sqrt(family.noise_variance)
+    quantiles = norm.ppf((np.arange(n_topics) + 0.5) / n_topics)
+    columns = np.tile(quantiles[:, None], (1, coef.size // n_topics))
+    spread = rng.permuted(columns, axis=0).reshape(coef.shape)
+    return coef.mean(axis=0) + scale * spread, family
 
 
 def _covariate_start(problem: Problem, n_predictors: int) -> np.ndarray | None:
@@ -88,7 +91,7 @@ def perturbed_start(
         family,
         prior,
         0.0,
-        _covariate_start(problem, n_predictors(family)),
+        _covariate_start(problem, family.n_predictors),
     )
 
 
@@ -99,12 +102,15 @@ def near_symmetric_start(
     prior: np.ndarray,
     rng: np.random.Generator,
     noise_start: float | str | None = None,
+    *,
+    spread: bool = False,
 ) -> ModelState:
     """The paper's start: softmax of normalised exponential noise, so all topics are nearly flat.
 
     Coefficients are Normal(0, 1), in the units of the target as fitting sees it. The target, not
     the start, breaks the symmetry. δ is the square of a Normal(0, 1): as it falls ("random", the
-    original), at least 0.05 (None), or a number that is given.
+    original), at least 0.05 (None), or a number that is given. With `spread`, coefficients are
+    evenly spaced quantiles of that Normal, scaled to the target, and δ is the target's variance.
     """
     n_words, n_topics = problem.corpus.n_words, hyper.n_topics
     noise = rng.exponential(size=(n_words, n_topics))
@@ -112,15 +118,17 @@ def near_symmetric_start(
     noise = rng.exponential(size=n_words)
     background = np.exp(noise / noise.sum())
     inclusion, _ = _switches(problem, hyper)
-    shape = coef_shape(family, n_topics)
+    shape = family.coef_shape(n_topics)
     coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
-    if noise_variance(family) is not None:
+    if spread and problem.supervised:
+        coef, family = _spread_coef(problem, family, n_topics, rng)
+    elif family.noise_variance is not None:
         noise_variance_start = float(rng.standard_normal() ** 2)
         if noise_start is None:
             noise_variance_start = max(noise_variance_start, SMALLEST_NOISE_START)
         elif not isinstance(noise_start, str):
             noise_variance_start = float(noise_start)
-        family = with_noise_variance(family, noise_variance_start)
+        family = family.with_noise_variance(noise_variance_start)
     return ModelState(
         topics / topics.sum(axis=0),
         inclusion,
@@ -129,5 +137,5 @@ def near_symmetric_start(
         family,
         prior,
         0.0,
-        _covariate_start(problem, n_predictors(family)),
+        _covariate_start(problem, family.n_predictors),
     )
