@@ -188,7 +188,13 @@ class GradientSolver(Solver):
         return self.learning_rate * min(1.0, max(2.0 * (1.0 - epoch / self.decay_epochs), 0.01))
 
     def model(self, state: GradientState) -> ModelState:
-        return _read(state).model
+        """Words that the start leaves out, those never seen, are in neither channel."""
+        model, start = _read(state).model, state.template
+        return replace(
+            model,
+            topic_word=np.where(start.topic_word > 0, model.topic_word, 0.0),
+            background=np.where(start.background > 0, model.background, 0.0),
+        )
 
     def step(self, state: GradientState) -> tuple[GradientState, StepInfo]:
         objective = sum(self._visit(state, index) for index in range(len(state.batches)))
