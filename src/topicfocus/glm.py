@@ -12,15 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from topicfocus.families import for_kernels
 from topicfocus.inference.state import Problem
-from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihood_rows, likelihoods
+from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihoods
 
 #: Newton's steps of families without a quadratic likelihood are cut to this length.
 _LONGEST_STEP = 5.0
@@ -532,9 +530,15 @@ def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
 
 def _likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
     """log p(y | f) of known documents and its gradient in f."""
-    one = np.ones((len(column.target), 1))
-    rows = partial(likelihood_rows, for_kernels(column.family))
-    return in_blocks(rows, column.target[:, None], one, predictor)
+    if column.family.n_predictors == 1:
+        value, slope, _, _ = likelihoods(
+            column.family, column.target, np.ascontiguousarray(predictor[:, 0])
+        )
+        return value, slope[:, None]
+    value, p = in_blocks(class_rows, column.target, predictor)
+    gradient = -p
+    gradient[np.arange(len(p)), column.target.astype(int)] += 1.0
+    return value, gradient
 
 
 def significantly_more(

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from kernel_twins import words_beside
 from scipy import sparse
 
 from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.inference.composition import context_counts, topic_tokens
-from topicfocus.kernels.reference import words_beside
 
 REVIEWS = make_reviews(120, random_state=1)
 COUNTS = sparse.vstack([REVIEWS.counts[:60], REVIEWS.counts[:2] * 0]).tocsr()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import kernel_twins as reference
 import models
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from topicfocus.joint import GradientSolver, run
 from topicfocus.joint.gradient import Adam, unvisited_drift
 from topicfocus.joint.initialize import near_symmetric_start
 from topicfocus.joint.statistics import bound_value, collect
-from topicfocus.kernels import reference
 from topicfocus.kernels.target_terms import LocalTarget
 
 every_family = pytest.mark.parametrize("family", models.FEW)

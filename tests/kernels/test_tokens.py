@@ -2,12 +2,13 @@
 
 from collections import Counter
 
+import kernel_twins as reference
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from texts import documents
 
-from topicfocus.kernels import reference, tokens
+from topicfocus.kernels import tokens
 from topicfocus.kernels import words as table
 from topicfocus.text.buffers import join
 from topicfocus.text.characters import fold_table

@@ -1,5 +1,6 @@
 """The paper's algorithm: gradients against numerical ones, lazy Adam against textbook Adam."""
 
+import kernel_twins as reference
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,6 @@ from scipy.special import digamma, gammaln, log_softmax
 
 from topicfocus.families import Gaussian, for_kernels
 from topicfocus.joint.gradient import unvisited_drift
-from topicfocus.kernels import reference
 from topicfocus.kernels.uncollapsed import (
     SMALLEST_CONCENTRATION,
     AdamStep,

@@ -19,7 +19,12 @@ from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.words import word_weights
-from topicfocus.kernels.constrained import GRADIENTS, ConstrainedStats, constrained_documents
+from topicfocus.kernels.constrained import (
+    GRADIENTS,
+    ConstrainedStats,
+    constrained_documents,
+    many_topics,
+)
 from topicfocus.kernels.local import LocalBudget
 
 
@@ -103,6 +108,8 @@ def _documents(
 ) -> None:
     table, prior, coef, family, budget = shared
     corpus, (theta, slope) = local_corpus(rows, given), changed
+    many = many_topics(len(prior))
     constrained_documents(
-        GRADIENTS, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, total
-    )
+        GRADIENTS, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
+        total,
+    )  # fmt: skip

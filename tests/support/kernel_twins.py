@@ -1,7 +1,6 @@
-"""The kernels again, slowly and obviously: plain NumPy and scipy, one document at a time.
+"""Slow twins of the kernels in plain NumPy and SciPy, one document at a time.
 
-Not used by the library. Each function is the twin that a kernel is tested against, and the place to
-read what a kernel computes.
+Each function is what a kernel is compared with, and the simplest statement of what it computes.
 """
 
 from __future__ import annotations
