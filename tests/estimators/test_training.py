@@ -37,7 +37,8 @@ def joint(**changed):
 
 def test_a_joint_trainer_is_what_the_estimator_does():
     mine = joint().fit(DOCUMENTS, TARGETS)[0]
-    model = PFSLDARegressor(3, inclusion_prior=0.2, max_epochs=4, tol=0.0, random_state=0)
+    options = {"solver": "coordinate", "max_epochs": 4, "tol": 0.0}
+    model = PFSLDARegressor(3, inclusion_prior=0.2, random_state=0, **options)
     theirs = model.fit(REVIEWS.counts, REVIEWS.target).fitted_
     np.testing.assert_array_equal(mine.state.topic_word, theirs.state.topic_word)
     np.testing.assert_array_equal(in_data_units(mine).coef, theirs.coef)
