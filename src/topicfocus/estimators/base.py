@@ -7,31 +7,42 @@ all public attributes and predictions are read.
 from __future__ import annotations
 
 import os
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, BinaryIO
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import is_dask
-from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fit_warnings import warn_if_useless, warn_of_empty
+from topicfocus.estimators import effects
+from topicfocus.estimators.arguments import check_choice, check_count, read_weight
+from topicfocus.estimators.documents import Documents, read_training, read_validation
+from topicfocus.estimators.explain import Explanation, explain
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer
 from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.joint_training import JointTrainer
-from topicfocus.estimators.parameters import check_choice, check_count
 from topicfocus.estimators.targets import TargetModel
-from topicfocus.estimators.training import RESERVOIR_SIZE, FitOptions, in_data_units
+from topicfocus.estimators.training import (
+    RESERVOIR_SIZE,
+    FitOptions,
+    in_data_units,
+    warn_if_useless,
+    warn_of_empty,
+)
 from topicfocus.estimators.words import (
     ORDERS,
     context_scores,
     first_words,
     has_telling,
+    naming_order,
     reciprocal_ranks,
     topic_scores,
     word_names,
@@ -43,9 +54,14 @@ def _drops_words(model: TopicModel) -> bool:
     return hasattr(type(model), "background_")
 
 
+def has_targets(model: Any) -> bool:
+    """Whether a model is a regressor or a classifier."""
+    return isinstance(model, (RegressorMixin, ClassifierMixin))
+
+
 @dataclass(eq=False, repr=False)
-class TopicModel(TransformerMixin, BaseEstimator):
-    """Base of all estimators. A subclass has `_trainer(n_words)`, made from its parameters."""
+class TopicModel(TransformerMixin, BaseEstimator, ABC):
+    """Base class of all estimators, with and without targets."""
 
     #: Largest number of documents that `partial_fit` keeps in memory.
     reservoir_size = RESERVOIR_SIZE
@@ -53,8 +69,15 @@ class TopicModel(TransformerMixin, BaseEstimator):
     #: With fewer different words that the topics contain, a prediction is near the average.
     FEW_WORDS = 3
 
-    #: Set for one call of `fit` by `training.fit_with`.
-    _fit_options = FitOptions()
+    #: Makes targets from the columns of y and the weights of the documents; None without targets.
+    _make_targets: ClassVar[Callable[[Any, list[np.ndarray], np.ndarray], TargetModel] | None] = (
+        None
+    )
+
+    #: Documents and statistics that the next `partial_fit` continues from.
+    _stream = None
+    #: The model of the last epoch, if validation documents chose another one.
+    _last_epoch = None
 
     n_topics: int = 5
     _: KW_ONLY
@@ -71,9 +94,17 @@ class TopicModel(TransformerMixin, BaseEstimator):
         lambda f: f.n_samples_seen, "Documents fitted to, by their weights."
     )
 
+    coef_ = FittedAttribute(lambda f: f.coef, "η, one row per class or target if several.")
+    intercept_ = FittedAttribute(lambda f: f.intercept, "b.")
+    covariate_coef_ = FittedAttribute(lambda f: f.covariate_coef, "ζ, if there are covariates.")
+    n_covariates_ = FittedAttribute(
+        lambda f: f.targets and f.targets.n_covariates, "Number of covariates."
+    )
+    family_ = FittedAttribute(lambda f: f.targets and f.state.family, "The fitted family.")
+
+    @abstractmethod
     def _trainer(self, n_words: int) -> JointTrainer | FocusedTrainer:
         """Check all parameters and make the trainer."""
-        raise NotImplementedError
 
     # ---- training --------------------------------------------------------------------------------
 
@@ -89,17 +120,30 @@ class TopicModel(TransformerMixin, BaseEstimator):
         validate_data(self, X, reset=reset, skip_check_array=True)
         return corpus
 
-    def _train(
-        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
+    def _weight_classes(self, documents: Documents, targets: TargetModel) -> Documents:
+        """Multiply the weights of documents by `class_weight`, in classifiers."""
+        return documents
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any = None,
+        options: FitOptions = FitOptions(),  # noqa: B008 - frozen
+        validation: Mapping[str, Any] | None = None,
+        **arrays: Any,
     ):
-        """Fit to documents."""
+        """Read and check all arguments of `fit`, then fit."""
+        corpus = self._read_counts(X, reset=True)
+        documents, targets = read_training(corpus, y, self._make_targets, **arrays)
+        validation_documents = None
+        if targets is not None:
+            documents = self._weight_classes(documents, targets)
+            validation_documents = read_validation(targets, corpus.n_words, **(validation or {}))
         warn_of_empty(documents, type(self).__name__)
-        trainer = self._trainer(documents.corpus.n_words)
-        fitted, last = trainer.fit(documents, targets, held_out, self._fit_options)
-        self.__dict__.pop("_stream", None)
-        self.__dict__.pop("_last_epoch", None)
-        if last is not None:
-            self._last_epoch = in_data_units(last)
+        trainer = self._trainer(corpus.n_words)
+        fitted, last = trainer.fit(documents, targets, validation_documents, options)
+        self._stream = None
+        self._last_epoch = None if last is None else in_data_units(last)
         self.fitted_ = in_data_units(fitted)
         warn_if_useless(self)
         return self
@@ -108,7 +152,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """Fit to a batch, after earlier ones."""
         trainer: Any = self._trainer(documents.corpus.n_words)
         before = getattr(self, "fitted_", None)
-        stream = getattr(self, "_stream", None)
+        stream = self._stream
         if stream is None:
             stream = trainer.stream(documents, targets, before)
         self._stream, fitted = trainer.advance(stream, documents, before, targets)
@@ -265,7 +309,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """
         return self.fitted_.relevant_words(self._read_counts(X, reset=False))
 
-    # ---- words of topics -----------------------------------------------------------------------
+    # ---- words of topics -------------------------------------------------------------------------
 
     def top_words(
         self, n: int = 10, vocabulary: Any = None, order: str | None = None
@@ -410,6 +454,200 @@ class TopicModel(TransformerMixin, BaseEstimator):
                 )
         return topic_scores(self.fitted_, order)
 
+    # ---- targets ---------------------------------------------------------------------------------
+
+    def _probabilities(self, documents: Documents) -> list[np.ndarray]:
+        """P(y = label) of every target."""
+        fitted = self.fitted_
+        predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
+        return fitted.target_model.probabilities(fitted.state.family, predictor)
+
+    def _weighted_documents(
+        self, X: Any, exposure: Any, covariates: Any, sample_weight: Any
+    ) -> Documents:
+        documents = self._new_documents(X, exposure=exposure, covariates=covariates)
+        return replace(documents, weight=read_weight(sample_weight, documents.corpus.n_docs))
+
+    @available_if(has_targets)
+    def explain(
+        self,
+        X: Any,
+        covariates: Any = None,
+        exposure: Any = None,
+        vocabulary: Any = None,
+    ) -> Explanation:
+        """What words and topics add to the linear predictor of each document; it adds up exactly.
+
+        A word's amount is how far it moves the prediction from that of a document without words. Of
+        more than two classes it is what the word adds to the log odds of a class against all
+        others (docs/estimators.md has the formula).
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        covariates, exposure : optional
+            As for fit.
+        vocabulary : list of str, dict or vectoriser, optional
+            As for `top_words`.
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` does not have the columns that training saw, or holds what is no count.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> found = model.explain(reviews.counts[:4], vocabulary=reviews.vocabulary)
+        >>> bool(np.allclose(found.predictor[:, 0], model.predict(reviews.counts[:4])))
+        True
+        """
+        documents = self._new_documents(X, exposure=exposure, covariates=covariates)
+        names = self._column_names(vocabulary)
+        order = naming_order(self.fitted_)
+        about = tuple(", ".join(words) for words in self.top_words(3, names, order=order))
+        return explain(self.fitted_, documents, names, self.n_jobs, about)
+
+    @available_if(has_targets)
+    def topic_effects(
+        self,
+        X: Any,
+        *,
+        exposure: Any = None,
+        covariates: Any = None,
+        sample_weight: Any = None,
+        quantiles: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+        vocabulary: Any = None,
+    ) -> pd.DataFrame:
+        """What each topic changes in documents such as these, on the target's own scale.
+
+        The prediction of a typical document (averages of the topic mixes, covariates and log
+        exposures of X) as the share θ̂_k of topic k goes from the 10th to the 90th percentile of X,
+        the other topics keeping their proportions.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+            Documents to take shares and averages from: the training documents, or others like them.
+        exposure, covariates, sample_weight : optional
+            As for fit.
+        quantiles : pair of floats, optional
+            By default (0.1, 0.9); with C > 5 classes (0.1, 1 - 1/2C), where the middle of the
+            documents of an average class is.
+        confidence : float, default=0.95
+            Of the interval of the change. It contains the uncertainty of the coefficients, for as
+            many documents as the model was fitted to; not that of the topics themselves
+            (docs/estimators.md).
+        vocabulary : list of str, dict or vectoriser, optional
+            As for `top_words`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a topic, or for more than two classes a topic and class, or for several targets
+            a topic and target: "topic"; "target" (of several) and "class" (of classes) it is about;
+            "share_low" and "share_high" of the topic; the prediction "low" and "high" with them (a
+            number, or the probability of the class); their difference "change" with the ends
+            "lower" and "upper" of its interval; "limit_low" and "limit_high", what the target can
+            be; "coef", on the scale of the linear predictor; "words", the topic's first five.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> effects = model.topic_effects(reviews.counts)
+        >>> bool(((effects["low"] > 1) & (effects["high"] < 10)).all())
+        True
+        """
+        documents = self._weighted_documents(X, exposure, covariates, sample_weight)
+        effects.check_quantiles(effects.QUANTILES if quantiles is None else quantiles, confidence)
+        found = effects.topic_effects(
+            self.fitted_,
+            documents,
+            quantiles=quantiles,
+            confidence=confidence,
+            n_jobs=self.n_jobs,
+        )
+        names = [" ".join(words) for words in self.top_words(5, vocabulary)]
+        return effects.topic_table(self.fitted_, found, names)
+
+    @available_if(has_targets)
+    def word_effects(
+        self,
+        X: Any,
+        *,
+        exposure: Any = None,
+        covariates: Any = None,
+        sample_weight: Any = None,
+        n_documents: int | None = None,
+        vocabulary: Any = None,
+    ) -> pd.DataFrame:
+        """What the first occurrence of each word changes in documents such as these.
+
+        The mean change of the prediction over a sample of X, each document taken without the word
+        and then with it once. Words that no topic contains (dropped ones) change nothing and have
+        no row.
+
+        Parameters
+        ----------
+        X, exposure, covariates, sample_weight
+            As for `topic_effects`.
+        n_documents : int, optional
+            Documents that words are added to, at most: a random choice from X, always the same. By
+            default 100; fewer, 5 at least, where many topics and words make each cost much.
+        vocabulary
+            As for `topic_effects`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a word (and class, of more than two; and target, of several): "word", "column"
+            of X, "target", "class", "documents" of X that have it, and the mean "change" of the
+            expected target, or of the probability of the class.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> effects = model.word_effects(reviews.counts)
+        >>> bool(len(effects["change"]) == model.selected_words_.sum())
+        True
+        """
+        documents = self._weighted_documents(X, exposure, covariates, sample_weight)
+        if n_documents is not None:
+            n_documents = check_count("n_documents", n_documents)
+        found = effects.word_effects(
+            self.fitted_, documents, n_documents=n_documents, n_jobs=self.n_jobs
+        )
+        return effects.word_table(self.fitted_, found, self._column_names(vocabulary))
+
+    # ---- files and display -----------------------------------------------------------------------
+
     def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
         """Write the fitted model to one file, without pickle; `topicfocus.load` reads it.
 
@@ -482,4 +720,5 @@ class TopicModel(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        tags.target_tags.multi_output = has_targets(self)
         return tags

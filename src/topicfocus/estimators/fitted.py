@@ -184,7 +184,7 @@ class Fitted:
         often = np.where(contained, np.maximum(self.word_count, 0.5), 0.0)
         return often / max(often.sum(), 1e-300)
 
-    # ---- targets -------------------------------------------------------------------------------
+    # ---- targets ---------------------------------------------------------------------------------
 
     @property
     def target_model(self) -> TargetModel:

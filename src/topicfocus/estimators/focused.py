@@ -7,25 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_choice,
     check_flag,
     check_share,
     is_auto,
     read_columns,
 )
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.base import TopicModel
+from topicfocus.estimators.fitted import FittedAttribute
+from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 
 #: Word-selection criteria.
 SELECTIONS = ("predictive", "stable")
 
 
+# The two base classes repeat what they share, so that no model has more than four classes.
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConstrainedTopicModel:
-    """Parameters and attributes that focused models and pc-sLDA share."""
+class ConstrainedTopicModel(TopicModel):
+    """Parameters and attributes of pc-sLDA."""
 
     doc_topic_prior: Any = "auto"
     supervision_weight: Any = "auto"
@@ -42,15 +45,23 @@ class ConstrainedTopicModel:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FocusedTopicModel(ConstrainedTopicModel):
-    """Parameters and attributes that focused regressors and classifiers share."""
+class FocusedTopicModel(TopicModel):
+    """Parameters and attributes of focused regressors and classifiers."""
 
+    doc_topic_prior: Any = "auto"
+    supervision_weight: Any = "auto"
+    max_epochs: int | None = None
+    early_stopping: bool = True
+    validation_fraction: float = 0.1
     inclusion_prior: Any = "auto"
     keep_words: Any = None
     drop_words: Any = None
     selection: str = "predictive"
     themes: bool = True
 
+    evidence_ = FittedAttribute(lambda f: f.evidence, "Screening statistic of each word.")
+    explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
+    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
     inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
     word_weight_ = FittedAttribute(lambda f: f.word_weight, "Weight of a token of each word.")
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")

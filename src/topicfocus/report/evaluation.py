@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import metrics
-from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.targets import Coding
 from topicfocus.families import target_kind
 
 _CURVE = 101

@@ -18,7 +18,7 @@ from scipy.stats import t as student
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-from topicfocus.estimators.parameters import check_choice, check_count, check_share
+from topicfocus.estimators.arguments import check_choice, check_count, check_share
 from topicfocus.selection.documents import (
     Data,
     plain_targets,

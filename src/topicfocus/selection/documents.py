@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from topicfocus.corpus import make_corpus
 from topicfocus.counts import ChunkedCounts, is_dask, is_mapped, take_rows
-from topicfocus.estimators.coding import is_missing, target_columns
+from topicfocus.estimators.targets import is_missing, target_columns
 
 #: Arrays with one row per document that `fit` of a model takes besides X and y.
 ARRAYS = ("sample_weight", "covariates", "exposure")

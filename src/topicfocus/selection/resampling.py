@@ -18,7 +18,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.parameters import check_count, check_flag, check_share
+from topicfocus.estimators.arguments import check_count, check_flag, check_share
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.focused import FixedInclusion
 from topicfocus.metrics.topics import top_words

@@ -20,9 +20,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from topicfocus import __version__
 from topicfocus.counts import ChunkedCounts
-from topicfocus.estimators.progress import show_progress
 from topicfocus.inference.marks import marks
 from topicfocus.kernels.threads import n_threads
+from topicfocus.progress import show_progress
 from topicfocus.selection.documents import Data
 
 Record = dict[str, Any]

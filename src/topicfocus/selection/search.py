@@ -19,8 +19,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.estimators.arguments import check_choice, check_flag
 from topicfocus.estimators.focused_training import screening_key
-from topicfocus.estimators.parameters import check_choice, check_flag
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.focused import SharedStages
 from topicfocus.kernels.threads import n_threads

@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.metaestimators import available_if
 
-from topicfocus.estimators.coding import read_classes
+from topicfocus.estimators.targets import read_classes
 from topicfocus.selection.documents import Data, plain_targets
 
 Split = tuple[np.ndarray, np.ndarray]
