@@ -113,7 +113,7 @@ def typical(more, n):
     return out
 
 
-@pytest.mark.filterwarnings("ignore::topicfocus.corpus.validation.FractionWarning")
+@pytest.mark.filterwarnings("ignore::topicfocus.corpus.FractionWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
     """Documents are made whose mix is the typical one with the topic's share moved."""

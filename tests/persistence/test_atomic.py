@@ -6,8 +6,8 @@ import pytest
 from model_files import fitted
 
 import topicfocus
-from topicfocus.persistence import atomic
-from topicfocus.persistence.atomic import replacing
+from topicfocus import persistence as atomic
+from topicfocus.persistence import replacing
 
 
 @pytest.fixture(scope="module")
