@@ -145,7 +145,9 @@ def test_the_frontier_has_a_row_a_setting(found):
     assert list(found.frontier_["n_topics"]) == [row["n_topics"] for row in rows]
     assert len(rows) == 4 and sum(row["chosen"] for row in rows) == 1
     for row in rows:
-        figures = [row[k] for k in ("score", "score_se", "npmi", "log_ratio", "agreement")]
+        figures = [
+            row[k] for k in ("score", "score_se", "npmi", "smoothed_pmi", "target_agreement")
+        ]
         assert np.isfinite(figures).all()
         assert 0 < row["diversity"] <= 1 and 0 < row["jaccard"] <= 1 and row["nogueira"] <= 1
         assert row["seconds"] > 0 and row["words"] >= 2 and row["error"] is None
@@ -295,7 +297,7 @@ def test_several_targets(reviews):
     model = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=2, n_jobs=1)
     model.fit(reviews.counts, y)
     assert model.predict(reviews.counts).shape == (160, 2)
-    assert np.isfinite(model.frontier_rows_[0]["agreement"])
+    assert np.isfinite(model.frontier_rows_[0]["target_agreement"])
 
 
 @pytest.mark.parametrize("scoring", [None, "neg_log_loss", "roc_auc_ovr"])

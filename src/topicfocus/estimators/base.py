@@ -1,4 +1,4 @@
-"""Base class of all estimators: topic proportions, words of topics, saving.
+"""Base class of all estimators: topic proportions, words of topics, explanations, saving.
 
 An estimator makes a trainer from its parameters; the result of training is `fitted_`, from which
 all public attributes and predictions are read.
@@ -41,7 +41,7 @@ from topicfocus.estimators.words import (
     ORDERS,
     context_scores,
     first_words,
-    has_telling,
+    has_distinctive,
     naming_order,
     reciprocal_ranks,
     topic_scores,
@@ -178,10 +178,10 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
     # ---- topics ----------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> np.ndarray:
-        """Topic proportions θ̂ of documents, inferred from their words only.
+        """Infer topic proportions θ̂ of documents from their words.
 
-        θ̂ maximises Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k on the simplex. Words that training
-        never saw are ignored; a document without words gets α/Σα.
+        θ̂ maximises Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k on the simplex. Words that do not occur
+        in the training documents are ignored; a document without words gets α/Σα.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -210,11 +210,11 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         return self.fitted_.mixes(corpus, self.n_jobs)
 
     def topic_tokens(self, X: Any) -> np.ndarray:
-        """How many of a document's relevant tokens each topic explains.
+        """Expected number of relevant tokens of each topic.
 
-        Σ_v c_v φ_v r_vk with r_vk = β_vk θ̂_k / Σ_j β_vj θ̂_j and θ̂ of `transform`; c are the counts
-        themselves, also in models that find θ̂ from their roots. A row sums to the number of tokens
-        of the document that topics contain.
+        Σ_v c_v φ_v r_vk with r_vk = β_vk θ̂_k / Σ_j β_vj θ̂_j and θ̂ of `transform`. c are the counts
+        themselves, also in models that infer θ̂ from square roots of counts. A row sums to the
+        number of tokens of the document that topics contain.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -243,11 +243,12 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """
         return self.fitted_.tokens(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
-    def composition(self, X: Any) -> np.ndarray:
-        """What documents are made of: the share of each topic in their relevant tokens.
+    def token_proportions(self, X: Any) -> np.ndarray:
+        """Proportion of each topic in the relevant tokens of documents.
 
-        `topic_tokens` divided by its row sums. Prediction uses `transform`, which the prior draws
-        towards α/Σα, most where words are few; what a document is about is better read from here.
+        `topic_tokens` divided by its row sums. Predictions use `transform`, which is shrunk toward
+        α/Σα by the prior, most for documents of few words. To read what a document is about, token
+        proportions are better.
 
         Parameters
         ----------
@@ -263,7 +264,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -271,17 +272,18 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         >>> from topicfocus.datasets import make_reviews
         >>> reviews = make_reviews(300, random_state=0)
         >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-        >>> made_of, mix = (f(reviews.counts) for f in (model.composition, model.transform))
-        >>> bool(made_of.std(axis=0).mean() > mix.std(axis=0).mean())
+        >>> tokens = model.token_proportions(reviews.counts)
+        >>> bool(tokens.std(axis=0).mean() > model.transform(reviews.counts).std(axis=0).mean())
         True
         """
-        return self.fitted_.composition(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
+        return self.fitted_.token_proportions(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
     def relevant_words(self, X: Any) -> np.ndarray:
-        """How many different words of each document the topics contain.
+        """Number of different words of each document that the topics contain.
 
-        With none the prediction is that of a document without words, and with few it is near it:
-        `FEW_WORDS` (3) is where the command line begins to say so.
+        A document without such words gets the prediction of a document without words, and one with
+        few of them a similar prediction. The command line marks documents with fewer than
+        `FEW_WORDS` (3).
 
         Parameters
         ----------
@@ -296,7 +298,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -314,7 +316,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
     def top_words(
         self, n: int = 10, vocabulary: Any = None, order: str | None = None
     ) -> list[list[str]]:
-        """The n first words of each topic.
+        """The top words of each topic.
 
         Parameters
         ----------
@@ -322,27 +324,28 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         vocabulary : list of str, dict or vectoriser, optional
             Names of the columns: a list, the `vocabulary_` of a vectoriser, or the vectoriser; by
             default the feature names seen in fit (a dataframe's columns), else column numbers.
-        order : {"telling", "probability", "relevance", "frex"}, optional
-            By default "telling" for focused models with themes, else "probability". Telling words
-            occur beside the *other* words of the topic more often than by chance, are its own, and
-            lean the way it does: (C_vk - E_vk) √r_vk t_vk, see docs/reading-topics.md.
-            "probability" is by β_vk; "relevance" by λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4
-            and p_v the frequency of the word in training among the words of all topics (Sievert and
-            Shirley, 2014); "frex" by the harmonic mean of the ranks of β_vk and of β_vk / Σ_j β_vj
-            among the words of the topic (Bischof and Airoldi, 2012).
+        order : {"distinctive", "probability", "relevance", "frex"}, optional
+            By default "distinctive" for focused models with themes, else "probability". Distinctive
+            words co-occur with the *other* words of the topic more often than by chance, are
+            exclusive to it, and have an association with the target of the same sign:
+            (C_vk - E_vk) √r_vk t_vk, see docs/reading-topics.md. "probability" orders by β_vk;
+            "relevance" by λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4 and p_v the training
+            frequency of the word among the words of all topics (Sievert and Shirley, 2014); "frex"
+            by the harmonic mean of the ranks of β_vk and of β_vk / Σ_j β_vj among the words of the
+            topic (Bischof and Airoldi, 2012).
 
         Returns
         -------
-        list of lists of str, one a topic
-            Words of probability zero are not listed, and with "telling" none of which the topic has
-            less than its part.
+        list of lists of str, one per topic
+            Words of probability zero are not listed; for "distinctive", only words with
+            r_vk ≥ 1/K are listed.
 
         Raises
         ------
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If the order is unknown, or is "telling" and the model does not know its telling words.
+            If the order is unknown, or "distinctive" words cannot be computed for this model.
 
         Examples
         --------
@@ -359,14 +362,14 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         return first_words(scores, n, self._column_names(vocabulary), lambda s: s > -np.inf)
 
     def word_ranks(self, order: str | None = None) -> np.ndarray:
-        """Places of the words in each topic's list: 1 for the first, 1/2 for the second, and so on.
+        """Reciprocal ranks of the words in each topic: 1 for the first, 1/2 for the second, ...
 
-        In place of `components_` where a measure is to be of the words that are shown, for example
+        Metrics of the words that are shown take them in place of `components_`, for example
         ``coherence(model.word_ranks(), counts, "npmi", 10)``.
 
         Parameters
         ----------
-        order : {"telling", "probability", "relevance", "frex"}, optional
+        order : {"distinctive", "probability", "relevance", "frex"}, optional
             As for `top_words`.
 
         Returns
@@ -396,12 +399,12 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
     @available_if(_drops_words)
     def context_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
-        """Dropped words that documents of a topic use more than others: what it is about.
+        """Dropped words that documents of a topic use more than other documents.
 
-        By √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts word v beside topic
-        k in the training documents (r_d is their `composition`, c_dv is √count in models that see
-        roots) and E_vk = C_v· C_·k / C_·· is what would be expected if the word went with no topic.
-        After `partial_fit`, of the documents that were at hand.
+        They are ordered by √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts
+        co-occurrences of word v and topic k in the training documents (r_d are their
+        `token_proportions`; c_dv is √count in focused models), and E_vk = C_v· C_·k / C_·· is its
+        expectation under independence. After `partial_fit`, of the documents in memory.
 
         Parameters
         ----------
@@ -411,7 +414,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        list of lists of str, one a topic
+        list of lists of str, one per topic
             Only words that occur more often than expected.
 
         Raises
@@ -447,9 +450,9 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """Scores that order the words of each topic, topics x words."""
         if order is not None:
             check_choice("order", order, ORDERS)
-            if order == "telling" and not has_telling(self.fitted_):
+            if order == "distinctive" and not has_distinctive(self.fitted_):
                 raise ValueError(
-                    'order="telling" is for focused models: choose another order, such as '
+                    'order="distinctive" is for focused models: choose another order, such as '
                     '"probability".'
                 )
         return topic_scores(self.fitted_, order)
@@ -476,11 +479,11 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         exposure: Any = None,
         vocabulary: Any = None,
     ) -> Explanation:
-        """What words and topics add to the linear predictor of each document; it adds up exactly.
+        """Contributions of words and topics to the linear predictor; they add up exactly.
 
-        A word's amount is how far it moves the prediction from that of a document without words. Of
-        more than two classes it is what the word adds to the log odds of a class against all
-        others (docs/estimators.md has the formula).
+        The contribution of a word is how far it moves the prediction from that of a document
+        without words. For more than two classes, it is what the word adds to the log odds of a
+        class against all others (docs/estimators.md has the formula).
 
         Parameters
         ----------
@@ -499,7 +502,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -530,37 +533,36 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         confidence: float = 0.95,
         vocabulary: Any = None,
     ) -> pd.DataFrame:
-        """What each topic changes in documents such as these, on the target's own scale.
+        """Predicted difference over the interdecile range of each topic, in units of the target.
 
-        The prediction of a typical document (averages of the topic mixes, covariates and log
-        exposures of X) as the share θ̂_k of topic k goes from the 10th to the 90th percentile of X,
-        the other topics keeping their proportions.
+        The prediction of a typical document (averages of the topic proportions, covariates and log
+        exposures of X) as the proportion θ̂_k of topic k goes from the 10th to the 90th percentile
+        of X and the other topics decrease in proportion.
 
         Parameters
         ----------
         X : counts, documents x words
-            Documents to take shares and averages from: the training documents, or others like them.
+            Documents for percentiles and averages: the training documents, or similar ones.
         exposure, covariates, sample_weight : optional
             As for fit.
         quantiles : pair of floats, optional
-            By default (0.1, 0.9); with C > 5 classes (0.1, 1 - 1/2C), where the middle of the
-            documents of an average class is.
+            By default (0.1, 0.9); with C > 5 classes (0.1, 1 - 1/2C), because fewer than a tenth of
+            the documents belong to an average class.
         confidence : float, default=0.95
-            Of the interval of the change. It contains the uncertainty of the coefficients, for as
-            many documents as the model was fitted to; not that of the topics themselves
-            (docs/estimators.md).
+            Confidence level of the interval of the change. The interval accounts for the
+            uncertainty of the coefficients, not for that of the topics (docs/estimators.md).
         vocabulary : list of str, dict or vectoriser, optional
             As for `top_words`.
 
         Returns
         -------
         pandas.DataFrame
-            One row a topic, or for more than two classes a topic and class, or for several targets
-            a topic and target: "topic"; "target" (of several) and "class" (of classes) it is about;
-            "share_low" and "share_high" of the topic; the prediction "low" and "high" with them (a
-            number, or the probability of the class); their difference "change" with the ends
-            "lower" and "upper" of its interval; "limit_low" and "limit_high", what the target can
-            be; "coef", on the scale of the linear predictor; "words", the topic's first five.
+            One row per topic (and class, for more than two; and target, for several) with the
+            columns "topic"; "target" (if several); "class" (if there are classes); the quantiles
+            "proportion_low" and "proportion_high" of the topic; the predictions "low" and "high" at
+            them (a number, or the probability of the class); their difference "change" and the
+            limits "lower" and "upper" of its interval; "limit_low" and "limit_high", the range of
+            the target; "coef", on the scale of the linear predictor; "words", the top five.
 
         Raises
         ------
@@ -600,28 +602,27 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         n_documents: int | None = None,
         vocabulary: Any = None,
     ) -> pd.DataFrame:
-        """What the first occurrence of each word changes in documents such as these.
+        """Mean predicted difference between documents with and without each word.
 
-        The mean change of the prediction over a sample of X, each document taken without the word
-        and then with it once. Words that no topic contains (dropped ones) change nothing and have
-        no row.
+        Each document of a sample of X is predicted without the word and with one occurrence of it.
+        Dropped words change nothing and have no row.
 
         Parameters
         ----------
         X, exposure, covariates, sample_weight
             As for `topic_effects`.
         n_documents : int, optional
-            Documents that words are added to, at most: a random choice from X, always the same. By
-            default 100; fewer, 5 at least, where many topics and words make each cost much.
+            Size of the random sample of X, which is always the same. By default 100; between 5 and
+            100 if there are many topics and words.
         vocabulary
             As for `topic_effects`.
 
         Returns
         -------
         pandas.DataFrame
-            One row a word (and class, of more than two; and target, of several): "word", "column"
-            of X, "target", "class", "documents" of X that have it, and the mean "change" of the
-            expected target, or of the probability of the class.
+            One row per word (and class, for more than two; and target, for several): "word",
+            "column" of X, "target", "class", the number of "documents" of X that contain it, and
+            the mean "change" of the expected target, or of the probability of the class.
 
         Raises
         ------
@@ -679,7 +680,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         save(self, path)
 
     def _html_repr(self) -> str:
-        """scikit-learn's diagram, which calls this for notebooks, and the topics below it."""
+        """scikit-learn's diagram, and the topics below it."""
         return estimator_html_repr(self) + topics_html(self)
 
     @property

@@ -36,7 +36,9 @@ class ConstrainedTopicModel(TopicModel):
     early_stopping: bool = True
     validation_fraction: float = 0.1
 
-    evidence_ = FittedAttribute(lambda f: f.evidence, "Screening statistic of each word.")
+    screening_statistic_ = FittedAttribute(
+        lambda f: f.evidence, "Screening statistic of each word."
+    )
     explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
     supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
@@ -59,7 +61,9 @@ class FocusedTopicModel(TopicModel):
     selection: str = "predictive"
     themes: bool = True
 
-    evidence_ = FittedAttribute(lambda f: f.evidence, "Screening statistic of each word.")
+    screening_statistic_ = FittedAttribute(
+        lambda f: f.evidence, "Screening statistic of each word."
+    )
     explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
     supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
     inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
@@ -151,7 +155,7 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         0 for words that are dropped.
     selected_words_ : array of bool (words,)
     background_ : array (words,), zero on kept words
-    evidence_ : array (words,)
+    screening_statistic_ : array (words,)
         What each word says about the target, on the scale of a squared z score.
     noise_variance_ : float
         δ, from documents not trained on.
@@ -203,7 +207,7 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     classes_ : array, or a list of arrays for several targets
     coef_ : array (topics,) or (classes, topics)
         Log odds of the second class in a document of one topic; with more classes one row a class.
-    components_, inclusion_, word_weight_, selected_words_, background_, evidence_
+    components_, inclusion_, word_weight_, selected_words_, background_, screening_statistic_
         As for :class:`FocusedTopicRegressor`.
     shaping_, explained_, inclusion_path_
         As for :class:`FocusedTopicRegressor`.
@@ -239,7 +243,8 @@ class PCSLDARegressor(ConstrainedTopicModel, TopicRegressor):
 
     Attributes
     ----------
-    components_, coef_, intercept_, evidence_, noise_variance_, explained_, history_, n_iter_
+    components_, coef_, intercept_, screening_statistic_, noise_variance_
+    explained_, history_, n_iter_
         As for :class:`FocusedTopicRegressor`, without those that concern selection.
 
     Examples
@@ -271,7 +276,7 @@ class PCSLDAClassifier(ConstrainedTopicModel, TopicClassifier):
     Attributes
     ----------
     classes_ : array, or a list of arrays for several targets
-    components_, coef_, intercept_, evidence_, explained_, history_, n_iter_
+    components_, coef_, intercept_, screening_statistic_, explained_, history_, n_iter_
         As for :class:`PCSLDARegressor`; `coef_` has one row a class where there are more than two.
 
     Examples

@@ -45,7 +45,7 @@ from topicfocus.selection.resamples import (
 from topicfocus.selection.runner import Record, fingerprint, n_processes, run_fits
 from topicfocus.selection.stability_measures import masks, mean_jaccard, nogueira_index
 
-METRICS = ("npmi", "log_ratio", "agreement", "diversity", "words", "token_share")
+METRICS = ("npmi", "smoothed_pmi", "target_agreement", "diversity", "words", "inclusion")
 RULES = ("one-standard-error", "best")
 
 # ---- fits ----------------------------------------------------------------------------------------
@@ -140,16 +140,16 @@ def topic_metrics(model: Any, fold: CountedFold) -> dict[str, float]:
     topics, counts, kept = shown_topics(model), fold.train.X, kept_words(model)
     tokens = fitted.corpus(counts).word_counts
     try:
-        npmi, log_ratio = document_coherences(topics, counts, ("npmi", "log_ratio"), TOP)
+        npmi, smoothed_pmi = document_coherences(topics, counts, ("npmi", "smoothed_pmi"), TOP)
     except ValueError:  # topics of one word have no pairs of words
-        npmi = log_ratio = math.nan
+        npmi = smoothed_pmi = math.nan
     return {
         "npmi": npmi,
-        "log_ratio": log_ratio,
-        "agreement": _or_nan(lambda: _agreement(fitted, topics, fold.test)),
+        "smoothed_pmi": smoothed_pmi,
+        "target_agreement": _or_nan(lambda: _agreement(fitted, topics, fold.test)),
         "diversity": _or_nan(lambda: topic_diversity(topics, TOP)),
         "words": float(kept.sum()),
-        "token_share": float(tokens[kept].sum() / max(tokens.sum(), 1.0)),
+        "inclusion": float(tokens[kept].sum() / max(tokens.sum(), 1.0)),
     }
 
 
@@ -340,8 +340,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         As in GridSearchCV, with "se_test_score" and "error".
     frontier_ : DataFrame
         One row per setting: its parameters, `score` and `score_se` (standard error over folds);
-        means over folds of `npmi`, `log_ratio`, `agreement` and `diversity` of the ten top words
-        (docs/metrics.md), of the number of `words` kept and their `token_share` (inclusion);
+        means over folds of `npmi`, `smoothed_pmi`, `target_agreement` and `diversity` of the ten
+        top words (docs/metrics.md), of the number of `words` kept and their `inclusion`;
         `jaccard` and `nogueira`, the overlap of the words kept in different folds (training parts
         of k folds have (k-2)/(k-1) of their documents in common: see `stability` for what another
         sample would keep); `seconds` of a fit; `error`; and whether the setting is the `best` one
