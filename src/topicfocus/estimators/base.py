@@ -22,8 +22,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import is_dask
 from topicfocus.estimators import effects
-from topicfocus.estimators.arguments import check_choice, check_count, read_weight
-from topicfocus.estimators.documents import Documents, read_training, read_validation
+from topicfocus.estimators.arguments import (
+    check_choice,
+    check_count,
+    labels_for_each,
+    read_weight,
+)
+from topicfocus.estimators.documents import (
+    Documents,
+    read_batch,
+    read_training,
+    read_validation,
+)
 from topicfocus.estimators.explain import Explanation, explain
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer
@@ -148,24 +158,48 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         warn_if_useless(self)
         return self
 
-    def _learn(self, documents: Documents, targets: TargetModel | None):
-        """Fit to a batch, after earlier ones."""
-        trainer: Any = self._trainer(documents.corpus.n_words)
+    def _partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        first_targets: Callable[..., TargetModel] | None = None,
+        labels: Mapping[str, Any] | None = None,
+        **arrays: Any,
+    ):
+        """Fit to a batch, after earlier ones; `labels` are the classes or levels by argument."""
         before = getattr(self, "fitted_", None)
-        stream = self._stream
-        if stream is None:
-            stream = trainer.stream(documents, targets, before)
-        self._stream, fitted = trainer.advance(stream, documents, before, targets)
+        if before is not None:
+            self._check_unchanged(before, labels or {})
+        corpus = self._read_counts(X, reset=before is None)
+        known = None if before is None else before.targets
+        documents, targets = read_batch(corpus, y, known, first_targets, **arrays)
+        if targets is not None:
+            documents = self._weight_classes(documents, targets)
+        trainer: Any = self._trainer(corpus.n_words)
+        if self._stream is None:
+            self._stream = trainer.stream(documents, targets, before)
+        self._stream, fitted = trainer.advance(self._stream, documents, before, targets)
         self.fitted_ = in_data_units(fitted)
         return self
 
-    def _check_stream(self) -> None:
-        """Raise an error if parameters changed that must not change between batches."""
-        if self.fitted_.state.n_topics != self.n_topics and not self.fitted_.lacks_words:
+    def _check_unchanged(self, before: Fitted, labels: Mapping[str, Any]) -> None:
+        """Raise an error if parameters or labels changed that must not change between batches."""
+        if before.state.n_topics != self.n_topics and not before.lacks_words:
             raise ValueError(
-                f"partial_fit goes on with {self.fitted_.state.n_topics} topics, but n_topics is "
-                f"now {self.n_topics}. Call fit, or clone the model, to start anew."
+                f"partial_fit goes on with {before.state.n_topics} topics, but n_topics is now "
+                f"{self.n_topics}. Call fit, or clone the model, to start anew."
             )
+        for name, given in labels.items():
+            codings = before.target_model.codings
+            each = [None] * len(codings)
+            if given is not None:
+                each = labels_for_each(given, len(codings), name)
+            for coding, own in zip(codings, each, strict=True):
+                if own is not None and not np.array_equal(coding.labels, np.unique(own)):
+                    raise ValueError(
+                        f"`{name}={own!r}` is not the same as on last call to partial_fit, was: "
+                        f"{coding.labels!r}"
+                    )
 
     # ---- new documents ---------------------------------------------------------------------------
 

@@ -14,6 +14,9 @@ from topicfocus.estimators.targets import TargetModel, target_columns
 from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem, make_problem
 
+#: Makes targets from the columns of y and the weights of the documents.
+MakeTargets = Callable[[list[np.ndarray], np.ndarray], TargetModel]
+
 
 @dataclass(frozen=True)
 class Documents:
@@ -68,7 +71,7 @@ class Documents:
 def read_training(
     corpus: Corpus,
     y: Any,
-    make_targets: Callable[[list[np.ndarray], np.ndarray], TargetModel] | None,
+    make_targets: MakeTargets | None,
     *,
     sample_weight: Any = None,
     exposure: Any = None,
@@ -139,15 +142,17 @@ def read_batch(
     corpus: Corpus,
     y: Any,
     known: TargetModel | None,
-    make_targets: Callable[[list[np.ndarray], np.ndarray], TargetModel],
+    make_targets: MakeTargets | None,
     *,
     sample_weight: Any = None,
     exposure: Any = None,
     covariates: Any = None,
-) -> tuple[Documents, TargetModel]:
+) -> tuple[Documents, TargetModel | None]:
     """Documents of `partial_fit`; the first batch (`known` is None) determines the targets."""
     n = corpus.n_docs
     weight = read_weight(sample_weight, n)
+    if make_targets is None:
+        return Documents(corpus, None, weight).drop_zero_weight(allow_empty=True), None
     weights = np.ones(n) if weight is None else weight
     columns = target_columns(y, n)
     targets = make_targets(columns, weights) if known is None else known

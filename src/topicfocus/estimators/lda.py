@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.arguments import check_count, read_weight
+from topicfocus.estimators.arguments import check_count
 from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
@@ -357,12 +357,7 @@ class LDA(JointTopicModel):
         >>> float(model.n_samples_seen_)
         400.0
         """
-        first = not hasattr(self, "fitted_")
-        if not first:
-            self._check_stream()
-        corpus = self._read_counts(X, reset=first)
-        documents = Documents(corpus, None, read_weight(sample_weight, corpus.n_docs))
-        return self._learn(documents.drop_zero_weight(allow_empty=True), None)
+        return self._partial_fit(X, sample_weight=sample_weight)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The bound on log p(w), summed over the documents.

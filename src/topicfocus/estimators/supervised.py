@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from topicfocus.estimators.arguments import check_flag, labels_for_each
 from topicfocus.estimators.base import TopicModel
-from topicfocus.estimators.documents import Documents, check_differences, read_batch
+from topicfocus.estimators.documents import Documents, check_differences
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.targets import (
     Coding,
@@ -27,6 +27,12 @@ from topicfocus.estimators.targets import (
     shown,
     target_columns,
 )
+
+
+def squeezed(columns: np.ndarray) -> np.ndarray:
+    """A vector if there is one column."""
+    return columns[:, 0] if columns.shape[1] == 1 else columns
+
 
 # ---- regressors ----------------------------------------------------------------------------------
 
@@ -174,21 +180,15 @@ class TopicRegressor(RegressorMixin, TopicModel):
             check_differences(np.column_stack([as_numbers(c) for c in columns]), weight)
             return _with_levels(self._make_targets(columns, weight), levels)
 
-        known = self.fitted_.targets if hasattr(self, "fitted_") else None
-        if known is not None:
-            self._check_stream()
-            _check_levels(known, levels)
-        corpus = self._read_counts(X, reset=known is None)
-        documents, targets = read_batch(
-            corpus,
+        return self._partial_fit(
+            X,
             y,
-            known,
             first_targets,
+            {"levels": levels},
             sample_weight=sample_weight,
             exposure=exposure,
             covariates=covariates,
         )
-        return self._learn(documents, targets)
 
     def predict(
         self, X: Any, return_std: bool = False, exposure: Any = None, covariates: Any = None
@@ -227,16 +227,13 @@ class TopicRegressor(RegressorMixin, TopicModel):
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
         fitted = self.fitted_
-        family = fitted.state.family
-        targets = fitted.target_model
-        one = targets.n_targets == 1
+        family, targets = fitted.state.family, fitted.target_model
         if not return_std:
-            mean = targets.mean(family, fitted.predictors(documents, n_jobs=self.n_jobs))
-            return mean[:, 0] if one else mean
+            predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
+            return squeezed(targets.mean(family, predictor))
         predictor, spread = fitted.outlook(documents, self.n_jobs)
-        mean = targets.mean(family, predictor)
-        std = np.sqrt(targets.variance(family, predictor, spread))
-        return (mean[:, 0], std[:, 0]) if one else (mean, std)
+        variance = targets.variance(family, predictor, spread)
+        return squeezed(targets.mean(family, predictor)), squeezed(np.sqrt(variance))
 
     def predict_interval(
         self, X: Any, coverage: float = 0.8, exposure: Any = None, covariates: Any = None
@@ -284,11 +281,10 @@ class TopicRegressor(RegressorMixin, TopicModel):
             raise ValueError(f"coverage must be between 0 and 1, such as 0.8, got {coverage!r}.")
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
         fitted = self.fitted_
-        ends = fitted.target_model.intervals(
+        low, high = fitted.target_model.intervals(
             fitted.state.family, *fitted.outlook(documents, self.n_jobs), coverage
         )
-        low, high = (end[:, 0] if end.shape[1] == 1 else end for end in ends)
-        return low, high
+        return squeezed(low), squeezed(high)
 
     @available_if(_one_rating)
     def predict_proba(self, X: Any, covariates: Any = None) -> np.ndarray:
@@ -388,15 +384,6 @@ def _with_levels(targets: TargetModel, levels: Any) -> TargetModel:
             raise ValueError(f"levels are for family='ordinal', not {coding.kind!r}.")
         codings.append(coding if own is None else Coding(coding.family, _levels(own)))
     return replace(targets, codings=tuple(codings))
-
-
-def _check_levels(targets: TargetModel, levels: Any) -> None:
-    if levels is None:
-        return
-    each = labels_for_each(levels, targets.n_targets, "levels")
-    for coding, own in zip(targets.codings, each, strict=True):
-        if own is not None and not np.array_equal(np.asarray(coding.labels), _levels(own)):
-            raise ValueError(f"levels={own!r} is not what the model has: {coding.labels}.")
 
 
 # ---- classifiers ---------------------------------------------------------------------------------
@@ -543,15 +530,14 @@ class TopicClassifier(ClassifierMixin, TopicModel):
                 'class_weight="balanced" is not for partial_fit, which never sees all documents. '
                 "Pass a dict {class: weight}, or sample_weight."
             )
-        known = self.fitted_.targets if hasattr(self, "fitted_") else None
-        if known is not None:
-            self._check_stream()
-            _check_classes(known, classes)
-        corpus = self._read_counts(X, reset=known is None)
-        documents, targets = read_batch(
-            corpus, y, known, first_targets, sample_weight=sample_weight, covariates=covariates
+        return self._partial_fit(
+            X,
+            y,
+            first_targets,
+            {"classes": classes},
+            sample_weight=sample_weight,
+            covariates=covariates,
         )
-        return self._learn(self._weight_classes(documents, targets), targets)
 
     @available_if(_one_target)
     def decision_function(self, X: Any, covariates: Any = None) -> np.ndarray:
@@ -586,8 +572,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         (300,)
         """
         documents = self._new_documents(X, covariates=covariates)
-        predictor = self.fitted_.predictors(documents, n_jobs=self.n_jobs)
-        return predictor[:, 0] if predictor.shape[1] == 1 else predictor
+        return squeezed(self.fitted_.predictors(documents, n_jobs=self.n_jobs))
 
     def predict_proba(self, X: Any, covariates: Any = None) -> np.ndarray | list[np.ndarray]:
         """Probabilities of the classes, in the order of `classes_`; a list for several targets.
@@ -706,18 +691,6 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         # uses their proportion only, as scikit-learn's naive Bayes models of counts.
         tags.classifier_tags.poor_score = True
         return tags
-
-
-def _check_classes(targets: TargetModel, classes: Any) -> None:
-    if classes is None:
-        return
-    each = labels_for_each(classes, targets.n_targets, "classes")
-    for coding, own in zip(targets.codings, each, strict=True):
-        if not np.array_equal(np.asarray(coding.labels), np.unique(np.asarray(own))):
-            raise ValueError(
-                f"`classes={own!r}` is not the same as on last call to partial_fit, was: "
-                f"{coding.labels!r}"
-            )
 
 
 def apply_class_weight(documents: Documents, targets: TargetModel, class_weight: Any) -> Documents:
