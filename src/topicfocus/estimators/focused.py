@@ -207,7 +207,8 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     ----------
     classes_ : array, or a list of arrays for several targets
     coef_ : array (topics,) or (classes, topics)
-        Log odds of the second class in a document of one topic; for more classes, one row per class.
+        Log odds of the second class in a document of one topic; for more classes, one row per
+        class.
     components_, inclusion_, word_weight_, selected_words_, background_, screening_statistic_
         As for :class:`FocusedTopicRegressor`.
     shaping_, explained_, inclusion_path_
