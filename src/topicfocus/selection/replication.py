@@ -391,7 +391,8 @@ def stability(
     n_jobs : int, optional
         Number of processes; all cores by default. Little work runs in one process.
     checkpoint : path, optional
-        A folder for the records of finished pairs: the same call continues from them.
+        A folder for the records of finished pairs (`joblib.Memory`): the same call continues from
+        them.
     random_state : int, default=0
         Seed of the halves.
     verbose : bool, default=False
@@ -491,7 +492,7 @@ def chosen_inclusion(model: Any) -> FixedInclusion | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """What all pairs use; `topics` are those of the model of all documents."""
+    """Common inputs of all pairs; `topics` are those of the model of all documents."""
 
     model: Any
     data: Data
