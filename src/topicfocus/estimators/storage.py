@@ -1,7 +1,7 @@
 """Classes that model files may hold, and the checks of their objects.
 
-Compiled kernels trust shapes and values, and a file may have any parameters, so both are checked and
-limited first. The same checks run before writing. `topicfocus.persistence` checks types of fields.
+Compiled kernels trust shapes and values, and a file may have any parameters, so both are checked
+first. The same checks run before writing. `topicfocus.persistence` checks the types of fields.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
 
 
 def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
-    """Check that each word has a column, and parameters: no files are read, and n-grams are short."""
+    """Check that each word has a column, that no files are read, and the length of n-grams."""
     check_is_fitted(vectoriser, "vocabulary_")
     _check_settings(vectoriser)
     words, columns = zip(*vectoriser.vocabulary_.items(), strict=True)
