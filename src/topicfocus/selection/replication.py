@@ -510,35 +510,25 @@ def fit_pair(number: int, pairs: Pairs, shared: dict[Any, Any]) -> Record:
     models = [
         fit_with(clone(pairs.model), options, part.X, part.y, **part.arrays) for part in parts
     ]
-    own, crossed, noise = [], [], []
-    for model, mine, other in zip(models, parts, parts[::-1], strict=True):
-        own.append(regressed_effects(model, mine, OWN_PENALTY))
-        crossed.append(regressed_effects(model, other))
-        noise.append(crossed_variance(model, other, pairs.classes, rng))
-    matches = [match_topics(model.components_, pairs.topics) for model in models]
-    orders = [order for order, _ in matches]
-    first, second = (m.components_[order] for m, order in zip(models, orders, strict=True))
-
-    def in_order(effects: list[tuple[np.ndarray, np.ndarray]]) -> list[Any]:
-        return [topics[order].tolist() for (topics, _), order in zip(effects, orders, strict=True)]
-
-    def of_covariates(effects: list[tuple[np.ndarray, np.ndarray]]) -> list[Any]:
-        return [covariates.tolist() for _, covariates in effects]
-
+    both = list(zip(models, parts, parts[::-1], strict=True))
+    effects = [
+        [regressed_effects(model, mine, OWN_PENALTY) for model, mine, _ in both],
+        [regressed_effects(model, other) for model, _, other in both],
+        [crossed_variance(model, other, pairs.classes, rng) for model, _, other in both],
+    ]
+    orders, cosines = zip(*(match_topics(m.components_, pairs.topics) for m in models), strict=True)
+    matched = list(zip(models, orders, strict=True))
+    first, second = (model.components_[order] for model, order in matched)
     return {
-        "kept": [np.flatnonzero(kept_words(model)).tolist() for model in models],
-        "cosine": [cosine.tolist() for _, cosine in matches],
-        "between": _cosines(first, second).tolist(),
-        "top": [
-            [words.tolist() for words in top_words(shown_topics(model)[order], TOP)]
-            for model, order in zip(models, orders, strict=True)
-        ],
-        "effects": {"own": in_order(own), "crossed": in_order(crossed), "noise": in_order(noise)},
-        "covariates": {
-            "own": of_covariates(own),
-            "crossed": of_covariates(crossed),
-            "noise": of_covariates(noise),
-        },
+        "kept": np.array([kept_words(model) for model in models]),
+        "cosine": np.array(cosines),
+        "between": _cosines(first, second),
+        "top": [top_words(shown_topics(model)[order], TOP) for model, order in matched],
+        # Own, crossed and noise x halves x topics x predictors.
+        "effects": np.array(
+            [[e[0][order] for e, order in zip(kind, orders, strict=True)] for kind in effects]
+        ),
+        "covariates": np.array([[e[1] for e in kind] for kind in effects]),
         "correlation": _correlation(models, data),
     }
 
@@ -617,10 +607,10 @@ def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.sum(first * second, axis=1) / np.maximum(sizes, 1e-300)
 
 
-def _correlation(models: list[Any], data: Data) -> float | None:
+def _correlation(models: list[Any], data: Data) -> float:
     """The correlation of the linear predictors of two models, the mean over predictors."""
     if models[0].fitted_.targets is None:
-        return None
+        return math.nan
     documents = [model.fitted_.documents(data.X, **data.for_prediction) for model in models]
     first, second = (
         model.fitted_.predictors(d).T for model, d in zip(models, documents, strict=True)
@@ -639,20 +629,12 @@ def _summary(
     errors = tuple(r["error"] for r in records if r["error"] is not None)
     if len(good) < 2:
         raise ValueError(f"{len(errors)} of {len(records)} pairs failed. The first: {errors[0]}")
-    n_words = model.fitted_.state.n_words
-    kept = np.zeros((len(good), 2, n_words), dtype=bool)
-    for i, record in enumerate(good):
-        for h, columns in enumerate(record["kept"]):
-            kept[i, h, columns] = True
-    by_half = kept.reshape(-1, n_words)
+    kept = np.array([record["kept"] for record in good])
+    by_half = kept.reshape(-1, kept.shape[-1])
     top = tuple(top_words(shown_topics(model), TOP))
-    correlations = [r["correlation"] for r in good if r["correlation"] is not None]
 
     def intervals(estimate: np.ndarray, name: str) -> Intervals:
-        own, crossed, noise = (
-            np.array([record[name][kind] for record in good])
-            for kind in ("own", "crossed", "noise")
-        )
+        own, crossed, noise = np.moveaxis(np.array([record[name] for record in good]), 1, 0)
         return half_sample_intervals(estimate, own, crossed, noise, level)
 
     effects, covariates = regressed_effects(model, data, OWN_PENALTY)
@@ -670,7 +652,7 @@ def _summary(
         top=top,
         effects=intervals(effects, "effects"),
         covariates=intervals(covariates, "covariates"),
-        correlation=float(np.mean(correlations)) if correlations else math.nan,
+        correlation=float(np.mean([record["correlation"] for record in good])),
         stand_ins=find_substitutes(
             kept_words(model), by_half, model.fitted_.corpus(data.X).counts.sqrt()
         ),
