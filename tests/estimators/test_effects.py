@@ -123,7 +123,7 @@ def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
     centre = mixes.mean(axis=0)
     columns = len(effects["topic"]) // 4
     for end, q in (("low", 0.1), ("high", 0.9)):
-        shares = effects[f"share_{end}"].to_numpy()[::columns]
+        shares = effects[f"proportion_{end}"].to_numpy()[::columns]
         # Documents without relevant words are equal, which the two treat a little differently.
         np.testing.assert_allclose(shares, np.quantile(mixes, q, axis=0, method="hazen"), atol=0.01)
         made = []
