@@ -1,4 +1,4 @@
-"""The topics of real data sets, to be read: writes docs/themes.md.
+"""The topics of real data sets, to be read: writes TOPICS.md.
 
     python experiments/show_themes.py [yelp imdb ...]
 
@@ -90,7 +90,7 @@ def section(name: str) -> str:
 
 def main() -> None:
     args = arguments(__doc__, list(TITLES), 1)
-    place = HERE.parent / "docs" / "themes.md"
+    place = HERE / "TOPICS.md"
     before = place.read_text(encoding="utf-8") if place.exists() else ""
     sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", before, re.M | re.S))
     about = " ".join((__doc__ or "").split("\n\n")[2].split())

@@ -178,7 +178,6 @@ def test_noise_only_is_an_error_or_a_humble_model():
         ({"doc_topic_prior": "learn"}, 'doc_topic_prior="learn" is for joint models'),
         ({"validation_fraction": 0}, "validation_fraction must be greater than 0"),
         ({"max_epochs": 0}, "max_epochs must be at least 1"),
-        ({"early_stopping": "yes"}, "early_stopping must be True or False"),
         ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
     ],
 )
@@ -202,22 +201,6 @@ def test_an_interrupt_leaves_fit(reviews, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         fresh.fit(reviews.counts, reviews.target)
     assert not hasattr(fresh, "fitted_")
-
-
-@pytest.mark.parametrize("cls", REGRESSORS)
-def test_early_stopping_looks_at_documents_not_trained_on(reviews, cls):
-    X, y = reviews.counts[:600], reviews.target[:600]
-    watched = cls(3, random_state=0).fit(X, y)
-    seen = np.array(watched.history_["validation"])
-    assert len(seen) == watched.n_iter_
-    assert np.isfinite(seen).any()
-    assert np.isnan(seen).any()  # every few steps only, and never when all documents are fitted
-    # The score found on the way is nearly the one reported in the end: only the prior of the topic
-    # mixes is another while topics are shaped.
-    assert np.nanmin(np.abs(seen - watched.explained_[0])) < 0.03
-    plain = cls(3, random_state=0, early_stopping=False).fit(X, y)
-    assert np.isnan(plain.history_["validation"]).all()
-    assert plain.n_iter_ >= watched.n_iter_
 
 
 def test_a_share_given_is_filled_with_words_that_follow_the_topics():

@@ -53,8 +53,6 @@ class Fitted:
         Screening statistic of each word (focused models).
     word_cost : float or None
         Threshold of the screening statistic (focused models).
-    discoveries : bool
-        Whether only words selected at a 10% false discovery rate are kept (focused models).
     inclusion_prior : float or None
         Fraction of tokens kept (focused models).
     supervision_weight : float or None
@@ -92,7 +90,6 @@ class Fitted:
     converged: bool | None = None
     evidence: np.ndarray | None = None
     word_cost: float | None = None
-    discoveries: bool = False
     inclusion_prior: float | None = None
     supervision_weight: float | None = None
     shaping: str | None = None

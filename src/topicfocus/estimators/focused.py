@@ -33,7 +33,6 @@ class ConstrainedTopicModel(TopicModel):
     doc_topic_prior: Any = "auto"
     supervision_weight: Any = "auto"
     max_epochs: int | None = None
-    early_stopping: bool = True
     validation_fraction: float = 0.1
 
     screening_statistic_ = FittedAttribute(
@@ -53,7 +52,6 @@ class FocusedTopicModel(TopicModel):
     doc_topic_prior: Any = "auto"
     supervision_weight: Any = "auto"
     max_epochs: int | None = None
-    early_stopping: bool = True
     validation_fraction: float = 0.1
     inclusion_prior: Any = "auto"
     keep_words: Any = None
@@ -130,9 +128,6 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         columns.
     max_epochs : int, optional
         L-BFGS steps of a pass, at most; 10 by default, 21 without themes.
-    early_stopping : bool, default=True
-        Whether shaping ends when the documents set aside are explained worse, significantly (two
-        paired standard errors) and by over a tenth of the best (a twentieth without themes).
     selection : {"predictive", "stable"}, default="predictive"
         Word-selection criterion. "stable" prefers words that replicate in other samples: the
         screening statistic is a mean over halves of the documents, shrunk by empirical Bayes, and
@@ -195,7 +190,7 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     n_topics : int, default=5
     inclusion_prior, doc_topic_prior, supervision_weight, keep_words, drop_words
         As for :class:`FocusedTopicRegressor`.
-    max_epochs, early_stopping, selection, themes, validation_fraction
+    max_epochs, selection, themes, validation_fraction
         As for :class:`FocusedTopicRegressor`.
     n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
@@ -238,8 +233,6 @@ class PCSLDARegressor(ConstrainedTopicModel, TopicRegressor):
         As for :class:`FocusedTopicRegressor`.
     max_epochs : int, optional
         L-BFGS steps at most; 60 by default.
-    early_stopping : bool, default=True
-        It matters more here, since all words can overfit.
     validation_fraction, n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
 
@@ -267,7 +260,7 @@ class PCSLDAClassifier(ConstrainedTopicModel, TopicClassifier):
     Parameters
     ----------
     n_topics : int, default=5
-    doc_topic_prior, supervision_weight, max_epochs, early_stopping
+    doc_topic_prior, supervision_weight, max_epochs
         As for :class:`PCSLDARegressor`.
     validation_fraction, n_jobs, random_state, verbose
         As for :class:`PCSLDARegressor`.

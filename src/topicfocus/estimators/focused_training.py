@@ -11,7 +11,6 @@ import numpy as np
 
 from topicfocus.estimators.arguments import (
     check_count,
-    check_flag,
     check_positive,
     check_prior,
     check_share,
@@ -53,7 +52,6 @@ AFTER_SCREENING = frozenset(
         "keep_words",
         "drop_words",
         "max_epochs",
-        "early_stopping",
         "themes",
         "n_jobs",
         "verbose",
@@ -136,10 +134,11 @@ class FocusedTrainer:
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
         """Warn if too few words were kept for the number of topics."""
         found, wanted = result.state.n_topics, self.settings.n_topics
+        n_kept = len(result.final.selection.kept)
         if found < wanted:
             warnings.warn(
-                f"{found} topics instead of {wanted}: only {len(result.chosen.cut.kept)} words are "
-                "associated with the target. Ask for fewer topics, or keep more words "
+                f"{found} topics instead of {wanted}: only {n_kept} words "
+                "are associated with the target. Ask for fewer topics, or keep more words "
                 "(inclusion_prior, keep_words).",
                 UserWarning,
                 stacklevel=2,
@@ -163,7 +162,7 @@ class FocusedTrainer:
         return parts
 
     def _fitted(self, result: FocusResult, targets: TargetModel, **more: Any) -> Fitted:
-        selects = self.settings.select
+        selects, final = self.settings.select, result.final
         return Fitted(
             state=result.state,
             targets=targets,
@@ -171,15 +170,14 @@ class FocusedTrainer:
             selects=selects,
             evidence=result.evidence,
             association=result.slopes if selects else None,
-            word_cost=result.word_cost,
-            discoveries=result.discoveries,
-            inclusion_prior=result.inclusion_prior if selects else None,
-            supervision_weight=result.supervision_weight,
+            word_cost=final.selection.word_cost,
+            inclusion_prior=final.selection.inclusion if selects else None,
+            supervision_weight=final.supervision_weight,
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
-            explained=(result.explained,),
-            variance_factor=result.chosen.choices.openness,
-            extra_variance=result.chosen.choices.excess,
-            shares=tuple((t.share, t.explained, t.error) for t in result.shares) or None,
+            explained=(final.explained,),
+            variance_factor=final.choices.openness,
+            extra_variance=final.choices.extra_variance,
+            shares=tuple((t.inclusion, t.explained, t.error) for t in result.trials) or None,
             **more,
         )
 
@@ -223,7 +221,7 @@ class FocusedTrainer:
                 before,
                 objective=float(found.history[-1].objective) if found.history else np.nan,
                 kept_words=int(np.sum(found.state.topic_word.max(axis=1) > 0)),
-                validation=found.explained,
+                validation=found.final.explained,
             )
             fitted = self._fitted(found, targets, **history, **seen)
             kept = stream.reservoir.problem()
@@ -245,7 +243,6 @@ def _history(result: FocusResult) -> dict[str, Any]:
         "epoch": [info.epoch for info in result.history],
         "objective": [float(info.objective) for info in result.history],
         "kept_words": [info.kept for info in result.history],
-        "validation": [float(info.validation) for info in result.history],
     }
     return {"n_iter": len(result.history), "history": history}
 
@@ -272,7 +269,6 @@ def focused_trainer(model: Any, **settings: Any) -> FocusedTrainer:
             supervision_weight=weight,
             doc_topic_prior=prior,
             max_steps=steps,
-            early_stopping=check_flag("early_stopping", model.early_stopping),
             **settings,
         ),
         validation_fraction=check_share("validation_fraction", model.validation_fraction),

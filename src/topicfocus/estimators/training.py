@@ -12,7 +12,7 @@ from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.focused import FixedInclusion, SharedStages
+from topicfocus.focused import SharedStages
 from topicfocus.inference.composition import context_counts
 from topicfocus.inference.state import ModelState
 from topicfocus.joint.solver import Progress
@@ -36,7 +36,7 @@ class FitOptions:
     """
 
     low_fidelity: bool = False
-    fixed_inclusion: FixedInclusion | None = None
+    fixed_inclusion: float | None = None
     shared: SharedStages | None = None
     progress: Progress | None = None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.counts import Counts
-from topicfocus.focused.screening_sums import Past
+from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Column, target_columns
 from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem, joined

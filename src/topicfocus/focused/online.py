@@ -1,7 +1,7 @@
 """The focused model from batches: a bounded sample of the documents, and sums over the others.
 
 Topics, coefficients and choices come from a reservoir; what each word says about the target comes
-from all documents (`inference.focused.moments`). While the distinct documents fit into the
+from all documents (`word_statistics`). While the distinct documents fit into the
 reservoir, nothing is lost: a fit then is `fit_focused` on all of them.
 
 Work is spread by growth. When the number of distinct documents has grown by a fifth (`SHAPE`),
@@ -27,7 +27,7 @@ from topicfocus.focused import (
 )
 from topicfocus.focused.inclusion import Folds
 from topicfocus.focused.screening import past_of
-from topicfocus.focused.screening_sums import Past
+from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Column, Linear, deviance, fit_linear, target_columns
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.reservoir import Reservoir, add

@@ -30,8 +30,7 @@ from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.families import Gaussian
 from topicfocus.focused.data import FocusData, drawn_by_content, sampled
-from topicfocus.focused.settings import FocusSettings
-from topicfocus.focused.shared_stages import SharedStages
+from topicfocus.focused.settings import FocusSettings, SharedStages
 from topicfocus.glm import Column
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.passes import transposed_dot

@@ -26,7 +26,6 @@ from topicfocus.estimators.arguments import (
 )
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.estimators.words import reciprocal_ranks, topic_scores
-from topicfocus.focused import FixedInclusion
 from topicfocus.glm import fit_linear, target_columns
 from topicfocus.metrics.topics import top_words
 from topicfocus.metrics.words import match_topics
@@ -480,11 +479,11 @@ def _fitted(front: Any, model: Any, data: Data) -> tuple[Any, Data, np.ndarray |
     return model, data, names
 
 
-def chosen_inclusion(model: Any) -> FixedInclusion | None:
+def chosen_inclusion(model: Any) -> float | None:
     """The result of an automatic inclusion; None for models that choose none."""
     if getattr(model, "inclusion_prior", None) != "auto":
         return None
-    return FixedInclusion(float(model.inclusion_prior_), model.fitted_.discoveries)
+    return float(model.inclusion_prior_)
 
 
 # ---- pairs of halves -----------------------------------------------------------------------------
@@ -499,7 +498,7 @@ class Pairs:
     topics: np.ndarray
     classes: bool
     seed: int
-    inclusion: FixedInclusion | None
+    inclusion: float | None
 
 
 def fit_pair(number: int, pairs: Pairs, shared: dict[Any, Any]) -> Record:
