@@ -35,7 +35,9 @@ def _pfslda_trainer(model: Any, n_words: int) -> JointTrainer:
         "bound": model.bound,
         "supervision_weight": read_supervision(model.supervision_weight),
     }
-    return joint_trainer(model, hyper, CoordinateSolver(selection=selection))
+    # The gradient solver optimises the paper's bound; `selection` is about coordinate ascent.
+    schedule = model.bound == "paper" and model.selection == "auto"
+    return joint_trainer(model, hyper, CoordinateSolver(selection=selection), schedule=schedule)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
