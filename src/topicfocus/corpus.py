@@ -27,6 +27,8 @@ from topicfocus.counts import (
     take_rows,
 )
 
+__all__ = ["Corpus", "FractionWarning", "make_corpus"]
+
 _TEXT_ADVICE = (
     "Turn text into counts first, with sklearn.feature_extraction.text.CountVectorizer or in a "
     "pipeline: make_pipeline(CountVectorizer(), model)."

@@ -40,7 +40,7 @@ import numpy as np
 
 from topicfocus import __version__
 
-__all__ = ["ModelFileError", "register", "register_record", "replacing"]
+__all__ = ["ModelFileError", "register", "register_record"]
 
 #: Increases when files change so that an older topicfocus would misread them.
 VERSION = 3
