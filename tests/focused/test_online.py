@@ -91,7 +91,7 @@ def test_sums_of_parts_give_the_statistics_of_all_documents(weighted):
     r, ridge = rng.normal(size=(50, 2)) + 0.5, rng.normal(size=(8, 2))
     weight = rng.uniform(0.5, 2, 50) if weighted else None
     parts = [
-        Signals(sparse.csr_array(x[p]), r[p], None if weight is None else weight[p], False)
+        Signals(sparse.csr_array(x[p]), r[p], None if weight is None else weight[p])
         for p in (slice(0, 20), slice(20, 50))
     ]
     sums = SignalSums.of(parts[0]) + SignalSums.of(parts[1])

@@ -17,8 +17,8 @@ def reviews():
     return data, sp.csr_array(data.counts.sqrt())
 
 
-def signal_of(words, y, weight=None, binary=False):
-    return Signals(sp.csr_array(words), y.reshape(len(y), -1), weight, binary)
+def signal_of(words, y, weight=None):
+    return Signals(sp.csr_array(words), y.reshape(len(y), -1), weight)
 
 
 def fit(words, y, penalties):
@@ -71,13 +71,13 @@ def test_a_weight_of_two_is_two_copies(reviews):
     data, words = reviews
     twice = np.arange(300) % 3 == 0
     index = np.concatenate([np.arange(300), np.flatnonzero(twice)])
-    for binary in (False, True):
-        y = np.where(data.target > 5, 0.6, -0.4) if binary else data.target
-        copies = signal_of(words[index], y[index], None, binary)
-        weighted = signal_of(words[:300], y[:300], 1.0 + twice, binary)
+    for two_values in (False, True):
+        y = np.where(data.target > 5, 0.6, -0.4) if two_values else data.target
+        copies = signal_of(words[index], y[index], None)
+        weighted = signal_of(words[:300], y[:300], 1.0 + twice)
         ridges = [ridge_path(s, s)[0] for s in (copies, weighted)]
         np.testing.assert_allclose(ridges[0].weights, ridges[1].weights, rtol=1e-8, atol=1e-10)
-        assert ridges[0].loss == pytest.approx(ridges[1].loss)
+        assert ridges[0].mean_square == pytest.approx(ridges[1].mean_square)
         weights = ridges[0].weights[:, None]
         sums = [SignalSums.of(s) for s in (copies, weighted)]
         evidence = [s.evidence(weights) for s in sums]

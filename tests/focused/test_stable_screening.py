@@ -38,7 +38,7 @@ def halves_of(words):
 def stable_of(words, y, weight=None):
     w = np.ones(len(y)) if weight is None else weight
     often = (words * words).T @ w
-    signals = Signals(words, y, weight, False)
+    signals = Signals(words, y, weight)
     return stable_evidence(signals, PENALTY, often, halves_of(words), SHARE)
 
 
@@ -53,7 +53,7 @@ def one_by_one(signals, penalties, often, halves, expected):
     for inside in np.hstack([halves, ~halves]).T:
         if not weight[inside].any():
             continue
-        half = Signals(signals.words[inside], signals.values[inside], weight[inside], False)
+        half = Signals(signals.words[inside], signals.values[inside], weight[inside])
         matrix, right = normal_equations(half)
         penalty = penalties * weight[inside].sum() / weight.sum()
         ridge = np.zeros_like(right)
@@ -74,7 +74,7 @@ def test_halves_at_once_are_halves_one_by_one(documents, columns, monkeypatch):
     halves = np.column_stack([halves_of(words), np.ones(len(y), dtype=bool)])
     often, penalties = (words * words).T @ weight, np.array([10.0, 3.0, 100.0])
     for w in (None, weight):
-        signals = Signals(words, values, w, False)
+        signals = Signals(words, values, w)
         found = stable_evidence(signals, penalties, often, halves, SHARE)
         for ours, expected in (
             (found.amount, expected_square),

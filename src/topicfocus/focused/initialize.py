@@ -26,7 +26,7 @@ from topicfocus.focused.ridge import RidgeFit
 from topicfocus.focused.screening import WordEvidence
 from topicfocus.focused.selection import Selection
 from topicfocus.focused.settings import FocusSettings, TopicPlan
-from topicfocus.focused.themes import LARGEST_LEAN, Themes, cell_words, choose_cells
+from topicfocus.focused.themes import LARGEST_ASSOCIATION, Themes, cell_words, choose_cells
 from topicfocus.glm import Column
 from topicfocus.inference.state import ModelState, Problem
 
@@ -99,15 +99,17 @@ def start_topics(
     if mean_squares is None:
         mean_squares = tuple(r.mean_square for r in ridges)
     word_count = data.word_counts[kept]
-    lean = associations(evidence.slopes[kept], ridges, word_count, plan)
-    weight = word_weights(lean, word_count, forced(settings, kept), plan)
+    association = associations(evidence.slopes[kept], ridges, word_count, plan)
+    weight = word_weights(association, word_count, forced(settings, kept), plan)
     count = weight * word_count
     if themes is None:
-        place = topic_places(data.columns, lean, count, n_topics)
-        logits = starting_logits(count, lean, place, plan.start_spread)
+        place = topic_places(data.columns, association, count, n_topics)
+        logits = starting_logits(count, association, place, plan.start_spread)
     else:
-        directions = topic_directions(data.columns, lean, count, n_topics)
-        place, logits = themed_start(count, themes.lift[kept], lean, directions, n_topics, plan)
+        directions = topic_directions(data.columns, association, count, n_topics)
+        place, logits = themed_start(
+            count, themes.lift[kept], association, directions, n_topics, plan
+        )
     spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
@@ -125,9 +127,9 @@ def start_topics(
 
 
 def possible_topics(settings: FocusSettings, n_kept: int) -> int:
-    """As many topics as were asked for, or two, or as there are words kept.
+    """The number of topics: as asked for, but at most one per word kept and at least two.
 
-    A user who gives a prior for each topic gets them all.
+    With a prior for each topic all are kept.
     """
     if not settings.select or settings.doc_topic_prior is not None:
         return settings.n_topics
@@ -135,7 +137,7 @@ def possible_topics(settings: FocusSettings, n_kept: int) -> int:
 
 
 def supervision(settings: FocusSettings, relevant: float) -> float:
-    """λ: the user's, or so much for each relevant token of an average document."""
+    """λ: the user's, or in proportion to the relevant tokens of an average document."""
     if settings.supervision_weight is not None:
         return float(settings.supervision_weight)
     return float(max(settings.plan.supervision_per_token * relevant, SMALLEST_SUPERVISION))
@@ -150,7 +152,7 @@ def _starting_state(
     mean_squares: tuple[float, ...],
     kept: np.ndarray,
 ) -> ModelState:
-    """The null models with topics' coefficients; δ is an error on documents not trained on."""
+    """The null models with initial coefficients; δ is a validation error."""
     nulls, n_topics, n_words = evidence.nulls, len(coef), len(kept)
     prior = settings.doc_topic_prior
     if prior is None:
@@ -183,15 +185,15 @@ def unit_columns(values: np.ndarray, word_count: np.ndarray) -> np.ndarray:
 def associations(
     slopes: np.ndarray, ridges: Sequence[RidgeFit], word_count: np.ndarray, plan: TopicPlan
 ) -> np.ndarray:
-    """u, words x predictors: ridge weights and slopes mixed, each and in the end of unit size."""
+    """u, words x predictors: the mean of ridge weights and slopes, all of unit size."""
     weights = np.column_stack([r.weights for r in ridges])
-    lean = plan.ridge_share * unit_columns(weights, word_count)
-    lean = lean + (1 - plan.ridge_share) * unit_columns(slopes, word_count)
-    return unit_columns(lean, word_count)
+    association = plan.ridge_share * unit_columns(weights, word_count)
+    association = association + (1 - plan.ridge_share) * unit_columns(slopes, word_count)
+    return unit_columns(association, word_count)
 
 
 def word_weights(
-    lean: np.ndarray, word_count: np.ndarray, wanted: np.ndarray, plan: TopicPlan
+    association: np.ndarray, word_count: np.ndarray, wanted: np.ndarray, plan: TopicPlan
 ) -> np.ndarray:
     """m_v ∝ |u_v|, of mean one over tokens; or ones.
 
@@ -200,23 +202,23 @@ def word_weights(
     keeps.
     """
     if not plan.weighted:
-        return np.ones(len(lean))
-    strength = unit_columns(np.sqrt((lean**2).sum(axis=1, keepdims=True)), word_count)[:, 0]
+        return np.ones(len(association))
+    strength = unit_columns(np.sqrt((association**2).sum(axis=1, keepdims=True)), word_count)[:, 0]
     weight = strength / max(word_count @ strength / word_count.sum(), 1e-300)
     weight = np.maximum(weight, np.where(wanted, FORCED_WEIGHT, SMALLEST_WEIGHT))
     return weight / (word_count @ weight / word_count.sum())
 
 
 def forced(settings: FocusSettings, kept: np.ndarray) -> np.ndarray:
-    """Which of the kept words the user wants to be kept."""
+    """Which of the kept words the user keeps."""
     return np.isin(kept, np.zeros(0, dtype=int) if settings.keep is None else settings.keep)
 
 
 def starting_logits(
-    word_count: np.ndarray, lean: np.ndarray, place: np.ndarray, spread: float
+    word_count: np.ndarray, association: np.ndarray, place: np.ndarray, spread: float
 ) -> np.ndarray:
     """W⁰ = log n_v + clip(spread·u_v)·e_k, normalised over words."""
-    push = np.clip(spread * lean, -3 * spread, 3 * spread) @ place.T
+    push = np.clip(spread * association, -3 * spread, 3 * spread) @ place.T
     weights = word_count[:, None] * np.exp(push)
     return np.log(weights / weights.sum(axis=0))
 
@@ -224,7 +226,7 @@ def starting_logits(
 def themed_start(
     word_count: np.ndarray,
     lift: np.ndarray,
-    lean: np.ndarray,
+    association: np.ndarray,
     directions: Sequence[np.ndarray],
     n_topics: int,
     plan: TopicPlan,
@@ -234,9 +236,11 @@ def themed_start(
     The place of a topic is the mean association of its words, the largest entry scaled to one.
     """
     assert plan.theme_sharpness is not None
-    cells = cell_words(word_count, lift, lean, directions, plan.theme_sharpness, plan.polarity)
+    cells = cell_words(
+        word_count, lift, association, directions, plan.theme_sharpness, plan.polarity
+    )
     topics = choose_cells(cells, n_topics)
-    place = topics.T @ np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN)
+    place = topics.T @ np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION)
     return place / max(np.abs(place).max(), 1e-300), np.log(np.maximum(topics, 1e-300))
 
 
@@ -244,31 +248,31 @@ def themed_start(
 
 
 def topic_places(
-    columns: Sequence[Column], lean: np.ndarray, word_count: np.ndarray, n_topics: int
+    columns: Sequence[Column], association: np.ndarray, word_count: np.ndarray, n_topics: int
 ) -> np.ndarray:
     """e, topics x predictors, entries from -1 to 1."""
-    n_predictors = lean.shape[1]
+    n_predictors = association.shape[1]
     if n_topics == 1:
         return np.zeros((1, n_predictors))
     if n_predictors == 1:
         return np.linspace(-1.0, 1.0, n_topics)[:, None]
-    directions = topic_directions(columns, lean, word_count, n_topics)
+    directions = topic_directions(columns, association, word_count, n_topics)
     rounds = -(-n_topics // len(directions))
     out = np.empty((n_topics, n_predictors))
     for k in range(n_topics):
-        # A second topic in the same direction starts less far out, or both would stay the same.
+        # A second topic in the same direction starts closer to zero, or both would stay equal.
         size = 1.0 - (k // len(directions)) / rounds
         out[k] = size * directions[k % len(directions)]
     return out
 
 
 def topic_directions(
-    columns: Sequence[Column], lean: np.ndarray, word_count: np.ndarray, n_topics: int
+    columns: Sequence[Column], association: np.ndarray, word_count: np.ndarray, n_topics: int
 ) -> list[np.ndarray]:
-    """All directions in which words may lean, or the leading ones if topics are fewer."""
-    directions = _directions(columns, lean.shape[1])
+    """All directions of associations, or the leading ones if topics are fewer."""
+    directions = _directions(columns, association.shape[1])
     if n_topics < len(directions):
-        directions = _main_directions(lean, word_count, n_topics)
+        directions = _main_directions(association, word_count, n_topics)
     return directions
 
 
@@ -287,14 +291,14 @@ def _directions(columns: Sequence[Column], n_predictors: int) -> list[np.ndarray
     return first + second
 
 
-def _main_directions(lean: np.ndarray, word_count: np.ndarray, n: int) -> list[np.ndarray]:
-    """Both ends of the leading directions in which words lean."""
+def _main_directions(association: np.ndarray, word_count: np.ndarray, n: int) -> list[np.ndarray]:
+    """Both ends of the leading directions of the associations."""
     root = np.sqrt(word_count / word_count.sum())[:, None]
-    axes = np.linalg.svd(root * lean, full_matrices=False)[2]
+    axes = np.linalg.svd(root * association, full_matrices=False)[2]
     out = []
     for axis in axes:
         axis = axis / np.abs(axis).max()
-        # The sign of an SVD means nothing. The first of the largest entries is made positive: two
+        # The sign of an SVD is arbitrary: the first of the largest entries becomes positive. Two
         # targets have equal ones, and rounding must not choose between them.
         axis = axis * np.sign(axis[np.argmax(np.abs(axis) > 1 - 1e-6)])
         out += [axis, -axis]

@@ -14,7 +14,6 @@ import numpy as np
 from topicfocus.counts import Counts, Rows
 from topicfocus.inference.passes import Arrays, Task, dot, run_pass, transposed_dot, zeros
 from topicfocus.kernels.products import add_rows, add_words
-from topicfocus.metrics.prediction import auc
 
 #: Penalties, from strong to weak; each fit starts from the one before.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
@@ -30,16 +29,12 @@ class Signals:
     values : array (documents, signals)
     weight : array (documents,) or (documents, signals), or None
         None: all one.
-    binary : bool
-        Whether each column has two values, told apart by their sign. Its regression is then chosen
-        by the area under the ROC curve.
     n_jobs : int, optional
     """
 
     words: Counts
     values: np.ndarray
     weight: np.ndarray | None
-    binary: bool
     n_jobs: int | None = None
 
 
@@ -146,11 +141,10 @@ def normal_equations(signals: Signals) -> tuple[CentredMatrix, np.ndarray]:
 
 @dataclass(frozen=True)
 class RidgeFit:
-    """A regression of a signal on words: weights, penalty, and loss on validation documents."""
+    """A regression of a signal on words: weights, penalty, and error on validation documents."""
 
     weights: np.ndarray
     penalty: float
-    loss: float
     mean_square: float
 
 
@@ -159,11 +153,10 @@ def ridge_path(
     held_out: Signals,
     penalties: Sequence[float] | Sequence[np.ndarray] = PENALTIES,
 ) -> list[RidgeFit]:
-    """For each signal, the ridge regression of the penalty with the smallest validation loss.
+    """For each signal, the ridge regression of the penalty with the smallest validation error.
 
-    The loss is the squared error, or minus the area under the ROC curve of a binary signal. The
-    path ends where every signal has been predicted worse twice in a row, since the last penalties
-    cost most and are chosen least. A penalty may be an array with one entry per signal.
+    The path ends where every signal has been predicted worse twice in a row, since the last
+    penalties cost most and are chosen least. A penalty may be an array with one entry per signal.
     """
     matrix, right = normal_equations(signals)
     mean = np.average(signals.values, axis=0, weights=signals.weight)
@@ -178,17 +171,13 @@ def ridge_path(
         before = penalty
         found = dot(held_out.words, weights, signals.n_jobs)
         predicted = found - matrix.offset(weights) + mean
-        for l in range(n_signals):
-            truth, weight = held_out.values[:, l], held_out.weight
-            mean_square = float(np.average((predicted[:, l] - truth) ** 2, weights=weight))
-            loss = mean_square
-            if signals.binary:
-                loss = -auc(truth > 0, predicted[:, l], weight=weight, undefined=0.5)
+        errors = np.average((predicted - held_out.values) ** 2, axis=0, weights=held_out.weight)
+        for l, error in enumerate(errors):
             so_far = best[l]
-            if so_far is None or loss < so_far.loss:
-                best[l] = RidgeFit(weights[:, l].copy(), float(penalty[l]), loss, mean_square)
-            worse[l] = worse[l] + 1 if loss > last[l] else 0
-            last[l] = loss
+            if so_far is None or error < so_far.mean_square:
+                best[l] = RidgeFit(weights[:, l].copy(), float(penalty[l]), float(error))
+        worse = np.where(errors > last, worse + 1, 0)
+        last = errors
         if worse.min() >= 2:
             break
     return [fit for fit in best if fit is not None]

@@ -34,11 +34,10 @@ class Residuals:
     known: np.ndarray
     values: np.ndarray
     weight: np.ndarray | None
-    binary: bool
 
     def beside(self, words: Counts, n_jobs: int | None = None) -> Signals:
         rows = words if self.known.all() else take_rows(words, self.known)
-        return Signals(rows, self.values, self.weight, self.binary, n_jobs)
+        return Signals(rows, self.values, self.weight, n_jobs)
 
 
 def _covariates(problem: Problem) -> np.ndarray:
@@ -63,7 +62,6 @@ def _residuals(
                 known=column.known,
                 values=residuals(column, predictor),
                 weight=None if np.all(column.weight == 1) else column.weight,
-                binary=column.family.is_ranking,
             )
         )
     return out
