@@ -94,7 +94,8 @@ def test_fitted_attributes(reviews, focused):
     np.testing.assert_array_equal(model.doc_topic_prior_, np.ones(5))
     assert model.n_features_in_ == n_words
     assert len(model.history_["objective"]) == model.n_iter_
-    assert np.all(np.diff(model.history_["objective"]) > -1e-9)
+    climbing = fitted(PFSLDARegressor, reviews, solver="coordinate", max_epochs=20)
+    assert np.all(np.diff(climbing.history_["objective"]) > -1e-9)
     for cls in (LDA, SLDARegressor):
         plain = fitted(cls, reviews, max_epochs=3)
         assert not hasattr(plain, "inclusion_")

@@ -35,7 +35,7 @@ def make(name, **options):
 @pytest.mark.parametrize("model", ["SLDA", "PFSLDA"])
 @pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
 def test_they_help_when_few_are_labelled(model, kind):
-    options = {"inclusion_prior": 0.8} if model == "PFSLDA" else {}
+    options = {"inclusion_prior": 0.8, "solver": "coordinate"} if model == "PFSLDA" else {}
     few, many = [], []
     for seed in range(2):
         data = make_pfslda(

@@ -12,8 +12,7 @@ from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
 from topicfocus.joint import GradientSolver, run
-from topicfocus.joint.adam import Adam
-from topicfocus.joint.gradient import unvisited_drift
+from topicfocus.joint.gradient import Adam, unvisited_drift
 from topicfocus.joint.initialize import near_symmetric_start
 from topicfocus.joint.statistics import bound_value, collect
 from topicfocus.kernels import reference

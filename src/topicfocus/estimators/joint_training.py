@@ -30,6 +30,7 @@ from topicfocus.estimators.training import (
     scaled_state,
     with_context,
 )
+from topicfocus.estimators.validation_split import split_validation
 from topicfocus.families import Gaussian
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint import (
@@ -42,8 +43,13 @@ from topicfocus.joint import (
     run,
 )
 from topicfocus.joint import online as joint_stream
-from topicfocus.joint.epoch_choice import EpochChoice
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.validation import (
+    INCLUSION_PRIORS,
+    EpochChoice,
+    ValidationLoss,
+    choose_inclusion,
+)
 from topicfocus.kernels.threads import n_threads
 from topicfocus.progress import show_progress
 
@@ -61,6 +67,10 @@ _AUTO_STEPS = 8_500
 _AUTO_EPOCHS = (75, 250)
 _AUTO_BATCHES = (40, 100)
 _AUTO_BATCH_SIZE = (10, 100)
+
+
+#: Documents on which inclusion_prior="auto" is chosen, where no X_val is given.
+VALIDATION_FRACTION = 0.2
 
 
 def auto_schedule(n_docs: int, batch_size: int | None) -> tuple[int, int]:
@@ -94,6 +104,10 @@ class JointTrainer:
     max_epochs, tol : of `fit`; without `max_epochs`, that of `auto_schedule`
     schedule : bool
         Whether the gradient solver has the settings of solver="auto".
+    search : bool
+        Whether the inclusion prior is to be chosen (inclusion_prior="auto").
+    path : tuple of (p, explained fraction, standard error) or None
+        The inclusion priors that were compared.
     batch_size : int or None
         As the estimator has it.
     batch_tol : float
@@ -117,6 +131,8 @@ class JointTrainer:
     max_epochs: int | None
     tol: float
     schedule: bool = False
+    search: bool = False
+    path: tuple[tuple[float, float, float], ...] | None = None
     batch_size: int | None = None
     batch_tol: float = 1e-5
     title: str = "joint model"
@@ -141,7 +157,15 @@ class JointTrainer:
         Returns the model, and that of the last epoch if there are validation documents.
         """
         if self.schedule and not isinstance(documents.corpus.counts, sparse.csr_array):
+            if self.search:
+                raise ValueError(
+                    'inclusion_prior="auto" needs counts in memory: give a number, or take some '
+                    "of the documents, X.rows(...)."
+                )
             trainer = replace(self, schedule=False, name="coordinate", solver=self.coordinate)
+            return trainer.fit(documents, targets, held_out, options)
+        if self.search:
+            trainer = self._choose_inclusion(documents, targets, held_out, options)
             return trainer.fit(documents, targets, held_out, options)
         self._check_in_memory(documents)
         family = _family(documents, targets)
@@ -181,6 +205,43 @@ class JointTrainer:
             for state in states
         )
         return fitted, last[0] if last else None
+
+    def _choose_inclusion(
+        self,
+        documents: Documents,
+        targets: TargetModel | None,
+        held_out: Documents | None,
+        options: FitOptions,
+    ) -> JointTrainer:
+        """This trainer with the inclusion prior that predicts validation documents.
+
+        These are `held_out`, or a fifth of the documents.
+        """
+        assert targets is not None  # the model has a target
+        rng = generator(self.random_state)
+        train = documents
+        if held_out is None:
+            rows, others = split_validation(documents, targets, VALIDATION_FRACTION, rng)
+            train, held_out = documents.rows(rows), documents.rows(others)
+        family = _family(train, targets)
+        problem = train.problem(self.hyper.supervision_weight, self.n_jobs)
+        solver, epochs = self._scheduled(problem.n_docs)
+        assert isinstance(solver, GradientSolver)
+        hyper = replace(self.hyper, inclusion_prior=max(INCLUSION_PRIORS))
+        start = replace(self, hyper=hyper)._begin(problem, family, rng)
+        validation = ValidationLoss(held_out.problem(1.0, self.n_jobs), family)
+        with show_progress(self.title, self.verbose) as shown:
+            progress = options.progress or shown
+
+            def report(done: int, total: int) -> None:
+                if progress is not None:
+                    progress("choice of the inclusion prior", done, total)
+
+            chosen = choose_inclusion(
+                solver, problem, hyper, start, validation, rng, epochs, report
+            )
+        hyper = replace(self.hyper, inclusion_prior=chosen.inclusion_prior)
+        return replace(self, hyper=hyper, search=False, path=chosen.path)
 
     def _scheduled(self, n_docs: int) -> tuple[Solver, int]:
         """The solver and its number of epochs for this number of documents."""
@@ -231,6 +292,8 @@ class JointTrainer:
             selects=self.hyper.selects,
             hyper=self.hyper,
             converged=converged,
+            inclusion_prior=self.hyper.inclusion_prior if self.hyper.selects else None,
+            shares=self.path,
             **history,
             **count_documents(documents, before),
         )
@@ -242,6 +305,11 @@ class JointTrainer:
         self, documents: Documents, targets: TargetModel | None, before: Fitted | None = None
     ) -> joint_stream.JointStream:
         """A stream of batches like `documents`, which continues from the model `before`."""
+        if self.search:
+            raise ValueError(
+                'inclusion_prior="auto" compares fits to all documents: for partial_fit give a '
+                "number, such as inclusion_prior=0.1."
+            )
         rng = generator(self.random_state)
         problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
         if before is None:
@@ -310,16 +378,23 @@ def joint_trainer(
     coordinate: CoordinateSolver | None = None,
     *,
     schedule: bool = False,
+    search: bool = False,
 ) -> JointTrainer:
     """Check the parameters of an estimator and make its trainer.
 
     `hyper` are the fields of Hyperparameters that not all joint models have; with `schedule`,
-    solver="auto" is the gradient solver with the settings of `auto_schedule`.
+    solver="auto" is the gradient solver with the settings of `auto_schedule`, and with `search`
+    the inclusion prior is chosen.
     """
     n_topics = check_count("n_topics", model.n_topics)
     prior, learn = check_prior(model.doc_topic_prior, n_topics)
     check_choice("solver", model.solver, SOLVERS)
     schedule = schedule and model.solver == "auto" and not learn
+    if search and not schedule:
+        raise ValueError(
+            'inclusion_prior="auto" needs solver="auto", bound="paper", selection="auto" and a '
+            "given doc_topic_prior: set inclusion_prior to a number, or leave these as they are."
+        )
     name = model.solver
     if name == "auto":
         name = "gradient" if schedule else "coordinate"
@@ -335,6 +410,7 @@ def joint_trainer(
         name=name,
         solver=_solver(model, name, coordinate, schedule),
         schedule=schedule,
+        search=search,
         batch_size=model.batch_size,
         coordinate=coordinate,
         max_epochs=None if epochs is None else check_count("max_epochs", epochs),

@@ -24,6 +24,7 @@ are otherwise equal to 1e-11:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -34,9 +35,8 @@ from topicfocus.counts import Rows, read_rows
 from topicfocus.families import for_kernels
 from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
-from topicfocus.joint.adam import BETA1, BETA2, Adam, adam_step
 from topicfocus.joint.coefficients import coef_gradient
-from topicfocus.joint.solver import Solver, StepInfo, shown, small_change
+from topicfocus.joint.solver import Solver, StepInfo, small_change
 from topicfocus.kernels.channels import (
     ChannelGradients,
     log_softmax_columns,
@@ -49,9 +49,41 @@ from topicfocus.kernels.uncollapsed import (
     Uncollapsed,
     UncollapsedStats,
     Visit,
+    adam_move_array,
     catch_up_documents,
     step_documents,
 )
+
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+
+
+def adam_step(rate: float, t: int) -> AdamStep:
+    """The constants of step number t (from 1)."""
+    return AdamStep(float(rate), 1.0 - BETA1**t, 1.0 - BETA2**t, EPSILON)
+
+
+class Adam:
+    """Moments of each parameter block; `step` moves the blocks in place."""
+
+    def __init__(self, parameters: Mapping[str, np.ndarray]) -> None:
+        # Row-major: `step` works on flat views, and a flattened column-major array would be a copy.
+        self.parameters = {k: np.array(v, dtype=float, order="C") for k, v in parameters.items()}
+        self._m = {k: np.zeros_like(v) for k, v in self.parameters.items()}
+        self._v = {k: np.zeros_like(v) for k, v in self.parameters.items()}
+        self.t = 0
+
+    def step(self, gradients: Mapping[str, np.ndarray], rate: float) -> None:
+        """One step along `gradients` for every block named there."""
+        self.t += 1
+        constants = adam_step(rate, self.t)
+        for name, gradient in gradients.items():
+            adam_move_array(
+                self.parameters[name].reshape(-1),
+                np.ascontiguousarray(gradient, dtype=float).reshape(-1),
+                self._m[name].reshape(-1),
+                self._v[name].reshape(-1),
+                constants,
+            )
 
 
 def unvisited_drift(last: int, now: int) -> Visit:
@@ -96,12 +128,6 @@ class GradientState:
     epoch: int
 
 
-@shown(
-    ">>> from topicfocus.joint import GradientSolver",
-    ">>> result = run(GradientSolver(), problem, hyper, start, rng, max_epochs=5, tol=0.0)",
-    ">>> len(result.history)",
-    "5",
-)
 @dataclass(frozen=True, kw_only=True)
 class GradientSolver(Solver):
     """The paper's algorithm: Adam on every parameter at once, of the paper's bound.
@@ -128,9 +154,6 @@ class GradientSolver(Solver):
     patience: int = 20
     decay_epochs: int | None = None
     concentration_start: Literal["one", "length"] = "one"
-
-    def epochs(self, max_epochs: int) -> int:
-        return max_epochs
 
     def converged(self, history: list[StepInfo], tol: float) -> bool:
         return small_change(history, tol, patience=self.patience)
@@ -188,7 +211,13 @@ class GradientSolver(Solver):
         return self.learning_rate * min(1.0, max(2.0 * (1.0 - epoch / self.decay_epochs), 0.01))
 
     def model(self, state: GradientState) -> ModelState:
-        return _read(state).model
+        """Words that the start leaves out, those never seen, are in neither channel."""
+        model, start = _read(state).model, state.template
+        return replace(
+            model,
+            topic_word=np.where(start.topic_word > 0, model.topic_word, 0.0),
+            background=np.where(start.background > 0, model.background, 0.0),
+        )
 
     def step(self, state: GradientState) -> tuple[GradientState, StepInfo]:
         objective = sum(self._visit(state, index) for index in range(len(state.batches)))

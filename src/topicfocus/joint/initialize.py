@@ -113,10 +113,11 @@ def near_symmetric_start(
     evenly spaced quantiles of that Normal, scaled to the target, and δ is the target's variance.
     """
     n_words, n_topics = problem.corpus.n_words, hyper.n_topics
+    seen = problem.word_counts > 0
     noise = rng.exponential(size=(n_words, n_topics))
-    topics = np.exp(noise / noise.sum(axis=0))
+    topics = np.exp(noise / noise.sum(axis=0)) * seen[:, None]
     noise = rng.exponential(size=n_words)
-    background = np.exp(noise / noise.sum())
+    background = np.exp(noise / noise.sum()) * seen
     inclusion, _ = _switches(problem, hyper)
     shape = family.coef_shape(n_topics)
     coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
