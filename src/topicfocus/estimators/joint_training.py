@@ -18,7 +18,7 @@ from topicfocus.estimators.arguments import (
     check_prior,
     is_auto,
 )
-from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.documents import Documents, split_validation
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
@@ -30,7 +30,6 @@ from topicfocus.estimators.training import (
     scaled_state,
     with_context,
 )
-from topicfocus.estimators.validation_split import split_validation
 from topicfocus.families import Gaussian
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint import (
