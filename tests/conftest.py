@@ -55,7 +55,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(autouse=True, scope="session")
 def no_lines_of_progress() -> None:
     """No progress messages, which a slow machine would mix into the output that tests compare."""
-    from topicfocus.estimators import progress
+    from topicfocus import progress
 
     progress._FIRST = 3600.0
 

@@ -1,26 +1,26 @@
-"""Effects on the target's own scale that real documents reach: of topics, and of words.
+"""Predicted differences, in units of the target, that belong to topics and to words.
 
-**A topic.** Take a typical document: the averages of the topic mixes θ̂, covariates and log
-exposures of the documents given, so that its linear predictor is their average, too. Let topic k
-have the share q of it and the others what is left, in proportion,
+**Topics.** Consider a typical document: averages of the topic proportions θ̂, covariates and log
+exposures of the given documents, so that its linear predictor is their average, too. Let topic k
+have the proportion q of it, and the others the rest, in proportion,
 
     θ_k = q,   θ_j = θ̄_j (1 - q) / (1 - θ̄_k).
 
-Its effect is the change of the prediction E[y | f] (the probability of a class) as q goes from the
-10th to the 90th percentile of the documents' own θ̂_k. Where there are more than five classes, C,
-the upper percentile is 100 (1 - 1/2C) instead: a class of average size has a share 1/C of the
-documents, which the 90th percentile does not reach, and this is the middle of them.
+The effect of the topic is the difference of the predictions E[y | f] (the probability of a class)
+at the 90th and at the 10th percentile of θ̂_k over the documents. With C > 5 classes the upper
+percentile is 100 (1 - 1/2C): a class of average size has 1/C of the documents, and this percentile
+is the middle of them.
 
-**Its interval** contains the uncertainty of the coefficients of topics and covariates: the delta
-method with the covariance φ (N/n Σ_d w_d x_d x_dᵀ)⁻¹, x_d = (θ̂_d, z_d), w_d = -E[ℓ''(f_d)], for the
-N documents of the training, of which the n given stand for a sample. φ is what the words leave open
-of the mixes, as noise: Var(y | θ̂)/Var(y | f), 1 for classes and levels. Of more than two classes it
-is the interval of a logistic regression of this class against the rest. It does not contain that
-the topics were found from the same data, nor thresholds of levels (too narrow), nor that
-coefficients are shrunken (too wide).
+**Intervals** account for the uncertainty of the coefficients of topics and covariates. They use the
+delta method with the covariance φ (N/n Σ_d w_d x_d x_dᵀ)⁻¹, x_d = (θ̂_d, z_d), w_d = -E[ℓ''(f_d)],
+for N training documents of which the n given ones are a sample. φ = Var(y | θ̂)/Var(y | f) is the
+noise due to uncertain proportions, 1 for classes and levels. For more than two classes it is the
+interval of a logistic regression of this class against the rest. The intervals do not account for
+finding the topics in the same data, nor for thresholds of levels (too narrow), nor for shrinkage of
+the coefficients (too wide).
 
-**A word.** The mean, over a fixed sample of the documents, each taken without the word, of what one
-occurrence of it changes the prediction by. Words that no topic contains change nothing.
+**Words.** The effect of a word is the mean change of the prediction due to one occurrence of it, in
+a fixed sample of the documents, each without the word. Words that no topic contains have no effect.
 """
 
 from __future__ import annotations
@@ -39,52 +39,52 @@ from topicfocus.estimators.targets import TargetPart
 from topicfocus.inference.mixes import first_occurrence
 from topicfocus.inference.words import mix_weights
 
-#: Percentiles of a topic's share, as shares of the documents; see `default_quantiles`.
+#: Quantiles of the topic proportions; see `default_quantiles`.
 QUANTILES = (0.1, 0.9)
-#: Documents that words are added to, at most, and at least where each of them costs much.
+#: Largest and smallest number of documents that words are added to.
 SAMPLE, _FEWEST = 100, 5
-#: Multiplications that words may cost, a second or two.
+#: Number of multiplications for words, a second or two.
 _AFFORDED = 1e10
 #: Numbers held at a time while words are added to documents.
 _BLOCK = 4_000_000
-#: A step of a linear predictor to find the slope of the response by.
+#: Step of a linear predictor for the slope of the response.
 _STEP = 1e-4
-#: Relative to the largest information; keeps topics that no document has from an error.
+#: Relative to the largest information, so that a topic without documents is not singular.
 _JITTER = 1e-10
 
 
 @dataclass(frozen=True)
 class TopicEffects:
-    """What each topic changes in a typical document.
+    """Effects of the topics in a typical document, one column per predictor.
 
-    One column a predictor: a number, the second of two classes, each of more classes, in turn for
-    several targets.
+    A predictor belongs to a number, to the second of two classes, or to each of more classes; for
+    several targets in turn.
 
     Attributes
     ----------
     names : tuple of str
-        What each column is about: "y", or "y is good" for a class.
+        Names of the predictors: "y", or "y is good" for a class.
     quantiles : tuple of two floats
-        Which, as shares of the documents.
-    share_low, share_high : arrays (topics,)
+        Lower and upper quantile.
+    proportion_low, proportion_high : arrays (topics,)
         These quantiles of θ̂_k.
     low, high : arrays (topics, predictors)
-        Expected target, or probability of the class, with these shares; within the limits.
+        Expected target, or probability of the class, at these proportions.
     change, lower, upper : arrays (topics, predictors)
-        high - low, and the ends of its interval.
+        high - low, and the limits of its interval.
     typical : array (predictors,)
-        The prediction of the typical document itself.
+        Prediction of the typical document.
     limits, observed : arrays (predictors, 2)
-        Values that the target can have, infinite where none are known; and the smallest and
-        largest that training saw, NaN where that is not known.
+        Smallest and largest possible target, infinite if unknown; and smallest and largest training
+        target, NaN if unknown.
     coef : array (topics, predictors)
         η, on the scale of the linear predictors.
     """
 
     names: tuple[str, ...]
     quantiles: tuple[float, float]
-    share_low: np.ndarray
-    share_high: np.ndarray
+    proportion_low: np.ndarray
+    proportion_high: np.ndarray
     low: np.ndarray
     high: np.ndarray
     change: np.ndarray
@@ -98,20 +98,20 @@ class TopicEffects:
 
 @dataclass(frozen=True)
 class WordEffects:
-    """What the first occurrence of each word changes.
+    """Effects of the first occurrence of each word.
 
     Attributes
     ----------
     names : tuple of str
-        What each predictor is about.
+        Names of the predictors.
     words : array of int (words,)
-        Columns of the words that topics contain; any other changes nothing.
+        Columns of the words that topics contain.
     documents : array of int (words,)
-        How many of the documents given have the word.
+        Number of the given documents that contain the word.
     change : array (words, predictors)
         Mean change of the expected target, or of the probability of the class.
     sample : int
-        Documents that the mean is over.
+        Number of documents that the mean is over.
     """
 
     names: tuple[str, ...]
@@ -121,7 +121,7 @@ class WordEffects:
     sample: int
 
 
-# ---- topics ------------------------------------------------------------------------------------
+# ---- topics --------------------------------------------------------------------------------------
 
 
 def topic_effects(
@@ -133,7 +133,7 @@ def topic_effects(
     mixes: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> TopicEffects:
-    """The effect of every topic, in documents such as these; `mixes` are their θ̂ if known."""
+    """The effect of every topic; `mixes` are θ̂ of the documents if known."""
     if documents.corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
     state, weight = fitted.state, documents.weights
@@ -175,10 +175,9 @@ def found_shares(mixes: np.ndarray, weight: np.ndarray, quantiles: Any) -> np.nd
 
 
 def training_effects(fitted: Fitted) -> np.ndarray | None:
-    """`low` and `high` of every topic in the documents of the training: topics x 2 x predictors.
+    """`low` and `high` of every topic in the training documents: topics x 2 x predictors.
 
-    With average covariates and an exposure of one. None where their shares are not known (models
-    without targets).
+    Covariates are average, and the exposure is one. None for models without targets.
     """
     if fitted.typical_shares is None or fitted.targets is None:
         return None
@@ -193,8 +192,7 @@ def training_effects(fitted: Fitted) -> np.ndarray | None:
 def _at_both_ends(
     fitted: Fitted, typical: np.ndarray, shares: np.ndarray, centre: np.ndarray, limits: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mixes with both shares of every topic, topics x 2 x topics; their predictors, one row each;
-    and what these come to within the limits, topics x 2 x predictors."""
+    """Proportions at both quantiles (topics x 2 x topics), their predictors and predictions."""
     state = fitted.state
     moved = np.stack([_with_share(typical, shares[:, i]) for i in (0, 1)], axis=1)
     f = (centre + (moved - typical) @ state.coef_rows.T).reshape(-1, state.n_predictors)
@@ -204,13 +202,13 @@ def _at_both_ends(
 
 
 def default_quantiles(fitted: Fitted) -> tuple[float, float]:
-    """The 10th and the 90th percentile; of many classes higher, where documents of one are."""
+    """The 10th and the 90th percentile; for many classes the upper one is higher."""
     most = max((part.coding.n_labels for part in fitted.parts if part.coding.is_class), default=2)
     return QUANTILES[0], max(QUANTILES[1], 1 - 0.5 / most)
 
 
 def weighted_quantiles(values: np.ndarray, weight: np.ndarray, wanted: Any) -> np.ndarray:
-    """Quantiles in which a value of weight 2 counts like two; between values by straight lines."""
+    """Weighted quantiles, interpolated linearly; a value of weight 2 counts like two values."""
     values, place = np.unique(values[weight > 0], return_inverse=True)
     total = np.bincount(place, weight[weight > 0])
     middle = (np.cumsum(total) - 0.5 * total) / total.sum()
@@ -218,7 +216,7 @@ def weighted_quantiles(values: np.ndarray, weight: np.ndarray, wanted: Any) -> n
 
 
 def _with_share(typical: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Row k: the typical mix with the share q_k of topic k, the others in proportion."""
+    """Row k: typical proportions with q_k for topic k, the others in proportion."""
     left = 1 - typical
     out = typical * np.where(left > 0, (1 - shares) / np.where(left > 0, left, 1.0), 0.0)[:, None]
     np.fill_diagonal(out, shares)
@@ -226,7 +224,7 @@ def _with_share(typical: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _limits(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
-    """Of every predictor: what the target can be, and what it was."""
+    """Possible and observed range of the target of every predictor."""
     limits, observed = [], []
     for part in fitted.parts:
         seen = (np.nan, np.nan) if part.coding.is_class else part.coding.range_seen
@@ -244,7 +242,7 @@ def _standard_errors(
     f: np.ndarray,
     n_jobs: int | None,
 ) -> np.ndarray:
-    """Of high - low, topics x predictors, by the delta method."""
+    """Standard errors of high - low by the delta method, topics x predictors."""
     weight, more = documents.weights, documents.covariates
     typical = np.zeros(0) if more is None else np.average(more, axis=0, weights=weight)
     design = mixes if more is None else np.column_stack([mixes, more])
@@ -271,7 +269,7 @@ def _standard_errors(
 def _dispersion(
     part: TargetPart, predictor: np.ndarray, spread: np.ndarray, weight: np.ndarray
 ) -> float:
-    """φ: given θ̂ what the words leave open of the mix is noise, too."""
+    """φ: uncertain topic proportions are noise given θ̂."""
     if part.coding.n_labels:
         return 1.0
     own = np.maximum(part.family.variance(predictor[:, part.where.start]), 1e-300)
@@ -279,7 +277,7 @@ def _dispersion(
 
 
 def _slopes(part: TargetPart, f: np.ndarray) -> np.ndarray:
-    """dE[y | f]/df; of one of several classes P(1 - P), by its log odds against the rest."""
+    """dE[y | f]/df; for one of several classes P(1 - P), in its log odds against the rest."""
     if part.width > 1:
         p = part.probabilities(f)
         return p * (1 - p)
@@ -287,7 +285,7 @@ def _slopes(part: TargetPart, f: np.ndarray) -> np.ndarray:
     return (above - below) / (2 * _STEP)
 
 
-# ---- words -------------------------------------------------------------------------------------
+# ---- words ---------------------------------------------------------------------------------------
 
 
 def word_effects(
@@ -298,7 +296,7 @@ def word_effects(
     mixes: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> WordEffects:
-    """The effect of every word that topics contain, in documents such as these."""
+    """The effect of every word that topics contain."""
     corpus = documents.corpus
     if corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
@@ -328,7 +326,7 @@ def word_effects(
 def affordable_documents(
     fitted: Fitted, documents: Documents, n_words: int, afforded: float = _AFFORDED
 ) -> int:
-    """Documents to add so many words to: a hundred, fewer where topics and words are many.
+    """Number of documents to add `n_words` words to: 100, fewer if there are many topics and words.
 
     The topic proportions of a document with one more word take some 12 K (n + K) operations.
     """
@@ -339,7 +337,7 @@ def affordable_documents(
 
 
 def _sample(weight: np.ndarray, most: int) -> np.ndarray:
-    """Documents that count, a fixed random choice of them where they are many."""
+    """Documents of positive weight, a fixed random sample of at most `most`."""
     rows = np.flatnonzero(weight > 0)
     if len(rows) > most:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
@@ -374,8 +372,8 @@ def topic_table(fitted: Fitted, effects: TopicEffects, words: list[str]) -> pd.D
     columns = {
         "topic": every,
         **_about(fitted, n_topics),
-        "share_low": effects.share_low[every],
-        "share_high": effects.share_high[every],
+        "proportion_low": effects.proportion_low[every],
+        "proportion_high": effects.proportion_high[every],
         "low": effects.low.ravel(),
         "high": effects.high.ravel(),
         "change": effects.change.ravel(),

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_count,
     check_positive,
     check_prior,
     check_share,
     is_auto,
 )
-from topicfocus.estimators.progress import show_progress
+from topicfocus.estimators.documents import Documents, make_folds, split_validation
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
@@ -29,7 +28,6 @@ from topicfocus.estimators.training import (
     scaled_state,
     with_context,
 )
-from topicfocus.estimators.validation_split import make_folds, split_validation
 from topicfocus.focused import FocusResult, FocusSettings, fit_focused
 from topicfocus.focused import online as focus_stream
 from topicfocus.focused.data import sample_rows
@@ -39,6 +37,7 @@ from topicfocus.focused.refit import FINE
 from topicfocus.inference.reservoir import Reservoir
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
+from topicfocus.progress import show_progress
 
 #: Largest number of documents in which a low-fidelity fit counts words beside topics.
 LOW_FIDELITY_DOCUMENTS = 2_000
@@ -133,7 +132,7 @@ class FocusedTrainer:
         return fitted, None
 
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
-        """Warn if too few words were kept for the topics asked for."""
+        """Warn if too few words were kept for the number of topics."""
         found, wanted = result.state.n_topics, self.settings.n_topics
         n_kept = len(result.final.selection.kept)
         if found < wanted:

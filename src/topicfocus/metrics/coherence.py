@@ -3,7 +3,7 @@
 "pmi" is the measure of Ren, Kunes and Doshi-Velez (2020), for comparison with their results. With
 0.01 added to each probability, two *independent* words of document frequency f score
 log((f² + 0.01)/(f + 0.01)²), which is 3.9 at f = 0.004 and 0.2 at 0.15: it mostly measures how rare
-the top words are. Use "npmi" or "log_ratio" (smoothed PMI) to compare topics.
+the top words are. Use "npmi" or "smoothed_pmi" (smoothed PMI) to compare topics.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from topicfocus.metrics.topics import read_topics, top_words
 from topicfocus.metrics.windows import read_vocabulary, read_window, topic_windows
 
 #: Tokens of a window where texts are given (as in gensim), None for measures of documents alone.
-_WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "log_ratio": None, "uci": 10, "c_v": 110}
+_WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "smoothed_pmi": None, "uci": 10, "c_v": 110}
 MEASURES = tuple(_WINDOWS)
 #: Added to the probability of a pair, as in gensim and Röder, Both and Hinneburg (2015).
 _EPSILON = 1e-12
@@ -49,7 +49,7 @@ def coherence(
       Doshi-Velez (2020), see above;
     - "npmi": log(P(u,v)/(P(u)P(v))) / -log P(u,v), and -1 for words that never occur together;
     - "umass": log (P(u,v)+ε)/P(u), u the more probable word of the topic;
-    - "log_ratio": log (M P(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
+    - "smoothed_pmi": log (M P(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
 
     The following, and "npmi" if ``texts`` is given, take shares of windows instead, which slide
     over the texts token by token (a text that is no longer than a window is one):
@@ -62,7 +62,7 @@ def coherence(
     components : array-like (topics, words)
     counts : documents x words
         The reference documents, usually the training set. Not needed where ``texts`` is.
-    measure : {"pmi", "npmi", "umass", "log_ratio", "uci", "c_v"}
+    measure : {"pmi", "npmi", "umass", "smoothed_pmi", "uci", "c_v"}
     top_n : int, default=50
         10 is usual for "npmi", "uci" and "c_v".
     smoothing : float, default=0.01
@@ -193,7 +193,7 @@ def _score(
     pairs = np.triu_indices(len(alone), 1)
     joint = together[pairs]
     first, second = alone[pairs[0]], alone[pairs[1]]
-    if measure == "log_ratio":
+    if measure == "smoothed_pmi":
         return float(np.mean(np.log((joint + 1) / (first * second / n + 1))))
     joint, first, second = joint / n, first / n, second / n
     if measure == "pmi":

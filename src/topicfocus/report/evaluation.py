@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import metrics
-from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.targets import Coding
 from topicfocus.report.inputs import Inputs
 
 #: Points of a curve.
@@ -62,7 +62,7 @@ def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) ->
         is_class = part.coding.is_class
         mean.append(part.probabilities(predictor) if is_class else part.mean(predictor))
         interval.append(None if is_class else part.interval(predictor, variance, COVERAGE))
-    shares = fitted.composition(documents.corpus, mixes)
+    shares = fitted.token_proportions(documents.corpus, mixes)
     return Predictions(mixes, shares, predictor, offset, documents.covariates, mean, interval)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from topicfocus.report.evaluation import rounded
 from topicfocus.report.inputs import Inputs
-from topicfocus.selection.resampling import Stability
+from topicfocus.selection.replication import Stability
 
 #: Fitted attributes and their names in the page.
 _FITTED = {

@@ -12,7 +12,7 @@ from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.words import (
     RELEVANCE,
     first_words,
-    has_telling,
+    has_distinctive,
     naming_order,
     topic_scores,
     usual_order,
@@ -57,7 +57,7 @@ def topic_summary(inputs: Inputs, found: Predictions, labels: Labels) -> dict[st
         "prior": prior,
         "order": usual_order(fitted),
         "relevance": RELEVANCE,
-        "telling": _distinctive_words(inputs),
+        "distinctive": _distinctive_words(inputs),
         "context": _context_words(inputs),
         "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
     }
@@ -85,9 +85,9 @@ def _names(inputs: Inputs, given: Any) -> list[str]:
 
 def _distinctive_words(inputs: Inputs) -> list[list[int]] | None:
     """Columns of the distinctive words of each topic, which the page cannot compute by itself."""
-    if not has_telling(inputs.fitted):
+    if not has_distinctive(inputs.fitted):
         return None
-    scores, columns = topic_scores(inputs.fitted, "telling"), np.arange(len(inputs.vocabulary))
+    scores, columns = topic_scores(inputs.fitted, "distinctive"), np.arange(len(inputs.vocabulary))
     found = first_words(scores, _SHOWN_WORDS, columns, lambda s: s > -np.inf)
     return [[int(v) for v in words] for words in found]
 
@@ -159,7 +159,16 @@ def effect_summary(
     documents = fitted.documents(inputs.counts, None, exposure, covariates)
     topics = topic_effects(fitted, documents, mixes=found.mixes, n_jobs=n_jobs)
     words = word_effects(fitted, documents, mixes=found.mixes, n_jobs=n_jobs)
-    named = ("share_low", "share_high", "low", "high", "change", "lower", "upper", "typical")
+    named = (
+        "proportion_low",
+        "proportion_high",
+        "low",
+        "high",
+        "change",
+        "lower",
+        "upper",
+        "typical",
+    )
     out: dict[str, Any] = {name: _short(getattr(topics, name)) for name in named}
     out |= {"limits": topics.limits, "observed": topics.observed}
     out |= {"sample": words.sample, "quantiles": topics.quantiles}

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus
-from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.targets import Coding
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import make_problem
 from topicfocus.inference.words import mix_weights

@@ -239,7 +239,7 @@ def make_estimator(options: FitConfig, kind: str, y: np.ndarray) -> Any:
 
 def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: FitConfig) -> Any:
     """A fitted estimator, which stores the names of its columns."""
-    from topicfocus.estimators.fit_warnings import UselessFitWarning
+    from topicfocus.estimators.training import UselessFitWarning
     from topicfocus.text import ReadError
 
     model = make_estimator(config, kind, y)
@@ -409,7 +409,7 @@ def with_choice(
 def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
     """Numbers of every setting that did not fail, for the page."""
     searched, figures = ("n_topics", "inclusion_prior"), ("score", "score_se", "words", "npmi")
-    shown = (*searched, *figures, "agreement", "diversity", "jaccard")
+    shown = (*searched, *figures, "target_agreement", "diversity", "jaccard")
     return [
         {name: row[name] for name in shown if row.get(name) is not None}
         for row in tuning["rows"]

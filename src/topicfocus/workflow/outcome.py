@@ -11,8 +11,8 @@ import numpy as np
 from topicfocus.config import FitConfig
 from topicfocus.counts import in_memory, take_rows
 from topicfocus.estimators.effects import TopicEffects, WordEffects, topic_effects, word_effects
-from topicfocus.estimators.fit_warnings import no_words_kept
 from topicfocus.estimators.targets import TargetPart
+from topicfocus.estimators.training import no_words_kept
 from topicfocus.estimators.words import usual_order
 from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.evaluate import Evaluation
@@ -229,7 +229,7 @@ _WORDS = 10
 #: difference with its interval, the topic's part of an average document, and at both ends.
 _TOPIC_COLUMNS = (
     *("topic", "class", "low", "high", "change", "lower", "upper"),
-    *("share", "share_low", "share_high"),
+    *("share", "proportion_low", "proportion_high"),
 )
 
 
@@ -254,7 +254,7 @@ def find_effects(model: Any, counts: Any, columns: Columns, jobs: int | None) ->
     return Effects(
         topic_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
         word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
-        fitted.composition(documents.corpus, mixes, jobs),
+        fitted.token_proportions(documents.corpus, mixes, jobs),
     )
 
 
@@ -290,7 +290,10 @@ def _effect(
 ) -> tuple[dict[str, Any], tuple[int, float]]:
     """What topic k changes, and where that stands in the order."""
     names = ("low", "high", "change", "lower", "upper")
-    shares = {"share_low": found.share_low[k], "share_high": found.share_high[k]}
+    shares = {
+        "proportion_low": found.proportion_low[k],
+        "proportion_high": found.proportion_high[k],
+    }
     coding = part.coding
     if not coding.is_class:
         row = {name: getattr(found, name)[k, 0] for name in names}
@@ -392,7 +395,7 @@ def word_rows(
     """
     frequency = word_frequencies(counts, np.arange(counts.shape[0]))[1]
     kept = getattr(model, "selected_words_", np.ones(len(words), dtype=bool))
-    telling = getattr(model, "evidence_", None)
+    statistic = getattr(model, "screening_statistic_", None)
     total = max(float(frequency.sum()), 1.0)
 
     def listed(mask: np.ndarray, by: np.ndarray) -> list[str]:
@@ -406,7 +409,7 @@ def word_rows(
         "kept": int(kept.sum()),
         "dropped": int((~kept).sum()),
         "kept_token_share": float(frequency[kept].sum()) / total,
-        "kept_examples": listed(kept, frequency if telling is None else telling),
+        "kept_examples": listed(kept, frequency if statistic is None else statistic),
         "dropped_examples": listed(~kept, frequency),
         **_strongest(words, found, getattr(model, "classes_", None), positive),
     }

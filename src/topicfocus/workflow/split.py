@@ -12,7 +12,7 @@ import numpy as np
 
 from topicfocus.config import CountOptions, setting
 from topicfocus.counts import Counts, take_columns
-from topicfocus.estimators.validation_split import choose_groups
+from topicfocus.estimators.documents import choose_groups
 from topicfocus.inference.marks import marks
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.text import ReadError, Target, TokenCounter

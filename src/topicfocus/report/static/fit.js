@@ -74,7 +74,7 @@ function historyCards(model, width) {
 }
 
 /** Figures of a search by the names that a reader knows; others have their own. */
-const FIGURES = { score_se: "±", token_share: "inclusion", log_ratio: "smoothed PMI", jaccard: "same words", nogueira: "Nogueira's index" };
+const FIGURES = { score_se: "±", inclusion: "fraction of tokens kept", smoothed_pmi: "smoothed PMI", jaccard: "same words", nogueira: "Nogueira's index" };
 const SETTINGS = { n_topics: "topics", inclusion_prior: "inclusion prior" };
 const frontierName = (name) => SETTINGS[name] || FIGURES[name] || name;
 

@@ -7,12 +7,12 @@ function probability(model, row, k) {
   return (model.W[row * model.K + k] * model.scale[row]) / model.data.topics.volume[k];
 }
 
-/** The first kept words of topic k: the telling ones as Python found them, by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
+/** The first kept words of topic k: the distinctive ones as Python found them, by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
  * FREX, as estimators/words.py has them. */
 function topWords(model, k) {
   const { data, kept, W, scale: sizes, K } = model;
   if (state.by === "frex") return frexWords(model, k);
-  if (state.by === "telling") return tellingWords(model, k);
+  if (state.by === "distinctive") return distinctiveWords(model, k);
   const lambda = state.by === "probability" ? 1 : state.relevance, volume = data.topics.volume[k];
   // The best so far, in order: thousands of words need not be sorted for twenty of them.
   const best = [];
@@ -29,8 +29,8 @@ function topWords(model, k) {
   return best;
 }
 
-function tellingWords(model, k) {
-  return model.data.topics.telling[k].map((v) => {
+function distinctiveWords(model, k) {
+  return model.data.topics.distinctive[k].map((v) => {
     const row = model.rowOf[v];
     return { v, row, beta: probability(model, row, k) };
   });
@@ -242,7 +242,7 @@ function topicCard(model, k, l) {
     topicSentence(model, k, l), coefficientView(model, k, l),
     select("Words by", state.by, wordOrders(data), (by) => update({ by })),
     state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", { id: "relevance-value" }, relevanceText()), slider) : null,
-    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "telling" ? "The most distinctive words first: they co-occur with the topic's other words, are rare in other topics, and have the sign of its coefficient. " : state.by === "relevance" ? "Right: the most probable words. Left: the words that are most exclusive to this topic. " : "",
+    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "distinctive" ? "The most distinctive words first: they co-occur with the topic's other words, are rare in other topics, and have the sign of its coefficient. " : state.by === "relevance" ? "Right: the most probable words. Left: the words that are most exclusive to this topic. " : "",
       "First bar: the probability of the word in the topic, coloured by the effect of the word (", el("span", { class: "up" }, "raises"), ", ", el("span", { class: "down" }, "lowers"), "). Second bar: the number of documents with the word.", data.stability && data.stability.words ? " Dotted: the word is kept in less than half of the halves of the documents." : ""),
     el("div", { id: state.printing ? null : "topic-words" }, wordBars(model, k, l)),
     contextView(model, k),

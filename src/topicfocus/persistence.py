@@ -23,11 +23,14 @@ import math
 import os
 import platform
 import re
+import secrets
+import stat
 import types
 import typing
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, is_dataclass
 from importlib import metadata
 from pathlib import Path
@@ -36,7 +39,6 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from topicfocus import __version__
-from topicfocus.persistence.atomic import replacing
 
 __all__ = ["ModelFileError", "register", "register_record"]
 
@@ -50,14 +52,14 @@ _DEEPEST = 40
 _DTYPES = re.compile(r"\|b1|[|<][iu]1|<[iu][248]|<f[248]|<U[1-9][0-9]{0,8}")
 #: Types that parameters such as `dtype` may name.
 _TYPES = {name: np.dtype(name).type for name in map(str, map(np.dtype, "?efdbhiqBHIQ"))}
-#: Values that JSON does not have, and what makes them from those that it has.
+#: Values that JSON does not have, and their constructors.
 _PLAIN: dict[str, Callable[[Any], Any]] = {
     **{kind.__name__: kind for kind in (dict, float, frozenset, set, tuple)},
     "dtype": _TYPES.__getitem__,
     "names": lambda values: np.array(list(map(str, values)), dtype=object),
 }
 _RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
-#: Fitted attributes; the second is what `set_output` has been given.
+#: Fitted attributes, and the container of `set_output`.
 _ATTRIBUTE = re.compile(r"[a-zA-Z]\w*_|_sklearn_output_config")
 #: Where scikit-learn keeps the metadata that methods of an object request (`set_fit_request`).
 _REQUESTS = "_metadata_request"
@@ -67,7 +69,7 @@ class ModelFileError(ValueError):
     """A file that is not a model, is damaged, or has another format than this version reads."""
 
 
-# ---- classes that a file may hold --------------------------------------------------------------
+# ---- classes that a file may hold ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ def _register(entry: _Entry, hints: dict[str, Any]) -> type:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value has an annotated type, as far as that is plain."""
+    """Whether a value has an annotated type; complicated annotations are not checked."""
     origin, args = typing.get_origin(hint) or hint, typing.get_args(hint)
     if origin is Any:
         return True
@@ -217,7 +219,7 @@ def _fits(value: Any, hint: Any) -> bool:
     return origin is not dict or not args or all(_fits(v, args[1]) for v in value.values())
 
 
-# ---- values to bytes ---------------------------------------------------------------------------
+# ---- values to bytes -----------------------------------------------------------------------------
 
 
 def pack(value: Any, where: str = "value") -> bytes:
@@ -323,11 +325,11 @@ def _refusal(value: Any, where: str) -> str:
     )
 
 
-# ---- bytes to values ---------------------------------------------------------------------------
+# ---- bytes to values -----------------------------------------------------------------------------
 
 
 def unpack(content: bytes, functions: dict[str, Any] | None = None) -> Any:
-    """The value in the bytes of a file, which may come from anyone."""
+    """The value in the bytes of a file of unknown origin."""
     seal = _SEAL.search(content[-128:])
     digest = hashlib.sha256(memoryview(content)[:-64]).hexdigest().encode()
     if seal is None or digest != seal[2]:
@@ -431,7 +433,7 @@ class _Reader:
         return value
 
     def _function(self, name: str, stored: str) -> Any:
-        """The user's function for a parameter of which the file has only the name."""
+        """The user's function for a parameter; the file has only its name."""
         if name not in self.functions:
             raise ModelFileError(
                 f"it was fitted with a function of your own, {stored!r:.80}, and a model file has "
@@ -445,7 +447,54 @@ class _Reader:
         return self.functions[name]
 
 
-# ---- save and load -----------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """A stream to write; it takes the place of `path` when the block ends without error.
+
+    The stream is a new file in the same folder, created exclusively and synchronised to the disk
+    before it is renamed. After an error nothing is left behind and an existing file is unchanged.
+    Only regular files are replaced: no symbolic link, device or pipe; and without `overwrite` none.
+    """
+    target = os.path.abspath(os.fsdecode(path))
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"There is no folder {folder!r} to save into; create it first.")
+    _check_target(target, overwrite)
+    temporary = os.path.join(folder, f".topicfocus-{secrets.token_hex(8)}.tmp")
+    try:
+        # "x" and not tempfile: the file gets the permissions that any new file of the user gets.
+        with open(temporary, "x+b") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        _check_target(target, overwrite)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _check_target(target: str, overwrite: bool) -> None:
+    try:
+        mode = os.lstat(target).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{target!r} is a folder; give the name of a file in it.")
+    if not stat.S_ISREG(mode):
+        raise FileExistsError(
+            f"{target!r} is not a regular file (a symbolic link, a device or a pipe): it is not "
+            "replaced. Give another name."
+        )
+    if not overwrite:
+        raise FileExistsError(f"{target!r} exists, or was made by somebody else meanwhile.")
+
+
+# ---- save and load -------------------------------------------------------------------------------
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -500,15 +549,15 @@ def load(
 ) -> Any:
     """Read what `save` has written: the same model, with the same predictions to the last bit.
 
-    Nothing in a file is executed and only registered classes are created, so a file from a
-    stranger can make wrong predictions but do nothing else.
+    Nothing in a file is executed and only registered classes are created, so a file of unknown
+    origin can make wrong predictions, but nothing else.
 
     Parameters
     ----------
     path : str, path or binary file object
     tokenizer : callable, optional
-        The function that a `TokenCounter` in the file was fitted with, of which it has only the
-        name. Nothing is ever imported by that name.
+        The function that a `TokenCounter` in the file was fitted with. The file has only its name,
+        and nothing is imported by it.
 
     Returns
     -------
