@@ -27,7 +27,6 @@ from scipy.stats import t as student
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.families import takes_exposure
 
 #: Relative to the largest one; smaller ones are directions in which documents do not differ.
 _SMALLEST_SINGULAR_VALUE = 1e-8
@@ -97,7 +96,7 @@ def observed_response(
     if labels is not None:
         known = np.isfinite(codes)
         codes = np.where(known, np.asarray(labels, float)[np.where(known, codes, 0).astype(int)], 0)
-    if takes_exposure(part.family) and documents.offset is not None:
+    if part.family.takes_exposure and documents.offset is not None:
         exposure = np.exp(documents.offset[:, part.where.start])
         return (codes / exposure)[:, None], weight * exposure
     return codes[:, None], weight
