@@ -57,7 +57,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(autouse=True, scope="session")
 def no_lines_of_progress() -> None:
     """On a slow machine a fit of a test would say how far it is, among what the test compares."""
-    from topicfocus.estimators import progress
+    from topicfocus import progress
 
     progress._FIRST = 3600.0
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topicfocus.corpus.validation import check_counts, read_matrix
+from topicfocus.corpus import check_counts, read_matrix
 from topicfocus.counts import (
     ChunkedCounts,
     Counts,

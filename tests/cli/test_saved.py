@@ -134,7 +134,7 @@ def test_report_by_group_and_over_time(fitted, reviews, tmp_path):
     assert shop["n"] == [40, 19]  # of 60, one without a shop
     assert day["kind"] == "time" and sum(day["n"]) == 60
     composition = package.load(folder / "model.topicfocus")
-    made_of = composition[-1].composition(composition[0].transform([r["text"] for r in rows]))
+    made_of = composition[-1].token_proportions(composition[0].transform([r["text"] for r in rows]))
     north = [i for i in range(1, 60) if i % 3]
     np.testing.assert_allclose(shop["share"][0], made_of[north].mean(axis=0), rtol=1e-6)
     for wrong, message in (

@@ -113,7 +113,7 @@ def typical(more, n):
     return out
 
 
-@pytest.mark.filterwarnings("ignore::topicfocus.corpus.validation.FractionWarning")
+@pytest.mark.filterwarnings("ignore::topicfocus.corpus.FractionWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
     """Documents are made whose mix is the typical one with the topic's share moved."""
@@ -175,7 +175,7 @@ def test_real_documents_with_more_of_a_topic_are_predicted_so(reviews, fitted):
     X[:, np.argsort(-model.components_[k])[:5]] += 1
     mixes, changed = model.transform(reviews.counts[:100]), model.transform(X)
     assert np.all(changed[:, k] > mixes[:, k])
-    slope = row["change"] / (row["share_high"] - row["share_low"])
+    slope = row["change"] / (row["proportion_high"] - row["proportion_low"])
     moved = (model.predict(X) - model.predict(reviews.counts[:100])).mean()
     expected = slope * (changed[:, k] - mixes[:, k]).mean()
     assert moved == pytest.approx(expected, rel=0.35)
@@ -190,7 +190,7 @@ def test_of_many_classes_the_upper_end_is_where_their_documents_are():
     effects = model.topic_effects(X)
     shares = model.transform(X)
     expected = np.quantile(shares, 0.95, axis=0, method="hazen")
-    np.testing.assert_allclose(effects["share_high"][::10], expected, rtol=0.01)
+    np.testing.assert_allclose(effects["proportion_high"][::10], expected, rtol=0.01)
     raised = effects.loc[effects.groupby("topic")["change"].idxmax()]
     # There, a document is of the class that the topic speaks for.
     assert sorted(raised["class"]) == list(range(10)) and raised["high"].median() > 0.8

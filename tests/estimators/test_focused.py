@@ -289,7 +289,7 @@ def test_a_stable_selection_and_its_share():
     assert model.inclusion_prior_ == pytest.approx(tokens[kept].sum() / tokens.sum())
     other = FocusedTopicRegressor(2, inclusion_prior=0.5, max_epochs=2, random_state=0)
     other.fit(reviews.counts, reviews.target)
-    assert not np.array_equal(model.evidence_, other.evidence_)
+    assert not np.array_equal(model.screening_statistic_, other.screening_statistic_)
     given = FocusedTopicRegressor(
         2, selection="stable", inclusion_prior=0.1, max_epochs=2, random_state=0
     )

@@ -8,8 +8,7 @@ from scipy.stats import nbinom, norm
 
 from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.datasets import make_pfslda, make_reviews
-from topicfocus.estimators.coding import Coding
-from topicfocus.estimators.targets import TargetPart
+from topicfocus.estimators.targets import Coding, TargetPart
 from topicfocus.families import Bernoulli, Gaussian, Ordinal, Poisson
 from topicfocus.metrics import coverage
 

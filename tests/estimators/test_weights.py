@@ -121,7 +121,7 @@ def test_bad_weights(weight, message):
             model.fit(X, REVIEWS.target, sample_weight=weight)
 
 
-@pytest.mark.filterwarnings("ignore::topicfocus.estimators.fit_warnings.UselessFitWarning")
+@pytest.mark.filterwarnings("ignore::topicfocus.estimators.training.UselessFitWarning")
 @pytest.mark.parametrize("name", [n for n in MODELS if n.endswith("Classifier")])
 def test_all_of_an_enormous_weight(name):
     """Priors and penalties are then nothing, and no matrix may be singular for that."""

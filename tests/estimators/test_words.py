@@ -19,8 +19,8 @@ from topicfocus.datasets import make_reviews
 from topicfocus.estimators.words import (
     ORDERS,
     context_scores,
+    distinctive_scores,
     sign_agreement,
-    telling_scores,
     usual_order,
     word_scores,
 )
@@ -49,7 +49,7 @@ def test_orders_of_a_small_model():
 
 def test_one_topic_has_one_order():
     model = LDA(1, max_epochs=2, random_state=0).fit(REVIEWS.counts)
-    names = [name for name in ORDERS if name != "telling"]
+    names = [name for name in ORDERS if name != "distinctive"]
     by_probability, _, by_frex = (model.top_words(8, order=name) for name in names)
     assert by_frex == by_probability
     model = FocusedTopicRegressor(1, max_epochs=2, random_state=0)
@@ -57,7 +57,7 @@ def test_one_topic_has_one_order():
     assert model.top_words(8) == model.top_words(8, order="probability")
 
 
-@pytest.mark.parametrize("name", [name for name in ORDERS if name != "telling"])
+@pytest.mark.parametrize("name", [name for name in ORDERS if name != "distinctive"])
 def test_every_estimator_lists_words_of_its_topics(name):
     for model in (
         SLDARegressor(3, max_epochs=4, random_state=0),
@@ -73,12 +73,12 @@ def test_every_estimator_lists_words_of_its_topics(name):
 
 def test_an_unknown_order_is_an_error():
     model = LDA(2, max_epochs=2, random_state=0).fit(REVIEWS.counts)
-    listed = "'telling', 'probability', 'relevance', 'frex'; got 'lift'"
+    listed = "'distinctive', 'probability', 'relevance', 'frex'; got 'lift'"
     with pytest.raises(ValueError, match=listed):
         model.top_words(order="lift")
     for ask in (model.top_words, model.word_ranks):
         with pytest.raises(ValueError, match="choose another order"):
-            ask(order="telling")
+            ask(order="distinctive")
 
 
 def test_telling_words_of_a_small_model():
@@ -93,7 +93,7 @@ def test_telling_words_of_a_small_model():
     leaning[:4, 0] = [2.0, 1.0, -1.0, -2.0]
     state = replace(fitted.state, topic_word=topics, coef=np.array([3.0, -1.0]))
     fitted = replace(fitted, state=state, context=context, association=leaning)
-    found = telling_scores(fitted)
+    found = distinctive_scores(fitted)
     # C_·k are 85 and 95 of 180; u has a root mean square of one.
     far, near = (l / np.sqrt(2.5) / (1 + l / np.sqrt(2.5)) for l in (2, 1))
     np.testing.assert_allclose(found[0, 0], (30 - 40 * 85 / 180) * far)
@@ -121,16 +121,16 @@ def test_a_topic_without_a_direction_asks_none_of_its_words():
 def test_telling_words_belong_together_and_say_what_the_topic_does():
     reviews = make_reviews(1500, n_themes=3, random_state=3)
     model = FocusedTopicRegressor(6, random_state=0).fit(reviews.counts, reviews.target)
-    assert usual_order(model.fitted_) == "telling"
+    assert usual_order(model.fitted_) == "distinctive"
     figures = []
-    for order in ("telling", "probability"):
+    for order in ("distinctive", "probability"):
         ranks = model.word_ranks(order)
         assert [[str(v) for v in np.argsort(-row)[:5]] for row in ranks] == model.top_words(
             5, order=order
         )
         figures.append(
             [
-                coherence(ranks, reviews.counts, "log_ratio", 8),
+                coherence(ranks, reviews.counts, "smoothed_pmi", 8),
                 topic_diversity(ranks, 8),
                 target_agreement(ranks, model.coef_, reviews.counts, reviews.target, 8),
             ]
@@ -142,7 +142,7 @@ def test_models_without_themes_show_probable_words():
     graded = FocusedTopicRegressor(3, themes=False, max_epochs=3, random_state=0)
     graded.fit(REVIEWS.counts, REVIEWS.target)
     assert graded.top_words(5) == graded.top_words(5, order="probability")
-    assert all(map(len, graded.top_words(5, order="telling")))
+    assert all(map(len, graded.top_words(5, order="distinctive")))
 
 
 @pytest.mark.parametrize("model", [FocusedTopicRegressor, PFSLDARegressor])
@@ -164,7 +164,7 @@ def test_context_words_are_of_the_documents_of_a_topic():
     kind, up = rng.integers(2, size=n), rng.integers(2, size=n)
     counts = np.zeros((n, 26))
     for d in range(n):
-        # Four telling words of a kind and direction, ten that say only the kind, two for all.
+        # Four distinctive words of a kind and direction, ten that say only the kind, two for all.
         counts[d, 2 * kind[d] + up[d] + 4 * rng.integers(2, size=4)] += 1
         counts[d, 8 + 8 * kind[d] + rng.integers(8, size=10)] += 1
         counts[d, 24 + rng.integers(2, size=6)] += 1

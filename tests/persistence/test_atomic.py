@@ -6,8 +6,8 @@ import pytest
 from model_files import fitted
 
 import topicfocus
-from topicfocus.persistence import atomic
-from topicfocus.persistence.atomic import replacing
+from topicfocus import persistence as atomic
+from topicfocus.persistence import replacing
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,6 @@ def test_without_overwrite_nothing_is_replaced(tmp_path):
     path.unlink()
     with pytest.raises(FileExistsError), replacing(path, overwrite=False) as stream:
         stream.write(b"second")
-        path.write_bytes(b"of another process")
+        path.write_bytes(b"of another process")  # meanwhile
     assert path.read_bytes() == b"of another process"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]

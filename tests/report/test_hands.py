@@ -141,7 +141,7 @@ def test_the_nearest_documents_stand_beside_it(open_page):
     model, texts, target = case("regression")
     page = open_page(explorer("regression").html, "#view=try")
     page.locator("#try-text").fill(texts[50])
-    made_of = np.sqrt(model[-1].composition(model[:-1].transform(texts[:60])))
+    made_of = np.sqrt(model[-1].token_proportions(model[:-1].transform(texts[:60])))
     known = model[:-1].transform(texts[:60])[:, model[-1].selected_words_].sum(axis=1)
     near = np.where(np.asarray(known).ravel() > 0, made_of @ made_of[50], 0)
     shown = page.locator("#nearest [data-doc]").evaluate_all("n => n.map(d => +d.dataset.doc)")

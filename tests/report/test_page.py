@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report_cases import KINDS, case
 
-from topicfocus.estimators.words import ORDERS, has_telling, usual_order
+from topicfocus.estimators.words import ORDERS, has_distinctive, usual_order
 from topicfocus.report import Explorer
 
 VIEWS = ("topics", "words", "documents", "try", "fit")
@@ -69,7 +69,7 @@ def test_the_relevance_slider_changes_the_words(open_page):
 def test_words_stand_in_the_order_of_python(open_page, kind, order):
     model = case(kind).model
     usual = usual_order(model[-1].fitted_)
-    if order == "telling" and not has_telling(model[-1].fitted_):
+    if order == "distinctive" and not has_distinctive(model[-1].fitted_):
         page = open_page(explorer(kind).html, "#by=telling")
         assert page.get_by_label("Words by").input_value() == usual == "probability"
         return
@@ -114,7 +114,7 @@ def test_a_topic_filters_words_and_documents(open_page):
     page.click("#tab-documents")
     shown = page.locator(".docs [data-doc]").first.get_attribute("data-doc")
     model, texts, _ = case("regression")
-    made_of = packed(model[-1].composition(model[:-1].transform(texts[:60])))
+    made_of = packed(model[-1].token_proportions(model[:-1].transform(texts[:60])))
     assert int(shown) == int(made_of[:, 2].argmax())
     page.click(".selection .chip")
     assert "topic=" not in page.evaluate("location.hash")

@@ -191,7 +191,7 @@ def test_topics_by_group_and_over_time(open_page):
     made = explorer("regression", by={"shop": shop}, time={"day": day})
     groups = made.summary["groups"]
     check_what_topics_add(made.summary, groups[0], np.array(shop))
-    made_of = model[-1].composition(model[:-1].transform(texts[:60]))
+    made_of = model[-1].token_proportions(model[:-1].transform(texts[:60]))
     np.testing.assert_allclose(groups[0]["share"][1], made_of[1::3].mean(axis=0))
     assert groups[1]["labels"][:2] == ["2020-01", "2020-02"] and len(groups[1]["labels"]) == 12
     page = open_page(made.html)

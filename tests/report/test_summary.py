@@ -34,7 +34,7 @@ def test_it_is_plain_json(kind):
     )
     errors = np.array(summary["topics"]["error"], dtype=float)
     assert np.all(errors > 0)
-    made_of = estimator.composition(model[:-1].transform(texts[:30]))
+    made_of = estimator.token_proportions(model[:-1].transform(texts[:30]))
     np.testing.assert_allclose(summary["topics"]["prevalence"], made_of.mean(axis=0))
     context = summary["topics"]["context"]
     if kind == "joint":
@@ -136,7 +136,7 @@ def test_words_know_their_target_and_why():
     wanted = np.sqrt(len(texts)) * np.corrcoef(root, target == "yes")[0, 1]
     assert z[v] == pytest.approx(wanted, abs=0.011)
     np.testing.assert_allclose(
-        unpack(summary["why"]["as_prediction"]), estimator.evidence_, rtol=1e-3
+        unpack(summary["why"]["as_prediction"]), estimator.screening_statistic_, rtol=1e-3
     )
 
 
@@ -148,11 +148,11 @@ def test_the_costs_explain_which_words_were_kept(kind):
     cost = estimator.fitted_.word_cost
     needed = evidence_needed(estimator.fitted_, cost, [])
     # A word is kept if, and only if, it has more than the best dropped one has an occurrence.
-    score = (estimator.evidence_ - cost) / frequency
+    score = (estimator.screening_statistic_ - cost) / frequency
     best = score[~kept].max()
     np.testing.assert_allclose(needed[~kept], cost + max(best, 0) * frequency[~kept])
     assert np.all(score[kept] >= best)
-    assert np.all(estimator.evidence_[~kept] <= needed[~kept] * (1 + 1e-12))
+    assert np.all(estimator.screening_statistic_[~kept] <= needed[~kept] * (1 + 1e-12))
     # The documents of the page do not matter to it.
     few = Explorer(model, texts=texts[:9], target=target[:9]).summary["words"]["why"]
     np.testing.assert_allclose(unpack(few["needed"]), needed, rtol=1e-3)

@@ -12,16 +12,10 @@ from sklearn.pipeline import make_pipeline
 from topicfocus import LDA, FocusedTopicClassifier, FocusedTopicRegressor, SLDARegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.focused import FixedInclusion
-from topicfocus.selection import resampling, runner
-from topicfocus.selection.documents import Data
-from topicfocus.selection.effect_intervals import (
-    OWN_PENALTY,
-    effects_of,
-    half_sample_intervals,
-    regressed_effects,
-)
-from topicfocus.selection.validation import halves
-from topicfocus.selection.word_stability import find_substitutes
+from topicfocus.selection import replication, runner
+from topicfocus.selection.replication import OWN_PENALTY, effects_of, regressed_effects
+from topicfocus.selection.resamples import Data, halves
+from topicfocus.selection.stability_measures import find_substitutes, half_sample_intervals
 
 QUICK = {"max_epochs": 6, "random_state": 0, "n_jobs": 1}
 
@@ -95,7 +89,7 @@ def test_the_effect_is_what_predictions_do(corpus, model):
 
 def test_an_interrupted_call_continues(corpus, model, found, tmp_path, monkeypatch):
     few = {"n_jobs": 1, "checkpoint": tmp_path / "halves"}
-    done, whole = [], resampling.fit_pair
+    done, whole = [], replication.fit_pair
 
     def interrupted(number, *args):
         if number == 4 and number not in done:
@@ -104,15 +98,15 @@ def test_an_interrupted_call_continues(corpus, model, found, tmp_path, monkeypat
         done.append(number)
         return whole(number, *args)
 
-    monkeypatch.setattr(resampling, "fit_pair", interrupted)
+    monkeypatch.setattr(replication, "fit_pair", interrupted)
     with pytest.raises(KeyboardInterrupt):
         stability(model, corpus.counts, corpus.target, n_resamples=5, **few)
     done = [4]
     more = stability(model, corpus.counts, corpus.target, n_resamples=6, **few)
     assert done == [4, 4, 5]  # more resamples continue the same work
     assert more.to_dict() == found.to_dict()
-    with pytest.raises(ValueError, match="belongs to another stability"):
-        stability(model, corpus.counts, corpus.target + 1, n_resamples=2, **few)
+    stability(model, corpus.counts, corpus.target + 1, n_resamples=2, **few)
+    assert done == [4, 4, 5, 0, 1]  # other data: nothing of the folder is used
 
 
 def test_interchangeable_words():
@@ -270,13 +264,13 @@ def test_halves_use_the_inclusion_of_the_model_unless_they_choose_their_own(monk
     automatic = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, target)
     chosen = automatic.inclusion_prior_
     assert len(automatic.inclusion_path_) > 1  # there was a choice
-    fits, whole = [], resampling.fit_with
+    fits, whole = [], replication.fit_with
 
     def noting(*args, **arrays):
         fits.append(whole(*args, **arrays))
         return fits[-1]
 
-    monkeypatch.setattr(resampling, "fit_with", noting)
+    monkeypatch.setattr(replication, "fit_with", noting)
     stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1)
     assert [fit.inclusion_prior_ for fit in fits] == [chosen] * 4
     assert not any(hasattr(fit, "inclusion_path_") for fit in fits)
@@ -284,9 +278,9 @@ def test_halves_use_the_inclusion_of_the_model_unless_they_choose_their_own(monk
     stability(automatic, reviews.counts, target, n_resamples=2, n_jobs=1, fix_inclusion=False)
     assert len(fits) == 4 and all(len(fit.inclusion_path_) > 1 for fit in fits)
     given = FocusedTopicRegressor(2, inclusion_prior=chosen, **QUICK)
-    assert resampling.chosen_inclusion(given) is None
+    assert replication.chosen_inclusion(given) is None
     expected = FixedInclusion(chosen, automatic.fitted_.discoveries)
-    assert resampling.chosen_inclusion(automatic) == expected
+    assert replication.chosen_inclusion(automatic) == expected
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ _SCALES = {
 _MANY_TOPICS = 8
 #: Above words, by their order.
 _ORDERS = {
-    "telling": "words, most telling first",
+    "distinctive": "words, most distinctive first",
     "probability": "words, most probable first",
     "relevance": "words, most relevant first",
     "frex": "words, most frequent and exclusive first",

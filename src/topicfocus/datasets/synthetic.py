@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from topicfocus.corpus.validation import index_dtype
+from topicfocus.counts import index_dtype
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ class TopicEffects:
         What each column is about: "y", or "y is good" for a class.
     quantiles : tuple of two floats
         Which, as shares of the documents.
-    share_low, share_high : arrays (topics,)
+    proportion_low, proportion_high : arrays (topics,)
         These quantiles of θ̂_k.
     low, high : arrays (topics, predictors)
         Expected target, or probability of the class, with these shares; within the limits.
@@ -83,8 +83,8 @@ class TopicEffects:
 
     names: tuple[str, ...]
     quantiles: tuple[float, float]
-    share_low: np.ndarray
-    share_high: np.ndarray
+    proportion_low: np.ndarray
+    proportion_high: np.ndarray
     low: np.ndarray
     high: np.ndarray
     change: np.ndarray
@@ -121,7 +121,7 @@ class WordEffects:
     sample: int
 
 
-# ---- topics ------------------------------------------------------------------------------------
+# ---- topics --------------------------------------------------------------------------------------
 
 
 def topic_effects(
@@ -287,7 +287,7 @@ def _slopes(part: TargetPart, f: np.ndarray) -> np.ndarray:
     return (above - below) / (2 * _STEP)
 
 
-# ---- words -------------------------------------------------------------------------------------
+# ---- words ---------------------------------------------------------------------------------------
 
 
 def word_effects(
@@ -374,8 +374,8 @@ def topic_table(fitted: Fitted, effects: TopicEffects, words: list[str]) -> pd.D
     columns = {
         "topic": every,
         **_about(fitted, n_topics),
-        "share_low": effects.share_low[every],
-        "share_high": effects.share_high[every],
+        "proportion_low": effects.proportion_low[every],
+        "proportion_high": effects.proportion_high[every],
         "low": effects.low.ravel(),
         "high": effects.high.ravel(),
         "change": effects.change.ravel(),

@@ -7,25 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_choice,
     check_flag,
     check_share,
     is_auto,
     read_columns,
 )
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.base import TopicModel
+from topicfocus.estimators.fitted import FittedAttribute
+from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 
 #: Word-selection criteria.
 SELECTIONS = ("predictive", "stable")
 
 
+# The two base classes repeat what they share, so that no model has more than four classes.
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConstrainedTopicModel:
-    """Parameters and attributes that focused models and pc-sLDA share."""
+class ConstrainedTopicModel(TopicModel):
+    """Parameters and attributes of pc-sLDA."""
 
     doc_topic_prior: Any = "auto"
     supervision_weight: Any = "auto"
@@ -33,7 +36,9 @@ class ConstrainedTopicModel:
     early_stopping: bool = True
     validation_fraction: float = 0.1
 
-    evidence_ = FittedAttribute(lambda f: f.evidence, "Screening statistic of each word.")
+    screening_statistic_ = FittedAttribute(
+        lambda f: f.evidence, "Screening statistic of each word."
+    )
     explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
     supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
@@ -42,15 +47,25 @@ class ConstrainedTopicModel:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FocusedTopicModel(ConstrainedTopicModel):
-    """Parameters and attributes that focused regressors and classifiers share."""
+class FocusedTopicModel(TopicModel):
+    """Parameters and attributes of focused regressors and classifiers."""
 
+    doc_topic_prior: Any = "auto"
+    supervision_weight: Any = "auto"
+    max_epochs: int | None = None
+    early_stopping: bool = True
+    validation_fraction: float = 0.1
     inclusion_prior: Any = "auto"
     keep_words: Any = None
     drop_words: Any = None
     selection: str = "predictive"
     themes: bool = True
 
+    screening_statistic_ = FittedAttribute(
+        lambda f: f.evidence, "Screening statistic of each word."
+    )
+    explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
+    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
     inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
     word_weight_ = FittedAttribute(lambda f: f.word_weight, "Weight of a token of each word.")
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
@@ -140,7 +155,7 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         0 for words that are dropped.
     selected_words_ : array of bool (words,)
     background_ : array (words,), zero on kept words
-    evidence_ : array (words,)
+    screening_statistic_ : array (words,)
         What each word says about the target, on the scale of a squared z score.
     noise_variance_ : float
         δ, from documents not trained on.
@@ -192,7 +207,7 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     classes_ : array, or a list of arrays for several targets
     coef_ : array (topics,) or (classes, topics)
         Log odds of the second class in a document of one topic; with more classes one row a class.
-    components_, inclusion_, word_weight_, selected_words_, background_, evidence_
+    components_, inclusion_, word_weight_, selected_words_, background_, screening_statistic_
         As for :class:`FocusedTopicRegressor`.
     shaping_, explained_, inclusion_path_
         As for :class:`FocusedTopicRegressor`.
@@ -228,7 +243,8 @@ class PCSLDARegressor(ConstrainedTopicModel, TopicRegressor):
 
     Attributes
     ----------
-    components_, coef_, intercept_, evidence_, noise_variance_, explained_, history_, n_iter_
+    components_, coef_, intercept_, screening_statistic_, noise_variance_
+    explained_, history_, n_iter_
         As for :class:`FocusedTopicRegressor`, without those that concern selection.
 
     Examples
@@ -260,7 +276,7 @@ class PCSLDAClassifier(ConstrainedTopicModel, TopicClassifier):
     Attributes
     ----------
     classes_ : array, or a list of arrays for several targets
-    components_, coef_, intercept_, evidence_, explained_, history_, n_iter_
+    components_, coef_, intercept_, screening_statistic_, explained_, history_, n_iter_
         As for :class:`PCSLDARegressor`; `coef_` has one row a class where there are more than two.
 
     Examples

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_count,
     check_flag,
     check_positive,
@@ -19,7 +17,8 @@ from topicfocus.estimators.parameters import (
     check_share,
     is_auto,
 )
-from topicfocus.estimators.progress import show_progress
+from topicfocus.estimators.documents import Documents, make_folds, split_validation
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
@@ -30,7 +29,6 @@ from topicfocus.estimators.training import (
     scaled_state,
     with_context,
 )
-from topicfocus.estimators.validation_split import make_folds, split_validation
 from topicfocus.focused import FocusResult, FocusSettings, fit_focused
 from topicfocus.focused import online as focus_stream
 from topicfocus.focused.data import sample_rows
@@ -40,6 +38,7 @@ from topicfocus.focused.refit import FINE
 from topicfocus.inference.reservoir import Reservoir
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
+from topicfocus.progress import show_progress
 
 #: Largest number of documents in which a low-fidelity fit counts words beside topics.
 LOW_FIDELITY_DOCUMENTS = 2_000

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from topicfocus.counts import ChunkedCounts
-from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_choice,
     check_count,
     check_positive,
     check_prior,
     is_auto,
 )
-from topicfocus.estimators.progress import show_progress
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
@@ -44,6 +43,7 @@ from topicfocus.joint import online as joint_stream
 from topicfocus.joint.epoch_choice import EpochChoice
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
 from topicfocus.kernels.threads import n_threads
+from topicfocus.progress import show_progress
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from topicfocus.estimators.classifier import TopicClassifier
+from topicfocus.estimators.arguments import check_choice, check_share
 from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
-from topicfocus.estimators.parameters import check_choice, check_share
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.lda import JointTopicModel
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.joint import CoordinateSolver
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.lda import JointTopicModel
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 
 
 def _slda_trainer(model: Any) -> JointTrainer:

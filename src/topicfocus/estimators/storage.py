@@ -15,14 +15,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.base import TopicModel
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.joint import JointTopicModel
+from topicfocus.estimators.lda import JointTopicModel
 from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
-from topicfocus.estimators.supervised import SupervisedTopicModel
-from topicfocus.estimators.targets import TargetModel, TargetPart
+from topicfocus.estimators.supervised import TopicClassifier
+from topicfocus.estimators.targets import Coding, TargetModel, TargetPart
 from topicfocus.families import FAMILIES, Categorical, Family, Multiple
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.persistence import register, register_record
@@ -92,7 +90,7 @@ def _check_settings(estimator: Any) -> None:
     _require(isinstance(output, dict), "set_output must have been given a container")
 
 
-# ---- topic models ------------------------------------------------------------------------------
+# ---- topic models --------------------------------------------------------------------------------
 
 
 def check_model(model: TopicModel) -> None:
@@ -118,7 +116,7 @@ def check_model(model: TopicModel) -> None:
     )
     others = [*getattr(model, "covariate_names_", []), getattr(model, "exposure_name_", "")]
     _require(all(isinstance(name, str) for name in others), "names of columns must be strings")
-    if isinstance(model, SupervisedTopicModel):
+    if has_targets(model):
         _require(fitted.targets is not None, "targets must be there in a model of targets")
         _check_targets(fitted, fitted.target_model, isinstance(model, TopicClassifier))
 

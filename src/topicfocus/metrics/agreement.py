@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from topicfocus.corpus import check_target, make_corpus
+from topicfocus.corpus import make_corpus
 from topicfocus.counts import pieces
 from topicfocus.metrics.topics import read_topics, top_words
 
@@ -58,7 +59,8 @@ def target_agreement(
     corpus = make_corpus(counts, name="counts", allow_empty=True)
     if corpus.n_words != topics.shape[1]:
         raise ValueError(f"counts has {corpus.n_words} words but components has {topics.shape[1]}")
-    y = check_target(target, corpus.n_docs, name="target")
+    y = column_or_1d(check_array(target, ensure_2d=False, dtype=float, input_name="target"))
+    check_consistent_length(corpus.doc_lengths, y)
     documents, total = np.zeros(corpus.n_words), np.zeros(corpus.n_words)
     centred = y - y.mean()
     for first, last, part in pieces(corpus.counts):

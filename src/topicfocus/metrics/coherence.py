@@ -3,7 +3,7 @@
 Read this before using "pmi": with 0.01 added to each probability, two *independent* words of
 document frequency f score log((f² + 0.01)/(f + 0.01)²), which is 3.9 at f = 0.004 and 0.2 at 0.15.
 The paper's measure mostly says how rare the top words are; random rare words beat every model in
-the paper. It is here to reproduce the paper. "npmi" and "log_ratio" are what we judge topics by.
+the paper. It is here to reproduce the paper. "npmi" and "smoothed_pmi" are what we judge topics by.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topicfocus.metrics.topics import read_topics, top_words
 from topicfocus.metrics.windows import read_vocabulary, read_window, topic_windows
 
 #: Tokens of a window where texts are given (as in gensim), None for measures of documents alone.
-_WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "log_ratio": None, "uci": 10, "c_v": 110}
+_WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "smoothed_pmi": None, "uci": 10, "c_v": 110}
 MEASURES = tuple(_WINDOWS)
 
 
@@ -47,7 +47,7 @@ def coherence(
     - "pmi": log (P(u,v)+s) / ((P(u)+s)(P(v)+s)), s = ``smoothing``: the paper's, see above;
     - "npmi": log(P(u,v)/(P(u)P(v))) / -log P(u,v), and -1 for words that never occur together;
     - "umass": log (P(u,v)+ε)/P(u), u the more probable word of the topic;
-    - "log_ratio": log (M P(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
+    - "smoothed_pmi": log (M P(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
 
     The following, and "npmi" if ``texts`` is given, take shares of windows instead, which slide
     over the texts token by token (a text that is no longer than a window is one):
@@ -60,7 +60,7 @@ def coherence(
     components : array-like (topics, words)
     counts : documents x words
         The reference documents, usually the training set. Not needed where ``texts`` is.
-    measure : {"pmi", "npmi", "umass", "log_ratio", "uci", "c_v"}
+    measure : {"pmi", "npmi", "umass", "smoothed_pmi", "uci", "c_v"}
     top_n : int, default=50
         The paper's choice; 10 is usual for "npmi", "uci" and "c_v".
     smoothing : float, default=0.01

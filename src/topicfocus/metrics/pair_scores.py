@@ -28,7 +28,7 @@ def score(
     pairs = np.triu_indices(len(alone), 1)
     joint = together[pairs]
     first, second = alone[pairs[0]], alone[pairs[1]]
-    if measure == "log_ratio":
+    if measure == "smoothed_pmi":
         return float(np.mean(np.log((joint + 1) / (first * second / n + 1))))
     joint, first, second = joint / n, first / n, second / n
     if measure == "pmi":

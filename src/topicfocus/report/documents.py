@@ -70,7 +70,7 @@ def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) ->
         else:
             mean.append(part.mean(predictor))
             interval.append(part.interval(predictor, spread, COVERAGE))
-    shares = fitted.composition(documents.corpus, mixes)
+    shares = fitted.token_proportions(documents.corpus, mixes)
     return Predictions(mixes, shares, predictor, offset, documents.covariates, mean, interval)
 
 

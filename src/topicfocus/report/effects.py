@@ -28,7 +28,16 @@ def reachable_effects(
     fitted, n_jobs = inputs.fitted, inputs.model.n_jobs
     documents = fitted.documents(inputs.counts, None, exposure, covariates)
     topics = topic_effects(fitted, documents, mixes=mixes, n_jobs=n_jobs)
-    named = ("share_low", "share_high", "low", "high", "change", "lower", "upper", "typical")
+    named = (
+        "proportion_low",
+        "proportion_high",
+        "low",
+        "high",
+        "change",
+        "lower",
+        "upper",
+        "typical",
+    )
     out = {name: _short(getattr(topics, name)) for name in named}
     found = word_effects(fitted, documents, mixes=mixes, n_jobs=n_jobs)
     words = found.change

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import metrics
-from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.targets import Coding
 
 _CURVE = 101
 #: Of the intervals that the page shows.

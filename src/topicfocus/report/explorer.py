@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from topicfocus.persistence.atomic import replacing
+from topicfocus.persistence import replacing
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.labels import Labels, target_names_of
 from topicfocus.report.render import frame, render

@@ -12,10 +12,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
+from topicfocus.estimators.targets import Coding
 from topicfocus.estimators.words import word_names
 from topicfocus.text import TokenCounter
 

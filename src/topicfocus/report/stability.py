@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.selection.resampling import Stability
+from topicfocus.selection.replication import Stability
 
 
 def read_stability(

@@ -15,7 +15,7 @@ from topicfocus import __version__
 from topicfocus.estimators.words import (
     RELEVANCE,
     first_words,
-    has_telling,
+    has_distinctive,
     topic_scores,
     usual_order,
 )
@@ -211,7 +211,7 @@ def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
         "prior": prior,
         "order": usual_order(fitted),
         "relevance": RELEVANCE,
-        "telling": _telling(inputs),
+        "distinctive": _telling(inputs),
         "context": _context(inputs),
         "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
         "map": topic_map(fitted.components, state.coef_rows[0]),
@@ -219,10 +219,10 @@ def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
 
 
 def _telling(inputs: Inputs) -> list[list[int]] | None:
-    """Columns of the telling words of each topic, which the page cannot compute by itself."""
-    if not has_telling(inputs.fitted):
+    """Columns of the distinctive words of each topic, which the page cannot compute by itself."""
+    if not has_distinctive(inputs.fitted):
         return None
-    scores, columns = topic_scores(inputs.fitted, "telling"), np.arange(len(inputs.vocabulary))
+    scores, columns = topic_scores(inputs.fitted, "distinctive"), np.arange(len(inputs.vocabulary))
     found = first_words(scores, SHOWN_WORDS, columns, lambda s: s > -np.inf)
     return [[int(v) for v in words] for words in found]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import Corpus
-from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.targets import Coding
 from topicfocus.inference.state import make_problem
 from topicfocus.joint.selection import topic_dependence
 from topicfocus.report.codes import readable

@@ -211,7 +211,7 @@ def _on_cluster(counts: Any, client: Any) -> Any:
 
 def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: FitConfig) -> Any:
     """A fitted estimator, which stores the names of its columns."""
-    from topicfocus.estimators.fit_warnings import UselessFitWarning
+    from topicfocus.estimators.training import UselessFitWarning
     from topicfocus.text import ReadError
     from topicfocus.workflow.columns import remember
     from topicfocus.workflow.models import make_estimator

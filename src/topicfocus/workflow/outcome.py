@@ -10,7 +10,7 @@ import numpy as np
 
 from topicfocus.config import FitConfig
 from topicfocus.counts import in_memory, take_rows
-from topicfocus.estimators.fit_warnings import no_words_kept
+from topicfocus.estimators.training import no_words_kept
 from topicfocus.estimators.words import usual_order
 from topicfocus.workflow import summary
 from topicfocus.workflow.columns import remember_columns

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.validation_split import choose_groups
+from topicfocus.estimators.documents import choose_groups
 from topicfocus.inference.marks import marks
 from topicfocus.text import ReadError, Target
 from topicfocus.workflow.errors import setting

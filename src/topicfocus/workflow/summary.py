@@ -27,7 +27,7 @@ _WORDS = 10
 #: difference with its interval, the topic's part of an average document, and at both ends.
 _TOPIC_COLUMNS = (
     *("topic", "class", "low", "high", "change", "lower", "upper"),
-    *("share", "share_low", "share_high"),
+    *("share", "proportion_low", "proportion_high"),
 )
 
 
@@ -52,7 +52,7 @@ def effects(model: Any, counts: Any, columns: Columns, jobs: int | None) -> Effe
     return Effects(
         topic_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
         word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
-        fitted.composition(documents.corpus, mixes, jobs),
+        fitted.token_proportions(documents.corpus, mixes, jobs),
     )
 
 
@@ -86,7 +86,10 @@ def _effect(
 ) -> tuple[dict[str, Any], tuple[int, float]]:
     """What topic k changes, and where that stands in the order."""
     names = ("low", "high", "change", "lower", "upper")
-    shares = {"share_low": found.share_low[k], "share_high": found.share_high[k]}
+    shares = {
+        "proportion_low": found.proportion_low[k],
+        "proportion_high": found.proportion_high[k],
+    }
     coding = part.coding
     if not coding.is_class:
         row = {name: getattr(found, name)[k, 0] for name in names}
@@ -188,7 +191,7 @@ def selection(
     """
     frequency = word_frequencies(counts, np.arange(counts.shape[0]))[1]
     kept = getattr(model, "selected_words_", np.ones(len(words), dtype=bool))
-    telling = getattr(model, "evidence_", None)
+    telling = getattr(model, "screening_statistic_", None)
     total = max(float(frequency.sum()), 1.0)
 
     def listed(mask: np.ndarray, by: np.ndarray) -> list[str]:

@@ -163,7 +163,7 @@ def with_choice(
 def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
     """Numbers of every setting that did not fail, for the page."""
     searched, figures = ("n_topics", "inclusion_prior"), ("score", "score_se", "words", "npmi")
-    shown = (*searched, *figures, "agreement", "diversity", "jaccard")
+    shown = (*searched, *figures, "target_agreement", "diversity", "jaccard")
     return [
         {name: row[name] for name in shown if row.get(name) is not None}
         for row in tuning["rows"]

@@ -187,7 +187,7 @@ def check_file(path: str | os.PathLike[str], overwrite: bool, inputs: Iterable[A
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Any]:
     """A text file that appears when it is complete."""
-    from topicfocus.persistence.atomic import replacing
+    from topicfocus.persistence import replacing
 
     with replacing(path, overwrite=overwrite) as raw:
         # Unpaired surrogates, which damaged texts may contain, cannot be encoded.

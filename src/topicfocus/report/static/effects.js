@@ -6,7 +6,7 @@ function reach(model, k, l) {
   if (!e) return { from: null, to: null, change: model.coef[l][k] - model.baseTopics[l], low: null, high: null, shares: null };
   return {
     from: e.low[k][l], to: e.high[k][l], change: e.change[k][l], low: e.lower[k][l], high: e.upper[k][l],
-    shares: [e.share_low[k], e.share_high[k]],
+    shares: [e.proportion_low[k], e.proportion_high[k]],
   };
 }
 

@@ -74,7 +74,7 @@ function historyCards(model, width) {
 }
 
 /** Figures of a search by the names that a reader knows; others have their own. */
-const FIGURES = { score_se: "±", token_share: "share of tokens", log_ratio: "log ratio", jaccard: "same words", nogueira: "Nogueira's index" };
+const FIGURES = { score_se: "±", inclusion: "share of tokens", smoothed_pmi: "log ratio", jaccard: "same words", nogueira: "Nogueira's index" };
 const SETTINGS = { n_topics: "topics", inclusion_prior: "inclusion prior" };
 const frontierName = (name) => SETTINGS[name] || FIGURES[name] || name;
 

@@ -12,9 +12,9 @@ const state = {
 const listeners = [];
 
 /** Orders of a topic's words; the first two are λ = 1 and another λ of the same formula. */
-const WORD_ORDERS = { telling: "what they tell", probability: "probability", relevance: "relevance", frex: "frequency and exclusivity (FREX)" };
-/** Orders that this model's words can be shown in: telling words are not known of every model. */
-const wordOrders = (data) => Object.entries(WORD_ORDERS).filter(([by]) => by !== "telling" || data.topics.telling);
+const WORD_ORDERS = { distinctive: "what they tell", probability: "probability", relevance: "relevance", frex: "frequency and exclusivity (FREX)" };
+/** Orders that this model's words can be shown in: distinctive words are not known of every model. */
+const wordOrders = (data) => Object.entries(WORD_ORDERS).filter(([by]) => by !== "distinctive" || data.topics.distinctive);
 
 /** What the page begins with: the order of words that Python's `top_words` has, too. */
 const usual = { by: null, relevance: null };

@@ -12,7 +12,7 @@ function probability(model, row, k) {
 function topWords(model, k) {
   const { data, kept, W, scale: sizes, K } = model;
   if (state.by === "frex") return frexWords(model, k);
-  if (state.by === "telling") return tellingWords(model, k);
+  if (state.by === "distinctive") return tellingWords(model, k);
   const lambda = state.by === "probability" ? 1 : state.relevance, volume = data.topics.volume[k];
   // The best so far, in order: thousands of words need not be sorted for twenty of them.
   const best = [];
@@ -30,7 +30,7 @@ function topWords(model, k) {
 }
 
 function tellingWords(model, k) {
-  return model.data.topics.telling[k].map((v) => {
+  return model.data.topics.distinctive[k].map((v) => {
     const row = model.rowOf[v];
     return { v, row, beta: probability(model, row, k) };
   });
@@ -242,7 +242,7 @@ function topicCard(model, k, l) {
     topicSentence(model, k, l), coefficientView(model, k, l),
     select("Words by", state.by, wordOrders(data), (by) => update({ by })),
     state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", { id: "relevance-value" }, relevanceText()), slider) : null,
-    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "telling" ? "First the words that stand beside this topic's other words more often than chance would have it, are its own, and lean its way. " : state.by === "relevance" ? "Right: the most probable words. Left: the words that are most peculiar to this topic. " : "",
+    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "distinctive" ? "First the words that stand beside this topic's other words more often than chance would have it, are its own, and lean its way. " : state.by === "relevance" ? "Right: the most probable words. Left: the words that are most peculiar to this topic. " : "",
       "First bar: a word's probability in the topic, coloured by what the word does (", el("span", { class: "up" }, "raises"), ", ", el("span", { class: "down" }, "lowers"), "). Second: in how many of all documents it is.", data.stability && data.stability.words ? " Dotted: less than half of the halves of the documents keep the word." : ""),
     el("div", { id: state.printing ? null : "topic-words" }, wordBars(model, k, l)),
     contextView(model, k),

@@ -1,17 +1,31 @@
-"""Checks of what users hand in: every message says what is wrong, where, and what to do."""
+"""The corpus: documents x words counts that the rest of the package can trust.
+
+Every error message contains what is wrong, where, and what to do.
+"""
 
 from __future__ import annotations
 
+import operator
 import warnings
-from collections.abc import Mapping, Set
-from functools import partial
-from typing import Any, Literal, NoReturn
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from topicfocus.counts import MappedCounts, chunks, index_dtype
+from topicfocus.counts import (
+    ChunkedCounts,
+    Counts,
+    MappedCounts,
+    chunks,
+    index_dtype,
+    is_mapped,
+    pieces,
+    take_rows,
+)
 
 _TEXT_ADVICE = (
     "Turn text into counts first, with sklearn.feature_extraction.text.CountVectorizer or in a "
@@ -20,6 +34,217 @@ _TEXT_ADVICE = (
 
 #: Beyond it floats leave out whole numbers, and sums over documents may overflow.
 LARGEST_COUNT = 1e15
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Word counts of documents, in canonical CSR form.
+
+    Build one with :func:`make_corpus`, which validates; the constructor trusts its arguments.
+    The arrays stay writeable because numba types read-only arrays differently and would compile
+    every kernel twice. Do not write to them.
+
+    Parameters
+    ----------
+    counts : scipy.sparse.csr_array or ChunkedCounts, of shape (n_docs, n_words)
+        c_dv, float64 whole numbers > 0; sorted indices, no duplicates, no stored zeros. Indices are
+        int32 unless the matrix is too large for that. Counts that are not in memory are read
+        chunk by chunk (`topicfocus/counts.py`).
+    vocabulary : tuple of str, or None
+        The words of the columns.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import make_corpus
+    >>> make_corpus([[2, 0, 1], [0, 3, 0]])
+    Corpus(2 documents, 3 words, 6 tokens)
+    """
+
+    counts: Counts
+    vocabulary: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.n_docs} documents, {self.n_words} words, {self.n_tokens:.0f} tokens)"
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents, M."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n_words(self) -> int:
+        """Number of words in the vocabulary, V (columns, also those that never occur)."""
+        return int(self.counts.shape[1])
+
+    @cached_property
+    def n_tokens(self) -> float:
+        """Number of tokens, sum over d and v of c_dv."""
+        return float(self.word_counts.sum())
+
+    @cached_property
+    def word_counts(self) -> NDArray[np.float64]:
+        """Tokens of each word, n_v = sum over d of c_dv."""
+        if isinstance(self.counts, ChunkedCounts):
+            return self.counts.word_sums()
+        counts = self.counts
+        return np.bincount(counts.indices, counts.data, self.n_words).astype(np.float64)
+
+    @cached_property
+    def doc_lengths(self) -> NDArray[np.float64]:
+        """Tokens of each document, sum over v of c_dv; 0 for a document with no words."""
+        sums = [np.asarray(part.sum(axis=1)).ravel() for _, _, part in pieces(self.counts)]
+        return np.concatenate(sums).astype(np.float64, copy=False)
+
+    def rows(self, index: ArrayLike | slice) -> Corpus:
+        """Take a subset of the documents.
+
+        Parameters
+        ----------
+        index : int, slice, array of int, or boolean mask
+            Documents to take, in this order; a document may be taken more than once.
+
+        Returns
+        -------
+        Corpus
+            The chosen documents with the same columns.
+
+        Examples
+        --------
+        >>> from topicfocus.corpus import make_corpus
+        >>> make_corpus([[2, 0, 1], [0, 3, 0]]).rows([1, 1])
+        Corpus(2 documents, 3 words, 6 tokens)
+        """
+        if not isinstance(index, slice):
+            index = np.atleast_1d(np.asarray(index))  # one number would give a vector
+        return Corpus(take_rows(self.counts, index), self.vocabulary)
+
+    def batches(
+        self, batch_size: int, rng: np.random.Generator | None = None
+    ) -> Iterator[NDArray[np.intp]]:
+        """Split the documents into batches, each document in exactly one.
+
+        Parameters
+        ----------
+        batch_size : int
+            Documents per batch; the last batch may be smaller.
+        rng : numpy.random.Generator, optional
+            Shuffles the documents first. Without it they come in their own order.
+
+        Returns
+        -------
+        iterator of arrays of int
+            Document indices, for :meth:`rows`.
+
+        Raises
+        ------
+        TypeError
+            If ``batch_size`` is no whole number.
+        ValueError
+            If it is less than 1.
+
+        Examples
+        --------
+        >>> from topicfocus.corpus import make_corpus
+        >>> [rows.tolist() for rows in make_corpus([[1], [2], [3]]).batches(2)]
+        [[0, 1], [2]]
+        """
+        try:
+            size = operator.index(batch_size)
+        except TypeError:
+            raise TypeError(f"batch_size must be an integer, got {batch_size!r}") from None
+        if size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {size}")
+        order = np.arange(self.n_docs, dtype=np.intp)
+        if rng is not None:
+            rng.shuffle(order)
+        # Not a generator function: a bad batch_size should fail at the call, not later.
+        return (order[start : start + size] for start in range(0, self.n_docs, size))
+
+
+def make_corpus(
+    counts: Any,
+    vocabulary: Any = None,
+    *,
+    name: str = "X",
+    tolerance: float = 1e-6,
+    allow_empty: bool = False,
+    fractions: bool = False,
+) -> Corpus:
+    """Validate a matrix of counts and put it into canonical CSR form.
+
+    The given matrix is never modified. A CSR matrix of float64 that is canonical already is shared,
+    not copied; anything else is copied.
+
+    Parameters
+    ----------
+    counts : scipy sparse matrix or array of any format, dense array, list of lists or dataframe
+        Documents x words. Counts are whole numbers >= 0; documents with no words are allowed. A
+        CSR matrix whose arrays are memory-mapped is read chunk by chunk (docs/scale.md).
+    vocabulary : sequence of str, optional
+        The words of the columns. By default the column names of a dataframe, if they are strings.
+    name : str, default="X"
+        What error messages call the matrix.
+    tolerance : float, default=1e-6
+        A count c is accepted, and rounded, when abs(c - round(c)) <= tolerance.
+    allow_empty : bool, default=False
+        Accept a corpus in which no document has any words. Useful for prediction, where that means
+        "nothing known"; useless for fitting.
+    fractions : bool, default=False
+        Accept numbers that are not whole, with a warning: they weigh words, but a matrix of
+        fractions is more often TF-IDF passed by mistake.
+
+    Returns
+    -------
+    Corpus
+
+    Raises
+    ------
+    TypeError
+        If text or something else that is not numbers is given instead of counts.
+    ValueError
+        If the shape, a count or the vocabulary is wrong; the message names row, column and word.
+
+    Examples
+    --------
+    >>> from topicfocus.corpus import make_corpus
+    >>> corpus = make_corpus([[2, 0, 1], [0, 3, 0]], ["good", "bad", "film"])
+    >>> corpus.n_docs, corpus.n_words, corpus.n_tokens
+    (2, 3, 6.0)
+    """
+    if not tolerance >= 0:
+        raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")
+    if isinstance(counts, ChunkedCounts):  # checked when it was made
+        return _chunked_corpus(counts, vocabulary, name, allow_empty)
+    if is_mapped(counts):
+        check_mapped(counts, vocabulary, name=name, tolerance=tolerance, fractions=fractions)
+        return _chunked_corpus(MappedCounts.of(counts), vocabulary, name, allow_empty)
+    words = column_names(counts) if vocabulary is None else vocabulary
+    matrix = read_matrix(counts, name=name)
+    if words is not None:
+        words = check_vocabulary(words, matrix.shape[1], name=name)
+    matrix = check_counts(matrix, words, name=name, tolerance=tolerance, fractions=fractions)
+    _check_words(matrix, name, allow_empty)
+    return Corpus(matrix, words)
+
+
+def _check_words(counts: Counts, name: str, allow_empty: bool) -> None:
+    if counts.nnz == 0 and not allow_empty:
+        raise ValueError(
+            f"every document of {name} is empty: its {counts.shape[0]} rows hold no counts. "
+            "Check the vocabulary and the stop words of the vectoriser."
+        )
+
+
+def _chunked_corpus(counts: ChunkedCounts, vocabulary: Any, name: str, allow_empty: bool) -> Corpus:
+    """Counts that are read in chunks, with their own vocabulary where they have one."""
+    words = getattr(counts, "vocabulary", None) if vocabulary is None else vocabulary
+    if words is not None:
+        words = check_vocabulary(words, counts.shape[1], name=name)
+    _check_words(counts, name, allow_empty)
+    return Corpus(counts, words)
+
+
+# ---- checks --------------------------------------------------------------------------------------
 
 
 def column_names(counts: Any) -> list[str] | None:
@@ -95,7 +320,7 @@ def read_matrix(counts: Any, *, name: str = "X") -> sparse.csr_array:
     else:
         dense = _read_dense(counts, name)
         _check_shape(dense.shape, name)
-        matrix = sparse.csr_array(_as_float(dense, name))  # NaN is stored, as it is not 0
+        matrix = sparse.csr_array(dense)  # NaN is stored, as it is not 0
     if not matrix.has_canonical_format:
         matrix = matrix.copy()  # sum_duplicates works in place and the arrays may be the user's
         matrix.sum_duplicates()
@@ -226,124 +451,6 @@ def check_mapped(
             )
 
 
-def check_target(
-    target: Any,
-    n_docs: int,
-    *,
-    kind: Literal["real", "binary"] = "real",
-    allow_missing: bool = False,
-    name: str = "y",
-) -> NDArray[np.float64]:
-    """Check the target of a model: one usable number for each document.
-
-    Parameters
-    ----------
-    target : array-like of shape (n_docs,) or (n_docs, 1)
-    n_docs : int
-        Number of documents.
-    kind : {"real", "binary"}, default="real"
-        A real target must not be constant; a binary one is 0 or 1, and both must occur.
-    allow_missing : bool, default=False
-        Accept NaN as "not known", if at least one target is known.
-    name : str, default="y"
-        What messages call the target.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_docs,)
-        Always a copy.
-
-    Raises
-    ------
-    ValueError
-        If the target has another length than ``X``, values that are no targets, none at all, or one
-        value only. The message names the row.
-
-    Examples
-    --------
-    >>> from topicfocus.corpus import check_target
-    >>> check_target([1, 2, 5], 3).tolist()
-    [1.0, 2.0, 5.0]
-    """
-    if kind not in ("real", "binary"):
-        raise ValueError(f'kind must be "real" or "binary", got {kind!r}')
-    if target is None:
-        raise ValueError(
-            f"this model requires y to be passed, but the target {name} is None. "
-            "Use LDA for documents without a target."
-        )
-    values = _read_dense(target.toarray() if sparse.issparse(target) else target, name, text=False)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise ValueError(
-            f"{name} has shape {values.shape}; it must be one value for each document, ({n_docs},)"
-        )
-    if len(values) != n_docs:
-        raise ValueError(f"{name} has {len(values)} values but X has {n_docs} documents")
-    values = _as_float(values, name).copy()
-
-    usable = np.isfinite(values) | (np.isnan(values) & allow_missing)
-    if not usable.all():
-        row = int(np.argmin(usable))
-        shown = "NaN" if np.isnan(values[row]) else "infinity"
-        raise ValueError(
-            f"{name} contains {shown} at row {row}. Drop documents without a usable target."
-        )
-    known = values[~np.isnan(values)]
-    if known.size == 0:
-        raise ValueError(f"every value of {name} is missing; at least one target must be known")
-    if kind == "binary":
-        _check_binary(values, known, name)
-    elif (known == known[0]).all():
-        raise ValueError(
-            f"{name} is constant (n_samples={known.size}, all {known[0]:g}): there is nothing to "
-            "predict. Check the column, or use LDA, which needs no target."
-        )
-    return values
-
-
-def check_feature_count(n_words: int, expected: int, *, name: str = "X") -> None:
-    """Raise ValueError unless new documents have the columns that the model was fitted with.
-
-    Parameters
-    ----------
-    n_words, expected : int
-        Columns of new documents, and of those that a model was fitted to.
-    name : str, default="X"
-        What messages call the matrix.
-
-    Raises
-    ------
-    ValueError
-        If the number of columns is another one.
-
-    Examples
-    --------
-    >>> from topicfocus.corpus import check_feature_count
-    >>> check_feature_count(3, 3)
-    """
-    if n_words != expected:
-        raise ValueError(
-            f"{name} has {n_words} features, but the model was fitted with {expected}. Use the "
-            "transform of the vectoriser that made the training counts; do not fit it again."
-        )
-
-
-def _check_binary(values: NDArray[np.float64], known: NDArray[np.float64], name: str) -> None:
-    valid = np.isnan(values) | (values == 0) | (values == 1)
-    if not valid.all():
-        row = int(np.argmin(valid))
-        raise ValueError(
-            f"{name} must be 0 or 1 for a binary target, but row {row} is {values[row]:g}"
-        )
-    if (known == known[0]).all():
-        raise ValueError(
-            f"{name} has one class only (all {known.size} values are {known[0]:g}): there is "
-            "nothing to tell apart. Pass documents of both classes."
-        )
-
-
 def _check_shape(shape: tuple[int, ...], name: str) -> None:
     if len(shape) != 2:
         raise ValueError(
@@ -377,40 +484,19 @@ def _read_sparse(counts: Any, name: str) -> sparse.csr_array:
     return view.tocsr()
 
 
-def _read_dense(values: Any, name: str, *, text: bool = True) -> NDArray[Any]:
-    """Array of whatever was given, unless it is text or ragged."""
-    advice = _TEXT_ADVICE if text else "Encode labels as numbers first."
-    wanted = "counts" if text else "numbers"
+def _read_dense(values: Any, name: str) -> NDArray[np.float64]:
+    """An array of numbers, of whatever was given; text and rows of different lengths are errors."""
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array; fill it first, e.g. {name}.filled(0)")
     try:
         array = np.asarray(values)
-    except ValueError as error:  # numpy's message for rows of different lengths
-        if _holds_text(values):
-            raise TypeError(f"{name} holds text instead of {wanted}. {advice}") from error
+    except ValueError as error:  # NumPy's message for rows of different lengths
+        if any(isinstance(value, (str, bytes)) for row in values for value in np.ravel(row)):
+            raise TypeError(f"{name} holds text instead of counts. {_TEXT_ADVICE}") from error
         raise ValueError(
             f"the rows of {name} have different lengths; every row needs one number for each column"
         ) from error
-    if array.dtype.kind in "USOT" and _holds_text(array):
-        raise TypeError(f"{name} holds text instead of {wanted}{_first_text(array)}. {advice}")
-    return array
-
-
-def _holds_text(values: Any) -> bool:
-    if isinstance(values, (str, bytes)):
-        return True
-    if isinstance(values, np.ndarray):
-        return values.dtype.kind in "UST" or any(map(_holds_text, values.flat))
-    return isinstance(values, (list, tuple)) and any(map(_holds_text, values))
-
-
-def _first_text(array: NDArray[Any]) -> str:
-    """Where a table of numbers has its first text; empty for anything but a table."""
-    if array.ndim != 2:
-        return ""
-    position = next(i for i, value in enumerate(array.flat) if _holds_text(value))
-    row, column = divmod(position, array.shape[1])
-    return f": row {row}, column {column} is {str(array[row, column])!r}"
+    return _as_float(array, name)
 
 
 def _as_float(values: NDArray[Any], name: str) -> NDArray[np.float64]:
@@ -418,25 +504,16 @@ def _as_float(values: NDArray[Any], name: str) -> NDArray[np.float64]:
         raise ValueError(f"Complex data not supported: {name} must hold real numbers")
     if values.dtype.kind in "biuf":
         return values.astype(np.float64, copy=False)
-    if values.dtype.kind == "O":
-        try:
-            return values.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            _raise_not_a_number(values, name, error)
-    raise TypeError(f"{name} must hold numbers, but its type is {values.dtype}")
-
-
-def _raise_not_a_number(values: NDArray[Any], name: str, error: Exception) -> NoReturn:
-    for position, value in enumerate(values.flat):
-        try:
-            float(value)
-        except (TypeError, ValueError):
-            where = tuple(int(i) for i in np.unravel_index(position, values.shape))
-            label = f"row {where[0]}" + (f", column {where[1]}" if len(where) == 2 else "")
-            raise TypeError(
-                f"{name} must hold numbers, but {label} is {value!r}: {error}"
-            ) from error
-    raise TypeError(f"{name} must hold numbers: {error}") from error
+    for place, value in np.ndenumerate(values):
+        if isinstance(value, (str, bytes)):
+            where = (
+                f": row {place[0]}, column {place[1]} is {value!r:.80}" if len(place) == 2 else ""
+            )
+            raise TypeError(f"{name} holds text instead of counts{where}. {_TEXT_ADVICE}")
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must hold numbers: {error}") from error
 
 
 def _with_smallest_indices(matrix: sparse.csr_array) -> sparse.csr_array:

@@ -18,41 +18,51 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.parameters import check_count, check_flag, check_share
+from topicfocus.estimators.arguments import (
+    check_count,
+    check_flag,
+    check_share,
+    read_weight,
+)
 from topicfocus.estimators.training import FitOptions, fit_with
+from topicfocus.estimators.words import reciprocal_ranks, topic_scores
 from topicfocus.focused import FixedInclusion
+from topicfocus.glm import fit_linear, target_columns
 from topicfocus.metrics.topics import top_words
 from topicfocus.metrics.words import match_topics
-from topicfocus.selection.documents import (
+from topicfocus.selection.resamples import (
     Data,
     column_names,
+    halves,
     read_data,
     ready_to_fit,
     split_estimator,
 )
-from topicfocus.selection.effect_intervals import (
-    OWN_PENALTY,
+from topicfocus.selection.runner import Record, n_processes, run_fits
+from topicfocus.selection.stability_measures import (
     Intervals,
-    crossed_variance,
-    half_sample_intervals,
-    regressed_effects,
-)
-from topicfocus.selection.frontier import TOP, kept_words, shown_topics
-from topicfocus.selection.runner import FinishedFits, Record, n_processes, run_fits
-from topicfocus.selection.validation import halves
-from topicfocus.selection.word_stability import (
     StabilityIndex,
     Substitutes,
     false_words_bound,
     find_substitutes,
+    half_sample_intervals,
     jaccard,
     nogueira_index,
 )
 
+#: Number of top words of a topic that metrics use.
+TOP = 10
 #: A word is stable if at least this fraction of the halves keep it.
 OFTEN = 0.9
 #: A topic whose mean cosine is smaller is a different topic in other samples.
 SAME_TOPIC = 0.7
+#: Ridge penalty of the regression on documents that had no part in a model. It should be unbiased,
+#: also for topics whose proportions hardly vary, and finite if classes are separable.
+SMALL_PENALTY = 1e-4
+#: Ridge penalty on the documents of the model itself, a weak prior. Without it, coefficients of
+#: classes vary far more in half of the documents than twice as much, and intervals are too wide
+#: (two classes: coverage of 90% intervals is 100% with 0.01, and 61 to 75% with 1).
+OWN_PENALTY = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -423,8 +433,6 @@ def stability(
     jobs, inclusion = n_processes(data, n_resamples, n_jobs), None
     if fix_inclusion:
         inclusion = chosen_inclusion(whole)
-    identity = (whole, data, whole.components_, random_state, repr(inclusion))
-    finished = FinishedFits(checkpoint, "stability", identity)
     pairs = Pairs(
         model=ready_to_fit(whole, random_state, jobs),
         data=data,
@@ -433,9 +441,16 @@ def stability(
         seed=random_state,
         inclusion=inclusion,
     )
-    numbered = [[(f"pair-{i}", i)] for i in range(n_resamples)]
-    show: dict[str, Any] = {"title": "stability", "verbose": verbose}
-    found = run_fits(fit_pair, numbered, pairs, finished, n_jobs=jobs, **show)
+    found = run_fits(
+        fit_pair,
+        [[(f"pair-{i}", i)] for i in range(n_resamples)],
+        pairs,
+        identity=(whole, data, whole.components_, random_state, repr(inclusion)),
+        checkpoint=checkpoint,
+        n_jobs=jobs,
+        title="stability",
+        verbose=verbose,
+    )
     records = [found[f"pair-{i}"] for i in range(n_resamples)]
     return _summary(whole, data, records, level, words)
 
@@ -486,7 +501,7 @@ class Pairs:
     inclusion: FixedInclusion | None
 
 
-def fit_pair(number: int, pairs: Pairs, memory: dict[Any, Any]) -> Record:
+def fit_pair(number: int, pairs: Pairs, shared: dict[Any, Any]) -> Record:
     """Fit both halves of a pair; words kept, and topics matched to those of the whole model."""
     data, rng = pairs.data, np.random.default_rng([pairs.seed, number])
     parts = [data.rows(part) for part in halves(data, pairs.classes, rng)]
@@ -527,6 +542,74 @@ def fit_pair(number: int, pairs: Pairs, memory: dict[Any, Any]) -> Record:
     }
 
 
+def effects_of(proportions: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """Predicted differences over the interdecile range of each topic, topics x predictors.
+
+    Δ_k = (q90_k - q10_k) (η_k - Σ_{j≠k} m_j η_j / Σ_{j≠k} m_j): the proportion of topic k increases
+    from its 10th to its 90th percentile over documents, and the proportions of the other topics
+    decrease relative to their means m. A coefficient alone is the difference between documents that
+    consist of one topic, which do not occur.
+    """
+    low, high = np.quantile(proportions, [0.1, 0.9], axis=0)
+    mean = proportions.mean(axis=0)[:, None]
+    weighted = mean * coef
+    others = (weighted.sum(axis=0) - weighted) / np.maximum(1 - mean, 1e-300)
+    return (high - low)[:, None] * (coef - others)
+
+
+def regressed_effects(
+    model: Any, data: Data, penalty: float = SMALL_PENALTY
+) -> tuple[np.ndarray, np.ndarray]:
+    """Effects of a model's topics, and coefficients of covariates, estimated from `data`.
+
+    The targets are regressed on the topic proportions that the model infers for these documents. If
+    the documents had no part in selecting words and optimising topics, the effects of these topics
+    and their interdecile ranges are unbiased. The coefficients of the model itself are shrunk,
+    which predicts better and is a bias here.
+    """
+    fitted = model.fitted_
+    n_topics = fitted.state.n_topics
+    if fitted.targets is None:
+        return np.zeros((n_topics, 0)), np.zeros((0, 0))
+    documents = fitted.documents(data.X, data.y, **data.for_prediction)
+    weight = read_weight(data.arrays.get("sample_weight"), documents.corpus.n_docs)
+    problem = replace(documents, weight=weight).problem(1.0, model.n_jobs)
+    proportions = fitted.mixes(documents.corpus, model.n_jobs)
+    design = problem.beside(proportions)
+    columns = target_columns(problem, fitted.state.family)
+    coef = np.hstack([fit_linear(column, column.of(design), penalty).coef for column in columns])
+    zeta = np.zeros((0, 0)) if problem.covariates is None else coef[n_topics:]
+    present = slice(None) if weight is None else np.asarray(weight) > 0
+    return effects_of(proportions[present], coef[:n_topics]), zeta
+
+
+def crossed_variance(
+    model: Any, others: Data, classes: bool, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Var(a′) of `regressed_effects` given the topics: (a′₁ - a′₂)²/4 of the halves of `others`.
+
+    Zero, which widens the intervals, if `others` cannot be halved.
+    """
+    parts = halves(others, classes, rng)
+    try:
+        first, second = (regressed_effects(model, others.rows(part)) for part in parts)
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError):  # a half lacks a class
+        first = second = regressed_effects(model, others)
+    topics, covariates = ((a - b) ** 2 / 4 for a, b in zip(first, second, strict=True))
+    return topics, covariates
+
+
+def shown_topics(model: Any) -> np.ndarray:
+    """Topics x words, larger for words that are shown first."""
+    return reciprocal_ranks(topic_scores(model.fitted_))
+
+
+def kept_words(model: Any) -> np.ndarray:
+    """Mask of the words that topics contain: the selected ones, or all."""
+    chosen = model.fitted_.selected_words
+    return np.ones(model.fitted_.state.n_words, dtype=bool) if chosen is None else chosen
+
+
 def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The cosine of each row of one with the same row of the other."""
     sizes = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
@@ -537,7 +620,7 @@ def _correlation(models: list[Any], data: Data) -> float | None:
     """The correlation of the linear predictors of two models, the mean over predictors."""
     if models[0].fitted_.targets is None:
         return None
-    documents = [model.fitted_.documents(data.X, **data.for_prediction()) for model in models]
+    documents = [model.fitted_.documents(data.X, **data.for_prediction) for model in models]
     first, second = (
         model.fitted_.predictors(d).T for model, d in zip(models, documents, strict=True)
     )

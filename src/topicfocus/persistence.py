@@ -23,11 +23,14 @@ import math
 import os
 import platform
 import re
+import secrets
+import stat
 import types
 import typing
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, is_dataclass
 from importlib import metadata
 from pathlib import Path
@@ -36,9 +39,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from topicfocus import __version__
-from topicfocus.persistence.atomic import replacing
 
-__all__ = ["ModelFileError", "register", "register_record"]
+__all__ = ["ModelFileError", "register", "register_record", "replacing"]
 
 #: Increases when files change so that an older topicfocus would misread them.
 VERSION = 3
@@ -67,7 +69,7 @@ class ModelFileError(ValueError):
     """A file that is not a model, is damaged, or has another format than this version reads."""
 
 
-# ---- classes that a file may hold --------------------------------------------------------------
+# ---- classes that a file may hold ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ def _fits(value: Any, hint: Any) -> bool:
     return origin is not dict or not args or all(_fits(v, args[1]) for v in value.values())
 
 
-# ---- values to bytes ---------------------------------------------------------------------------
+# ---- values to bytes -----------------------------------------------------------------------------
 
 
 def pack(value: Any, where: str = "value") -> bytes:
@@ -323,7 +325,7 @@ def _refusal(value: Any, where: str) -> str:
     )
 
 
-# ---- bytes to values ---------------------------------------------------------------------------
+# ---- bytes to values -----------------------------------------------------------------------------
 
 
 def unpack(content: bytes, functions: dict[str, Any] | None = None) -> Any:
@@ -445,7 +447,54 @@ class _Reader:
         return self.functions[name]
 
 
-# ---- save and load -----------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """A stream to write; it takes the place of `path` when the block ends without error.
+
+    The stream is a new file in the same folder, created exclusively and synchronised to the disk
+    before it is renamed. After an error nothing is left behind and an existing file is unchanged.
+    Only regular files are replaced: no symbolic link, device or pipe; and without `overwrite` none.
+    """
+    target = os.path.abspath(os.fsdecode(path))
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"There is no folder {folder!r} to save into; create it first.")
+    _check_target(target, overwrite)
+    temporary = os.path.join(folder, f".topicfocus-{secrets.token_hex(8)}.tmp")
+    try:
+        # "x" and not tempfile: the file gets the permissions that any new file of the user gets.
+        with open(temporary, "x+b") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        _check_target(target, overwrite)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _check_target(target: str, overwrite: bool) -> None:
+    try:
+        mode = os.lstat(target).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{target!r} is a folder; give the name of a file in it.")
+    if not stat.S_ISREG(mode):
+        raise FileExistsError(
+            f"{target!r} is not a regular file (a symbolic link, a device or a pipe): it is not "
+            "replaced. Give another name."
+        )
+    if not overwrite:
+        raise FileExistsError(f"{target!r} exists, or was made by somebody else meanwhile.")
+
+
+# ---- save and load -------------------------------------------------------------------------------
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:

@@ -1,12 +1,11 @@
 """`explain`: the linear predictor of a document as a sum over its words, or over its topics.
 
-Of more than two classes it is not a class's score that is split, which means nothing alone, but its
-log odds against all other classes (`inference.contrasts`).
+For more than two classes, the sums are the log odds of each class against all others, because the
+score of a class has no meaning by itself (`inference.contrasts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,14 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.counts import ChunkedCounts, in_memory, pieces
+from topicfocus.counts import in_memory
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.inference.contrasts import against_rest, contrast, log_odds, shared_out
 from topicfocus.inference.contributions import contributions
 from topicfocus.inference.state import ModelState
 
-#: Words of each sign that the text of one document's explanation shows.
+#: Number of words of each sign in the text of an explanation.
 _SHOWN = 8
 
 
@@ -30,33 +29,31 @@ class Explanation:
     """Contributions to the linear predictors of documents; they add up exactly.
 
     For every predictor, base + covariates + words = base + covariates + topics = `predictor`: the
-    target itself where it is real, the logarithm of a count, the position on the scale of a rating,
-    the log odds of the second of two classes, and of more classes the log odds of each against all
-    others, log P(c) - log(1 - P(c)).
+    target itself if it is real-valued, the logarithm of a count, the position on the scale of a
+    rating, the log odds of the second of two classes, and for more classes the log odds of each
+    against all others, log P(c) - log(1 - P(c)).
 
     Attributes
     ----------
     predictor_names : tuple of str
-        One for a number or two classes, one a class for more, in turn for several targets.
+        One for a number or two classes, one per class for more; for several targets in turn.
     base : array (documents, predictors)
-        What a document without any words would get, its exposure included.
-    words : tuple of sparse arrays (documents, words), one a predictor
-    topics : tuple of sparse arrays (documents, topics), one a predictor
-    covariates : tuple of arrays (documents, covariates), one a predictor
-    average : tuple of arrays (documents, covariates), one a predictor
-        What the covariates would add if they were the averages of the training documents.
+        Predictor of a document without words, including its exposure.
+    words : tuple of sparse arrays (documents, words), one per predictor
+    topics : tuple of sparse arrays (documents, topics), one per predictor
+    covariates : tuple of arrays (documents, covariates), one per predictor
+    average : tuple of arrays (documents, covariates), one per predictor
+        Contributions of average covariates of the training documents.
     word_names, topic_names : arrays of str
     before, after : arrays (documents, predictors)
-        The expected target, or the probability of the class: of a document without words (and with
-        average covariates), and of this one.
+        The expected target, or the probability of the class, of a document without words (and with
+        average covariates), and of this document.
     chosen : array of int (documents, targets)
-        The predictor that is shown unless another is asked for: of more than two classes that of
-        the likeliest, else the only one of the target.
+        The predictor that is shown by default: for more than two classes that of the likeliest.
     relevant : array of int (documents,)
-        How many different words of the document the topics contain: with none the prediction is
-        `before`, with few it is near it.
+        Number of different words of the document that the topics contain.
     topic_words : tuple of str
-        A few words of each topic; column numbers where no names are known.
+        A few words of each topic; column numbers if there are no names.
     """
 
     predictor_names: tuple[str, ...]
@@ -94,17 +91,8 @@ class Explanation:
         )
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of the amounts."""
-        tables = (self.base, self.before, self.after, *self.covariates, *self.average)
-        sparse_ones = (*self.words, *self.topics)
-        return sum(a.nbytes for a in tables) + sum(
-            m.data.nbytes + m.indices.nbytes + m.indptr.nbytes for m in sparse_ones
-        )
-
-    @property
     def predictor(self) -> np.ndarray:
-        """What the amounts add up to, documents x predictors: the sum over words."""
+        """The sum of all contributions, documents x predictors."""
         return np.column_stack(
             [
                 self.base[:, l]
@@ -149,7 +137,7 @@ class Explanation:
         return "\n".join([*lines, "  by topic:", *self._topic_lines(l)])
 
     def _topic_lines(self, l: int) -> list[str]:
-        """What each topic adds, the largest first, with a few of its words."""
+        """Contributions of the topics, the largest first."""
         row = self.topics[l][[0]].toarray()[0]
         about = [f"  {words}" for words in self.topic_words] or [""] * len(row)
         order = np.argsort(-np.abs(row), kind="stable")
@@ -163,12 +151,12 @@ def explain(
     n_jobs: int | None = None,
     topic_words: tuple[str, ...] = (),
 ) -> Explanation:
-    """The explanation of documents by a fitted model; words are numbers unless they have names.
+    """The explanation of documents by a fitted model; words are column numbers by default.
 
-    Counts that are not in memory are explained chunk by chunk.
+    An explanation has one number per nonzero count, so the counts are read into memory.
     """
-    if isinstance(documents.corpus.counts, ChunkedCounts):
-        return _in_pieces(fitted, documents, word_names, n_jobs)
+    whole = Corpus(in_memory(documents.corpus.counts), documents.corpus.vocabulary)
+    documents = replace(documents, corpus=whole)
     state = fitted.state
     corpus = fitted.seen(documents.corpus)
     found = contributions(corpus, state, fitted.mixes(documents.corpus, n_jobs))
@@ -206,44 +194,12 @@ def explain(
     )
 
 
-def _in_pieces(
-    fitted: Fitted, documents: Documents, word_names: Any, n_jobs: int | None
-) -> Explanation:
-    """The explanations of all chunks, one after the other."""
-    counts, vocabulary = documents.corpus.counts, documents.corpus.vocabulary
-    assert isinstance(counts, ChunkedCounts)
-    beside = (documents.target, documents.weight, documents.offset, documents.covariates)
-    found: list[Explanation] = []
-    for a, b, part in pieces(counts):
-        mine = (None if values is None else values[a:b] for values in beside)
-        found.append(
-            explain(fitted, Documents(Corpus(part, vocabulary), *mine), word_names, n_jobs)
-        )
-    return joined(found)
-
-
-def joined(parts: Sequence[Explanation]) -> Explanation:
-    """Explanations of documents one after the other."""
-    together: dict[str, Any] = {}
-    for name in ("base", "before", "after", "chosen", "relevant"):
-        together[name] = np.concatenate([getattr(part, name) for part in parts])
-    for name in ("words", "topics"):
-        together[name] = _every(parts, name, lambda m: sparse.csr_array(sparse.vstack(m)))
-    for name in ("covariates", "average"):
-        together[name] = _every(parts, name, np.concatenate)
-    return replace(parts[0], **together)
-
-
-def _every(parts: Sequence[Explanation], name: str, join: Callable[[list], Any]) -> tuple:
-    """An attribute with one matrix a predictor, joined for each of them."""
-    matrices = zip(*(getattr(part, name) for part in parts), strict=True)
-    return tuple(join(list(of_one)) for of_one in matrices)
-
-
 @dataclass(frozen=True)
 class _Amounts:
-    """What there is to add: base documents x predictors, words nonzero counts x predictors, topics
-    and covariates (as they are, and on average) documents x topics (or covariates) x predictors."""
+    """Contributions: `base` documents x predictors, `words` nonzero counts x predictors.
+
+    `topics`, `covariates` and `average` are documents x topics (or covariates) x predictors.
+    """
 
     base: np.ndarray
     words: np.ndarray
@@ -267,11 +223,11 @@ def _against_others(
     owner: np.ndarray,
     removal: np.ndarray,
 ) -> _Amounts:
-    """Scores of classes as log odds of each against the others, from `empty` to `full`.
+    """Contributions to scores of classes as contributions to log odds against all others.
 
-    `owner` is the document of every nonzero count, `removal` what it takes from the scores to take
-    that out. Covariates count from their average on, so
-    that base and average together are the log odds of the empty document.
+    `empty` and `full` are the scores without and with the words. `owner` is the document of each
+    nonzero count, `removal` the change of the scores if it is removed. Covariates contribute from
+    their average on, so that base and average are the log odds of the empty document.
     """
     out = _Amounts(*(part.copy() for part in vars(amounts).values()))
     before, after = empty[:, where], full[:, where]
@@ -290,7 +246,7 @@ def _against_others(
 
 
 def _likeliest(fitted: Fitted, response: np.ndarray) -> np.ndarray:
-    """The first predictor of each target, or that of its likeliest class."""
+    """The predictor of each target, or that of its likeliest class."""
     chosen = [part.where.start + response[:, part.where].argmax(axis=1) for part in fitted.parts]
     return np.column_stack(chosen)
 
@@ -299,5 +255,5 @@ def _per_word(corpus: Corpus, amounts: np.ndarray) -> sparse.csr_array:
     counts = in_memory(corpus.counts)
     parts = (amounts, counts.indices.copy(), counts.indptr.copy())
     matrix = sparse.csr_array(parts, shape=counts.shape)
-    matrix.eliminate_zeros()  # dropped words say nothing
+    matrix.eliminate_zeros()  # dropped words
     return matrix
