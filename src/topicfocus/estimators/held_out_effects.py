@@ -8,9 +8,9 @@ the topic proportions θ̂ and the covariates z by weighted least squares,
     y_d = b + β·θ̂_d + ζ·z_d + e_d,
 
 and the effect of topic k is β·(θ_high - θ_low), the two proportions that `topic_effects` compares.
-For a class, y is 1 for the documents of the class and 0 for the others; for counts with exposures E,
-it is the rate y/E with the weight E. The effect is thus a difference in the mean target for every
-kind of target: the best linear approximation of it, whatever the link of the family.
+For a class, y is 1 for the documents of the class and 0 for the others; for counts with exposures
+E, it is the rate y/E with the weight E. The effect is thus a difference in the mean target for
+every kind of target: the best linear approximation of it, whatever the link of the family.
 
 The standard error is heteroscedasticity-consistent (HC2), and the interval is that of Student's t
 with the degrees of freedom of Bell and McCaffrey (2002): few where an effect depends on the few
@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.stats import t as student
 
 from topicfocus.estimators.documents import Documents
@@ -36,7 +37,7 @@ _SMALLEST_RESIDUAL_SHARE = 1e-3
 
 @dataclass(frozen=True)
 class HeldOutEffects:
-    """Effects of topics estimated from held-out documents, arrays of topics x predictors.
+    """Effects estimated from held-out documents, arrays of topics and covariates x predictors.
 
     Attributes
     ----------
@@ -60,15 +61,16 @@ class HeldOutEffects:
 def held_out_effects(
     fitted: Fitted, documents: Documents, proportions: np.ndarray, difference: np.ndarray
 ) -> HeldOutEffects:
-    """Effects of topics from documents with targets that had no part in the fit.
+    """Effects of topics, then of covariates, from documents that had no part in the fit.
 
-    `proportions` are their θ̂; row k of `difference` is θ_high - θ_low of topic k.
+    `proportions` are their θ̂; row k of `difference` is θ_high - θ_low of topic k. The effect of a
+    covariate is its coefficient, of one unit.
     """
     assert documents.target is not None
     more = documents.covariates
     design = proportions if more is None else np.column_stack([proportions, more])
-    moves = np.zeros((len(difference), design.shape[1]))
-    moves[:, : difference.shape[1]] = difference
+    n_covariates = design.shape[1] - proportions.shape[1]
+    moves = block_diag(difference, np.eye(n_covariates)) if n_covariates else difference
     estimate, variance, freedom = [], [], []
     for t, part in enumerate(fitted.parts):
         response, weight = observed_response(part, documents, t)
