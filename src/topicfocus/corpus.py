@@ -32,7 +32,7 @@ _TEXT_ADVICE = (
     "pipeline: make_pipeline(CountVectorizer(), model)."
 )
 
-#: Beyond it floats leave out whole numbers, and sums over documents may overflow.
+#: Beyond it floats cannot represent all whole numbers.
 LARGEST_COUNT = 1e15
 
 
@@ -187,11 +187,10 @@ def make_corpus(
     tolerance : float, default=1e-6
         A count c is accepted, and rounded, when abs(c - round(c)) <= tolerance.
     allow_empty : bool, default=False
-        Accept a corpus in which no document has any words. Useful for prediction, where that means
-        "nothing known"; useless for fitting.
+        Accept a corpus in which no document has any words, for prediction.
     fractions : bool, default=False
-        Accept numbers that are not whole, with a warning: they weigh words, but a matrix of
-        fractions is more often TF-IDF passed by mistake.
+        Accept fractions as weights of words, with a warning, because a matrix of fractions is more
+        often TF-IDF passed by mistake.
 
     Returns
     -------
@@ -236,7 +235,7 @@ def _check_words(counts: Counts, name: str, allow_empty: bool) -> None:
 
 
 def _chunked_corpus(counts: ChunkedCounts, vocabulary: Any, name: str, allow_empty: bool) -> Corpus:
-    """Counts that are read in chunks, with their own vocabulary where they have one."""
+    """Counts that are read in chunks, with their own vocabulary if they have one."""
     words = getattr(counts, "vocabulary", None) if vocabulary is None else vocabulary
     if words is not None:
         words = check_vocabulary(words, counts.shape[1], name=name)
@@ -300,8 +299,8 @@ def check_vocabulary(vocabulary: Any, n_words: int, *, name: str = "X") -> tuple
 def read_matrix(counts: Any, *, name: str = "X") -> sparse.csr_array:
     """Read documents x words numbers of any kind as canonical CSR of float64.
 
-    Only what kind of thing it is and its shape are checked here; the values are the business of
-    :func:`check_counts`. Shares memory with a matrix that is canonical already.
+    Checks type and shape; :func:`check_counts` checks the values. Shares memory with a matrix that
+    is canonical already.
 
     Parameters
     ----------

@@ -52,14 +52,14 @@ _DEEPEST = 40
 _DTYPES = re.compile(r"\|b1|[|<][iu]1|<[iu][248]|<f[248]|<U[1-9][0-9]{0,8}")
 #: Types that parameters such as `dtype` may name.
 _TYPES = {name: np.dtype(name).type for name in map(str, map(np.dtype, "?efdbhiqBHIQ"))}
-#: Values that JSON does not have, and what makes them from those that it has.
+#: Values that JSON does not have, and their constructors.
 _PLAIN: dict[str, Callable[[Any], Any]] = {
     **{kind.__name__: kind for kind in (dict, float, frozenset, set, tuple)},
     "dtype": _TYPES.__getitem__,
     "names": lambda values: np.array(list(map(str, values)), dtype=object),
 }
 _RANDOM = (np.random.Generator, np.random.RandomState, np.random.BitGenerator)
-#: Fitted attributes; the second is what `set_output` has been given.
+#: Fitted attributes, and the container of `set_output`.
 _ATTRIBUTE = re.compile(r"[a-zA-Z]\w*_|_sklearn_output_config")
 #: Where scikit-learn keeps the metadata that methods of an object request (`set_fit_request`).
 _REQUESTS = "_metadata_request"
@@ -200,7 +200,7 @@ def _register(entry: _Entry, hints: dict[str, Any]) -> type:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    """Whether a value has an annotated type, as far as that is plain."""
+    """Whether a value has an annotated type; complicated annotations are not checked."""
     origin, args = typing.get_origin(hint) or hint, typing.get_args(hint)
     if origin is Any:
         return True
@@ -329,7 +329,7 @@ def _refusal(value: Any, where: str) -> str:
 
 
 def unpack(content: bytes, functions: dict[str, Any] | None = None) -> Any:
-    """The value in the bytes of a file, which may come from anyone."""
+    """The value in the bytes of a file of unknown origin."""
     seal = _SEAL.search(content[-128:])
     digest = hashlib.sha256(memoryview(content)[:-64]).hexdigest().encode()
     if seal is None or digest != seal[2]:
@@ -433,7 +433,7 @@ class _Reader:
         return value
 
     def _function(self, name: str, stored: str) -> Any:
-        """The user's function for a parameter of which the file has only the name."""
+        """The user's function for a parameter; the file has only its name."""
         if name not in self.functions:
             raise ModelFileError(
                 f"it was fitted with a function of your own, {stored!r:.80}, and a model file has "
@@ -549,15 +549,15 @@ def load(
 ) -> Any:
     """Read what `save` has written: the same model, with the same predictions to the last bit.
 
-    Nothing in a file is executed and only registered classes are created, so a file from a
-    stranger can make wrong predictions but do nothing else.
+    Nothing in a file is executed and only registered classes are created, so a file of unknown
+    origin can make wrong predictions, but nothing else.
 
     Parameters
     ----------
     path : str, path or binary file object
     tokenizer : callable, optional
-        The function that a `TokenCounter` in the file was fitted with, of which it has only the
-        name. Nothing is ever imported by that name.
+        The function that a `TokenCounter` in the file was fitted with. The file has only its name,
+        and nothing is imported by it.
 
     Returns
     -------

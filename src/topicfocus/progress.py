@@ -45,7 +45,7 @@ def show_progress(title: str, enabled: bool = True) -> Iterator[Progress | None]
 
 
 class PlainLines:
-    """Prints lines to standard error, ever more rarely: an hour gives about 15."""
+    """Prints lines to standard error at growing intervals: about 15 in an hour."""
 
     def __init__(self, title: str) -> None:
         self._title, self._began = title, time.monotonic()
@@ -66,7 +66,7 @@ class PlainLines:
 def describe(
     stage: str, done: int, total: int | None, info: StepInfo | None, elapsed: float
 ) -> str:
-    """One line: stage, steps, metrics, and the time that is left if it can be told."""
+    """One line: stage, steps, metrics, and the remaining time if it is known."""
     parts = [stage]
     if total is not None:
         parts.append(f"{done:,} of {total:,}")

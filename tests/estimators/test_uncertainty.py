@@ -191,16 +191,6 @@ def test_later_batches_move_the_ends():
     assert model.fitted_.parts[0].coding.observed == (1.5, 9.0)
 
 
-def test_a_loaded_model_knows_its_scale(tmp_path):
-    import topicfocus
-
-    reviews = make_reviews(200, random_state=0)
-    y = np.clip(np.round(reviews.target), 2, 9)
-    model = FocusedTopicRegressor(2, max_epochs=2, random_state=0).fit(reviews.counts, y)
-    topicfocus.save(model, tmp_path / "m")
-    assert limits_of(topicfocus.load(tmp_path / "m")) == (2.0, 9.0)
-
-
 @pytest.mark.parametrize("wrong", [0, 1, 80, "most"])
 def test_coverage_is_a_share(wrong):
     reviews = make_reviews(100, random_state=0)

@@ -1,12 +1,10 @@
 """Orders of a topic's words, and the dropped words it goes with."""
 
-import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import topicfocus
 from topicfocus import (
     LDA,
     FocusedTopicClassifier,
@@ -55,20 +53,6 @@ def test_one_topic_has_one_order():
     model = FocusedTopicRegressor(1, max_epochs=2, random_state=0)
     model.fit(REVIEWS.counts, REVIEWS.target)  # nothing to be told from
     assert model.top_words(8) == model.top_words(8, order="probability")
-
-
-@pytest.mark.parametrize("name", [name for name in ORDERS if name != "distinctive"])
-def test_every_estimator_lists_words_of_its_topics(name):
-    for model in (
-        SLDARegressor(3, max_epochs=4, random_state=0),
-        FocusedTopicRegressor(3, max_epochs=4, random_state=0),
-    ):
-        model.fit(REVIEWS.counts, REVIEWS.target)
-        found = model.top_words(1000, REVIEWS.vocabulary, name)
-        for k, words in enumerate(found):
-            assert len(words) == np.sum(model.components_[k] > 0)
-            columns = [REVIEWS.vocabulary.index(word) for word in words]
-            assert np.all(model.components_[k, columns] > 0)
 
 
 def test_an_unknown_order_is_an_error():
@@ -191,38 +175,3 @@ def test_rare_and_indifferent_words_do_not_come_first():
 def test_models_that_keep_every_word_have_no_context(model):
     assert not hasattr(model(2), "context_words")
     assert hasattr(FocusedTopicClassifier(2), "context_words")
-
-
-def test_context_is_saved_and_old_files_say_what_to_do():
-    model = FocusedTopicRegressor(3, max_epochs=4, random_state=0)
-    model.fit(REVIEWS.counts, REVIEWS.target)
-    file = io.BytesIO()
-    model.save(file)
-    again = topicfocus.load(io.BytesIO(file.getvalue()))
-    np.testing.assert_array_equal(again.fitted_.context, model.fitted_.context)
-    assert again.context_words(5) == model.context_words(5)
-    model.fitted_ = replace(model.fitted_, context=None)
-    file = io.BytesIO()
-    model.save(file)
-    with pytest.raises(ValueError, match="Fit it again"):
-        topicfocus.load(io.BytesIO(file.getvalue())).context_words(5)
-
-
-@pytest.mark.parametrize("model", [FocusedTopicRegressor, PFSLDARegressor])
-def test_batches_have_a_context_too(model):
-    learning = model(3, random_state=0)
-    for batch in (slice(0, 300), slice(300, 320), slice(320, 600)):
-        learning.partial_fit(REVIEWS.counts[batch], REVIEWS.target[batch])
-        context, kept = learning.fitted_.context, learning.selected_words_
-        assert context[kept].sum() > 0 and context[~kept].sum() > 0
-        assert max(map(len, learning.context_words(5))) == 5
-
-
-def test_a_weight_of_two_is_two_copies():
-    weight = np.where(np.arange(600) < 200, 2, 1)
-    rows = np.repeat(np.arange(600), weight)
-    one = FocusedTopicRegressor(3, max_epochs=4, random_state=0)
-    one.fit(REVIEWS.counts, REVIEWS.target, sample_weight=weight)
-    two = FocusedTopicRegressor(3, max_epochs=4, random_state=0)
-    two.fit(REVIEWS.counts[rows], REVIEWS.target[rows])
-    np.testing.assert_allclose(one.fitted_.context, two.fitted_.context, rtol=1e-4, atol=1e-4)

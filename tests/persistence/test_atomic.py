@@ -43,16 +43,6 @@ def test_an_interruption_half_way(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_readers_see_the_old_file_until_the_new_one_is_whole(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-    with replacing(path) as stream:
-        stream.write(b"new")
-        stream.flush()
-        assert path.read_bytes() == b"old"
-    assert path.read_bytes() == b"new"
-
-
 def test_places_that_cannot_be_written(model, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no folder .*create it first"):
         model.save(tmp_path / "nowhere" / "a.model")

@@ -73,10 +73,10 @@ def assert_same(one, other):
         assert len(one) == len(other)
         for a, b in zip(one, other, strict=True):
             assert_same(a, b)
-    elif is_dataclass(one):
-        assert_same(vars(one), vars(other))
     elif hasattr(one, "get_params"):
         assert_same(stored(one), stored(other))
+    elif is_dataclass(one):
+        assert_same(vars(one), vars(other))
     else:
         assert one == other or (one != one and other != other)  # NaN is NaN here
 

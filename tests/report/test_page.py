@@ -70,7 +70,7 @@ def test_words_stand_in_the_order_of_python(open_page, kind, order):
     model = case(kind).model
     usual = usual_order(model[-1].fitted_)
     if order == "distinctive" and not has_distinctive(model[-1].fitted_):
-        page = open_page(explorer(kind).html, "#by=telling")
+        page = open_page(explorer(kind).html, "#by=distinctive")
         assert page.get_by_label("Words by").input_value() == usual == "probability"
         return
     best = model[-1].top_words(20, model[0].get_feature_names_out(), order)

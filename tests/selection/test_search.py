@@ -11,8 +11,6 @@ from topicfocus import (
     FocusedTopicClassifier,
     FocusedTopicRegressor,
     PCSLDARegressor,
-    PFSLDARegressor,
-    SLDARegressor,
     TopicSearchCV,
 )
 from topicfocus.datasets import make_reviews
@@ -123,23 +121,6 @@ def test_words_are_screened_once_per_fold(reviews, monkeypatch):
     assert len(gathered) == 2 * 2  # of the training documents and of all documents of each fold
 
 
-def test_regressions_on_the_words_kept_are_those_of_every_number_of_topics(reviews, monkeypatch):
-    from topicfocus.focused import screening as evidence
-
-    regressed, whole = [], evidence.ridge_fits
-    monkeypatch.setattr(evidence, "MOST_REGRESSED", 3)
-    monkeypatch.setattr(
-        evidence, "ridge_fits", lambda *a: (regressed.append(a[0][0].words.shape[1]), whole(*a))[1]
-    )
-    model = FocusedTopicRegressor(**QUICK)
-    for shares, each in (([0.1, 0.3], 2), ([0.1, 0.2, 0.3, 0.4], 4 + 4)):
-        regressed.clear()
-        grid = {"n_topics": [2, 3], "inclusion_prior": shares}
-        TopicSearchCV(model, grid, cv=2, n_jobs=1, refit=False).fit(reviews.counts, reviews.target)
-        # Of all words and of each share, both passes; what was forgotten is computed again.
-        assert len(regressed) == 2 * 2 * (1 + each)
-
-
 def test_the_frontier_has_a_row_a_setting(found):
     rows = found.frontier_rows_
     assert list(found.frontier_["n_topics"]) == [row["n_topics"] for row in rows]
@@ -217,13 +198,6 @@ def test_texts_are_counted_once_a_fold_on_its_training_part(reviews):
     assert scored == found.best_estimator_.score(reviews.texts, reviews.target)
     words = [row["words"] for row in found.frontier_rows_]
     assert np.isfinite(words).all()
-
-
-def test_the_search_may_be_the_end_of_a_pipeline(reviews):
-    model = FocusedTopicRegressor(**{**QUICK, "inclusion_prior": "auto"})
-    inner = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
-    whole = make_pipeline(CountVectorizer(), inner).fit(reviews.texts, reviews.target)
-    assert whole.predict(reviews.texts[:3]).shape == (3,)
 
 
 # ---- what goes with documents --------------------------------------------------------------------
@@ -310,24 +284,6 @@ def test_classes(reviews, scoring):
     assert found.predict_proba(reviews.counts).shape == (160, 3)
     assert found.decision_function(reviews.counts).shape == (160, 3)
     assert list(found.classes_) == ["bad", "fair", "good"]
-
-
-def test_joint_models_take_part(reviews):
-    model = PFSLDARegressor(max_epochs=2, random_state=0, n_jobs=1)
-    grid = {"n_topics": [2], "inclusion_prior": [0.2]}
-    found = TopicSearchCV(model, grid, cv=2, n_jobs=1).fit(reviews.counts, reviews.target)
-    assert found.frontier_rows_[0]["inclusion_prior"] == 0.2
-
-
-def test_a_fold_does_not_start_from_the_model_of_another(reviews):
-    few = {"n_topics": 2, "max_epochs": 2, "random_state": 0, "n_jobs": 1}
-    cold, warm = (
-        TopicSearchCV(SLDARegressor(warm_start=w, **few), {"n_topics": [2]}, cv=2, refit=False)
-        .fit(reviews.counts, reviews.target)
-        .cv_results_["mean_test_score"]
-        for w in (False, True)
-    )
-    np.testing.assert_array_equal(cold, warm)
 
 
 # ---- mistakes ------------------------------------------------------------------------------------

@@ -171,8 +171,11 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         if before is not None:
             self._check_unchanged(before, labels or {})
         corpus = self._read_counts(X, reset=before is None)
-        known = None if before is None else before.targets
-        documents, targets = read_batch(corpus, y, known, first_targets, **arrays)
+        targets = None if before is None else before.targets
+        if targets is None:
+            documents, targets = read_training(corpus, y, first_targets, is_batch=True, **arrays)
+        else:
+            documents, targets = read_batch(corpus, y, targets, **arrays)
         if targets is not None:
             documents = self._weight_classes(documents, targets)
         trainer: Any = self._trainer(corpus.n_words)

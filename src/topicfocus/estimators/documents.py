@@ -77,12 +77,14 @@ def read_training(
     exposure: Any = None,
     covariates: Any = None,
     groups: Any = None,
+    is_batch: bool = False,
 ) -> tuple[Documents, TargetModel | None]:
-    """Documents of `fit`; `make_targets` makes the targets from the columns of y and weights."""
+    """Documents of `fit`, or of the first batch of `partial_fit`, and their targets."""
     n = corpus.n_docs
     weight = read_weight(sample_weight, n)
     if make_targets is None:
-        return Documents(corpus, None, weight).drop_zero_weight(), None
+        documents = Documents(corpus, None, weight)
+        return documents.drop_zero_weight(allow_empty=is_batch), None
     weights = np.ones(n) if weight is None else weight
     columns = target_columns(y, n)
     targets = make_targets(columns, weights)
@@ -91,15 +93,18 @@ def read_training(
     # The label of a document of weight 0 may occur in no other document.
     if np.any(weights == 0):
         columns = [np.where(weights > 0, c, np.full(n, None, dtype=object)) for c in columns]
+    target = targets.encode_columns(columns)
+    if is_batch:
+        check_differences(target, weights)
     documents = Documents(
         corpus,
-        targets.scale(targets.encode_columns(columns)),
+        targets.scale(target),
         weight,
         targets.offset(exposure, n),
         targets.scaled_covariates(values),
         read_groups(groups, n),
     )
-    return documents.drop_zero_weight(), targets
+    return documents.drop_zero_weight(allow_empty=is_batch), targets
 
 
 def read_validation(
@@ -141,30 +146,20 @@ def read_validation(
 def read_batch(
     corpus: Corpus,
     y: Any,
-    known: TargetModel | None,
-    make_targets: MakeTargets | None,
+    targets: TargetModel,
     *,
     sample_weight: Any = None,
     exposure: Any = None,
     covariates: Any = None,
-) -> tuple[Documents, TargetModel | None]:
-    """Documents of `partial_fit`; the first batch (`known` is None) determines the targets."""
+) -> tuple[Documents, TargetModel]:
+    """Documents of a later batch of `partial_fit`, and the targets with updated ranges."""
     n = corpus.n_docs
     weight = read_weight(sample_weight, n)
-    if make_targets is None:
-        return Documents(corpus, None, weight).drop_zero_weight(allow_empty=True), None
-    weights = np.ones(n) if weight is None else weight
     columns = target_columns(y, n)
-    targets = make_targets(columns, weights) if known is None else known
     if not targets.has_classes:
         targets.check_numbers(columns)
     target = targets.encode_columns(columns)
-    values = read_covariates(covariates, n, None if known is None else known.n_covariates)
-    if known is None:
-        check_differences(target, weights)
-        targets = targets.with_covariates(values, weights)
-    else:
-        targets = targets.with_values(target, weights)
+    values = read_covariates(covariates, n, targets.n_covariates)
     documents = Documents(
         corpus,
         targets.scale(target, "y"),
@@ -172,6 +167,7 @@ def read_batch(
         targets.offset(exposure, n),
         targets.scaled_covariates(values),
     )
+    targets = targets.with_values(target, documents.weights)
     return documents.drop_zero_weight(allow_empty=True), targets
 
 

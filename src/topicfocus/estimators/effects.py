@@ -1,21 +1,21 @@
-"""Effects on the target's own scale that real documents reach: of topics, and of words.
+"""Predicted differences, in units of the target, that belong to topics and to words.
 
-**A topic.** Take a typical document: the averages of the topic mixes θ̂, covariates and log
-exposures of the documents given, so that its linear predictor is their average, too. Let topic k
-have the share q of it and the others what is left, in proportion,
+**Topics.** Consider a typical document: averages of the topic proportions θ̂, covariates and log
+exposures of the given documents, so that its linear predictor is their average, too. Let topic k
+have the proportion q of it, and the others the rest, in proportion,
 
     θ_k = q,   θ_j = θ̄_j (1 - q) / (1 - θ̄_k).
 
-Its effect is the change of the prediction E[y | f] (the probability of a class) as q goes from the
-10th to the 90th percentile of the documents' own θ̂_k. Where there are more than five classes, C,
-the upper percentile is 100 (1 - 1/2C) instead: a class of average size has a share 1/C of the
-documents, which the 90th percentile does not reach, and this is the middle of them.
+The effect of the topic is the difference of the predictions E[y | f] (the probability of a class)
+at the 90th and at the 10th percentile of θ̂_k over the documents. With C > 5 classes the upper
+percentile is 100 (1 - 1/2C): a class of average size has 1/C of the documents, and this percentile
+is the middle of them.
 
 Its interval comes from documents that had no part in the fit (`held_out_effects`), if there are
 any.
 
-**A word.** The mean, over a fixed sample of the documents, each taken without the word, of what one
-occurrence of it changes the prediction by. Words that no topic contains change nothing.
+**Words.** The effect of a word is the mean change of the prediction due to one occurrence of it, in
+a fixed sample of the documents, each without the word. Words that no topic contains have no effect.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from topicfocus.estimators.held_out_effects import held_out_effects
 from topicfocus.inference.mixes import first_occurrence
 from topicfocus.inference.words import mix_weights
 
-#: Percentiles of a topic's share, as shares of the documents; see `default_quantiles`.
+#: Quantiles of the topic proportions; see `default_quantiles`.
 QUANTILES = (0.1, 0.9)
-#: Documents that words are added to, at most, and at least where each of them costs much.
+#: Largest and smallest number of documents that words are added to.
 SAMPLE, _FEWEST = 100, 5
-#: Multiplications that words may cost, a second or two.
+#: Number of multiplications for words, a second or two.
 _AFFORDED = 1e10
 #: Numbers held at a time while words are added to documents.
 _BLOCK = 4_000_000
@@ -45,17 +45,17 @@ _BLOCK = 4_000_000
 
 @dataclass(frozen=True)
 class TopicEffects:
-    """What each topic changes in a typical document.
+    """Effects of the topics in a typical document, one column per predictor.
 
-    One column a predictor: a number, the second of two classes, each of more classes, in turn for
-    several targets.
+    A predictor belongs to a number, to the second of two classes, or to each of more classes; for
+    several targets in turn.
 
     Attributes
     ----------
     names : tuple of str
-        What each column is about: "y", or "y is good" for a class.
+        Names of the predictors: "y", or "y is good" for a class.
     quantiles : tuple of two floats
-        Which, as shares of the documents.
+        Lower and upper quantile.
     proportion_low, proportion_high : arrays (topics,)
         These quantiles of θ̂_k.
     low, high : arrays (topics, predictors)
@@ -66,10 +66,10 @@ class TopicEffects:
         The same difference estimated from documents that had no part in the fit, and its interval
         (`held_out_effects`); NaN without such documents.
     typical : array (predictors,)
-        The prediction of the typical document itself.
+        Prediction of the typical document.
     limits, observed : arrays (predictors, 2)
-        Values that the target can have, infinite where none are known; and the smallest and
-        largest that training saw, NaN where that is not known.
+        Smallest and largest possible target, infinite if unknown; and smallest and largest training
+        target, NaN if unknown.
     coef : array (topics, predictors)
         η, on the scale of the linear predictors.
     """
@@ -92,20 +92,20 @@ class TopicEffects:
 
 @dataclass(frozen=True)
 class WordEffects:
-    """What the first occurrence of each word changes.
+    """Effects of the first occurrence of each word.
 
     Attributes
     ----------
     names : tuple of str
-        What each predictor is about.
+        Names of the predictors.
     words : array of int (words,)
-        Columns of the words that topics contain; any other changes nothing.
+        Columns of the words that topics contain.
     documents : array of int (words,)
-        How many of the documents given have the word.
+        Number of the given documents that contain the word.
     change : array (words, predictors)
         Mean change of the expected target, or of the probability of the class.
     sample : int
-        Documents that the mean is over.
+        Number of documents that the mean is over.
     """
 
     names: tuple[str, ...]
@@ -185,10 +185,9 @@ def found_shares(mixes: np.ndarray, weight: np.ndarray, quantiles: Any) -> np.nd
 
 
 def training_effects(fitted: Fitted) -> np.ndarray | None:
-    """`low` and `high` of every topic in the documents of the training: topics x 2 x predictors.
+    """`low` and `high` of every topic in the training documents: topics x 2 x predictors.
 
-    With average covariates and an exposure of one. None where their shares are not known (models
-    without targets).
+    Covariates are average, and the exposure is one. None for models without targets.
     """
     if fitted.typical_shares is None or fitted.targets is None:
         return None
@@ -214,13 +213,13 @@ def _at_both_ends(
 
 
 def default_quantiles(fitted: Fitted) -> tuple[float, float]:
-    """The 10th and the 90th percentile; of many classes higher, where documents of one are."""
+    """The 10th and the 90th percentile; for many classes the upper one is higher."""
     most = max((part.coding.n_labels for part in fitted.parts if part.coding.is_class), default=2)
     return QUANTILES[0], max(QUANTILES[1], 1 - 0.5 / most)
 
 
 def weighted_quantiles(values: np.ndarray, weight: np.ndarray, wanted: Any) -> np.ndarray:
-    """Quantiles in which a value of weight 2 counts like two; between values by straight lines."""
+    """Weighted quantiles, interpolated linearly; a value of weight 2 counts like two values."""
     values, place = np.unique(values[weight > 0], return_inverse=True)
     total = np.bincount(place, weight[weight > 0])
     middle = (np.cumsum(total) - 0.5 * total) / total.sum()
@@ -228,7 +227,7 @@ def weighted_quantiles(values: np.ndarray, weight: np.ndarray, wanted: Any) -> n
 
 
 def _with_share(typical: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Row k: the typical mix with the share q_k of topic k, the others in proportion."""
+    """Row k: typical proportions with q_k for topic k, the others in proportion."""
     left = 1 - typical
     out = typical * np.where(left > 0, (1 - shares) / np.where(left > 0, left, 1.0), 0.0)[:, None]
     np.fill_diagonal(out, shares)
@@ -236,7 +235,7 @@ def _with_share(typical: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _limits(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
-    """Of every predictor: what the target can be, and what it was."""
+    """Possible and observed range of the target of every predictor."""
     limits, observed = [], []
     for part in fitted.parts:
         seen = (np.nan, np.nan) if part.coding.is_class else part.coding.range_seen
@@ -256,7 +255,7 @@ def word_effects(
     mixes: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> WordEffects:
-    """The effect of every word that topics contain, in documents such as these."""
+    """The effect of every word that topics contain."""
     corpus = documents.corpus
     if corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
@@ -286,7 +285,7 @@ def word_effects(
 def affordable_documents(
     fitted: Fitted, documents: Documents, n_words: int, afforded: float = _AFFORDED
 ) -> int:
-    """Documents to add so many words to: a hundred, fewer where topics and words are many.
+    """Number of documents to add `n_words` words to: 100, fewer if there are many topics and words.
 
     The topic proportions of a document with one more word take some 12 K (n + K) operations.
     """
@@ -297,7 +296,7 @@ def affordable_documents(
 
 
 def _sample(weight: np.ndarray, most: int) -> np.ndarray:
-    """Documents that count, a fixed random choice of them where they are many."""
+    """Documents of positive weight, a fixed random sample of at most `most`."""
     rows = np.flatnonzero(weight > 0)
     if len(rows) > most:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))

@@ -134,7 +134,7 @@ class FocusedTrainer:
         return fitted, None
 
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
-        """Warn if too few words were kept for the topics asked for."""
+        """Warn if too few words were kept for the number of topics."""
         found, wanted = result.state.n_topics, self.settings.n_topics
         if found < wanted:
             warnings.warn(

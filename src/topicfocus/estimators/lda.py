@@ -39,15 +39,15 @@ class JointTopicModel(TopicModel):
     def elbo(
         self, X: Any, y: Any = None, *, per_document: bool = False, **extras: Any
     ) -> dict[str, Any]:
-        """The bound of documents under the fitted model, and its eight terms by name.
+        """The evidence lower bound of documents, and its eight terms by name.
 
         Parameters
         ----------
         X : counts
         y : target, optional
-            Without it (or where it is NaN) the bound is on log p(w) alone.
+            Without it (or if it is NaN) the bound is on log p(w).
         per_document : bool, default=False
-            Arrays over documents instead of sums.
+            Whether to return arrays over documents instead of sums.
         **extras
             `exposure` and `covariates` of the documents, as for predict.
 
@@ -61,7 +61,7 @@ class JointTopicModel(TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -89,10 +89,11 @@ class JointTopicModel(TopicModel):
         random_state: int | np.random.Generator | None = 0,
         **extras: Any,
     ) -> np.ndarray:
-        """log p(w_d), or log p(w_d, y_d) where a target is given, of every document.
+        """log p(w_d), or log p(w_d, y_d) if a target is given, of every document.
 
-        By importance sampling from q(θ); `exact` enumerates instead, for documents small enough
-        (with a target: two topics only). Words that training never saw are left out.
+        Estimated by importance sampling from q(θ). `exact` enumerates all assignments, for small
+        documents (with a target: two topics only). Words that do not occur in the training
+        documents are ignored.
 
         Parameters
         ----------
@@ -113,7 +114,7 @@ class JointTopicModel(TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -131,7 +132,7 @@ class JointTopicModel(TopicModel):
         return self._sampled(problem, state, gamma, n_samples, random_state) - per_unit
 
     def perplexity(self, X: Any, *, n_samples: int = 500, random_state: Any = 0) -> float:
-        """exp(-Σ_d log p(w_d) / number of tokens), of held-out documents; lower is better.
+        """exp(-Σ_d log p(w_d) / number of tokens) of documents; lower is better.
 
         Parameters
         ----------
@@ -148,7 +149,7 @@ class JointTopicModel(TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or none of the words that it saw.
+            If ``X`` has other columns than the training documents, or none of their words.
 
         Examples
         --------
@@ -163,17 +164,17 @@ class JointTopicModel(TopicModel):
         fitted = self.fitted_
         tokens = float((corpus.counts @ fitted.known_words.astype(float)).sum())
         if tokens == 0:
-            raise ValueError("X has no tokens of words that training saw: no perplexity.")
+            raise ValueError("X has no tokens of words in the training documents: no perplexity.")
         problem, state, gamma = self._infer(Documents(corpus, None))
         value = self._sampled(problem, state, gamma, n_samples, random_state).sum()
         return float(np.exp(-value / tokens))
 
     @available_if(has_targets)
     def at_last_epoch(self):
-        """A copy with the model of the last epoch, where `fit` chose another one on X_val.
+        """A copy with the model of the last epoch, if `fit` chose another one on X_val.
 
-        For a model of which the path is of interest, such as the paper's algorithm: what it ends
-        with, beside what predicts best. Not kept in model files.
+        For comparing the end of an optimisation, such as the algorithm of Ren, Kunes and
+        Doshi-Velez (2020), with the epoch that predicts best. Not stored in model files.
 
         Returns
         -------
@@ -260,15 +261,15 @@ class LDA(JointTopicModel):
     doc_topic_prior : float, array (n_topics,) or "learn", default=1.0
         α. "learn": by Newton-Raphson.
     solver : {"auto", "coordinate", "stochastic", "gradient"}, default="auto"
-        "auto" is coordinate ascent, whose bound never falls.
+        "auto" is coordinate ascent, which never decreases the bound.
     max_epochs : int, optional
-        Passes over the documents at most: 200 (coordinate), 60 (stochastic), 500 (gradient).
+        Largest number of epochs: 200 (coordinate), 60 (stochastic), 500 (gradient) by default.
     tol : float, optional
-        Stop when the bound changes by no more than this share of itself in two (coordinate) or
-        three (stochastic) epochs in a row; 1e-5, 2e-6, and 0 (never) for "gradient".
+        Stop if the relative change of the bound is at most this in two (coordinate) or three
+        (stochastic) consecutive epochs; 1e-5, 2e-6, and 0 (never) for "gradient".
     batch_size, learning_rate : optional
-        Of the solvers that have minibatches: 0.1 (stochastic), 100 and 0.025 (gradient). A
-        stochastic batch is 100 documents, or a hundredth of them if that is more.
+        Of the solvers with minibatches: 0.1 (stochastic), 100 and 0.025 (gradient). A stochastic
+        batch has 100 documents, or 1% of them if that is more.
     warm_start : bool, default=False
         Start the next fit from the topics of the last one.
     n_jobs : int, optional
@@ -284,10 +285,10 @@ class LDA(JointTopicModel):
     n_iter_ : int
     converged_ : bool
     history_ : dict of lists
-        epoch, objective (bound per token), kept_words, seconds. One entry an epoch, or a batch of
-        `partial_fit` (NaN for the objective where the batch brought no epoch).
+        epoch, objective (bound per token), kept_words, seconds. One entry per epoch, or per batch
+        of `partial_fit` (NaN for the objective if there was no epoch).
     n_samples_seen_ : float
-        Documents of `fit` or of all calls to `partial_fit`, by their weights.
+        Sum of the weights of the documents of `fit`, or of all calls to `partial_fit`.
 
     Examples
     --------
@@ -318,7 +319,7 @@ class LDA(JointTopicModel):
         Raises
         ------
         ValueError
-            If ``X`` is no matrix of counts, or a parameter is out of its range.
+            If ``X`` is not a matrix of counts, or a parameter is out of its range.
 
         Examples
         --------
@@ -346,7 +347,7 @@ class LDA(JointTopicModel):
         Raises
         ------
         ValueError
-            If ``X`` is no matrix of counts, or a parameter is out of its range.
+            If ``X`` is not a matrix of counts, or a parameter is out of its range.
 
         Examples
         --------
@@ -376,7 +377,7 @@ class LDA(JointTopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------

@@ -119,8 +119,8 @@ class PFSLDAClassifier(JointTopicModel, TopicClassifier):
     coef_penalty : float, default=0.001
         Precision of the Normal(0, ·) prior on η and ζ, so that separable classes have an optimum.
     class_weight : None, "balanced" or dict, default=None
-        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
-        makes every class weigh the same.
+        Factors on the weights of the documents of each class, as in scikit-learn; "balanced" gives
+        all classes the same total weight.
 
     Attributes
     ----------

@@ -81,22 +81,21 @@ class TopicRegressor(RegressorMixin, TopicModel):
         ----------
         X : counts, documents x words
         y : array (documents,) or (documents, targets)
-            NaN or None marks a document (or one of its targets) that is not known: it teaches
-            only the words.
+            NaN or None marks a missing target: such a document contributes only its words.
         sample_weight : array (documents,), optional
             A document of weight 2 counts like two copies of it.
         exposure : array (documents,), optional
             E of ``family="poisson"``: y ~ Poisson(E e^f).
         covariates : array (documents, covariates), optional
-            Numbers that enter the linear predictor beside the topics; pass them to predict, too.
+            Numbers that enter the linear predictor in addition to the topics; pass them to predict,
+            too.
         X_val, y_val, sample_weight_val, exposure_val, covariates_val : optional
-            Documents to make choices on. Without them, models of the constrained objective set a
-            part of X aside (`validation_fraction`), and joint models keep their last epoch; with
-            them, a joint model keeps the epoch that predicts these documents best.
-
+            Validation documents. Without them, models of the constrained objective use a part of X
+            (`validation_fraction`), and joint models keep their last epoch. With them, a joint
+            model keeps the epoch that predicts these documents best.
         groups : array (documents,), optional
-            What documents belong to, such as patients or authors: where a part of X is set aside
-            for choices, a group is set aside as a whole.
+            Groups such as patients or authors. A group is never split between training and
+            validation documents.
 
         Returns
         -------
@@ -105,7 +104,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         Raises
         ------
         ValueError
-            If ``X`` is no matrix of counts, the target does not fit it or is constant, or a
+            If ``X`` is not a matrix of counts, the target has another length or is constant, or a
             parameter is out of its range. The message names the row.
 
         Examples
@@ -150,9 +149,9 @@ class TopicRegressor(RegressorMixin, TopicModel):
         X, y, sample_weight, exposure, covariates
             As for fit. The targets of the first batch must not all be the same.
         levels : array, optional
-            Of ``family="ordinal"``: all levels there will be (one array for each target, None for
-            one that is not ordinal, where there are several). By default those of the first batch.
-            Only needed at the first call.
+            For ``family="ordinal"``: all levels of all batches (for several targets one array per
+            target, None if it is not ordinal). By default the levels of the first batch. Only
+            needed at the first call.
 
         Returns
         -------
@@ -161,7 +160,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         Raises
         ------
         ValueError
-            If ``X`` is no matrix of counts, the target does not fit it or is constant, or a
+            If ``X`` is not a matrix of counts, the target has another length or is constant, or a
             parameter is out of its range. The message names the row.
 
         Examples
@@ -199,8 +198,8 @@ class TopicRegressor(RegressorMixin, TopicModel):
         ----------
         X : counts, documents x words
         return_std : bool, default=False
-            Also the standard deviation of y: noise, and what the words leave open of θ (the Laplace
-            covariance at θ̂).
+            Whether to return the standard deviation of y as well: the noise, and the uncertainty of
+            θ (Laplace covariance at θ̂).
         exposure, covariates : optional
             As for fit.
 
@@ -213,7 +212,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -238,20 +237,19 @@ class TopicRegressor(RegressorMixin, TopicModel):
     def predict_interval(
         self, X: Any, coverage: float = 0.8, exposure: Any = None, covariates: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Where the targets of documents are expected, with a given probability.
+        """Prediction intervals.
 
-        Of a real target mean ± z·std of `predict(return_std=True)`, z being the quantile of a
-        normal distribution, within the ends of its scale, where the training documents show one
-        (docs/estimators.md). Cutting an interval there leaves out no target that is on the scale.
-        Of a count the quantiles of a negative binomial distribution with this mean and standard
-        deviation, and of a rating those of its levels: whole numbers and levels, which both belong
-        to the interval. So it has at least the share asked for, and more where counts are small.
+        For a real-valued target, mean ± z·std of `predict(return_std=True)` with a quantile z of
+        the normal distribution, within the ends of its scale if the training documents show one
+        (docs/estimators.md). For a count, quantiles of a negative binomial distribution with this
+        mean and standard deviation; for a rating, quantiles of its levels. Both limits belong to
+        the interval, so that intervals of small counts have a larger coverage.
 
         Parameters
         ----------
         X : counts, documents x words
         coverage : float, default=0.8
-            Share of the targets that the intervals are to contain.
+            Probability that an interval contains the target.
         exposure, covariates : optional
             As for fit.
 
@@ -264,8 +262,8 @@ class TopicRegressor(RegressorMixin, TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``coverage`` is not between 0 and 1, or ``X`` does not have the
-            columns that training saw.
+            If ``coverage`` is not between 0 and 1, or ``X`` has other columns than the training
+            documents.
 
         Examples
         --------
@@ -305,7 +303,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -328,7 +326,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         exposure: Any = None,
         covariates: Any = None,
     ) -> float:
-        """R² of the predictions, over the documents whose targets are all known.
+        """R² of the predictions for documents without missing targets.
 
         Parameters
         ----------
@@ -344,7 +342,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -425,21 +423,20 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         ----------
         X : counts, documents x words
         y : array (documents,) or (documents, targets)
-            Labels of any kind. NaN or None marks a document whose class is not known: it teaches
-            only the words. -1 is a label like any other.
+            Labels of any kind, -1 included. NaN or None marks a missing class: such a document
+            contributes only its words.
         sample_weight : array (documents,), optional
             A document of weight 2 counts like two copies of it.
         covariates : array (documents, covariates), optional
-            Numbers that enter the linear predictor beside the topics; pass them to predict, too.
+            Numbers that enter the linear predictor in addition to the topics; pass them to predict,
+            too.
         X_val, y_val, sample_weight_val, covariates_val : optional
-            Documents to make choices on. Without them, models of the constrained objective set a
-            part of X aside (`validation_fraction`), each class in its proportion, and joint
-            models keep their last epoch; with them, a joint model keeps the epoch that predicts
-            these documents best.
-
+            Validation documents. Without them, models of the constrained objective use a part of X
+            (`validation_fraction`), stratified by class, and joint models keep their last epoch.
+            With them, a joint model keeps the epoch that predicts these documents best.
         groups : array (documents,), optional
-            What documents belong to, such as patients or authors: where a part of X is set aside
-            for choices, a group is set aside as a whole.
+            Groups such as patients or authors. A group is never split between training and
+            validation documents.
 
         Returns
         -------
@@ -448,7 +445,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         Raises
         ------
         ValueError
-            If ``X`` is no matrix of counts, the target does not fit it or is constant, or a
+            If ``X`` is not a matrix of counts, the target has another length or is constant, or a
             parameter is out of its range. The message names the row.
 
         Examples
@@ -490,8 +487,8 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         X, y, sample_weight, covariates
             As for fit. The first batch must have documents of two classes or more.
         classes : array
-            All classes there will be (a list of arrays for several targets). Must be given at the
-            first call.
+            All classes of all batches (a list of arrays for several targets). Required at the first
+            call.
 
         Returns
         -------
@@ -527,7 +524,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         every = self.class_weight if isinstance(self.class_weight, list) else [self.class_weight]
         if "balanced" in every:
             raise ValueError(
-                'class_weight="balanced" is not for partial_fit, which never sees all documents. '
+                'class_weight="balanced" is not for partial_fit, which has one batch at a time. '
                 "Pass a dict {class: weight}, or sample_weight."
             )
         return self._partial_fit(
@@ -541,9 +538,9 @@ class TopicClassifier(ClassifierMixin, TopicModel):
 
     @available_if(_one_target)
     def decision_function(self, X: Any, covariates: Any = None) -> np.ndarray:
-        """f: log odds of the second class of two, else one column a class.
+        """f: log odds of the second of two classes, or one column per class.
 
-        Not there for several targets, for which scikit-learn knows no form of it.
+        Not defined for several targets.
 
         Parameters
         ----------
@@ -560,7 +557,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -592,7 +589,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -607,7 +604,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         return out[0] if len(out) == 1 else out
 
     def predict(self, X: Any, covariates: Any = None) -> np.ndarray:
-        """The likeliest class of each document.
+        """Predict the likeliest class of each document.
 
         Parameters
         ----------
@@ -624,7 +621,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -646,7 +643,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         return np.column_stack(chosen)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """Accuracy over the documents whose classes are known (the mean over several targets).
+        """Accuracy for documents without missing classes; the mean over several targets.
 
         Parameters
         ----------
@@ -662,7 +659,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------

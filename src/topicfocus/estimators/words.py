@@ -108,10 +108,10 @@ def distinctive_scores(fitted: Fitted) -> np.ndarray:
     excess = beside - expected
     excess[excess <= _ROUNDING * often] = 0.0
     toward = sign_agreement(fitted.association[kept], fitted.state.coef_rows)
-    telling = excess * np.sqrt(own) * toward
+    distinctive = excess * np.sqrt(own) * toward
     out = np.full(beta.shape, -np.inf)
     others = np.where(own >= (1 - _ROUNDING) / len(beta), beta[:, kept] - 1.0, -np.inf)
-    out[:, kept] = np.where(telling > 0, telling, others)
+    out[:, kept] = np.where(distinctive > 0, distinctive, others)
     return out
 
 

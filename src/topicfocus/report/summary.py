@@ -211,14 +211,14 @@ def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
         "prior": prior,
         "order": usual_order(fitted),
         "relevance": RELEVANCE,
-        "distinctive": _telling(inputs),
+        "distinctive": _distinctive(inputs),
         "context": _context(inputs),
         "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
         "map": topic_map(fitted.components, state.coef_rows[0]),
     }
 
 
-def _telling(inputs: Inputs) -> list[list[int]] | None:
+def _distinctive(inputs: Inputs) -> list[list[int]] | None:
     """Columns of the distinctive words of each topic, which the page cannot compute by itself."""
     if not has_distinctive(inputs.fitted):
         return None

@@ -246,7 +246,7 @@ def _folds(cv: Any, classes: bool, groups: Any, seed: int) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What all folds use."""
+    """Common inputs of all folds."""
 
     models: list[Any]
     data: Data

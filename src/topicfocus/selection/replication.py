@@ -384,7 +384,8 @@ def stability(
     n_jobs : int, optional
         Number of processes; all cores by default. Little work runs in one process.
     checkpoint : path, optional
-        A folder for the records of finished pairs: the same call continues from them.
+        A folder for the records of finished pairs (`joblib.Memory`): the same call continues from
+        them.
     random_state : int, default=0
         Seed of the halves.
     verbose : bool, default=False
@@ -484,7 +485,7 @@ def chosen_inclusion(model: Any) -> FixedInclusion | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """What all pairs use; `topics` are those of the model of all documents."""
+    """Common inputs of all pairs; `topics` are those of the model of all documents."""
 
     model: Any
     data: Data
@@ -503,28 +504,20 @@ def fit_pair(number: int, pairs: Pairs, shared: dict[Any, Any]) -> Record:
         fit_with(clone(pairs.model), options, part.X, part.y, **part.arrays) for part in parts
     ]
     crossed = [effects_in(model, other) for model, other in zip(models, parts[::-1], strict=True)]
-    matches = [match_topics(model.components_, pairs.topics) for model in models]
-    orders = [order for order, _ in matches]
-    first, second = (m.components_[order] for m, order in zip(models, orders, strict=True))
-
-    rows = [
-        [*order, *range(len(order), len(found.estimate))]
-        for order, found in zip(orders, crossed, strict=True)
-    ]
-
-    def in_order(values: Sequence[np.ndarray]) -> list[Any]:
-        return [value[row].tolist() for value, row in zip(values, rows, strict=True)]
-
+    orders, cosines = zip(*(match_topics(m.components_, pairs.topics) for m in models), strict=True)
+    matched = list(zip(models, orders, strict=True))
+    first, second = (model.components_[order] for model, order in matched)
+    # Covariates come after the topics, in their own order.
+    n_rows = len(crossed[0].estimate)
+    rows = [np.concatenate([order, np.arange(len(order), n_rows)]) for order in orders]
     return {
-        "kept": [np.flatnonzero(kept_words(model)).tolist() for model in models],
-        "cosine": [cosine.tolist() for _, cosine in matches],
-        "between": _cosines(first, second).tolist(),
-        "top": [
-            [words.tolist() for words in top_words(shown_topics(model)[order], TOP)]
-            for model, order in zip(models, orders, strict=True)
-        ],
-        "effects": in_order([found.estimate for found in crossed]),
-        "variances": in_order([found.variance for found in crossed]),
+        "kept": np.array([kept_words(model) for model in models]),
+        "cosine": np.array(cosines),
+        "between": _cosines(first, second),
+        "top": [top_words(shown_topics(model)[order], TOP) for model, order in matched],
+        # Halves x topics and covariates x predictors.
+        "effects": np.array([c.estimate[row] for c, row in zip(crossed, rows, strict=True)]),
+        "variances": np.array([c.variance[row] for c, row in zip(crossed, rows, strict=True)]),
         "correlation": _correlation(models, data),
     }
 
@@ -561,10 +554,10 @@ def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.sum(first * second, axis=1) / np.maximum(sizes, 1e-300)
 
 
-def _correlation(models: list[Any], data: Data) -> float | None:
+def _correlation(models: list[Any], data: Data) -> float:
     """The correlation of the linear predictors of two models, the mean over predictors."""
     if models[0].fitted_.targets is None:
-        return None
+        return math.nan
     documents = [model.fitted_.documents(data.X, **data.for_prediction) for model in models]
     first, second = (
         model.fitted_.predictors(d).T for model, d in zip(models, documents, strict=True)
@@ -583,14 +576,9 @@ def _summary(
     errors = tuple(r["error"] for r in records if r["error"] is not None)
     if len(good) < 2:
         raise ValueError(f"{len(errors)} of {len(records)} pairs failed. The first: {errors[0]}")
-    n_words = model.fitted_.state.n_words
-    kept = np.zeros((len(good), 2, n_words), dtype=bool)
-    for i, record in enumerate(good):
-        for h, columns in enumerate(record["kept"]):
-            kept[i, h, columns] = True
-    by_half = kept.reshape(-1, n_words)
+    kept = np.array([record["kept"] for record in good])
+    by_half = kept.reshape(-1, kept.shape[-1])
     top = tuple(top_words(shown_topics(model), TOP))
-    correlations = [r["correlation"] for r in good if r["correlation"] is not None]
 
     crossed, variances = (np.array([r[name] for r in good]) for name in ("effects", "variances"))
     own, n_topics = effects_in(model, data).estimate, model.fitted_.state.n_topics
@@ -612,7 +600,7 @@ def _summary(
         top=top,
         effects=intervals(slice(n_topics)),
         covariates=intervals(slice(n_topics, None)),
-        correlation=float(np.mean(correlations)) if correlations else math.nan,
+        correlation=float(np.mean([record["correlation"] for record in good])),
         stand_ins=find_substitutes(
             kept_words(model), by_half, model.fitted_.corpus(data.X).counts.sqrt()
         ),

@@ -92,7 +92,7 @@ def read_data(X: Any, y: Any, groups: Any, arrays: Mapping[str, Any], step: str 
 
 
 def _indexable(X: Any) -> Any:
-    """Documents of which some can be chosen: as scikit-learn reads them, or counts in chunks."""
+    """Documents with indexing by rows: as in scikit-learn, or counts in chunks."""
     if is_dask(X):
         from topicfocus.distributed import DaskCounts
 

@@ -1,6 +1,6 @@
 """Run independent fits on all cores, and keep the records of finished fits in a folder.
 
-A record is a dictionary of plain numbers and strings. `joblib.Memory` stores it in the folder, so
+A record is a dictionary of numbers, strings and arrays. `joblib.Memory` stores it in the folder, so
 that an interrupted search continues from the fits that were finished.
 """
 

@@ -62,7 +62,7 @@ _FAILED: Record = {
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What all fits of a search use."""
+    """Common inputs of all fits of a search."""
 
     data: Data
     scorer: Any
@@ -243,7 +243,7 @@ def cv_results(
 
 
 class Choice(NamedTuple):
-    """Index of the chosen row, of the best one, and of all within one standard error of it."""
+    """Indices of the chosen row, the best row, and all rows within one standard error of it."""
 
     chosen: int
     best: int
@@ -326,8 +326,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     n_jobs : int, optional
         Number of processes; all cores by default. Small searches run in one process.
     checkpoint : path, optional
-        A folder for the records of finished fits: an interrupted `fit` with the same data and
-        settings continues from them. The folder is not removed.
+        A folder for the records of finished fits (`joblib.Memory`): an interrupted `fit` with the
+        same data and settings continues from them. The folder is not removed.
     random_state : int, default=0
         Seed of the folds, and of models without a `random_state`, so that all settings use the same
         validation documents.
@@ -476,7 +476,7 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     def _fit_all(
         self, data: Data, splits: list[Split], estimators: list[Any]
     ) -> list[list[Record]]:
-        """The records of every setting, one per fold; from the checkpoint where they are there."""
+        """The records of every setting, one per fold."""
         jobs = n_processes(data, len(estimators) * len(splits), self.n_jobs)
         ready = [ready_to_fit(estimator, self.random_state, jobs) for estimator in estimators]
         # Two groups per process balance the load; every group computes shared stages itself.

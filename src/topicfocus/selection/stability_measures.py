@@ -37,7 +37,7 @@ from scipy.stats import t as student
 
 from topicfocus.counts import Counts, in_memory, take_columns
 
-#: At most so many substitutes per word, and their least correlation with it.
+#: Largest number of substitutes per word, and their least correlation with it.
 MOST, LEAST_CORRELATION = 5, 0.15
 #: The error variance of an effect is at least this part of that of a single pair of halves.
 _LEAST_VARIANCE = 0.25
@@ -206,7 +206,7 @@ class Substitutes:
 
 
 def find_substitutes(kept: np.ndarray, halves: np.ndarray, roots: Counts) -> Substitutes:
-    """Substitutes of the kept words; `halves` x words is what halves keep, `roots` are √counts."""
+    """Substitutes of the kept words; `halves` are the words that halves keep, `roots` √counts."""
     words = np.flatnonzero(kept)
     dropped = np.flatnonzero(~kept & halves.any(axis=0))
     shape = (len(words), MOST)

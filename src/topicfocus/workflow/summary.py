@@ -191,7 +191,7 @@ def selection(
     """
     frequency = word_frequencies(counts, np.arange(counts.shape[0]))[1]
     kept = getattr(model, "selected_words_", np.ones(len(words), dtype=bool))
-    telling = getattr(model, "screening_statistic_", None)
+    statistic = getattr(model, "screening_statistic_", None)
     total = max(float(frequency.sum()), 1.0)
 
     def listed(mask: np.ndarray, by: np.ndarray) -> list[str]:
@@ -205,7 +205,7 @@ def selection(
         "kept": int(kept.sum()),
         "dropped": int((~kept).sum()),
         "kept_token_share": float(frequency[kept].sum()) / total,
-        "kept_examples": listed(kept, frequency if telling is None else telling),
+        "kept_examples": listed(kept, frequency if statistic is None else statistic),
         "dropped_examples": listed(~kept, frequency),
         **_strongest(words, found, getattr(model, "classes_", None), positive),
     }

@@ -7,7 +7,7 @@ function probability(model, row, k) {
   return (model.W[row * model.K + k] * model.scale[row]) / model.data.topics.volume[k];
 }
 
-/** The first kept words of topic k: the telling ones as Python found them, by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
+/** The first kept words of topic k: the distinctive ones as Python found them, by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
  * FREX, as estimators/word_order.py has them. */
 function topWords(model, k) {
   const { data, kept, W, scale: sizes, K } = model;
