@@ -1,7 +1,5 @@
 """Effects beside predictions of documents that were really changed."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,7 +9,7 @@ import topicfocus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.effects import (
     affordable_documents,
-    topic_effects,
+    proportion_differences,
     weighted_quantiles,
     word_effects,
 )
@@ -135,8 +133,8 @@ def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
         seen = np.clip(seen, effects["limit_low"], effects["limit_high"])
         np.testing.assert_allclose(effects[end], seen, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(effects["change"], effects["high"] - effects["low"])
-    assert np.all(effects["lower"] <= effects["change"])
-    assert np.all(effects["change"] <= effects["upper"])
+    # The documents had a part in the fit, so no interval comes from them.
+    assert effects[["estimate", "lower", "upper"]].isna().all(axis=None)
     assert np.all(effects["low"] >= effects["limit_low"])
     assert np.all(effects["high"] <= effects["limit_high"])
 
@@ -237,44 +235,55 @@ def test_quantiles_of_weights():
     np.testing.assert_allclose(weighted_quantiles(plain, np.ones(50), (0.1, 0.9)), expected)
 
 
-@pytest.mark.parametrize("kind", ["real", "two", "three", "count"])
-def test_intervals_are_those_of_other_samples(kind, reviews, fitted):
-    """Coefficients fitted anew, without a penalty, to targets drawn from the model itself."""
+NEW = make_reviews(400, random_state=1)
+
+
+@pytest.mark.parametrize("kind", ["real", "count", "rating", "two", "three", "several"])
+def test_intervals_come_from_documents_that_had_no_part_in_the_fit(kind, fitted):
+    """By hand: a regression of what is predicted, on the proportions of the topics."""
     model, more = fitted(kind)
-    fit = model.fitted_
-    found = fit.documents(reviews.counts, None, more.get("exposure"))
-    mixes = fit.mixes(found.corpus)
-    known = replace(fit, n_samples_seen=300.0)
-    effects = topic_effects(known, found, mixes=mixes)
-    width = (effects.upper - effects.lower) / (2 * 1.96)
-    rng, f, changes = np.random.default_rng(0), fit.predictors(found, mixes), []
-    spread = fit.predictor_variance(found.corpus, mixes)
-    for _ in range(60):
-        coef = refit(kind, model, mixes, f, spread, found.offset, rng)
-        state = replace(fit.state, coef=coef, intercept=np.zeros(f.shape[1]))
-        changes.append(topic_effects(replace(known, state=state), found, mixes=mixes).change)
-    seen = np.std(changes, axis=0)
-    ratio = np.median(width / seen)
-    assert 0.75 < ratio < 1.4, (ratio, width / seen)
-
-
-def refit(kind, model, mixes, f, spread, offset, rng):
-    """μ of a regression of drawn targets on the mixes, as coefficients without an intercept."""
-    from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
-
-    if kind == "real":
-        y = rng.normal(f[:, 0], np.sqrt(model.noise_variance_ + spread[:, 0]))
-        return LinearRegression(fit_intercept=False).fit(mixes, y).coef_
+    rng = np.random.default_rng(2)
+    stars = np.clip(np.round(NEW.target), 1, 10)
+    exposure = None
     if kind == "count":
-        mean = np.exp(rng.normal(f[:, 0], np.sqrt(spread[:, 0])))
-        exposure = np.exp(offset[:, 0])
-        regression = PoissonRegressor(alpha=1e-9, fit_intercept=False, max_iter=2000)
-        regression.fit(mixes, rng.poisson(mean) / exposure, sample_weight=exposure)
-        return regression.coef_
-    p = model.fitted_.target_model.probabilities(model.fitted_.state.family, f)[0]
-    y = np.array([rng.choice(p.shape[1], p=row) for row in p])
-    regression = LogisticRegression(C=1e6, fit_intercept=False, max_iter=5000).fit(mixes, y)
-    return regression.coef_[0] if kind == "two" else regression.coef_.T
+        exposure = rng.uniform(0.5, 3.0, 400)
+        more = {"exposure": exposure}
+        y = rng.poisson(exposure * np.exp(NEW.target / 5))
+    elif kind == "rating":
+        y = np.digitize(stars, [3, 6]) * 2.0
+    elif kind == "three":
+        y = np.array(["bad", "fair", "good"])[np.digitize(NEW.target, [4, 7])]
+    else:
+        y = {"real": stars, "two": NEW.target > 5}.get(kind)
+        y = np.column_stack([stars, NEW.target > 5]) if y is None else y
+    table = model.topic_effects(NEW.counts, y, **more)
+    mixes, weight = model.transform(NEW.counts), np.ones(400) if exposure is None else exposure
+    responses = np.column_stack([y == c for c in ("bad", "fair", "good")]) if kind == "three" else y
+    responses = np.asarray(responses, dtype=float).reshape(400, -1) / (
+        1.0 if exposure is None else exposure[:, None]
+    )
+    root = np.sqrt(weight)[:, None]
+    coef = np.linalg.lstsq(root * mixes, root * responses, rcond=None)[0]
+    moves = proportion_differences(model.fitted_, mixes, np.ones(400))
+    np.testing.assert_allclose(table["estimate"], (moves @ coef).ravel(), rtol=1e-6, atol=1e-9)
+    assert np.all(table["lower"] < table["estimate"]) and np.all(table["estimate"] < table["upper"])
+    # The prediction and the new documents agree on what the strongest topic does.
+    best = table["change"].abs().idxmax()
+    assert np.sign(table["change"][best]) == np.sign(table["estimate"][best])
+    wide = model.topic_effects(NEW.counts, y, confidence=0.99, **more)
+    assert np.all(wide["upper"] - wide["lower"] > table["upper"] - table["lower"])
+
+
+def test_missing_targets_and_weights_of_new_documents(fitted):
+    model, _ = fitted("real")
+    y = np.array(NEW.target, dtype=float)
+    y[::4] = np.nan
+    some = np.isfinite(y)
+    weight = np.where(some, 1.0, 0.0)
+    missing = model.topic_effects(NEW.counts, y, sample_weight=weight)
+    fewer = model.topic_effects(NEW.counts[some], y[some])
+    names = ["change", "estimate", "lower", "upper"]
+    np.testing.assert_allclose(missing[names], fewer[names], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -503,9 +503,9 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         return fitted.target_model.probabilities(fitted.state.family, predictor)
 
     def _weighted_documents(
-        self, X: Any, exposure: Any, covariates: Any, sample_weight: Any
+        self, X: Any, exposure: Any, covariates: Any, sample_weight: Any, y: Any = None
     ) -> Documents:
-        documents = self._new_documents(X, exposure=exposure, covariates=covariates)
+        documents = self._new_documents(X, y, exposure, covariates)
         return replace(documents, weight=read_weight(sample_weight, documents.corpus.n_docs))
 
     @available_if(has_targets)
@@ -562,6 +562,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
     def topic_effects(
         self,
         X: Any,
+        y: Any = None,
         *,
         exposure: Any = None,
         covariates: Any = None,
@@ -580,14 +581,17 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         ----------
         X : counts, documents x words
             Documents for percentiles and averages: the training documents, or similar ones.
+        y : targets, optional
+            Only if the documents had **no part in the fit**, such as a test set: the differences
+            are then estimated again from these documents, with confidence intervals.
         exposure, covariates, sample_weight : optional
             As for fit.
         quantiles : pair of floats, optional
             By default (0.1, 0.9); with C > 5 classes (0.1, 1 - 1/2C), because fewer than a tenth of
             the documents belong to an average class.
         confidence : float, default=0.95
-            Confidence level of the interval of the change. The interval accounts for the
-            uncertainty of the coefficients, not for that of the topics (docs/estimators.md).
+            Confidence level of the intervals. Given the topics, it is that of a linear regression
+            of y on their proportions with a heteroscedasticity-consistent standard error.
         vocabulary : list of str, dict or vectoriser, optional
             As for `top_words`.
 
@@ -597,9 +601,10 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
             One row per topic (and class, for more than two; and target, for several) with the
             columns "topic"; "target" (if several); "class" (if there are classes); the quantiles
             "proportion_low" and "proportion_high" of the topic; the predictions "low" and "high" at
-            them (a number, or the probability of the class); their difference "change" and the
-            limits "lower" and "upper" of its interval; "limit_low" and "limit_high", the range of
-            the target; "coef", on the scale of the linear predictor; "words", the top five.
+            them (a number, or the probability of the class); their difference "change"; the
+            difference found in X and y, "estimate", with the limits "lower" and "upper" of its
+            interval (NaN without y); "limit_low" and "limit_high", the range of the target;
+            "coef", on the scale of the linear predictor; "words", the top five.
 
         Raises
         ------
@@ -610,17 +615,19 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         --------
         >>> from topicfocus import FocusedTopicRegressor
         >>> from topicfocus.datasets import make_reviews
-        >>> reviews = make_reviews(300, random_state=0)
-        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-        >>> effects = model.topic_effects(reviews.counts)
-        >>> bool(((effects["low"] > 1) & (effects["high"] < 10)).all())
+        >>> reviews = make_reviews(500, random_state=0)
+        >>> X, y = reviews.counts, reviews.target
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(X[:300], y[:300])
+        >>> effects = model.topic_effects(X[300:], y[300:])
+        >>> bool((effects["lower"] < effects["upper"]).all())
         True
         """
-        documents = self._weighted_documents(X, exposure, covariates, sample_weight)
+        documents = self._weighted_documents(X, exposure, covariates, sample_weight, y)
         effects.check_quantiles(effects.QUANTILES if quantiles is None else quantiles, confidence)
         found = effects.topic_effects(
             self.fitted_,
             documents,
+            None if y is None else documents,
             quantiles=quantiles,
             confidence=confidence,
             n_jobs=self.n_jobs,

@@ -11,13 +11,8 @@ at the 90th and at the 10th percentile of θ̂_k over the documents. With C > 5 
 percentile is 100 (1 - 1/2C): a class of average size has 1/C of the documents, and this percentile
 is the middle of them.
 
-**Intervals** account for the uncertainty of the coefficients of topics and covariates. They use the
-delta method with the covariance φ (N/n Σ_d w_d x_d x_dᵀ)⁻¹, x_d = (θ̂_d, z_d), w_d = -E[ℓ''(f_d)],
-for N training documents of which the n given ones are a sample. φ = Var(y | θ̂)/Var(y | f) is the
-noise due to uncertain proportions, 1 for classes and levels. For more than two classes it is the
-interval of a logistic regression of this class against the rest. The intervals do not account for
-finding the topics in the same data, nor for thresholds of levels (too narrow), nor for shrinkage of
-the coefficients (too wide).
+Its interval comes from documents that had no part in the fit (`held_out_effects`), if there are
+any.
 
 **Words.** The effect of a word is the mean change of the prediction due to one occurrence of it, in
 a fixed sample of the documents, each without the word. Words that no topic contains have no effect.
@@ -30,12 +25,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.targets import TargetPart
+from topicfocus.estimators.held_out_effects import held_out_effects
 from topicfocus.inference.mixes import first_occurrence
 from topicfocus.inference.words import mix_weights
 
@@ -47,10 +41,6 @@ SAMPLE, _FEWEST = 100, 5
 _AFFORDED = 1e10
 #: Numbers held at a time while words are added to documents.
 _BLOCK = 4_000_000
-#: Step of a linear predictor for the slope of the response.
-_STEP = 1e-4
-#: Relative to the largest information, so that a topic without documents is not singular.
-_JITTER = 1e-10
 
 
 @dataclass(frozen=True)
@@ -69,9 +59,12 @@ class TopicEffects:
     proportion_low, proportion_high : arrays (topics,)
         These quantiles of θ̂_k.
     low, high : arrays (topics, predictors)
-        Expected target, or probability of the class, at these proportions.
-    change, lower, upper : arrays (topics, predictors)
-        high - low, and the limits of its interval.
+        Expected target, or probability of the class, with these shares; within the limits.
+    change : array (topics, predictors)
+        high - low.
+    estimate, lower, upper : arrays (topics, predictors)
+        The same difference estimated from documents that had no part in the fit, and its interval
+        (`held_out_effects`); NaN without such documents.
     typical : array (predictors,)
         Prediction of the typical document.
     limits, observed : arrays (predictors, 2)
@@ -88,6 +81,7 @@ class TopicEffects:
     low: np.ndarray
     high: np.ndarray
     change: np.ndarray
+    estimate: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     typical: np.ndarray
@@ -127,13 +121,17 @@ class WordEffects:
 def topic_effects(
     fitted: Fitted,
     documents: Documents,
+    held_out: Documents | None = None,
     *,
     quantiles: tuple[float, float] | None = None,
     confidence: float = 0.95,
     mixes: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> TopicEffects:
-    """The effect of every topic; `mixes` are θ̂ of the documents if known."""
+    """The effect of every topic, in documents such as these; `mixes` are their θ̂ if known.
+
+    `held_out` are documents with targets that had no part in the fit: intervals come from them.
+    """
     if documents.corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
     state, weight = fitted.state, documents.weights
@@ -143,28 +141,40 @@ def topic_effects(
     predictor = fitted.predictors(documents, mixes, n_jobs)
     centre = np.average(predictor, axis=0, weights=weight)
     typical, *ends = found_shares(mixes, weight, quantiles)
-    shares = np.column_stack(ends)
     limits, observed = _limits(fitted)
-    moved, f, response = _at_both_ends(fitted, typical, shares, centre, limits)
+    moved, response = _at_both_ends(fitted, typical, np.column_stack(ends), centre, limits)
     low, high = response[:, 0], response[:, 1]
-    error = _standard_errors(fitted, documents, mixes, predictor, moved, f, n_jobs)
-    reach = norm.ppf(0.5 + confidence / 2) * error
-    widest = limits[:, 1] - limits[:, 0]
+    estimate = lower = upper = np.full(low.shape, np.nan)
+    if held_out is not None:
+        same = held_out is documents
+        theirs = mixes if same else fitted.mixes(held_out.corpus, n_jobs)
+        found = held_out_effects(fitted, held_out, theirs, moved[:, 1] - moved[:, 0])
+        topics = slice(state.n_topics)
+        estimate = found.estimate[topics]
+        lower, upper = (limit[topics] for limit in found.interval(confidence))
     return TopicEffects(
-        fitted.target_model.predictor_names(),
-        (float(quantiles[0]), float(quantiles[1])),
-        shares[:, 0],
-        shares[:, 1],
-        low,
-        high,
-        high - low,
-        np.maximum(high - low - reach, -widest),
-        np.minimum(high - low + reach, widest),
-        fitted.target_model.responses(state.family, centre[None])[0],
-        limits,
-        observed,
-        state.coef_rows.T.copy(),
+        names=fitted.target_model.predictor_names(),
+        quantiles=(float(quantiles[0]), float(quantiles[1])),
+        proportion_low=ends[0],
+        proportion_high=ends[1],
+        low=low,
+        high=high,
+        change=high - low,
+        estimate=estimate,
+        lower=lower,
+        upper=upper,
+        typical=fitted.target_model.responses(state.family, centre[None])[0],
+        limits=limits,
+        observed=observed,
+        coef=state.coef_rows.T.copy(),
     )
+
+
+def proportion_differences(fitted: Fitted, mixes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """θ_high - θ_low of every topic in documents of these proportions, topics x topics."""
+    typical, *ends = found_shares(mixes, weight, default_quantiles(fitted))
+    low, high = (_with_share(typical, end) for end in ends)
+    return high - low
 
 
 def found_shares(mixes: np.ndarray, weight: np.ndarray, quantiles: Any) -> np.ndarray:
@@ -186,19 +196,20 @@ def training_effects(fitted: Fitted) -> np.ndarray | None:
     centre = state.intercept + state.coef_rows @ typical
     if state.covariate_coef is not None:
         centre = centre + fitted.targets.covariate_scaling.centre @ state.covariate_coef
-    return _at_both_ends(fitted, typical, np.column_stack(ends), centre, _limits(fitted)[0])[2]
+    return _at_both_ends(fitted, typical, np.column_stack(ends), centre, _limits(fitted)[0])[1]
 
 
 def _at_both_ends(
     fitted: Fitted, typical: np.ndarray, shares: np.ndarray, centre: np.ndarray, limits: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Proportions at both quantiles (topics x 2 x topics), their predictors and predictions."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Proportions with both values of every topic, topics x 2 x topics, and the predictions of
+    these within the limits, topics x 2 x predictors."""
     state = fitted.state
     moved = np.stack([_with_share(typical, shares[:, i]) for i in (0, 1)], axis=1)
     f = (centre + (moved - typical) @ state.coef_rows.T).reshape(-1, state.n_predictors)
     response = fitted.target_model.responses(state.family, f)
     response = np.clip(response, limits[:, 0], limits[:, 1]).reshape(len(shares), 2, -1)
-    return moved, f, response
+    return moved, response
 
 
 def default_quantiles(fitted: Fitted) -> tuple[float, float]:
@@ -231,58 +242,6 @@ def _limits(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
         limits += [part.coding.bounds(part.family)] * part.width
         observed += [seen] * part.width
     return np.array(limits, dtype=float), np.array(observed, dtype=float)
-
-
-def _standard_errors(
-    fitted: Fitted,
-    documents: Documents,
-    mixes: np.ndarray,
-    predictor: np.ndarray,
-    moved: np.ndarray,
-    f: np.ndarray,
-    n_jobs: int | None,
-) -> np.ndarray:
-    """Standard errors of high - low by the delta method, topics x predictors."""
-    weight, more = documents.weights, documents.covariates
-    typical = np.zeros(0) if more is None else np.average(more, axis=0, weights=weight)
-    design = mixes if more is None else np.column_stack([mixes, more])
-    n_topics = len(moved)
-    ends = np.concatenate([moved, np.tile(typical, (n_topics, 2, 1))], axis=2)
-    spread = fitted.predictor_variance(documents.corpus, mixes, n_jobs)
-    size = fitted.n_samples_seen
-    out = np.empty((n_topics, predictor.shape[1]))
-    for part in fitted.parts:
-        own = predictor[:, part.where]
-        scale = _dispersion(part, predictor, spread, weight)
-        weights = part.family.information(own) * (weight * size / weight.sum())[:, None]
-        slopes = _slopes(part, f).reshape(n_topics, 2, -1)
-        for l in range(own.shape[1]):
-            total = (design * weights[:, [l]]).T @ design
-            total.flat[:: len(total) + 1] += _JITTER * total.max()
-            covariance = scale * np.linalg.pinv(total, hermitian=True)
-            push = slopes[:, 1, l, None] * ends[:, 1] - slopes[:, 0, l, None] * ends[:, 0]
-            variance = np.einsum("ki,ij,kj->k", push, covariance, push)
-            out[:, part.where.start + l] = np.sqrt(np.maximum(variance, 0.0))
-    return out
-
-
-def _dispersion(
-    part: TargetPart, predictor: np.ndarray, spread: np.ndarray, weight: np.ndarray
-) -> float:
-    """φ: uncertain topic proportions are noise given θ̂."""
-    if part.coding.n_labels:
-        return 1.0
-    own = np.maximum(part.family.variance(predictor[:, part.where.start]), 1e-300)
-    return float(np.average(part.variance(predictor, spread) / own, 0, weight))
-
-
-def _slopes(part: TargetPart, f: np.ndarray) -> np.ndarray:
-    """dE[y | f]/df; for one of several classes P(1 - P), in its log odds against the rest."""
-    if part.width > 1:
-        p = part.probabilities(f)
-        return p * (1 - p)
-    above, below = (part.response(f + step) for step in (_STEP, -_STEP))
-    return (above - below) / (2 * _STEP)
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -377,6 +336,7 @@ def topic_table(fitted: Fitted, effects: TopicEffects, words: list[str]) -> pd.D
         "low": effects.low.ravel(),
         "high": effects.high.ravel(),
         "change": effects.change.ravel(),
+        "estimate": effects.estimate.ravel(),
         "lower": effects.lower.ravel(),
         "upper": effects.upper.ravel(),
         "limit_low": each(effects.limits[:, 0]),

@@ -24,9 +24,10 @@ from topicfocus.estimators.arguments import (
     check_share,
     read_weight,
 )
+from topicfocus.estimators.effects import proportion_differences
+from topicfocus.estimators.held_out_effects import HeldOutEffects, held_out_effects
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.estimators.words import reciprocal_ranks, topic_scores
-from topicfocus.glm import fit_linear, target_columns
 from topicfocus.metrics.topics import match_topics, top_words
 from topicfocus.selection.resamples import (
     Data,
@@ -41,9 +42,9 @@ from topicfocus.selection.stability_measures import (
     Intervals,
     StabilityIndex,
     Substitutes,
+    crossed_intervals,
     false_words_bound,
     find_substitutes,
-    half_sample_intervals,
     jaccard,
     nogueira_index,
 )
@@ -54,13 +55,6 @@ TOP = 10
 OFTEN = 0.9
 #: A topic whose mean cosine is smaller is a different topic in other samples.
 SAME_TOPIC = 0.7
-#: Ridge penalty of the regression on documents that had no part in a model. It should be unbiased,
-#: also for topics whose proportions hardly vary, and finite if classes are separable.
-SMALL_PENALTY = 1e-4
-#: Ridge penalty on the documents of the model itself, a weak prior. Without it, coefficients of
-#: classes vary far more in half of the documents than twice as much, and intervals are too wide
-#: (two classes: coverage of 90% intervals is 100% with 0.01, and 61 to 75% with 1).
-OWN_PENALTY = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,11 +86,10 @@ class Stability:
     top : tuple of arrays
         Columns of the ten top words of each topic.
     effects, covariates : Intervals
-        Predicted differences of topics, topics x predictors: the change of the linear predictor
-        (the target itself for real-valued ones, log odds for two classes) if the proportion of a
-        topic increases from its 10th to its 90th percentile and the others decrease in proportion.
-        And the coefficients of covariates. The intervals account for selecting words and optimising
-        topics, not only for the final regression.
+        Differences of the mean target (probability of a class), topics x predictors, if the
+        proportion of a topic increases from its 10th to its 90th percentile and the others decrease
+        in proportion; and those of one unit of each covariate. The intervals come from documents
+        that had no part in selecting words and optimising topics.
     correlation : float
         Mean correlation of the predictions (linear predictors) of two halves over all documents.
     stand_ins : Substitutes
@@ -508,84 +501,38 @@ def fit_pair(number: int, pairs: Pairs, shared: dict[Any, Any]) -> Record:
     models = [
         fit_with(clone(pairs.model), options, part.X, part.y, **part.arrays) for part in parts
     ]
-    both = list(zip(models, parts, parts[::-1], strict=True))
-    effects = [
-        [regressed_effects(model, mine, OWN_PENALTY) for model, mine, _ in both],
-        [regressed_effects(model, other) for model, _, other in both],
-        [crossed_variance(model, other, pairs.classes, rng) for model, _, other in both],
-    ]
+    crossed = [effects_in(model, other) for model, other in zip(models, parts[::-1], strict=True)]
     orders, cosines = zip(*(match_topics(m.components_, pairs.topics) for m in models), strict=True)
     matched = list(zip(models, orders, strict=True))
     first, second = (model.components_[order] for model, order in matched)
+    # Covariates come after the topics, in their own order.
+    n_rows = len(crossed[0].estimate)
+    rows = [np.concatenate([order, np.arange(len(order), n_rows)]) for order in orders]
     return {
         "kept": np.array([kept_words(model) for model in models]),
         "cosine": np.array(cosines),
         "between": _cosines(first, second),
         "top": [top_words(shown_topics(model)[order], TOP) for model, order in matched],
-        # Own, crossed and noise x halves x topics x predictors.
-        "effects": np.array(
-            [[e[0][order] for e, order in zip(kind, orders, strict=True)] for kind in effects]
-        ),
-        "covariates": np.array([[e[1] for e in kind] for kind in effects]),
+        # Halves x topics and covariates x predictors.
+        "effects": np.array([c.estimate[row] for c, row in zip(crossed, rows, strict=True)]),
+        "variances": np.array([c.variance[row] for c, row in zip(crossed, rows, strict=True)]),
         "correlation": _correlation(models, data),
     }
 
 
-def effects_of(proportions: np.ndarray, coef: np.ndarray) -> np.ndarray:
-    """Predicted differences over the interdecile range of each topic, topics x predictors.
-
-    Δ_k = (q90_k - q10_k) (η_k - Σ_{j≠k} m_j η_j / Σ_{j≠k} m_j): the proportion of topic k increases
-    from its 10th to its 90th percentile over documents, and the proportions of the other topics
-    decrease relative to their means m. A coefficient alone is the difference between documents that
-    consist of one topic, which do not occur.
-    """
-    low, high = np.quantile(proportions, [0.1, 0.9], axis=0)
-    mean = proportions.mean(axis=0)[:, None]
-    weighted = mean * coef
-    others = (weighted.sum(axis=0) - weighted) / np.maximum(1 - mean, 1e-300)
-    return (high - low)[:, None] * (coef - others)
-
-
-def regressed_effects(
-    model: Any, data: Data, penalty: float = SMALL_PENALTY
-) -> tuple[np.ndarray, np.ndarray]:
-    """Effects of a model's topics, and coefficients of covariates, estimated from `data`.
-
-    The targets are regressed on the topic proportions that the model infers for these documents. If
-    the documents had no part in selecting words and optimising topics, the effects of these topics
-    and their interdecile ranges are unbiased. The coefficients of the model itself are shrunk,
-    which predicts better and is a bias here.
-    """
+def effects_in(model: Any, data: Data) -> HeldOutEffects:
+    """Effects of the model's topics and covariates, estimated from `data` (`held_out_effects`)."""
     fitted = model.fitted_
     n_topics = fitted.state.n_topics
     if fitted.targets is None:
-        return np.zeros((n_topics, 0)), np.zeros((0, 0))
+        none = np.zeros((n_topics, 0))
+        return HeldOutEffects(none, none, none)
     documents = fitted.documents(data.X, data.y, **data.for_prediction)
     weight = read_weight(data.arrays.get("sample_weight"), documents.corpus.n_docs)
-    problem = replace(documents, weight=weight).problem(1.0, model.n_jobs)
+    documents = replace(documents, weight=weight)
     proportions = fitted.mixes(documents.corpus, model.n_jobs)
-    design = problem.beside(proportions)
-    columns = target_columns(problem, fitted.state.family)
-    coef = np.hstack([fit_linear(column, column.of(design), penalty).coef for column in columns])
-    zeta = np.zeros((0, 0)) if problem.covariates is None else coef[n_topics:]
-    present = slice(None) if weight is None else np.asarray(weight) > 0
-    return effects_of(proportions[present], coef[:n_topics]), zeta
-
-
-def crossed_variance(
-    model: Any, others: Data, classes: bool, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Var(a′) of `regressed_effects` given the topics: (a′₁ - a′₂)²/4 of the halves of `others`.
-
-    Zero, which widens the intervals, if `others` cannot be halved.
-    """
-    parts = halves(others, classes, rng)
-    try:
-        first, second = (regressed_effects(model, others.rows(part)) for part in parts)
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError):  # a half lacks a class
-        first = second = regressed_effects(model, others)
-    topics, covariates = ((a - b) ** 2 / 4 for a, b in zip(first, second, strict=True))
-    return topics, covariates
+    difference = proportion_differences(fitted, proportions, documents.weights)
+    return held_out_effects(fitted, documents, proportions, difference)
 
 
 def shown_topics(model: Any) -> np.ndarray:
@@ -631,11 +578,12 @@ def _summary(
     by_half = kept.reshape(-1, kept.shape[-1])
     top = tuple(top_words(shown_topics(model), TOP))
 
-    def intervals(estimate: np.ndarray, name: str) -> Intervals:
-        own, crossed, noise = np.moveaxis(np.array([record[name] for record in good]), 1, 0)
-        return half_sample_intervals(estimate, own, crossed, noise, level)
+    crossed, variances = (np.array([r[name] for r in good]) for name in ("effects", "variances"))
+    own, n_topics = effects_in(model, data).estimate, model.fitted_.state.n_topics
 
-    effects, covariates = regressed_effects(model, data, OWN_PENALTY)
+    def intervals(rows: slice) -> Intervals:
+        return crossed_intervals(own[rows], crossed[:, :, rows], variances[:, :, rows], level)
+
     return Stability(
         n_resamples=len(good),
         frequency=by_half.mean(axis=0),
@@ -648,8 +596,8 @@ def _summary(
         topic_between=np.mean([r["between"] for r in good], axis=0),
         returning=_returning(top, good),
         top=top,
-        effects=intervals(effects, "effects"),
-        covariates=intervals(covariates, "covariates"),
+        effects=intervals(slice(n_topics)),
+        covariates=intervals(slice(n_topics, None)),
         correlation=float(np.mean([record["correlation"] for record in good])),
         stand_ins=find_substitutes(
             kept_words(model), by_half, model.fitted_.corpus(data.X).counts.sqrt()

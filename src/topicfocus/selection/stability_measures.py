@@ -6,28 +6,21 @@ and that occur in the same documents as v: the largest correlations of √c_du a
 documents, at least 0.15. That u is kept exactly where v is not is no sufficient sign: with 50
 halves and thousands of pairs of words, the strongest such patterns are due to chance.
 
-**Intervals.** The estimand is τ(S): the predicted difference that belongs to the very topics S that
-were found, η being the regression of the target on their proportions in all documents of the
-population. The estimate e of the model is too optimistic, because the same documents selected
-words, optimised topics and gave η. Half samples show by how much. Let a be an effect in the model
-of a half, and a′ the effect of the *same* topics with η estimated from the other half, which had no
-part in finding them. Given these topics, a′ is unbiased for τ and independent of a, so
+**Intervals.** The documents of one half selected words, optimised topics and estimated
+coefficients, so effects estimated from the same documents are too large: with a target of pure
+noise they are far from zero. The other half had no part in that. Given the topics of a half, their
+effects a₁ estimated from the other half (`held_out_effects`) are unbiased and have a known variance
+v₁; likewise a₂ and v₂ of the topics of the other half. For B pairs of halves, topics matched to
+those of the model,
 
-    E[a - a′] = E[a - τ] = optimism of n/2 documents,
-    Var(a - a′) = Var(a - τ) + Var(a′ - τ).
+    centre = mean_b m_b,   m_b = ½ (a_b1 + a_b2),   σ² = mean_b ¼ (v_b1 + v_b2) - (1 - 1/B) s²,
 
-We need the first term, which with n/2 documents is twice σ² = Var(e - τ) with n, as the optimism is
-twice that of n. The second term is estimated from the halves of the other half: each of these has
-twice its variance, so it is V = E[(a′₁ - a′₂)²]/4. Since finding the topics adds to the variance of
-a, V is at most half of D = Var(a - a′):
+s² being the variance of m_b over pairs: each m_b varies as much as ¼ (v₁ + v₂) says, and the mean
+over random splits of the same documents varies less, by what they differ. At least a quarter of the
+first term is kept. The limits are those of Student's t with B - 1 degrees of freedom. The estimand
+is the effect of a topic as it is found in half of the documents.
 
-    centre = e - ½ mean(a - a′),   σ² = ½ (D - V) = ½ D (1 - V/D),   ¼ D ≤ σ² ≤ ½ D.
-
-D is estimated for each effect, V/D by the median over effects, because single ratios are noisy. The
-two differences of a pair are negatively dependent, so B pairs give D the precision of B numbers,
-and the limits are those of Student's t with B - 1 degrees of freedom.
-
-Coverage on simulated documents: experiments/COVERAGE.md.
+Rates under noise and coverage on simulated documents: experiments/INTERVALS.md.
 """
 
 from __future__ import annotations
@@ -46,6 +39,8 @@ from topicfocus.counts import Counts, in_memory, take_columns
 
 #: Largest number of substitutes per word, and their least correlation with it.
 MOST, LEAST_CORRELATION = 5, 0.15
+#: The error variance of an effect is at least this part of that of a single pair of halves.
+_LEAST_VARIANCE = 0.25
 #: Number of words that are correlated with all others at a time.
 _BLOCK = 256
 
@@ -249,9 +244,10 @@ class Intervals:
     Attributes
     ----------
     estimate : array
-        Effects of the model itself.
+        Effects of the model's topics in all documents, which selected them: too large.
     centre : array
-        Centre of the interval: the estimate minus its optimism.
+        Centre of the interval: the mean of effects estimated from documents that had no part in
+        finding the topics.
     error : array
         Standard error.
     low, high : arrays
@@ -268,22 +264,20 @@ class Intervals:
     level: float
 
 
-def half_sample_intervals(
-    estimate: np.ndarray, own: np.ndarray, crossed: np.ndarray, noise: np.ndarray, level: float
+def crossed_intervals(
+    estimate: np.ndarray, crossed: np.ndarray, variances: np.ndarray, level: float
 ) -> Intervals:
-    """Intervals of effects; the three arrays after `estimate` are pairs x 2 x its shape.
+    """Intervals of effects; `crossed` and `variances` are pairs x 2 x the shape of `estimate`.
 
-    `own` are the effects a of halves, `crossed` the effects a′ estimated from the other half, and
-    `noise` the variances of a′ (`crossed_variance`).
+    `crossed` are effects of the topics of a half in the other half, with their variances.
     """
-    centre = error = reach = np.zeros(estimate.shape)
-    if estimate.size:
-        optimism = (own - crossed).reshape(-1, *estimate.shape)
-        centre = estimate - optimism.mean(axis=0) / 2
-        spread = optimism.var(axis=0, ddof=1)
-        ratio = noise.reshape(-1, *estimate.shape).mean(axis=0) / np.maximum(spread, 1e-300)
-        error = np.sqrt(spread * (1 - np.clip(np.median(ratio, axis=0), 0.0, 0.5)) / 2)
-        reach = float(student.ppf(0.5 + level / 2, len(own) - 1)) * error
+    n_pairs = len(crossed)
+    of_pair = crossed.mean(axis=1)
+    variance = variances.sum(axis=1).mean(axis=0) / 4
+    over_splits = (1 - 1 / n_pairs) * of_pair.var(axis=0, ddof=1)
+    error = np.sqrt(np.maximum(variance - over_splits, _LEAST_VARIANCE * variance))
+    centre = of_pair.mean(axis=0)
+    reach = float(student.ppf(0.5 + level / 2, n_pairs - 1)) * error
     return Intervals(
         estimate=estimate,
         centre=centre,
