@@ -106,7 +106,9 @@ def summarise(
     state = fitted.state
     table = word_table(fitted, inputs.counts[rows], exact, model.n_jobs)
     relevant = (state.inclusion > 0) & (state.topic_word.max(axis=1) > 0)
-    effects, word_effects = effect_summary(inputs, found, extras.exposure, extras.covariates)
+    effects, word_effects = effect_summary(
+        inputs, found, extras.exposure, extras.covariates, bool(extras.held_out)
+    )
     document_names = listed("document_names", labels.documents, inputs.n_docs)
     summary = {
         "version": VERSION,
