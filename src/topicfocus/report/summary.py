@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
+from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.report.documents import (
     document_examples,
     document_summary,
@@ -129,6 +130,7 @@ def summarise(
         | document_examples(inputs, found, rows, extras.exposure, extras.covariates),
         "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
         "held_out": bool(extras.held_out),
+        "warnings": useless_fit_messages(model),
         "fit": fit_summary(inputs, extras.frontier),
         "effects": effects,
         "groups": group_summary(extras.by, extras.time, found.composition, outcomes(inputs, found)),

@@ -12,7 +12,7 @@ from topicfocus.config import FitConfig
 from topicfocus.counts import in_memory, take_rows
 from topicfocus.estimators.effects import TopicEffects, WordEffects, topic_effects, word_effects
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.estimators.training import no_words_kept
+from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.estimators.words import usual_order
 from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.evaluate import Evaluation
@@ -158,7 +158,7 @@ def _result(
         "covariates": covariate_rows(model, source.columns.names.covariates),
         "words": word_rows(model, counted.words, counts, effects.words, positive),
         "held_out": found.held_out,
-        "warnings": [*no_words_kept(model), *found.warnings(target.kind)],
+        "warnings": [*useless_fit_messages(model), *found.warnings(target.kind)],
         "reliability": found.reliability,
     }
     for name in ("shaping_", "inclusion_prior_"):
