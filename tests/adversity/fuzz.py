@@ -3,7 +3,8 @@
     python tests/adversity/fuzz.py --n 3000
 
 Each input must give a result, or one line of error with exit code 1 or 2 (from Python: a ValueError
-or TypeError with a message), within its time limit, and leave nothing behind. ``--only K`` repeats input K.
+or TypeError with a message), within its time limit, and leave nothing behind. ``--only K``
+repeats input K.
 """
 
 from __future__ import annotations
