@@ -96,9 +96,9 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
         π, sums to one.
     inclusion_prior_ : float
         p, as given or as chosen.
-    inclusion_path_ : tuple of (p, explained fraction, standard error) or None
-        What "auto" compared, on validation documents; the error is that of the difference from the
-        best.
+    inclusion_path_ : tuple of (p, explained fraction, standard error)
+        With ``inclusion_prior="auto"``: what was compared on validation documents. The error is
+        that of the difference from the best.
 
     Examples
     --------
