@@ -26,7 +26,7 @@ from topicfocus import (
 )
 from topicfocus.datasets import make_reviews
 from topicfocus.distributed import ClusterError, DaskCounts, connected
-from topicfocus.focused.screening_statistics import PENALTIES
+from topicfocus.focused.ridge import PENALTIES
 from topicfocus.selection import TopicSearchCV
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("one_penalty")]

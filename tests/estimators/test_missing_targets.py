@@ -101,25 +101,6 @@ def test_every_way_to_write_nothing(form, cls):
         assert model.classes_.dtype.kind == "i"  # NaN must not make floats of them
 
 
-def test_text_labels_with_gaps():
-    for nothing in (None, np.nan):
-        listed = [nothing if gone else str(v) for gone, v in zip(MISSING, LABELS, strict=True)]
-        for y in (listed, np.array(listed, dtype=object), pd.Series(listed)):
-            model = SLDAClassifier(2, max_epochs=2).fit(X, y)
-            assert model.classes_.tolist() == ["bad", "good"]
-
-
-@pytest.mark.parametrize("name", ["SLDAClassifier", "FocusedTopicClassifier"])
-def test_minus_one_is_a_label_like_any_other(name):
-    signs = np.where(LABELS == "good", 1, -1)
-    model = make(name).fit(X, signs)
-    assert model.classes_.tolist() == [-1, 1]
-    named = make(name).fit(X, LABELS)
-    np.testing.assert_allclose(model.coef_, named.coef_)
-    three = make(name).fit(X, np.where(STARS == 0, 0, signs))
-    assert three.classes_.tolist() == [-1, 0, 1]
-
-
 @pytest.mark.parametrize("name", ["SLDARegressor", "FocusedTopicRegressor"])
 def test_one_of_several_targets_may_be_missing(name):
     both = np.column_stack([Y, STARS]).astype(float)

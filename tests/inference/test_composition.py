@@ -42,7 +42,7 @@ def test_tokens_equal_a_loop(model):
     wanted = twin(model, COUNTS)
     np.testing.assert_allclose(model.topic_tokens(COUNTS), wanted, rtol=1e-10, atol=1e-12)
     prior = model.doc_topic_prior_
-    made_of = model.composition(COUNTS)
+    made_of = model.token_proportions(COUNTS)
     np.testing.assert_allclose(made_of.sum(axis=1), 1)
     np.testing.assert_allclose(made_of[-1], prior / prior.sum())
     some = wanted.sum(axis=1) > 0

@@ -52,7 +52,7 @@ def test_the_smallest_prior_within_one_standard_error_is_chosen():
         epochs=200,
         callback=lambda done, total: seen.append((done, total)),
     )
-    assert seen == [(i, 270) for i in range(1, 271)]  # 1.35 times the epochs of a fit
+    assert seen == [(i, 240) for i in range(1, 241)]  # 1.2 times the epochs of a fit
     priors, explained, errors = map(np.array, zip(*chosen.path, strict=True))
     assert tuple(priors) == INCLUSION_PRIORS
     best = np.argmax(explained)

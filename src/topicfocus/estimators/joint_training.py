@@ -11,16 +11,15 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.counts import ChunkedCounts
-from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_choice,
     check_count,
     check_positive,
     check_prior,
     is_auto,
 )
-from topicfocus.estimators.progress import show_progress
+from topicfocus.estimators.documents import Documents, split_validation
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
@@ -31,7 +30,6 @@ from topicfocus.estimators.training import (
     scaled_state,
     with_context,
 )
-from topicfocus.estimators.validation_split import split_validation
 from topicfocus.families import Gaussian
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint import (
@@ -52,6 +50,7 @@ from topicfocus.joint.validation import (
     choose_inclusion,
 )
 from topicfocus.kernels.threads import n_threads
+from topicfocus.progress import show_progress
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 

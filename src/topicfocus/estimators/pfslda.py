@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from topicfocus.estimators.classifier import TopicClassifier
+from topicfocus.estimators.arguments import check_choice, check_share, is_auto
 from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
-from topicfocus.estimators.parameters import check_choice, check_share, is_auto
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.lda import JointTopicModel
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.joint import CoordinateSolver
 
 
@@ -61,7 +60,7 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
         and 0.3 on ``X_val``, or on a fifth of the documents, and takes the smallest whose error is
         within one standard error (of the paired difference) of the least; then the model is fitted
         to all documents as if this p had been given. The values are compared along one path, which
-        takes about 1.35 times as long as a fit. Needs ``solver="auto"``.
+        takes about 1.2 times the steps of a fit. Needs ``solver="auto"``.
     doc_topic_prior : float, array (n_topics,) or "learn", default=1.0
     supervision_weight : float or "auto", default="auto"
         λ, the weight of log p(y); "auto" is 1.
@@ -142,8 +141,8 @@ class PFSLDAClassifier(JointTopicModel, TopicClassifier):
     coef_penalty : float, default=0.001
         Precision of the Normal(0, ·) prior on η and ζ, so that separable classes have an optimum.
     class_weight : None, "balanced" or dict, default=None
-        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
-        makes every class weigh the same.
+        Factors on the weights of the documents of each class, as in scikit-learn; "balanced" gives
+        all classes the same total weight.
 
     Attributes
     ----------
