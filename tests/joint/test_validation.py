@@ -62,7 +62,7 @@ def test_the_smallest_prior_within_one_standard_error_is_chosen():
     assert explained[best] > 0.15  # a fit to the end reaches 0.22
 
 
-@pytest.mark.filterwarnings("ignore::topicfocus.estimators.fit_warnings.UselessFitWarning")
+@pytest.mark.filterwarnings("ignore::topicfocus.estimators.training.UselessFitWarning")
 @pytest.mark.parametrize("cls", [PFSLDARegressor, PFSLDAClassifier])
 def test_the_model_is_that_of_the_prior_chosen(cls):
     y = DATA.target if cls is PFSLDARegressor else DATA.target > np.median(DATA.target)
