@@ -10,8 +10,6 @@ import pytest
 from docstring_examples import modules_with_examples, run_examples
 from readers_names import names_of
 
-import topicfocus
-
 ROOT = Path(__file__).resolve().parents[1]
 #: Pages that are one program each are run from top to bottom by tests/test_pages.py.
 WHOLE = ("start.md", "coming-from.md")
@@ -39,12 +37,6 @@ def test_docstrings(name, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # an example may write a file
     if name != FIRST:
         run_examples(name)
-
-
-def test_no_example_is_left_out():
-    """A directive of doctest could leave an example out; none does."""
-    sources = Path(topicfocus.__file__).parent.rglob("*.py")
-    assert not [path for path in sources if "+SKIP" in path.read_text(encoding="utf-8")]
 
 
 def programs():
@@ -82,10 +74,6 @@ def test_pages(block, request, tmp_path, monkeypatch):
     if name in GO_ON:
         known |= names_of(name)
     exec(compile(block, "page", "exec"), known)
-
-
-def test_no_fragment_is_forgotten():
-    assert {case.id for case in programs()} >= {*FRAGMENTS, *GO_ON}
 
 
 def test_readme_prints_what_stands_there(capsys):

@@ -39,31 +39,17 @@ def run_page(text: str, name: str) -> int:
 
 
 @pytest.mark.parametrize("page", WHOLE, ids=lambda page: page.stem)
-def test_pages_run(page, tmp_path, monkeypatch):
+def test_pages_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    n_blocks = run_page(page.read_text(encoding="utf-8"), page.name)
-    assert n_blocks > 0 or page.stem == "index"
-
-
-def test_the_start_page_shows_the_topics_that_it_prints(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "start.md"
     text = page.read_text(encoding="utf-8")
-    run_page(text, page.name)
-    (shown,) = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
-    printed = [set(line.split()) for line in capsys.readouterr().out.splitlines()]
-    # A word or two may differ in a later version.
-    for row in shown.splitlines():
-        assert any(len(set(row.split()) & words) >= 4 for words in printed), row
-
-
-def test_the_test_notices_a_page_that_is_wrong():
-    assert run_page("```python\nx = 1\n```\n\n```pycon\n>>> x\n1\n```\n", "page") == 2
-    with pytest.raises(AssertionError, match="Expected"):
-        run_page("```pycon\n>>> 1 + 1\n3\n```\n", "page")
-    with pytest.raises(NameError):
-        run_page("```python\nmissing\n```\n", "page")
+    n_blocks = run_page(text, page.name)
+    assert n_blocks > 0 or page.stem == "index"
+    if page.stem == "start":  # it shows the topics that it prints; a word or two may differ later
+        (shown,) = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
+        printed = [set(line.split()) for line in capsys.readouterr().out.splitlines()]
+        for row in shown.splitlines():
+            assert any(len(set(row.split()) & words) >= 4 for words in printed), row
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -75,10 +61,3 @@ def test_quick_examples(name, tmp_path, monkeypatch):
         warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
         runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
     plt.close("all")
-
-
-def test_examples_are_python():
-    found = sorted((ROOT / "examples").glob("plot_*.py"))
-    assert len(found) >= 8
-    for path in found:
-        compile(path.read_text(encoding="utf-8"), path.name, "exec")

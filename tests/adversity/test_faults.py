@@ -1,25 +1,19 @@
-"""Faults: a kill, Ctrl-C, a full disk, a read-only folder, two processes at once, damaged files.
+"""Faults: a kill, Ctrl-C, a full disk, a read-only folder, two processes at once.
 
-The quick part runs with the other tests. All of it, 50 signals and every byte of a model file:
+The quick part runs with the other tests. With 50 signals:
 
     TOPICFOCUS_SLOW=1 pytest tests/adversity/test_faults.py
 """
 
 import errno
-import io
 import os
 import random
 import signal
 import time
 
-import numpy as np
 import pytest
 from command_line import run_as_nobody, run_command, topicfocus, topicfocus_forked, write_reviews
 from forked import Forked
-from model_files import fitted
-
-import topicfocus as package
-from topicfocus.persistence import ModelFileError
 
 SLOW = bool(os.environ.get("TOPICFOCUS_SLOW"))
 COLUMNS = ("--text", "text", "--target", "stars")
@@ -141,20 +135,3 @@ def test_two_processes_one_folder(data, whole, tmp_path):
     said = [process.communicate(timeout=200)[1] for process in both]
     assert sorted(process.returncode for process in both) == [0, 1], said
     same(tmp_path / "o", whole[0])
-
-
-def test_every_byte_of_a_model_file():
-    """Flipped one after the other: an error, or the very same model."""
-    model = fitted("SLDAClassifier")
-    stream = io.BytesIO()
-    model.save(stream)
-    content, step = stream.getvalue(), 1 if SLOW else 53
-    for place in range(0, len(content), step):
-        altered = bytearray(content)
-        altered[place] ^= 0xFF if place % 2 else 1 << (place % 8)
-        try:
-            again = package.load(io.BytesIO(bytes(altered)))
-        except ModelFileError:
-            continue
-        assert np.array_equal(again.components_, model.components_)
-        assert np.array_equal(again.coef_, model.coef_)

@@ -24,7 +24,7 @@ JOINT = ("SLDARegressor", "PFSLDARegressor")
 REGRESSORS = ("FocusedTopicRegressor", "PCSLDARegressor", *JOINT)
 CLASSIFIERS = tuple(name.replace("Regressor", "Classifier") for name in REGRESSORS)
 EVERY = (*REGRESSORS, *CLASSIFIERS, "LDA")
-UNITS = ((0.37, 0.0), (1.0, 1e6), (1e150, 0.0))
+UNITS = ((0.37, 1e6), (1e150, 0.0))
 
 
 def make(name, **changed):
@@ -166,12 +166,9 @@ def test_threads_types_and_formats(name):
     dense = X.toarray()
     for counts, n_jobs in (
         (X, 2),
-        (X, 3),
-        (dense.astype(np.int64), 1),
-        (dense.astype(np.float32), 1),
-        (sparse.csc_array(X.astype(np.int32)), 2),
+        (np.asfortranarray(dense.astype(np.float32)), 1),
+        (sparse.csc_array(X.astype(np.int32)), 3),
         (sparse.coo_matrix(X.astype(np.uint16)), 1),
-        (np.asfortranarray(dense), 1),
     ):
         model = fit(name, counts, n_jobs=n_jobs)
         assert_same_words_and_topics(first, model)

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from command_line import topicfocus
+from scipy import sparse
 
 pytest.importorskip("distributed")
 
@@ -158,20 +159,24 @@ def test_workers_read_and_count_files(client, files, here, name, monkeypatch, ca
     ]
 
 
-def test_what_is_wrong_with_a_file_is_an_error(client, files, tmp_path, reviews):
+def test_what_is_wrong_with_a_file_is_an_error(client, files):
     with files["several"][1].open("a") as stream:
         stream.write("one,two,three\n")
     cluster = {"cluster": client.scheduler.address}
     with pytest.raises(ReadError, match="1 of 401 values is not: 'two'"):
         fit_file(files["several"], **COLUMNS, **cluster)
     assert fit_file(files["several"], **COLUMNS, **cluster, skip_bad=True)
-    from scipy import sparse
+    with pytest.raises(SettingError, match="workers read"):
+        fit_file([*files["several"], *files["lines"]], **COLUMNS, **cluster)
 
+
+def test_a_count_matrix_goes_to_the_workers(client, tmp_path, reviews):
     sparse.save_npz(tmp_path / "counts.npz", reviews.counts)
     (tmp_path / "y.txt").write_text("\n".join(map(str, reviews.target)))
     (tmp_path / "counts.vocab.txt").write_text("\n".join(reviews.vocabulary))
-    with pytest.raises(SettingError, match="workers read"):
-        fit_file(tmp_path / "counts.npz", target=str(tmp_path / "y.txt"), topics=2, **cluster)
+    matrix = {"file": tmp_path / "counts.npz", "target": str(tmp_path / "y.txt"), "topics": 2}
+    there, here = fit_file(**matrix, cluster=client.scheduler.address), fit_file(**matrix)
+    np.testing.assert_allclose(there.predictions["prediction"], here.predictions["prediction"])
 
 
 def test_a_command_on_a_cluster(client, files, tmp_path):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
@@ -109,29 +108,6 @@ def test_transform_is_a_topic_mix_from_words_alone(reviews, plain):
     assert mixes.min() > 0
     np.testing.assert_allclose(mixes @ model.coef_, model.predict(reviews.counts[700:]))
     assert list(model.get_feature_names_out()) == [f"topic{k}" for k in range(5)]
-
-
-def test_same_seed_same_model_whatever_the_threads(reviews):
-    one = fitted(PFSLDARegressor, reviews, n_jobs=1, max_epochs=10)
-    two = fitted(PFSLDARegressor, reviews, n_jobs=2, max_epochs=10)
-    np.testing.assert_array_equal(one.components_, two.components_)
-    np.testing.assert_array_equal(one.inclusion_, two.inclusion_)
-    other = fitted(PFSLDARegressor, reviews, random_state=5, max_epochs=10)
-    assert np.abs(other.components_ - one.components_).max() > 1e-3
-
-
-def test_sparse_dense_and_dataframe_agree(reviews):
-    pd = pytest.importorskip("pandas")
-    counts = reviews.counts[:200]
-    frame = pd.DataFrame(counts.toarray(), columns=list(reviews.vocabulary))
-    models = [
-        SLDARegressor(3, random_state=0, max_epochs=4).fit(X, reviews.target[:200])
-        for X in (counts, counts.toarray(), sp.coo_matrix(counts), frame)
-    ]
-    for model in models[1:]:
-        np.testing.assert_array_equal(model.components_, models[0].components_)
-    assert list(models[-1].feature_names_in_) == list(reviews.vocabulary)
-    assert models[-1].top_words(2)[0][0] in reviews.vocabulary
 
 
 def test_warm_start_goes_on_from_the_last_topics(reviews):
@@ -310,18 +286,3 @@ def test_other_columns_at_predict(reviews):
         model.predict(reviews.counts[:, :10])
     with pytest.raises(ValueError, match="vocabulary has 3 words, but the model has"):
         model.top_words(5, ["a", "b", "c"])
-
-
-def test_an_interrupt_leaves_fit(reviews, monkeypatch):
-    from topicfocus.joint import CoordinateSolver
-
-    step = CoordinateSolver.step
-
-    def interrupted(self, state):
-        if state.epoch == 3:
-            raise KeyboardInterrupt
-        return step(self, state)
-
-    monkeypatch.setattr(CoordinateSolver, "step", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        fitted(SLDARegressor, reviews)

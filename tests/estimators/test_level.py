@@ -6,7 +6,7 @@ import pytest
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 
-SIZES = (100, 300, 1_000, 10_000)
+SIZES = (100, 1_000)
 
 
 def documents(n_docs):
@@ -52,8 +52,8 @@ def test_the_level_is_that_of_the_target(kind, n_docs):
     assert np.abs(fitted - observed).max() < 5.0 * np.std(y_test.astype(float)) / np.sqrt(n_docs)
 
 
-@pytest.mark.parametrize("n_docs", [500, 2_000])
-def test_the_expected_number_of_rare_positives_is_theirs(n_docs):
+def test_the_expected_number_of_rare_positives_is_theirs():
+    n_docs = 500
     X, rating, *_ = documents(n_docs)
     y = np.zeros(n_docs, dtype=int)
     y[np.argsort(rating)[-5:]] = 1

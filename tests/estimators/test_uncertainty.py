@@ -113,8 +113,7 @@ def test_intervals_are_inside_what_the_target_can_be(family, limits):
     assert model.fitted_.parts[0].coding.bounds(model.family_) == limits
 
 
-@pytest.mark.parametrize("excess", [0.0, 0.5])
-@pytest.mark.parametrize("exposed", [False, True])
+@pytest.mark.parametrize(("excess", "exposed"), [(0.0, False), (0.5, True)])
 def test_intervals_of_counts_are_whole_and_cover(excess, exposed):
     """Counts as a Poisson has them, and such as vary more; three data sets of each.
 

@@ -9,7 +9,7 @@ import data
 import numpy as np
 import pandas as pd
 import pytest
-from small_sources import SMALL, write_csv, write_small
+from small_sources import write_csv, write_small
 
 pytest.importorskip("pooch")
 PARTS = ("train", "valid", "test")
@@ -41,19 +41,6 @@ def test_absent_data_are_reported(name, nowhere):
     assert source.files[0] in said and "TOPICFOCUS_DATA is not set" in said
     assert source.origin in said
     assert (f"python experiments/data.py {name}" in said) == (name != "yelp")
-
-
-def test_places_are_searched_in_order(nowhere, monkeypatch):
-    SMALL["yelp"](data._cache())
-    assert data.find_data("yelp").is_relative_to(nowhere / "cache")
-    SMALL["yelp"](nowhere / "own")
-    monkeypatch.setenv("TOPICFOCUS_DATA", str(nowhere / "own"))
-    assert data.find_data("yelp") == nowhere / "own" / "yelp"
-    assert data.find_data("yelp", data._cache()) == data._cache() / "yelp"
-    with pytest.raises(FileNotFoundError):
-        data.find_data("yelp", nowhere / "none")
-    with pytest.raises(ValueError, match="no data set is called 'yalp'"):
-        data.find_data("yalp")
 
 
 def test_other_columns_and_no_rows(nowhere):
@@ -168,16 +155,6 @@ def test_prepare_pang_lee_checks_the_content(tmp_path, monkeypatch):
     assert found["rating"].unique() == [0.5] and found["text"].unique() == ["a text"]
 
 
-def test_prepare_imdb(tmp_path):
-    names = ("train/pos/10_8", "train/pos/9_7", "test/neg/0_1", "train/unsup/0_0")
-    members = [(f"aclImdb/{name}.txt", f"été {name}".encode()) for name in names]
-    make_tar(tmp_path / "imdb.tar.gz", members)
-    data.prepare("imdb", [tmp_path / "imdb.tar.gz"], tmp_path)
-    found = pd.read_csv(tmp_path / "imdb50k.csv.gz")
-    assert found["text"].tolist() == ["été test/neg/0_1", "été train/pos/9_7", "été train/pos/10_8"]
-    assert found["label"].tolist() == [0, 1, 1] and found["rating"].tolist() == [1, 7, 8]
-
-
 def test_prepare_the_others(tmp_path, monkeypatch):
     for name in ("newsgroups", "diabetes", "eicu", "poliblog"):
         without_digests(monkeypatch, name)
@@ -195,15 +172,3 @@ def test_prepare_the_others(tmp_path, monkeypatch):
     write_csv(tmp_path / "raw" / "admissionDx.csv.gz", ["AdmitDxPath "], [(" x ",)])
     data.prepare("eicu", [tmp_path / "raw" / "admissionDx.csv.gz"], tmp_path)
     assert pd.read_csv(tmp_path / "admissiondx.csv.gz")["admitdxpath"].tolist() == ["x"]
-
-
-def test_a_download_with_another_checksum_is_refused(nowhere, monkeypatch):
-    (nowhere / "served").write_bytes(b"not the archive")
-
-    def retrieve(url, known_hash, fname, path):
-        assert known_hash == data.SOURCES["imdb"].downloads[0]["sha256"]
-        raise ValueError("SHA256 hash of downloaded file does not match the known hash")
-
-    monkeypatch.setattr("pooch.retrieve", retrieve)
-    with pytest.raises(ValueError, match="does not match"):
-        data.download("imdb")
