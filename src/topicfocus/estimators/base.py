@@ -87,6 +87,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
             X = DaskCounts(X)
         corpus = make_corpus(X, allow_empty=not reset, fractions=True)
         validate_data(self, X, reset=reset, skip_check_array=True)
+        names = getattr(X, "feature_names", None)
+        if reset and names is not None:  # of `TokenCounter`: scikit-learn reads data frames only
+            self.feature_names_in_ = names
         return corpus
 
     def _train(

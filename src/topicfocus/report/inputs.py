@@ -28,7 +28,8 @@ _COMPARED = 50
 class TextReading:
     """How the page turns text into words; without `reads_text` words are picked from a list.
 
-    `note` says what a reader should know about it, "" when it is exactly what training did.
+    `elisions` is None for scikit-learn's words; with it they are those of `TokenCounter`, of which
+    the longest known phrase is counted if `orders` begins with 0. `note` says what a reader should know about it, "" when it is exactly what training did.
     """
 
     reads_text: bool
@@ -37,6 +38,7 @@ class TextReading:
     orders: tuple[int, int] = (1, 1)
     stop_words: tuple[str, ...] = ()
     binary: bool = False
+    elisions: tuple[str, ...] | None = None
     note: str = ""
 
 
@@ -151,8 +153,10 @@ def _words(
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
             own = "codes" if vectoriser.separator is not None else "a tokeniser of its own"
             return TextReading(False, note=f"Training used {own}, which are read in Python.")
-        rule = vectoriser.rule()
-        return _with_orders(rule.lowercase, rule.min_length, rule.orders, rule.stop_words)
+        rule, terms = vectoriser.token_rule(), vectoriser.term_rule()
+        longest = max(name.count(" ") + 1 for name in vocabulary)
+        orders = terms.orders if terms.every else (0, longest if vectoriser.phrases else 1)
+        return TextReading(True, rule.lowercase, 1, orders, elisions=rule.elisions)
     if isinstance(vectoriser, CountVectorizer):
         plain = (
             vectoriser.analyzer == "word"

@@ -245,5 +245,6 @@ def _reading(words: TextReading) -> dict[str, Any]:
         "orders": list(words.orders),
         "stop_words": list(words.stop_words),
         "binary": words.binary,
+        "elisions": None if words.elisions is None else list(words.elisions),
         "note": words.note,
     }

@@ -35,6 +35,7 @@ Pass = Callable[[Callable[[Sequences, int], Any]], Iterable[Any]]
 LONGEST = 3
 #: False discovery rate of phrases that are chosen by the target.
 FALSE_DISCOVERIES = 0.05
+SQ, ZL, QF, NEGALL, EDGE, EDIFF = 1, 0, 0, 0, 0, 4
 #: Normalised pointwise mutual information of collocations of two and three words.
 LEAST_NPMI = {2: 0.4, 3: 0.5}
 #: A phrase must differ from a chosen one inside it by so many standard errors.
@@ -226,17 +227,25 @@ def _chosen_by_target(
 ) -> NDArray[np.bool_]:
     total, squares, n = np.split(sums[1], 3, axis=1)
     # Variances not below that of all documents, nor below that of these: rare classes are skewed.
-    pooled = np.maximum(np.maximum(n * variance, squares), 1e-300)
+    pooled = np.maximum(np.maximum(n * variance, squares if SQ else 0), 1e-300)
     z = np.where(n > 0, total / np.sqrt(pooled), 0.0)
     best = np.argmax(np.abs(z), axis=1)
     rows = np.arange(len(best))
     p = np.minimum(2 * norm.sf(np.abs(z[rows, best])) * z.shape[1], 1.0)
     chosen = np.zeros(len(p), dtype=bool)
-    of = np.flatnonzero(shaped)
-    chosen[of] = discoveries(p[of], FALSE_DISCOVERIES)
+    negated = roles.negates[words[:, 0]] | (roles.quantifies[words[:, 0]] if QF else False)
+    for family in (shaped & negated, shaped & ~negated):
+        of = np.flatnonzero(family)
+        chosen[of] = discoveries(p[of], FALSE_DISCOVERIES) if not ZL else abs(z[of]).max(1) > ZL
+    if NEGALL: chosen |= shaped & negated & (abs(z).max(1) > NEGALL)
+    if EDGE:
+        al = np.where(words >= 0, roles.alone[words], False).any(axis=1)
+        of = np.flatnonzero(~shaped & al)
+        edge = np.zeros(len(p), bool); edge[of] = discoveries(p[of], EDGE); chosen |= edge
 
     def differs(i: int, inner: NDArray[np.float64]) -> bool:
         """Whether documents with n-gram i differ from others that have a part of it."""
+        if LEAST_DIFFERENCE == 0: return True
         k = best[i]
         value, _, others = np.split(inner, 3)
         rest = others[k] - n[i, k]
@@ -245,7 +254,7 @@ def _chosen_by_target(
         gap = total[i, k] / n[i, k] - (value[k] - total[i, k]) / rest
         return bool(
             np.sign(gap) == np.sign(z[i, k])
-            and gap**2 >= LEAST_DIFFERENCE**2 * variance[k] * (1 / n[i, k] + 1 / rest)
+            and gap**2 >= (LEAST_DIFFERENCE if shaped[i] else EDIFF)**2 * variance[k] * (1 / n[i, k] + 1 / rest)
         )
 
     place = {tuple(row[row >= 0].tolist()): i for i, row in enumerate(words)}

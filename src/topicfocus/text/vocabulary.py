@@ -55,16 +55,8 @@ class TermRule:
 
 def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[str]:
     """The terms of a rule in alphabetical order, chosen on the documents that are meant."""
-    n_docs = texts.n_chosen
-    in_docs = texts.document_frequency
-    most = _limit(MAX_DF if rule.max_df is None else rule.max_df, n_docs)
-    if rule.max_df is None and n_docs < FEW_DOCUMENTS:
-        most = n_docs
-    alone = np.flatnonzero((in_docs > 0) & (in_docs <= most))
-    if rule.min_df is None:
-        least = float(_usual_min_df(texts, rule, alone, n_docs))
-    else:
-        least = _limit(rule.min_df, n_docs)
+    n_docs, in_docs = texts.n_chosen, texts.document_frequency
+    least, most = document_limits(texts, rule)
     if most < least:
         raise ValueError(
             f"max_df corresponds to < documents than min_df: {most:g} and {least:g} of the "
@@ -95,6 +87,18 @@ def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[s
             "documents. Try a lower min_df or a higher max_df."
         )
     return sorted(_names_of(entries, names, grams))
+
+
+def document_limits(texts: TokenizedTexts, rule: TermRule) -> tuple[float, float]:
+    """In how many documents a term must be at least, and may be at most."""
+    n_docs, in_docs = texts.n_chosen, texts.document_frequency
+    most = _limit(MAX_DF if rule.max_df is None else rule.max_df, n_docs)
+    if rule.max_df is None and n_docs < FEW_DOCUMENTS:
+        most = n_docs
+    if rule.min_df is not None:
+        return _limit(rule.min_df, n_docs), most
+    alone = np.flatnonzero((in_docs > 0) & (in_docs <= most))
+    return float(_usual_min_df(texts, rule, alone, n_docs)), most
 
 
 def _names_of(entries: NDArray[np.intp], names: list[str], grams: Grams) -> list[str]:
@@ -153,7 +157,7 @@ def _chosen_grams(
         return texts.each(function, renamed)
 
     n_tokens = int(texts.frequency.sum())
-    first = roles.edges if rule.every else roles.begins
+    first = roles.edges if rule.every else roles.begins | bool(phrases.EDGE)
     usable = np.ones(len(used), dtype=bool)
     found = phrases.frequent_grams(each, rule.longest, first, usable, least, n_tokens)
     if not len(found.order):

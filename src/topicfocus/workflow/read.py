@@ -44,14 +44,15 @@ LOG_SECONDS = 10
 class Source:
     """Documents of a file.
 
-    `counts` has all words of the file: which of them are used is decided on the training part.
+    `counts` are sequences of all words of texts, from which terms are chosen and counted on the
+    training part (into `folder`, where one is given), or a count matrix with `terms`.
     `texts` are those of the first documents, as many as fit; `is_text` False is a count matrix.
     `files` has the file of each document, where there are several.
     """
 
     path: str
     counts: Any
-    terms: np.ndarray
+    terms: np.ndarray | None
     target: Target
     rows: np.ndarray
     texts: list[str]
@@ -60,6 +61,7 @@ class Source:
     columns: Columns = NO_COLUMNS
     files: np.ndarray | None = None
     n_without_group: int = 0
+    folder: Path | None = None
 
     @property
     def n_docs(self) -> int:
@@ -186,11 +188,14 @@ def _without_bad(source: Source) -> Source:
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
     log.info(f"{rows} left out for the target.")
     from topicfocus.counts import take_rows  # SciPy, which a mistake should not wait for
+    from topicfocus.text.counting import TokenizedTexts
 
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
     return replace(
         source,
-        counts=take_rows(source.counts, good),
+        counts=source.counts.without([i for i, _ in bad])
+        if isinstance(source.counts, TokenizedTexts)
+        else take_rows(source.counts, good),
         target=source.target.of(good),
         rows=source.rows[good],
         texts=[source.texts[i] for i in good if i < len(source.texts)],
@@ -218,16 +223,14 @@ def _all_rows(
         raise SettingError(f"{path}: say {where}: {setting('target')}.")
     if is_matrix:
         return _from_matrix(path, table, roles, skip_bad)
-    counter = counting.counter(
-        stop_words=counting.stops,
-        # Rarer in the whole file than this is rarer in its training part, too.
-        min_df=counting.min_df if isinstance(counting.min_df, int) else 1,
-        n_jobs=jobs,
-    )
+    counter = counting.counter(n_jobs=jobs)
     texts: list[str] = []
     blocks = _documents(table, texts, KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS)
     try:
-        counts = counter.fit_transform(blocks, folder=folder)
+        counter.check()
+        if folder is not None:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        counts = counter.tokenize(blocks, None if folder is None else folder.parent)
     except ReadError:
         raise
     except ValueError as error:
@@ -241,7 +244,7 @@ def _all_rows(
     return Source(
         path,
         counts,
-        counter.get_feature_names_out(),
+        None,
         detect_target(
             values, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
         ),
@@ -252,6 +255,7 @@ def _all_rows(
         columns,
         table.file_of_rows if len(table.files) > 1 else None,
         n_without_group=0 if table.group is None else table.group.count(None),
+        folder=folder,
     )
 
 
@@ -280,13 +284,13 @@ def _target_name(roles: Roles) -> str:
 
 
 def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[str] | None:
-    """The stop words that a setting names.
+    """The function words that a setting names.
 
     Parameters
     ----------
     which : str or None
-        A language such as "english", "none", or a file of words, one a line; None is "auto",
-        English unless documents are codes.
+        A language such as "english", "none", a file of words, one a line, or "english+FILE" for
+        both; None is "auto", English unless documents are codes.
     encoding : str, default="utf-8"
         Of the file.
 
@@ -313,10 +317,16 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
         return which
     if which == "none":
         return None
-    what = f"It is one of {', '.join(LANGUAGES)}, none, or a file of words, one a line."
-    place, option = Path(which), f"{setting('stop_words')} {which}"
+    what = (
+        f"It is one of {', '.join(LANGUAGES)}, none, a file of words, one a line, or a language and "
+        "a file such as english+FILE."
+    )
+    option = f"{setting('stop_words')} {which}"
+    language, plus, name = which.partition("+")
+    more = [f"{language}+"] if plus and language in LANGUAGES else []
+    place = Path(name) if more else Path(which)
     if not place.exists():
         raise SettingError(f"{option}: no such file.{nearest(which, list(LANGUAGES))} {what}")
     if place.is_dir():
         raise SettingError(f"{option}: this is a folder. {what}")
-    return [line.strip() for line in read_lines(which, encoding) if line.strip()]
+    return more + [line.strip() for line in read_lines(str(place), encoding) if line.strip()]

@@ -48,7 +48,6 @@ def split_source(source: Any, config: Any) -> Parts:
                 "%s documents without a target belong to held-out groups: not used.",
                 f"{neither:,}",
             )
-    _say_copies(source, train, test)
     return parts
 
 
@@ -124,9 +123,10 @@ def _check_classes(n_classes: int, n_docs: int, path: str) -> None:
         )
 
 
-def _say_copies(source: Any, train: np.ndarray, test: np.ndarray) -> None:
+def report_copies(source: Any, counts: Any, parts: Parts) -> None:
     """Report held-out documents with the same counts as a training document."""
-    pairs = copies(source.counts, train, test)
+    train, test = parts
+    pairs = copies(counts, train, test)
     if not pairs:
         return
     i, j = pairs[0]
