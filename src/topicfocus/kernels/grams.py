@@ -116,7 +116,20 @@ def bucket_sizes(
 
 @kernel
 def _count_next(
-    ids, lengths, order, slots, keys, begins, first, usable, full, table, found, seen, in_docs, often
+    ids,
+    lengths,
+    order,
+    slots,
+    keys,
+    begins,
+    first,
+    usable,
+    full,
+    table,
+    found,
+    seen,
+    in_docs,
+    often,
 ):
     mask = len(full) - 1
     start = 0
@@ -209,7 +222,9 @@ def value_sums(
 
 
 @kernel
-def _match(ids, lengths, order, slots, keys, begins, term, low, everything, where, out, counts, n_out):
+def _match(
+    ids, lengths, order, slots, keys, begins, term, low, everything, where, out, counts, n_out
+):
     """Entries that are terms, with their counts, document after document; how many."""
     n_words = len(begins)
     start = 0
@@ -257,7 +272,11 @@ def _add_one(entry, document, where, out, counts, n):
 
 
 def match(
-    part: Sequences, orders: tuple[int, int], grams: Grams, term: NDArray[np.bool_], all_orders: bool
+    part: Sequences,
+    orders: tuple[int, int],
+    grams: Grams,
+    term: NDArray[np.bool_],
+    all_orders: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
     """Terms of each document with their counts: (entries, counts, terms of each document).
 

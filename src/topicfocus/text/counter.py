@@ -309,7 +309,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         longest = 1 if self.term_rule().every else max((t.count(" ") + 1 for t in terms), default=1)
         return term_spans(text, self.token_rule(), terms, longest)
 
-    def tokenize(self, X: Any, folder: str | os.PathLike[str] | None = None) -> TokenizedTexts:
+    def tokenize(
+        self, X: Any, folder: str | os.PathLike[str] | None = None, *, empty: bool = False
+    ) -> TokenizedTexts:
         """Texts as sequences of word ids, from which terms are chosen and counted.
 
         Parameters
@@ -318,6 +320,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             The documents, as `fit_transform` takes them.
         folder : path-like, optional
             A temporary file in this folder takes the sequences, instead of memory.
+        empty : bool, default=False
+            Whether texts without any word are no error.
 
         Returns
         -------
@@ -328,17 +332,24 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             texts = counting.learn(chunks, self.token_rule(), self.n_jobs, folder)
         else:
             texts = listed.learn_listed(chunks, terms, self.n_jobs, folder)
-        if not len(texts.frequency):
-            raise ValueError(
-                f"empty vocabulary; the {texts.n_docs} documents hold no "
-                f"{'codes' if self.separator is not None else 'words'}, or only stop words"
-            )
+        if not empty:
+            self._check_any(texts)
         return texts
 
     def choose(self, texts: TokenizedTexts, y: Any = None) -> None:
         """Learn the vocabulary from tokenized texts, and from targets of theirs if given."""
+        self._check_any(texts)
         terms = choose_terms(texts, self.term_rule(), y)
         self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+
+    def _check_any(self, texts: TokenizedTexts) -> None:
+        roles = self.term_rule().roles
+        ids = np.arange(len(texts.frequency))
+        if not len(ids) or (roles is not None and not any(map(roles.begins, texts.names(ids)))):
+            raise ValueError(
+                f"empty vocabulary; the {texts.n_docs} documents hold no "
+                f"{'codes' if self.separator is not None else 'words'}, or only stop words"
+            )
 
     def count(
         self, texts: TokenizedTexts, folder: str | os.PathLike[str] | None = None
@@ -375,7 +386,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def _on_cluster(self, X: Any, y: Any, learn: bool) -> Any:
         from topicfocus.distributed import count_texts
 
-        return count_texts(self, X, learn)
+        return count_texts(self, X, learn, y=y)
 
     def check(self) -> None:
         """Raise an error for a parameter that is out of its range."""

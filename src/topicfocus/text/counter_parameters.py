@@ -45,10 +45,7 @@ def read_orders(ngram_range: Any) -> tuple[int, int]:
 def check_stop_words(stop: tuple[str, ...], rule: TokenRule) -> None:
     """Stop words that no text can contain as they are written do nothing: say so."""
     parts = {
-        part
-        for word in stop
-        for segment in segments(word, rule)
-        for _, _, part in segment
+        part for word in stop for segment in segments(word, rule) for _, _, part in segment
     } - set(stop)
     if parts:
         shown = ", ".join(map(repr, sorted(parts)[:10])) + (", ..." if len(parts) > 10 else "")

@@ -172,7 +172,6 @@ class TokenizedTexts:
             parts.append(part)
         return replace(some, parts=parts, n_docs=int(kept.sum()), rows=None)
 
-
     def places_of(self, names: Sequence[str]) -> NDArray[np.int32]:
         """For `each`: the place of each word among `names`, -1 if it is not there."""
         renamed = np.full(len(self.frequency) + 1, BREAK, dtype=np.int32)
@@ -180,6 +179,26 @@ class TokenizedTexts:
         every = np.flatnonzero(self.frequency)
         renamed[every] = [place.get(name, BREAK) for name in self.names(every)]
         return renamed
+
+
+def joined_texts(several: Iterable[TokenizedTexts], n_jobs: int | None = None) -> TokenizedTexts:
+    """Tokenized texts one after the other, with one numbering of the words."""
+    place: dict[str, int] = {}
+    parts, n_docs = Parts(Sequences), 0
+    in_docs = often = np.zeros(0, dtype=np.int64)
+    for texts in several:
+        names = texts.names(np.arange(len(texts.frequency)))
+        renamed = np.array([place.setdefault(name, len(place)) for name in names] + [BREAK])
+        in_docs, often = (
+            np.concatenate([a, np.zeros(len(place) - len(a), dtype=np.int64)])
+            for a in (in_docs, often)
+        )
+        in_docs[renamed[:-1]] += texts.document_frequency
+        often[renamed[:-1]] += texts.frequency
+        for part in texts.each(lambda part, _: part, renamed.astype(np.int32)):
+            parts.append(part)
+        n_docs += texts.n_docs
+    return TokenizedTexts(list(place), parts, in_docs, often, n_docs, n_jobs)
 
 
 def kernel_rule(rule: TokenRule) -> Rule:

@@ -33,13 +33,13 @@ Pass = Callable[[Callable[[Sequences, int], Any]], Iterable[Any]]
 
 #: Words of the longest phrase.
 LONGEST = 3
-#: False discovery rate of phrases that are chosen by the target.
-FALSE_DISCOVERIES = 0.05
-SQ, ZL, QF, NEGALL, EDGE, EDIFF = 1, 0, 0, 0, 0, 4
+#: False discovery rate of phrases that are chosen by the target. It is a liberal one: models select
+#: among words and phrases once more, and a phrase without use is still one that a reader accepts.
+FALSE_DISCOVERIES = 0.5
 #: Normalised pointwise mutual information of collocations of two and three words.
 LEAST_NPMI = {2: 0.4, 3: 0.5}
 #: A phrase must differ from a chosen one inside it by so many standard errors.
-LEAST_DIFFERENCE = 2.6
+LEAST_DIFFERENCE = 1.0
 #: A phrase inside a longer one that has this part of its documents is only a fragment of it.
 FRAGMENT = 0.7
 _LEAST_BUCKETS, _MOST_BUCKETS = 1 << 14, 1 << 22
@@ -173,10 +173,10 @@ def npmi(
 def value_sums(
     each: Pass, candidates: Candidates, residuals: Residuals
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of residuals, their squares and documents: of each word, and of each n-gram."""
+    """Sums of residuals, and known documents: of each word, and of each n-gram."""
     n_words = len(candidates.grams.begins)
     longest = int(candidates.order.max(initial=1))
-    n_columns = 3 * residuals.values.shape[1]
+    n_columns = 2 * residuals.values.shape[1]
     words, grams = np.zeros((n_words, n_columns)), np.zeros((len(candidates.order), n_columns))
 
     def sums(part: Sequences, first: int) -> tuple[NDArray, NDArray]:
@@ -225,36 +225,28 @@ def _chosen_by_target(
     sums: tuple[NDArray[np.float64], NDArray[np.float64]],
     variance: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
-    total, squares, n = np.split(sums[1], 3, axis=1)
-    # Variances not below that of all documents, nor below that of these: rare classes are skewed.
-    pooled = np.maximum(np.maximum(n * variance, squares if SQ else 0), 1e-300)
-    z = np.where(n > 0, total / np.sqrt(pooled), 0.0)
+    total, n = np.split(sums[1], 2, axis=1)
+    z = np.where(n > 0, total / np.sqrt(np.maximum(n * variance, 1e-300)), 0.0)
     best = np.argmax(np.abs(z), axis=1)
     rows = np.arange(len(best))
     p = np.minimum(2 * norm.sf(np.abs(z[rows, best])) * z.shape[1], 1.0)
     chosen = np.zeros(len(p), dtype=bool)
-    negated = roles.negates[words[:, 0]] | (roles.quantifies[words[:, 0]] if QF else False)
-    for family in (shaped & negated, shaped & ~negated):
+    # Phrases that begin with a negation are few and often matter: a family of their own.
+    for family in (shaped & roles.negates[words[:, 0]], shaped & ~roles.negates[words[:, 0]]):
         of = np.flatnonzero(family)
-        chosen[of] = discoveries(p[of], FALSE_DISCOVERIES) if not ZL else abs(z[of]).max(1) > ZL
-    if NEGALL: chosen |= shaped & negated & (abs(z).max(1) > NEGALL)
-    if EDGE:
-        al = np.where(words >= 0, roles.alone[words], False).any(axis=1)
-        of = np.flatnonzero(~shaped & al)
-        edge = np.zeros(len(p), bool); edge[of] = discoveries(p[of], EDGE); chosen |= edge
+        chosen[of] = discoveries(p[of], FALSE_DISCOVERIES)
 
     def differs(i: int, inner: NDArray[np.float64]) -> bool:
         """Whether documents with n-gram i differ from others that have a part of it."""
-        if LEAST_DIFFERENCE == 0: return True
         k = best[i]
-        value, _, others = np.split(inner, 3)
+        value, others = np.split(inner, 2)
         rest = others[k] - n[i, k]
         if rest < 1:
             return True
         gap = total[i, k] / n[i, k] - (value[k] - total[i, k]) / rest
         return bool(
             np.sign(gap) == np.sign(z[i, k])
-            and gap**2 >= (LEAST_DIFFERENCE if shaped[i] else EDIFF)**2 * variance[k] * (1 / n[i, k] + 1 / rest)
+            and gap**2 >= LEAST_DIFFERENCE**2 * variance[k] * (1 / n[i, k] + 1 / rest)
         )
 
     place = {tuple(row[row >= 0].tolist()): i for i, row in enumerate(words)}

@@ -31,9 +31,8 @@ class Residuals(NamedTuple):
     variance: NDArray[np.float64]
 
     def of(self, first: int, last: int) -> NDArray[np.float64]:
-        """Residuals, their squares and ones, side by side, of documents first..last-1."""
-        values = self.values[first:last]
-        return np.hstack([values, values**2, self.known[first:last]])
+        """Residuals and whether they are known, side by side, of documents first..last-1."""
+        return np.hstack([self.values[first:last], self.known[first:last]])
 
 
 def signals(y: Any) -> NDArray[np.float64] | None:
@@ -159,5 +158,7 @@ def _ridge(
         coef += step * direction
         residual -= step * product
         before, size = size, np.sum(residual**2, axis=0)
-        direction = residual + np.where(before > 0, size / np.maximum(before, 1e-300), 0) * direction
+        direction = (
+            residual + np.where(before > 0, size / np.maximum(before, 1e-300), 0) * direction
+        )
     return coef

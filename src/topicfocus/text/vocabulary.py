@@ -121,7 +121,7 @@ def _roles_of(names: list[str], roles: WordRoles | None) -> Roles:
     if roles is None:
         yes, no = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
         return Roles(yes, yes, yes, yes, no, no)
-    edges = (lambda name: not roles.is_function(name))
+    edges = lambda name: not roles.is_function(name)
     tests = (roles.alone, edges, roles.begins, roles.ends, is_negation, is_quantifier)
     return Roles(*(np.fromiter(map(test, names), bool, n) for test in tests))
 
@@ -157,7 +157,7 @@ def _chosen_grams(
         return texts.each(function, renamed)
 
     n_tokens = int(texts.frequency.sum())
-    first = roles.edges if rule.every else roles.begins | bool(phrases.EDGE)
+    first = roles.edges if rule.every else roles.begins
     usable = np.ones(len(used), dtype=bool)
     found = phrases.frequent_grams(each, rule.longest, first, usable, least, n_tokens)
     if not len(found.order):
@@ -170,9 +170,7 @@ def _chosen_grams(
     if target is not None:
         left = _residuals(texts, target, each, texts.document_frequency[used])
         sums, variance = phrases.value_sums(each, found, left), left.variance
-    chosen = phrases.choose_phrases(
-        found, roles, texts.frequency[used], n_tokens, sums, variance
-    )
+    chosen = phrases.choose_phrases(found, roles, texts.frequency[used], n_tokens, sums, variance)
     return _only(found, chosen)
 
 
