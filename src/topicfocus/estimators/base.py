@@ -14,10 +14,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import is_dask
+from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fit_warnings import warn_if_useless, warn_of_empty
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
@@ -86,10 +87,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
             X = DaskCounts(X)
         corpus = make_corpus(X, allow_empty=not reset, fractions=True)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        names = getattr(X, "feature_names", None)
-        if reset and names is not None:  # of `TokenCounter`: scikit-learn reads data frames only
-            self.feature_names_in_ = names
+        check_columns(self, X, reset=reset)
         return corpus
 
     def _train(

@@ -10,10 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.estimators.classifier import TopicClassifier
 from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.regressor import TopicRegressor
 from topicfocus.estimators.words import word_names
@@ -29,7 +30,8 @@ class TextReading:
     """How the page turns text into words; without `reads_text` words are picked from a list.
 
     `elisions` is None for scikit-learn's words; with it they are those of `TokenCounter`, of which
-    the longest known phrase is counted if `orders` begins with 0. `note` says what a reader should know about it, "" when it is exactly what training did.
+    the longest known phrase is counted if `orders` begins with 0. `note` says what a reader should
+    know about it, "" when it is exactly what training did.
     """
 
     reads_text: bool
@@ -108,7 +110,7 @@ def read_inputs(
     else:
         matrix = fitted.corpus(counts).counts
         # Columns of other names than at fit, or in another order, are an error.
-        validate_data(estimator, counts, reset=False, skip_check_array=True)
+        check_columns(estimator, counts, reset=False)
     if texts is not None and len(texts) != matrix.shape[0]:
         raise ValueError(f"there are {len(texts)} texts, but counts has {matrix.shape[0]} rows.")
     names = _vocabulary(vocabulary, estimator, vectoriser, n_words)
