@@ -9,6 +9,7 @@ from numpydoc import validate
 import topicfocus
 from topicfocus.counts import ChunkedCounts
 from topicfocus.distributed import DaskCounts
+from topicfocus.families import Family
 
 MODULES = (
     "corpus",
@@ -36,11 +37,12 @@ def public_objects():
 def documented():
     """Functions, classes that do something, and their methods: once each, where it is defined.
 
-    Records and exceptions have attributes instead, which their docstrings list.
+    Records and exceptions have attributes instead, which their docstrings list. The methods of
+    families share their parameters, which the docstring of `Family` lists.
     """
     found = {}
     for value in public_objects():
-        if inspect.isclass(value) and not issubclass(value, (tuple, Exception)):
+        if inspect.isclass(value) and not issubclass(value, (tuple, Exception, Family)):
             methods = [
                 method
                 for name, method in inspect.getmembers(value, inspect.isfunction)

@@ -3,12 +3,11 @@
 Examples of `topicfocus.distributed` run in tests/distributed, where there is a cluster.
 """
 
-import importlib
 import re
 from pathlib import Path
 
 import pytest
-from docstring_examples import Finder, modules_with_examples, run_examples
+from docstring_examples import modules_with_examples, run_examples
 from readers_names import names_of
 
 import topicfocus
@@ -19,12 +18,6 @@ WHOLE = ("start.md", "coming-from.md")
 PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in WHOLE]
 #: Its example writes the file and the folder that those of other verbs go on with.
 FIRST = "topicfocus.workflow.fit"
-
-
-def test_examples_behind_a_decorator_are_found():
-    module = importlib.import_module("topicfocus.families.operations")
-    found = {test.name for test in Finder(exclude_empty=True).find(module) if test.examples}
-    assert "topicfocus.families.operations.log_likelihood" in found
 
 
 @pytest.fixture(scope="module")

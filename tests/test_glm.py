@@ -9,15 +9,7 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import (
-    Bernoulli,
-    Categorical,
-    Gaussian,
-    Ordinal,
-    Poisson,
-    level_probabilities,
-    several,
-)
+from topicfocus.families import Bernoulli, Categorical, Gaussian, Multiple, Ordinal, Poisson
 from topicfocus.glm import (
     deviance,
     explained_share,
@@ -110,7 +102,7 @@ def test_levels_beside_a_generic_optimiser():
     fit = fit_linear(column_of(y, family), X, penalty=1e-2)
 
     def negative(x):
-        p = level_probabilities(Ordinal(np.sort(x[3:])), (X - X.mean(axis=0)) @ x[:3])
+        p = Ordinal(np.sort(x[3:])).level_probabilities((X - X.mean(axis=0)) @ x[:3])
         return -np.log(p[np.arange(N), y.astype(int)]).sum() + 0.5 * 1e-2 * np.sum(x[:3] ** 2)
 
     peer = minimize(negative, np.r_[np.zeros(3), -1.0, 0.0, 1.0], method="BFGS")
@@ -201,7 +193,7 @@ def test_several_targets_one_by_one():
     y = np.column_stack([some_target(f, rng) for f in families])
     y[:50, 1] = np.nan
     problem = make_problem(make_corpus(np.ones((N, 1))), y)
-    columns = target_columns(problem, several(families))
+    columns = target_columns(problem, Multiple.of(families))
     assert [c.where for c in columns] == [slice(0, 1), slice(1, 4), slice(4, 5)]
     assert [len(c.target) for c in columns] == [N, N - 50, N]
     assert columns[0].family == Gaussian(1.0)  # δ does not change where the optimum is

@@ -18,18 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from topicfocus.families import (
-    carries_intercept,
-    common,
-    free_gradient,
-    free_parameters,
-    is_quadratic,
-    noise_variance,
-    split,
-    update_dispersion,
-    with_free_parameters,
-    with_noise_variance,
-)
+from topicfocus.families import for_kernels
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihood_rows, likelihoods
 
@@ -83,14 +72,14 @@ class Column:
 def target_columns(problem: Problem, family: Any) -> list[Column]:
     """The targets of a problem one by one, weighted by documents (λ plays no part here)."""
     out = []
-    for t, (own, where) in enumerate(split(family)):
+    for t, (own, where) in enumerate(family.split()):
         weight = np.where(problem.target_weights[:, t] > 0, problem.doc_weights, 0.0)
         known = weight > 0
         width = where.stop - where.start
         offset = np.zeros((int(known.sum()), width))
         if problem.offset is not None:
             offset = offset + problem.offset[known][:, where]
-        own = with_noise_variance(own, 1.0)
+        own = own.with_noise_variance(1.0)
         out.append(Column(own, known, problem.targets[known, t], weight[known], offset, where))
     return out
 
@@ -128,7 +117,7 @@ def fit_linear(
             begin = np.vstack([start.coef, start.intercept + centre @ start.coef])
         ridge = float(penalty)
         coef, intercept, family = _fit_classes(column, design - centre, ridge, begin, tolerance)
-    elif carries_intercept(column.family):
+    elif column.family.carries_intercept:
         coef, intercept, family = _fit_levels(column, design - centre, penalty)
     else:
         coef, intercept, family = _fit_dispersed(column, _Centred(design, centre), penalty)
@@ -179,15 +168,15 @@ class _Centred:
 def _fit_dispersed(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
     """Slopes and the family's own parameters in turn; δ plays no part in the slopes and stays."""
     coef, intercept, family = _fit_scalar(column, design, penalty)
-    if noise_variance(family) is not None or len(free_parameters(family)) == 0:
+    if family.noise_variance is not None or len(family.free_parameters()) == 0:
         return coef, intercept, family
     for _ in range(_MOST_ROUNDS):
-        before = free_parameters(family)
+        before = family.free_parameters()
         f = column.offset[:, 0] + intercept[0] + design.dot(coef[:, 0])
-        family = update_dispersion(family, column.target, f, np.zeros(len(f)), column.weight)
+        family = family.update_dispersion(column.target, f, np.zeros(len(f)), column.weight)
         column = replace(column, family=family)
         coef, intercept, family = _fit_scalar(column, design, penalty)
-        if np.abs(free_parameters(family) - before).max() < 1e-6:
+        if np.abs(family.free_parameters() - before).max() < 1e-6:
             break
     return coef, intercept, family
 
@@ -202,7 +191,7 @@ def _fit_scalar(column: Column, design: _Centred, penalty: float | np.ndarray) -
     ridge = np.zeros((size, size))
     ridge[:-1, :-1] = _matrix(penalty, size - 1)
     ridge[-1, -1] = 1e-9
-    quadratic = is_quadratic(family)
+    quadratic = family.is_quadratic
     x = np.zeros(size)
     x[-1] = level(column)[0]
     value, gradient, curvature = _scalar_likelihood(column, design, ridge, x)
@@ -280,13 +269,13 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray)
     often = max(float(-(w @ bend)) / total, 1e-2)  # the curvature that a document adds
     back = _whitening(design, often * w / total, ridge / total)
     white = design @ back
-    start = np.concatenate([np.zeros(size), free_parameters(column.family)])
+    start = np.concatenate([np.zeros(size), column.family.free_parameters()])
 
     def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
-        family, coef = with_free_parameters(column.family, x[size:]), back @ x[:size]
+        family, coef = column.family.with_free_parameters(x[size:]), back @ x[:size]
         f = column.offset[:, 0] + white @ x[:size]
         value, slope, _, _ = likelihoods(family, y, f)
-        own = free_gradient(family, y, f, np.zeros(len(f)), w)
+        own = family.free_gradient(y, f, np.zeros(len(f)), w)
         pull = ridge @ coef
         slopes = white.T @ (w * slope) - back.T @ pull
         loss = -(w @ value) + 0.5 * coef @ pull
@@ -295,7 +284,7 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray)
     options = {"maxiter": 500, "ftol": 1e-16, "gtol": 1e-10}
     found = minimize(negative, start, jac=True, method="L-BFGS-B", options=options)
     x = _polished(negative, found)
-    return (back @ x[:size])[:, None], np.zeros(1), with_free_parameters(column.family, x[size:])
+    return (back @ x[:size])[:, None], np.zeros(1), column.family.with_free_parameters(x[size:])
 
 
 def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found: Any) -> np.ndarray:
@@ -427,7 +416,7 @@ def level(column: Column) -> np.ndarray:
         share = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
         logs = np.log(share / share.sum())
         return logs - logs.mean()
-    x, limit = 0.0, math.inf if is_quadratic(column.family) else _LONGEST_STEP
+    x, limit = 0.0, math.inf if column.family.is_quadratic else _LONGEST_STEP
     before = 0.0
     for _ in range(100):
         _, slope, bend, _ = likelihoods(column.family, column.target, column.offset[:, 0] + x)
@@ -515,7 +504,7 @@ def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
 
 def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
     """(y - f)² where log p is quadratic, else -log p(y) with |f| up to 20; the offset is in f."""
-    if is_quadratic(column.family):
+    if column.family.is_quadratic:
         return (column.target - predictor[:, 0]) ** 2
     limited = np.clip(predictor, -20.0, 20.0)
     return -_likelihood_rows(column, limited)[0]
@@ -544,7 +533,7 @@ def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
 def _likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
     """log p(y | f) of known documents and its gradient in f."""
     one = np.ones((len(column.target), 1))
-    rows = partial(likelihood_rows, common(column.family))
+    rows = partial(likelihood_rows, for_kernels(column.family))
     return in_blocks(rows, column.target[:, None], one, predictor)
 
 

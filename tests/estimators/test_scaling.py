@@ -11,7 +11,7 @@ import topicfocus
 from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.scaling import TargetScaling, weighted_median, weighted_std
-from topicfocus.families import Bernoulli, Gaussian, Poisson, several
+from topicfocus.families import Bernoulli, Gaussian, Multiple, Poisson
 from topicfocus.inference.state import ModelState
 
 RNG = np.random.default_rng(0)
@@ -42,7 +42,7 @@ def test_only_real_targets_have_units():
 
 @pytest.mark.parametrize("into_coef", [True, False])
 def test_there_and_back(into_coef):
-    family = several([Gaussian(0.3), Poisson()])
+    family = Multiple.of([Gaussian(0.3), Poisson()])
     zeta, b = RNG.normal(size=(2, 2)), np.array([0.5, -1.0])
     coef, prior, words = RNG.normal(size=(3, 2)), np.ones(3), np.ones((4, 3)) / 4
     state = ModelState(words, np.ones(4), np.zeros(4), coef, family, prior, b, zeta)

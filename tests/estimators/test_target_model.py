@@ -5,7 +5,7 @@ import pytest
 from outside_family import NegativeBinomial
 
 from topicfocus.estimators.targets import TargetModel
-from topicfocus.families import Gaussian, Ordinal, Poisson, Several
+from topicfocus.families import Gaussian, Multiple, Ordinal, Poisson
 
 Y = np.array([1.0, 4.0, 2.0, 2.0, 5.0])
 
@@ -49,7 +49,7 @@ def test_several_targets_are_one_family():
     y = np.column_stack([Y, Y])
     targets = TargetModel.of_numbers(y, ["gaussian", "poisson"])
     family = targets.start(targets.encode(y), np.ones(5))
-    assert isinstance(family, Several)
+    assert isinstance(family, Multiple)
     parts = targets.parts(family)
     assert [p.coding.kind for p in parts] == ["gaussian", "poisson"]
     mean = targets.mean(family, np.array([[1.0, 1.0]]))

@@ -10,7 +10,7 @@ from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.families import Bernoulli, Gaussian, Ordinal, Poisson, level_probabilities
+from topicfocus.families import Bernoulli, Gaussian, Ordinal, Poisson
 from topicfocus.metrics import coverage
 
 LEVELS = np.array([1.0, 2.0, 4.0, 5.0])
@@ -35,7 +35,7 @@ def draw(kind, family, f, rng):
         return rng.poisson(np.exp(f)).astype(float)
     if kind == "bernoulli":
         return (rng.random(len(f)) < 1 / (1 + np.exp(-f))).astype(float)
-    below = np.cumsum(level_probabilities(family, f), axis=1)
+    below = np.cumsum(family.level_probabilities(f), axis=1)
     return LEVELS[np.sum(rng.random((len(f), 1)) > below[:, :-1], axis=1)]
 
 

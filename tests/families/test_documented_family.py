@@ -18,7 +18,7 @@ REVIEWS = make_reviews(300, random_state=0)
 
 
 @pytest.fixture(scope="module")
-def bursts(tmp_path_factory):
+def family(tmp_path_factory):
     """The module of the documentation; numba reads the sources of what it compiles."""
     section = DESIGN.read_text(encoding="utf-8").split("# Adding a family of targets")[1]
     (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
@@ -28,7 +28,7 @@ def bursts(tmp_path_factory):
     module = importlib.util.module_from_spec(spec)
     sys.modules["documented_family"] = module
     spec.loader.exec_module(module)
-    yield module.Bursts()
+    yield module.NegativeBinomial()
     del sys.modules["documented_family"]
 
 
@@ -40,31 +40,27 @@ def counts():
 
 
 @pytest.fixture(scope="module")
-def model(bursts, counts):
-    model = topicfocus.FocusedTopicRegressor(3, family=bursts, random_state=0)
+def model(family, counts):
+    model = topicfocus.FocusedTopicRegressor(3, family=family, random_state=0)
     return model.fit(REVIEWS.counts, counts)
 
 
-def test_derivatives_are_those_of_the_likelihood(bursts):
-    from topicfocus.families import derivatives, log_likelihood
-
+def test_derivatives_are_those_of_the_likelihood(family):
     h = 1e-4
     for y in (0.0, 1.0, 7.0):
         for f in (-1.0, 0.3, 2.0):
-            first, second, third = derivatives(bursts, y, f)
-            values = [log_likelihood(bursts, y, f + k * h) for k in (-1, 0, 1)]
+            first, second, third = family.derivatives(y, f)
+            values = [family.log_likelihood(y, f + k * h) for k in (-1, 0, 1)]
             assert first == pytest.approx((values[2] - values[0]) / (2 * h), abs=1e-5)
             bend = (values[2] - 2 * values[1] + values[0]) / h**2
             assert second == pytest.approx(bend, abs=1e-5)
-            slopes = [derivatives(bursts, y, f + k * h)[1] for k in (-1, 1)]
+            slopes = [family.derivatives(y, f + k * h)[1] for k in (-1, 1)]
             assert third == pytest.approx((slopes[1] - slopes[0]) / (2 * h), abs=1e-5)
 
 
-def test_probabilities_add_up(bursts):
-    from topicfocus.families import log_likelihood
-
+def test_probabilities_add_up(family):
     for f in (-1.0, 1.0):
-        p = np.exp([log_likelihood(bursts, float(y), f) for y in range(400)])
+        p = np.exp([family.log_likelihood(float(y), f) for y in range(400)])
         assert p.sum() == pytest.approx(1.0, rel=1e-6)
 
 
@@ -101,7 +97,7 @@ def test_it_is_saved_and_loaded(model):
 def test_it_is_explored(model, counts):
     explorer = Explorer(model, counts=REVIEWS.counts, target=counts)
     (target,) = explorer.summary["targets"]
-    assert target["kind"] == "bursts"
+    assert target["kind"] == "negativebinomial"
     curve = target["curve"]
     np.testing.assert_allclose(curve["mean"], np.exp(curve["f"]))
     assert explorer.summary["evaluation"][0]["figures"]["this model"]["RMSE"] > 0

@@ -18,28 +18,15 @@ from topicfocus.families import (
     Bernoulli,
     Categorical,
     Gaussian,
+    Multiple,
     Ordinal,
     Poisson,
-    Several,
-    common,
-    free_gradient,
-    free_parameters,
-    initial_coef,
-    log_likelihood,
-    mean_response,
-    n_predictors,
-    row_expectation,
-    row_gradient,
-    row_log_likelihood,
-    several,
-    split,
-    update_dispersion,
-    with_free_parameters,
+    for_kernels,
 )
 from topicfocus.kernels.likelihood import expectation_rows, likelihood_rows
 
 CLASSES = {"three classes": Categorical(3), "two classes": Categorical(2)}
-ALL_FIVE = several([*FAMILIES.values(), Categorical(3)])
+ALL_FIVE = Multiple.of([*FAMILIES.values(), Categorical(3)])
 ROWS = {**FAMILIES, **CLASSES, "several": ALL_FIVE}
 every_row = pytest.mark.parametrize("family", ROWS.values(), ids=ROWS.keys())
 
@@ -56,19 +43,23 @@ def draw(family, seed, scale=1.0):
     weight = rng.uniform(0.3, 3.0, size=len(target))
     if len(weight) > 1:
         weight *= rng.random(len(weight)) < 0.7
-    width = n_predictors(family)
+    width = family.n_predictors
     return target, weight, scale * rng.normal(size=width), scale * rng.exponential(size=width)
+
+
+def value_of(family, target, weight, predictor):
+    return family.row_log_likelihood(target, weight, predictor, np.empty(len(predictor)))
 
 
 def gradient_of(family, target, weight, predictor):
     out = np.full(len(predictor), np.nan)
-    row_gradient(family, target, weight, predictor, out)
+    family.row_log_likelihood(target, weight, predictor, out)
     return out
 
 
 def expectation_of(family, target, weight, mean, variance):
     by_mean, by_variance = np.full((2, len(mean)), np.nan)
-    value = row_expectation(family, target, weight, mean, variance, by_mean, by_variance)
+    value = family.row_expectation(target, weight, mean, variance, by_mean, by_variance)
     return value, by_mean, by_variance
 
 
@@ -79,7 +70,7 @@ def expectation_of(family, target, weight, mean, variance):
 @seeds
 def test_gradient_is_the_numerical_one(family, seed, scale):
     target, weight, f, _ = draw(family, seed, scale)
-    numerical = numerical_gradient(lambda x: row_log_likelihood(family, target, weight, x), f, 1e-3)
+    numerical = numerical_gradient(lambda x: value_of(family, target, weight, x), f, 1e-3)
     np.testing.assert_allclose(
         gradient_of(family, target, weight, f), numerical, rtol=1e-8, atol=1e-8
     )
@@ -106,7 +97,7 @@ def test_expectation_has_its_numerical_derivatives(family, seed, scale):
 def test_expectation_without_variance_is_the_log_likelihood(family, seed, scale):
     target, weight, f, _ = draw(family, seed, scale)
     value, by_mean, _ = expectation_of(family, target, weight, f, np.zeros(len(f)))
-    exact = row_log_likelihood(family, target, weight, f)
+    exact = value_of(family, target, weight, f)
     assert value == pytest.approx(exact, rel=1e-12, abs=1e-12)
     np.testing.assert_allclose(
         by_mean, gradient_of(family, target, weight, f), rtol=1e-9, atol=1e-10
@@ -120,23 +111,23 @@ def test_expectation_beside_monte_carlo(family, seed):
     rng = np.random.default_rng(seed)
     target, weight, _, _ = draw(family, seed)
     gamma = rng.uniform(0.5, 3.0, 4)
-    coef = rng.normal(0, 1.5, (n_predictors(family), 4))
+    coef = rng.normal(0, 1.5, (family.n_predictors, 4))
     f = rng.dirichlet(gamma, 20_000) @ coef.T
     share = gamma / gamma.sum()
     mean = coef @ share
     variance = (coef**2 @ share - mean**2) / (gamma.sum() + 1)
-    for t, (own, where) in enumerate(split(family)):
+    for t, (own, where) in enumerate(family.split()):
         here = (target[t : t + 1], weight[t : t + 1])
         value = expectation_of(own, *here, mean[where], variance[where])[0]
         if isinstance(own, Poisson):
             # Exact for a normal f of these moments, which f is not: no bound.
             nodes, mass = np.polynomial.hermite_e.hermegauss(80)
             x = mean[where] + math.sqrt(variance[where][0]) * nodes
-            exact = mass @ [row_log_likelihood(own, *here, v[None]) for v in x] / mass.sum()
+            exact = mass @ [value_of(own, *here, v[None]) for v in x] / mass.sum()
             assert value == pytest.approx(exact, rel=1e-10)
             continue
         samples = likelihood_rows(
-            common(own),
+            for_kernels(own),
             np.tile(here[0], (len(f), 1)),
             np.tile(here[1], (len(f), 1)),
             np.ascontiguousarray(f[:, where]),
@@ -153,11 +144,11 @@ def test_expectation_beside_monte_carlo(family, seed):
 def test_weight_zero_is_nothing(family):
     target, _, mean, variance = draw(family, 3)
     none = np.zeros(len(target))
-    assert row_log_likelihood(family, target, none, mean) == 0.0
+    assert value_of(family, target, none, mean) == 0.0
     assert not np.any(gradient_of(family, target, none, mean))
     value, by_mean, by_variance = expectation_of(family, target, none, mean, variance)
     assert value == 0.0 and not np.any(by_mean) and not np.any(by_variance)
-    value, gradient = likelihood_rows(common(family), target[None], none[None], mean[None])
+    value, gradient = likelihood_rows(for_kernels(family), target[None], none[None], mean[None])
     assert value[0] == 0.0 and not np.any(gradient)
 
 
@@ -170,8 +161,8 @@ def test_values_are_proportional_to_the_weights(family, seed, scale):
     for a, b in zip(one, three, strict=True):
         np.testing.assert_allclose(b, 3 * np.asarray(a), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(
-        row_log_likelihood(family, target, 3 * weight, mean),
-        3 * row_log_likelihood(family, target, weight, mean),
+        value_of(family, target, 3 * weight, mean),
+        3 * value_of(family, target, weight, mean),
         rtol=1e-12,
     )
 
@@ -181,7 +172,7 @@ def test_values_are_proportional_to_the_weights(family, seed, scale):
 def test_extreme_predictors_do_not_overflow(family, size):
     target, weight, f, _ = draw(family, 5)
     for predictor in (np.sign(f) * size, np.full(len(f), size), np.full(len(f), -size)):
-        assert np.isfinite(row_log_likelihood(family, target, weight, predictor))
+        assert np.isfinite(value_of(family, target, weight, predictor))
         assert np.all(np.isfinite(gradient_of(family, target, weight, predictor)))
         for variance in (0.0, 1.0, 1e4):
             parts = expectation_of(family, target, weight, predictor, np.full(len(f), variance))
@@ -196,12 +187,12 @@ def test_compiled_equals_python(family):
     y, w, m, v = (np.array(part) for part in zip(*cases, strict=True))
     w[0] = 0.0
     m[1:3] *= 40.0
-    compiled = common(family)
+    compiled = for_kernels(family)
     value, gradient = likelihood_rows(compiled, y, w, m)
     expected, by_mean, by_variance = expectation_rows(compiled, y, w, m, v)
     for d in range(len(y)):
         tolerance = {"rtol": 1e-13, "atol": 1e-14}
-        exact = row_log_likelihood(family, y[d], w[d], m[d])
+        exact = value_of(family, y[d], w[d], m[d])
         np.testing.assert_allclose(value[d], exact, **tolerance)
         np.testing.assert_allclose(gradient[d], gradient_of(family, y[d], w[d], m[d]), **tolerance)
         parts = expectation_of(family, y[d], w[d], m[d], v[d])
@@ -215,8 +206,8 @@ def test_compiled_equals_python(family):
 @pytest.mark.parametrize("family", [*FAMILIES.values(), NegativeBinomial(2.0)])
 def test_a_row_of_one_is_the_scalar_operation(family):
     y, f = np.array([1.0]), np.array([0.4])
-    value = row_log_likelihood(family, y, np.array([2.0]), f)
-    assert value == pytest.approx(2.0 * log_likelihood(family, 1.0, 0.4), rel=1e-15)
+    value = value_of(family, y, np.array([2.0]), f)
+    assert value == pytest.approx(2.0 * family.log_likelihood(1.0, 0.4), rel=1e-15)
 
 
 # ---- classes ------------------------------------------------------------------------------------
@@ -227,15 +218,15 @@ def test_two_classes_are_a_bernoulli_target():
     for y in (np.array([0.0]), np.array([1.0])):
         for g in (-40.0, -2.0, 0.0, 0.7, 40.0):
             f = np.array([-0.5 * g, 0.5 * g])
-            value = row_log_likelihood(Bernoulli(), y, one, np.array([g]))
-            assert row_log_likelihood(Categorical(2), y, one, f) == pytest.approx(value, rel=1e-12)
+            value = value_of(Bernoulli(), y, one, np.array([g]))
+            assert value_of(Categorical(2), y, one, f) == pytest.approx(value, rel=1e-12)
             low, high = gradient_of(Categorical(2), y, one, f)
             slope = gradient_of(Bernoulli(), y, one, np.array([g]))[0]
             # ∂/∂g = ½(∂/∂f_1 - ∂/∂f_0), and nothing changes with both.
             assert 0.5 * (high - low) == pytest.approx(slope, rel=1e-12, abs=1e-15)
             assert high + low == pytest.approx(0.0, abs=1e-15)
-            assert mean_response(Categorical(2), f[None])[0, 1] == pytest.approx(
-                mean_response(Bernoulli(), np.array([g]))[0], rel=1e-12
+            assert Categorical(2).mean(f[None])[0, 1] == pytest.approx(
+                Bernoulli().mean(np.array([g]))[0], rel=1e-12
             )
 
 
@@ -243,10 +234,10 @@ def test_two_classes_are_a_bernoulli_target():
 def test_classes_are_normalised_and_only_differences_count(seed, n_classes):
     rng = np.random.default_rng(seed)
     family, f, one = Categorical(n_classes), 3 * rng.normal(size=n_classes), np.ones(1)
-    log_p = [row_log_likelihood(family, np.array([float(c)]), one, f) for c in range(n_classes)]
+    log_p = [value_of(family, np.array([float(c)]), one, f) for c in range(n_classes)]
     np.testing.assert_allclose(np.exp(log_p).sum(), 1.0, rtol=1e-13)
-    np.testing.assert_allclose(mean_response(family, f[None])[0], np.exp(log_p), rtol=1e-12)
-    shifted = row_log_likelihood(family, np.array([1.0]), one, f + 5.0)
+    np.testing.assert_allclose(family.mean(f[None])[0], np.exp(log_p), rtol=1e-12)
+    shifted = value_of(family, np.array([1.0]), one, f + 5.0)
     assert shifted == pytest.approx(log_p[1], rel=1e-12)
     score = sum(
         np.exp(log_p[c]) * gradient_of(family, np.array([float(c)]), one, f)
@@ -259,11 +250,11 @@ def test_classes_are_normalised_and_only_differences_count(seed, n_classes):
 def test_initial_coef_of_classes(seed, n_topics):
     rng = np.random.default_rng(seed)
     y, weight = rng.integers(3, size=20).astype(float), rng.uniform(0.5, 2.0, 20)
-    coef = initial_coef(Categorical(3), y, weight, n_topics)
+    coef = Categorical(3).initial_coef(y, weight, n_topics)
     assert coef.shape == (n_topics, 3)
     assert np.all(np.isfinite(coef))
     np.testing.assert_allclose(coef.sum(axis=1), 0.0, atol=1e-12)
-    unknown = initial_coef(Categorical(3), np.append(y, 2.0), np.append(weight, 0.0), n_topics)
+    unknown = Categorical(3).initial_coef(np.append(y, 2.0), np.append(weight, 0.0), n_topics)
     np.testing.assert_allclose(unknown, coef, rtol=1e-12)
     if n_topics > 1:
         assert np.abs(np.diff(coef, axis=0)).max() > 1.0
@@ -277,15 +268,15 @@ def test_several_is_the_sum_of_its_parts(seed, scale):
     target, weight, mean, variance = draw(ALL_FIVE, seed, scale)
     value, total = 0.0, 0.0
     slope, by_mean, by_variance = np.full((3, len(mean)), np.nan)
-    for t, (own, where) in enumerate(split(ALL_FIVE)):
+    for t, (own, where) in enumerate(ALL_FIVE.split()):
         here = (target[t : t + 1], weight[t : t + 1])
-        value += row_log_likelihood(own, *here, mean[where])
+        value += value_of(own, *here, mean[where])
         slope[where] = gradient_of(own, *here, mean[where])
         more, by_mean[where], by_variance[where] = expectation_of(
             own, *here, mean[where], variance[where]
         )
         total += more
-    exact = row_log_likelihood(ALL_FIVE, target, weight, mean)
+    exact = value_of(ALL_FIVE, target, weight, mean)
     assert exact == pytest.approx(value, rel=1e-13, abs=1e-13)
     np.testing.assert_array_equal(gradient_of(ALL_FIVE, target, weight, mean), slope)
     parts = expectation_of(ALL_FIVE, target, weight, mean, variance)
@@ -297,12 +288,12 @@ def test_several_is_the_sum_of_its_parts(seed, scale):
 def test_several_and_split_are_inverse():
     families = [Categorical(4), Ordinal(np.array([-1.0, 2.0])), Gaussian(0.3), Bernoulli()]
     families += [Poisson(), Gaussian(7.0), Categorical(2)]
-    both = several(families)
-    assert isinstance(both, Several)
-    assert n_predictors(both) == 4 + 5 + 2
+    both = Multiple.of(families)
+    assert isinstance(both, Multiple)
+    assert both.n_predictors == 4 + 5 + 2
     at = 0
-    for family, (own, where) in zip(families, split(both), strict=True):
-        assert where == slice(at, at + n_predictors(family))
+    for family, (own, where) in zip(families, both.split(), strict=True):
+        assert where == slice(at, at + family.n_predictors)
         at = where.stop
         assert type(own) is type(family)
         for mine, theirs in zip(own, family, strict=True):
@@ -311,7 +302,7 @@ def test_several_and_split_are_inverse():
 
 def test_an_outside_family_cannot_be_one_of_several():
     with pytest.raises(TypeError, match="NegativeBinomial cannot be one of several"):
-        several([Gaussian(1.0), NegativeBinomial(1.0)])
+        Multiple.of([Gaussian(1.0), NegativeBinomial(1.0)])
 
 
 def several_case(family, seed, size=30):
@@ -329,13 +320,13 @@ def expected_sum(family, y, mean, variance, weight):
 @given(seed=st.integers(0, 1000))
 def test_free_gradient_of_several_is_the_numerical_one(seed):
     case = several_case(ALL_FIVE, seed, 8)
-    at = free_parameters(ALL_FIVE)
+    at = ALL_FIVE.free_parameters()
     assert len(at) == 1 + 4  # δ and four thresholds
     numerical = numerical_gradient(
-        lambda x: expected_sum(with_free_parameters(ALL_FIVE, x), *case), at, 1e-3
+        lambda x: expected_sum(ALL_FIVE.with_free_parameters(x), *case), at, 1e-3
     )
-    np.testing.assert_allclose(free_gradient(ALL_FIVE, *case), numerical, rtol=1e-7, atol=1e-6)
-    back = with_free_parameters(ALL_FIVE, at)
+    np.testing.assert_allclose(ALL_FIVE.free_gradient(*case), numerical, rtol=1e-7, atol=1e-6)
+    back = ALL_FIVE.with_free_parameters(at)
     for mine, theirs in zip(back, ALL_FIVE, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12)
 
@@ -343,13 +334,13 @@ def test_free_gradient_of_several_is_the_numerical_one(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_update_dispersion_of_several_is_that_of_each(seed):
     y, m, v, w = case = several_case(ALL_FIVE, seed)
-    best = update_dispersion(ALL_FIVE, *case)
+    best = ALL_FIVE.update_dispersion(*case)
     assert expected_sum(best, *case) > expected_sum(ALL_FIVE, *case)
-    for t, ((own, where), (old, _)) in enumerate(zip(split(best), split(ALL_FIVE), strict=True)):
-        if n_predictors(own) == 1:
+    for t, ((own, where), (old, _)) in enumerate(zip(best.split(), ALL_FIVE.split(), strict=True)):
+        if own.n_predictors == 1:
             l, known = where.start, w[:, t] > 0
             assert not known.all()
-            alone = update_dispersion(old, y[known, t], m[known, l], v[known, l], w[known, t])
+            alone = old.update_dispersion(y[known, t], m[known, l], v[known, l], w[known, t])
             for mine, theirs in zip(own, alone, strict=True):
                 np.testing.assert_allclose(mine, theirs, rtol=1e-10)
 
@@ -357,6 +348,6 @@ def test_update_dispersion_of_several_is_that_of_each(seed):
 def test_a_target_that_nobody_has_keeps_its_family():
     y, m, v, w = several_case(ALL_FIVE, 1)
     w[:, [0, 3]] = 0.0
-    best = update_dispersion(ALL_FIVE, y, m, v, w)
+    best = ALL_FIVE.update_dispersion(y, m, v, w)
     np.testing.assert_array_equal(best.parameters, ALL_FIVE.parameters)
-    np.testing.assert_array_equal(free_gradient(ALL_FIVE, y, m, v, w), np.zeros(5))
+    np.testing.assert_array_equal(ALL_FIVE.free_gradient(y, m, v, w), np.zeros(5))

@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse as sp
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import n_predictors
 from topicfocus.focused.objective import constrained_pass
 from topicfocus.inference.state import ModelState, Problem
 
@@ -26,7 +25,7 @@ def case(family_name, seed=0, n_docs=12, n_words=9, n_topics=3, beside=True):
         weight[rng.random(target.shape) < 0.2] = 0.0
     topics = rng.dirichlet(np.ones(n_words), n_topics).T
     family = models.draw_family(rng, family_name)
-    width = n_predictors(family)
+    width = family.n_predictors
     # Rates of e^9 would leave no digits for differences.
     scale = 3.0 if family_name in ("gaussian", "bernoulli", "ordinal", "categorical") else 1.0
     state = ModelState(

@@ -9,7 +9,7 @@ import pytest
 from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
-from topicfocus.families import Bernoulli, Categorical, Gaussian, Poisson, several, split
+from topicfocus.families import Bernoulli, Categorical, Gaussian, Multiple, Poisson
 from topicfocus.focused import FocusSettings, fit_focused, refit_focused
 from topicfocus.focused import fit as fit_module
 from topicfocus.focused import inclusion as share_module
@@ -395,7 +395,7 @@ def test_topics_take_the_classes_in_turn(problem):
 
 
 def test_several_targets_go_up_first_and_then_down(problem):
-    family = several([Gaussian(1.0), Poisson()])
+    family = Multiple.of([Gaussian(1.0), Poisson()])
     columns = columns_of(problem, family, np.column_stack([problem.target] * 2))
     place = topic_places(columns, np.ones((4, 2)), np.ones(4), 4)
     np.testing.assert_array_equal(place, [[1, 0], [0, 1], [-1, 0], [0, -1]])
@@ -525,4 +525,4 @@ def test_settings_say_how_many_steps_there_may_be():
 def test_damped_counts_are_roots():
     corpus = make_corpus(np.array([[4.0, 9.0], [0.0, 1.0]]))
     np.testing.assert_allclose(damp(corpus).counts.toarray(), [[2, 3], [0, 1]])
-    assert len(split(several([Gaussian(1.0), Poisson()]))) == 2
+    assert len(Multiple.of([Gaussian(1.0), Poisson()]).split()) == 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from topicfocus.families import Gaussian, free_parameters, with_free_parameters
+from topicfocus.families import Gaussian
 from topicfocus.joint.coefficients import (
     TargetMoments,
     coef_gradient,
@@ -128,9 +128,9 @@ def test_gradients_are_those_of_the_expected_log_likelihood(family, n_covariates
         np.testing.assert_allclose(
             found.covariates, expected, rtol=1e-6, atol=1e-6 * (1 + size / 100)
         )
-    free = free_parameters(state.family)
+    free = state.family.free_parameters()
     expected = models.numerical_gradient(
-        lambda x: objective(case, state.coef, 0.0, with_free_parameters(state.family, x)), free
+        lambda x: objective(case, state.coef, 0.0, state.family.with_free_parameters(x)), free
     )
     np.testing.assert_allclose(found.free, expected, rtol=1e-6, atol=1e-6)
     assert found.free.shape == free.shape
@@ -189,7 +189,7 @@ def test_without_a_target_nothing_is_touched(family):
     found = coef_gradient(case.problem, case.state, case.gamma)
     assert found.coef.shape == coef.shape and not found.coef.any()
     assert found.covariates.shape == zeta.shape and not found.covariates.any()
-    assert found.free.shape == free_parameters(new).shape and not found.free.any()
+    assert found.free.shape == new.free_parameters().shape and not found.free.any()
 
 
 def test_targets_of_documents_that_stand_for_none_are_no_targets():

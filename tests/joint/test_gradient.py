@@ -9,7 +9,7 @@ from scipy.special import expit, log_softmax, logit, softmax
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.families import Bernoulli, Gaussian, with_free_parameters
+from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
 from topicfocus.joint import GradientSolver, run
 from topicfocus.joint.adam import Adam
@@ -35,7 +35,7 @@ def read(free, start, selects):
     if "noise_root" in free:
         family = Gaussian(float(free["noise_root"][0] ** 2))
     if "family" in free:
-        family = with_free_parameters(family, free["family"])
+        family = family.with_free_parameters(free["family"])
     return ModelState(
         softmax(free["topic_logits"], axis=0),
         expit(free["inclusion_logits"]) if selects else start.inclusion,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import Gaussian, n_predictors, split
+from topicfocus.families import Gaussian
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
 
@@ -39,7 +39,7 @@ def test_a_start_is_a_model(begin, family, selects, supervised):
     else:
         assert np.all(start.inclusion == 1) and np.all(start.background == 0)
     assert np.any(start.coef != 0) == supervised
-    assert start.n_predictors == n_predictors(FAMILIES[family])
+    assert start.n_predictors == FAMILIES[family].n_predictors
     assert start.coef.shape[0] == 3 and start.covariate_coef is None
     again = begin(problem, hyper, FAMILIES[family], prior, np.random.default_rng(1))
     np.testing.assert_array_equal(again.topic_word, start.topic_word)
@@ -70,7 +70,7 @@ def test_of_several_targets_each_starts_as_if_it_were_alone():
     whole = perturbed_start(
         problem, hyper, FAMILIES["several"], np.ones(3), np.random.default_rng(1)
     )
-    for t, (own, where) in enumerate(split(FAMILIES["several"])):
+    for t, (own, where) in enumerate(FAMILIES["several"].split()):
         alone = make_problem(problem.corpus, target[:, t])
         start = perturbed_start(alone, hyper, own, np.ones(3), np.random.default_rng(1))
         np.testing.assert_allclose(whole.coef[:, where], start.coef.reshape(3, -1), rtol=1e-12)

@@ -10,7 +10,6 @@ from scipy.integrate import quad
 from scipy.special import betaln, gammaln, logsumexp
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import split
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint.likelihood import (
     exact_log_likelihood,
@@ -135,7 +134,7 @@ def test_of_several_targets_the_missing_ones_are_integrated_out():
     target[2, 0] = np.nan
     got = exact_log_likelihood(make_problem(problem.corpus, target), state, hyper)
     words = exact_log_likelihood(make_problem(problem.corpus, None), state, hyper)
-    (gaussian, _), *_ = split(state.family)
+    (gaussian, _), *_ = state.family.split()
     alone = replace(state, family=gaussian, coef=state.coef[:, 0])
     first = exact_log_likelihood(make_problem(problem.corpus, target[:, 0]), alone, hyper)
     whole = exact_log_likelihood(problem, state, hyper)

@@ -9,7 +9,7 @@ import pytest
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.families import Bernoulli, Gaussian, n_predictors
+from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
 from topicfocus.joint import (
     CoordinateSolver,
@@ -47,7 +47,7 @@ def small(name, family="gaussian", n_jobs=1, **data_settings):
         rng = np.random.default_rng(0)
         example = models.draw_family(rng, family)
         target = models.draw_target(rng, len(target), family)
-        extras = models.draw_extras(rng, len(target), 2, n_predictors(example))
+        extras = models.draw_extras(rng, len(target), 2, example.n_predictors)
     problem = make_problem(make_corpus(data.counts), target, n_jobs=n_jobs, **extras)
     hyper = Hyperparameters(n_topics=3, inclusion_prior=0.3, bound=bound)
     begin = near_symmetric_start if name == "gradient" else perturbed_start

@@ -41,18 +41,19 @@ print(json.dumps({
 OUTSIDE = """
 import math
 from typing import NamedTuple
-from topicfocus.families import derivatives, log_likelihood
+from topicfocus.families import Family
 
-class Laplace(NamedTuple):
+class Scale(NamedTuple):
     scale: float = 1.0
 
-@log_likelihood.register(Laplace)
-def _log_likelihood(family, target, predictor):
-    return -abs(target - predictor) / family.scale
+class Laplace(Scale, Family):
+    __slots__ = ()
 
-@derivatives.register(Laplace)
-def _derivatives(family, target, predictor):
-    return math.copysign(1.0 / family.scale, target - predictor), 0.0, 0.0
+    def log_likelihood(self, target, predictor):
+        return -abs(target - predictor) / self.scale
+
+    def derivatives(self, target, predictor):
+        return math.copysign(1.0 / self.scale, target - predictor), 0.0, 0.0
 """
 
 
@@ -100,7 +101,7 @@ def test_an_edit_in_the_file_of_a_helper_is_noticed(use, tmp_path):
     before = use(paths=[source])
     edited = source / "topicfocus" / "families" / "gaussian.py"
     with edited.open("a", encoding="utf-8") as file:
-        file.write("\n\n@log_likelihood.register(Gaussian)\ndef _(f, t, p):\n    return 7.0\n")
+        file.write("\n\nGaussian.log_likelihood = lambda self, target, predictor: 7.0\n")
     after = use(paths=[source])
     assert after["hits"] == 0
     assert before["table"][0] != 7.0 and after["table"][0] == 7.0

@@ -22,7 +22,7 @@ from kernel_cases import (
     random_rows,
 )
 
-from topicfocus.families import Gaussian, Poisson, Several, common
+from topicfocus.families import Gaussian, Multiple, Poisson, for_kernels
 from topicfocus.kernels import reference
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import (
@@ -99,13 +99,13 @@ def target_case(family, n_topics, size, scale, weight, seed):
     rng = np.random.default_rng(seed)
     gamma = concentrations(rng, n_topics, size)
     # A rate of e^(5·3) has no derivative to eight digits.
-    scale = min(scale, 2.0) if isinstance(family, (Poisson, Several)) else scale
+    scale = min(scale, 2.0) if isinstance(family, (Poisson, Multiple)) else scale
     target = random_local_target(rng, family, n_topics, scale, weight)
     value = np.where(np.abs(target.value) > 9, np.sign(target.value) * 9, target.value)
     target = target._replace(value=value)
     mean, variance = reference.predictor_moments(target, gamma)
     unit = weight * (1.0 + scale**2 + np.abs(value).max())
-    if isinstance(family, (Poisson, Several)):
+    if isinstance(family, (Poisson, Multiple)):
         unit += weight * np.exp((mean + variance / 2).max())
     return gamma, target, np.full((4, len(target.coef)), np.nan), unit
 
@@ -116,7 +116,7 @@ def test_target_gradient_is_the_numerical_one(group, data, n_topics, size, scale
     family = EXAMPLES[data.draw(st.sampled_from(group))]
     gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
     out, natural = np.empty((2, n_topics))
-    target_terms(common(family), target, gamma, moments, out, natural)
+    target_terms(for_kernels(family), target, gamma, moments, out, natural)
 
     def value(at):
         return reference.expected_log_likelihood(family, target, at)
@@ -131,7 +131,7 @@ def test_target_gradients_equal_reference(group, data, n_topics, size, scale, we
     family = EXAMPLES[data.draw(st.sampled_from(group))]
     gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
     out, steps = np.empty((2, n_topics))
-    value = target_terms(common(family), target, gamma, moments, out, steps)
+    value = target_terms(for_kernels(family), target, gamma, moments, out, steps)
     exact = reference.expected_log_likelihood(family, target, gamma)
     assert value == pytest.approx(exact, rel=1e-11, abs=1e-12 * unit)
     mean, variance = reference.predictor_moments(target, gamma)
@@ -152,7 +152,7 @@ def test_natural_gradient_of_one_topic_is_nothing(family):
         target = random_local_target(np.random.default_rng(seed), family, 1, 3.0, 1.0)
         out, natural = np.full((2, 1), np.nan)
         moments = np.empty((4, len(target.coef)))
-        target_terms(common(family), target, np.array([3.3]), moments, out, natural)
+        target_terms(for_kernels(family), target, np.array([3.3]), moments, out, natural)
         assert natural[0] == 0.0
 
 
@@ -169,7 +169,7 @@ def test_coefficients_of_an_unknown_target_play_no_part(family):
     target = random_local_target(rng, family, 4, 1.0, 1.0)
     target.weight[:] = 0.0
     moments, (out, natural) = np.empty((4, len(target.coef))), np.full((2, 4), np.nan)
-    assert target_terms(common(family), target, gamma, moments, out, natural) == 0.0
+    assert target_terms(for_kernels(family), target, gamma, moments, out, natural) == 0.0
     assert not np.any(out)
 
 
@@ -221,7 +221,7 @@ def kernel_objective(document: Document, gamma: np.ndarray, dtype=np.float64) ->
         document.n,
         document.prior,
         gamma,
-        common(document.family),
+        for_kernels(document.family),
         document.target,
         local_work(document.n_topics, document.n + 3, dtype, len(document.target.coef)),
     )
@@ -263,7 +263,7 @@ def infer(document: Document, steps: int, tolerance: float = 0.0, dtype=np.float
         weight,
         document.n,
         document.prior,
-        common(document.family),
+        for_kernels(document.family),
         document.target,
         gamma,
         LocalBudget(steps, tolerance),
@@ -374,7 +374,7 @@ def test_infer_documents_statistics(group, data, lengths, n_words, n_topics, lar
     stats = local_stats(n_words, n_topics)
     words = WordTable(case.table, case.multiplicity)
     budget = LocalBudget(6, 1e-6)
-    compiled = common(family)
+    compiled = for_kernels(family)
     infer_documents(0, n_docs, corpus, words, case.prior, case.coef, compiled, gamma, budget, stats)
     word_topic = np.zeros((n_words, n_topics))
     evidence = np.zeros(n_words)
@@ -423,7 +423,7 @@ def test_infer_documents_works_on_a_range_and_adds(first, length, seed):
     last = min(first + length, 6)
     words = WordTable(case.table, case.multiplicity)
     budget = LocalBudget(4, 0.0)
-    arguments = (case.corpus, words, case.prior, case.coef, common(case.family))
+    arguments = (case.corpus, words, case.prior, case.coef, for_kernels(case.family))
 
     def run(*ranges):
         gamma = case.start.copy()
@@ -446,7 +446,7 @@ def test_infer_documents_works_on_a_range_and_adds(first, length, seed):
 def test_infer_documents_in_single_precision():
     rng = np.random.default_rng(3)
     case = random_corpus(rng, [40, 0, 25, 1] * 5, 60, 5, Gaussian(1.0))
-    family = common(case.family)
+    family = for_kernels(case.family)
     results = []
     for dtype in (np.float64, np.float32):
         gamma = case.start.copy()
@@ -473,7 +473,7 @@ def test_without_a_family_is_without_targets(n_topics):
     corpus = case.corpus._replace(target_weight=np.zeros_like(case.corpus.target_weight))
     words = WordTable(case.table, case.multiplicity)
     results = []
-    for family in (common(case.family), None):
+    for family in (for_kernels(case.family), None):
         gamma, stats = case.start.copy(), local_stats(40, n_topics)
         budget = LocalBudget(4, 0.0)
         infer_documents(0, 4, corpus, words, case.prior, case.coef, family, gamma, budget, stats)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kernel_cases import EXAMPLES, Documents, numerical_gradient, random_corpus
 from scipy.special import digamma, gammaln, log_softmax
 
-from topicfocus.families import Gaussian, common
+from topicfocus.families import Gaussian, for_kernels
 from topicfocus.joint.gradient import unvisited_drift
 from topicfocus.kernels import reference
 from topicfocus.kernels.uncollapsed import (
@@ -73,7 +73,7 @@ def take_step(case, local, inclusion, log_topics, docs, t, epsilon=1e-8):
         log_topics,
         case.prior,
         case.coef,
-        common(case.family),  # as the solver gives it: compiled once for all families
+        for_kernels(case.family),  # as the solver gives it: compiled once for all families
         local,
         constants(t, epsilon),
         out,

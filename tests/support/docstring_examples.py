@@ -22,7 +22,7 @@ def modules_with_examples():
 
 
 class Finder(doctest.DocTestFinder):
-    """Finds examples behind a decorator (`singledispatch`, `contextmanager`), too."""
+    """Finds examples behind a decorator (`contextmanager`), too."""
 
     def _from_module(self, module, object):
         return super()._from_module(module, inspect.unwrap(object))

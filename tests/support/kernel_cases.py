@@ -17,11 +17,9 @@ from topicfocus.families import (
     Bernoulli,
     Categorical,
     Gaussian,
+    Multiple,
     Ordinal,
     Poisson,
-    n_predictors,
-    several,
-    split,
 )
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.curvature import mix_work
@@ -89,14 +87,14 @@ EXAMPLES = {
     "ordinal": Ordinal(np.array([-0.8, 0.3, 1.4])),
     "categorical": Categorical(3),
 }
-EXAMPLES["several"] = several(list(EXAMPLES.values()))
+EXAMPLES["several"] = Multiple.of(list(EXAMPLES.values()))
 FAMILY_NAMES = tuple(EXAMPLES)
 
 
 def random_target(rng: np.random.Generator, family: Any, size: float = 1.0) -> np.ndarray:
     """A row of targets that need not agree with the coefficients."""
     row = []
-    for own, _ in split(family):
+    for own, _ in family.split():
         if isinstance(own, Gaussian):
             row.append(size * rng.normal())
         elif isinstance(own, Poisson):
@@ -120,7 +118,7 @@ def random_local_target(
     rng: np.random.Generator, family: Any, n_topics: int, scale: float, weight: float
 ) -> LocalTarget:
     """Targets of a document, coefficients of about `scale`, and (half of the time) offsets."""
-    width = n_predictors(family)
+    width = family.n_predictors
     coef = scale * rng.normal(size=(width, n_topics))
     offset = rng.choice([0.0, 0.5]) * rng.normal(size=width)
     value = random_target(rng, family, 1.0 + np.abs(coef).max())
@@ -203,7 +201,7 @@ def random_corpus(
     indices = np.concatenate([*words, np.empty(0, dtype=int)]).astype(np.int32)
     counts = np.floor(rng.exponential(500.0 if large else 1.0, size=len(indices))) + 1.0
     n_docs = len(lengths)
-    width = n_predictors(family)
+    width = family.n_predictors
     coef = rng.normal(size=(width, n_topics))
     target = np.array([random_target(rng, family) for _ in range(n_docs)])
     weight = rng.uniform(0.5, 2.0, size=target.shape) * (rng.random(target.shape) < 0.7)

@@ -14,16 +14,7 @@ import numpy as np
 from scipy.special import digamma, expit, gammaln, log_softmax, roots_jacobi, xlogy
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import (
-    Bernoulli,
-    Categorical,
-    Gaussian,
-    Ordinal,
-    Poisson,
-    n_predictors,
-    several,
-    split,
-)
+from topicfocus.families import Bernoulli, Categorical, Gaussian, Multiple, Ordinal, Poisson
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
 
 BOUNDS = ("paper", "tight")
@@ -52,7 +43,7 @@ class Case(NamedTuple):
 def draw_family(rng: np.random.Generator, name: str):
     """A family with parameters of its own."""
     if name == "several":
-        return several([draw_family(rng, own) for own in FAMILIES[:-1]])
+        return Multiple.of([draw_family(rng, own) for own in FAMILIES[:-1]])
     if name == "gaussian":
         return Gaussian(float(rng.uniform(0.3, 1.5)))
     if name == "ordinal":
@@ -74,7 +65,7 @@ def draw_state(
 ) -> ModelState:
     """A random model; every word is possible in both channels."""
     topics = rng.dirichlet(np.full(n_words, 0.8), n_topics).T + 1e-4
-    width = n_predictors(draw_family(np.random.default_rng(0), family))
+    width = draw_family(np.random.default_rng(0), family).n_predictors
     return ModelState(
         topic_word=topics / topics.sum(axis=0),
         inclusion=rng.uniform(0.05, 0.95, n_words) if selects else np.ones(n_words),
@@ -252,7 +243,7 @@ def expected_target(problem: Problem, state: ModelState, gamma: np.ndarray) -> n
     target = problem.target.reshape(problem.n_docs, -1)
     if not weight.any():
         return value
-    for t, (family, where) in enumerate(split(state.family)):
+    for t, (family, where) in enumerate(state.family.split()):
         y, m, v = target[:, t], mu[:, where], nu[:, where]
         value = value + weight[:, t] * _expected_one(family, y, m, v)
     return value
@@ -364,7 +355,7 @@ def target_log_density(state: ModelState, y, predictor: np.ndarray) -> np.ndarra
     """log p(y | f) of one document's target(s) at each (row of) predictor(s) f."""
     f = np.reshape(predictor, (len(predictor), -1))
     value = np.zeros(len(f))
-    for (family, where), own in zip(split(state.family), np.atleast_1d(y), strict=True):
+    for (family, where), own in zip(state.family.split(), np.atleast_1d(y), strict=True):
         value = value + _log_density_one(family, own, f[:, where])
     return value
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.families import Bernoulli, derivatives, log_likelihood
+from topicfocus.families import Bernoulli
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver, run
 from topicfocus.joint.bounds import bound_terms, total
@@ -84,8 +84,8 @@ def test_the_bernoulli_term_is_a_bound_where_an_expansion_is_not():
     exact = weight @ models.target_log_density(case.state, 1.0, predictor)
     mean = weight @ predictor
     variance = weight @ (predictor - mean) ** 2
-    _, second, _ = derivatives(Bernoulli(), 1.0, mean)
-    expansion = log_likelihood(Bernoulli(), 1.0, mean) + 0.5 * second * variance
+    _, second, _ = Bernoulli().derivatives(1.0, mean)
+    expansion = Bernoulli().log_likelihood(1.0, mean) + 0.5 * second * variance
     assert expansion > exact + 2.0
     assert term <= exact
 

@@ -7,7 +7,7 @@ from sklearn.decomposition import LatentDirichletAllocation
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.families import Gaussian, common
+from topicfocus.families import Gaussian, for_kernels
 from topicfocus.kernels.local import (
     LocalBudget,
     LocalCorpus,
@@ -54,7 +54,7 @@ def e_step(corpus, components, gamma, prior, steps):
         WordTable(exp_expected_log(components), np.ones(n_words)),
         np.full(n_topics, prior),
         np.zeros((1, n_topics)),
-        common(Gaussian(1.0)),
+        for_kernels(Gaussian(1.0)),
         gamma,
         LocalBudget(steps, 0.0),
         out,

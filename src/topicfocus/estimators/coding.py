@@ -13,23 +13,15 @@ from topicfocus.estimators.scaling import LARGEST
 from topicfocus.families import (
     Bernoulli,
     Categorical,
+    Family,
     Gaussian,
     Ordinal,
     Poisson,
-    admissible,
-    family_name,
-    is_complete,
-    is_family,
-    label_kind,
-    n_predictors,
-    target_kind,
-    target_limits,
 )
 
 #: Families that a regressor accepts by name; "bernoulli" is useful beside other targets.
 REGRESSION_FAMILIES = {
-    family_name(family): family
-    for family in (Gaussian(), Poisson(), Ordinal(np.zeros(0)), Bernoulli())
+    family.name: family for family in (Gaussian(), Poisson(), Ordinal(np.zeros(0)), Bernoulli())
 }
 #: Largest number of levels of an ordinal target.
 MOST_LEVELS = 100
@@ -44,7 +36,7 @@ class Coding:
 
     Attributes
     ----------
-    family : NamedTuple
+    family : Family
         An instance of the family with its starting parameters.
     labels : array or None
         Classes of a classifier, levels of an ordinal target.
@@ -62,17 +54,17 @@ class Coding:
     @property
     def kind(self) -> str:
         """Name of the family: "gaussian", "poisson", "ordinal", "bernoulli", "categorical", ..."""
-        return family_name(self.family)
+        return self.family.name
 
     @property
     def is_class(self) -> bool:
         """Whether the target is a class, or 0 and 1."""
-        return label_kind(self.family) == "classes"
+        return self.family.label_kind == "classes"
 
     @property
     def is_rating(self) -> bool:
         """Whether the target has ordered levels."""
-        return label_kind(self.family) == "levels"
+        return self.family.label_kind == "levels"
 
     @property
     def n_labels(self) -> int:
@@ -84,7 +76,7 @@ class Coding:
     @property
     def n_predictors(self) -> int:
         """Number of linear predictors."""
-        return n_predictors(self.family)
+        return self.family.n_predictors
 
     def encode(self, column: np.ndarray, name: str = "y") -> np.ndarray:
         """Numbers for the family, NaN for missing targets; unknown labels raise an error."""
@@ -116,7 +108,7 @@ class Coding:
 
     def bounds(self, family: Any) -> tuple[float, float]:
         """Smallest and largest possible target, infinite if unknown."""
-        low, high = target_limits(family, self.labels)
+        low, high = family.limits(self.labels)
         if self.limits is not None:
             low, high = max(low, self.limits[0]), min(high, self.limits[1])
         return low, high
@@ -149,7 +141,7 @@ def seen_values(
     values, weight = values[known], weight[known]
     low, high = float(values.min()), float(values.max())
     needed = max(_WEIGHT_AT_END, _FRACTION_AT_END * float(weight.sum()))
-    if target_kind(family) != "real":
+    if family.kind != "real":
         needed = np.inf
     first, last = (float(weight[values == end].sum()) >= needed for end in (low, high))
     return (low, high), (low if first else -np.inf, high if last else np.inf)
@@ -241,7 +233,7 @@ def as_labels(known: np.ndarray, name: str = "y") -> np.ndarray:
 
 def read_families(given: Any, n_targets: int) -> list[Any]:
     """The family of each target; `given` is a name or a family, or a list of these."""
-    alone = is_family(given) or not isinstance(given, (list, tuple, np.ndarray))
+    alone = isinstance(given, Family) or not isinstance(given, (list, tuple, np.ndarray))
     families = [given] * n_targets if alone else list(given)
     if len(families) != n_targets:
         raise ValueError(f"family names {len(families)} targets, but y has {n_targets}.")
@@ -252,23 +244,24 @@ def _regression_family(given: Any, n_targets: int) -> Any:
     if isinstance(given, str) and given in REGRESSION_FAMILIES:
         return REGRESSION_FAMILIES[given]
     names = ", ".join(map(repr, REGRESSION_FAMILIES))
-    if not is_family(given):
+    if not isinstance(given, Family):
         raise ValueError(
             f"family must be one of {names}, a family of your own (docs/families.md), or a list of "
             f"them for several targets; got {given!r}."
         )
-    ours = family_name(given) in REGRESSION_FAMILIES
-    if n_predictors(given) > 1:
+    ours = given.name in REGRESSION_FAMILIES
+    if given.n_predictors > 1:
         raise ValueError(f"{given!r} has several predictors: for classes use a classifier.")
     if not ours and n_targets > 1:
         raise ValueError(
             f"{type(given).__name__} is a family of your own, which cannot be one of several "
             f"targets; those are {names}. Fit a model to it alone."
         )
-    if not is_complete(given):
+    missing = given.missing_methods()
+    if missing:
         raise ValueError(
-            f"{type(given).__name__} is not complete: register log_likelihood, derivatives and "
-            "mean_response for it (docs/families.md)."
+            f"{type(given).__name__} is not complete: define {', '.join(missing)} "
+            "(docs/families.md)."
         )
     return given
 
@@ -293,25 +286,25 @@ def read_regression(
             )
         check_values(family, values, seen, name)
         labels = None
-        if label_kind(family) == "levels":
+        if family.label_kind == "levels":
             labels = np.unique(known)
             if len(labels) > MOST_LEVELS:
                 raise ValueError(
-                    f"family={family_name(family)!r} is for ratings of a few levels, but {name} "
+                    f"family={family.name!r} is for ratings of a few levels, but {name} "
                     f"has {len(labels)} different values. Use family='gaussian'."
                 )
-        seen_ends = () if label_kind(family) else seen_values(family, values, weight)
+        seen_ends = () if family.label_kind else seen_values(family, values, weight)
         out.append(Coding(family, labels, *seen_ends))
     return out
 
 
 def check_values(family: Any, values: np.ndarray, seen: np.ndarray, name: str = "y") -> None:
     """Raise an error that names the first row with a value outside the family's range."""
-    good, wanted = admissible(family, values[seen])
+    good, wanted = family.admissible(values[seen])
     if not good.all():
         row = int(np.flatnonzero(seen)[np.argmin(good)])
         raise ValueError(
-            f"family={family_name(family)!r} needs targets that are {wanted}, but row {row} of "
+            f"family={family.name!r} needs targets that are {wanted}, but row {row} of "
             f"{name} is {values[row]:g}."
         )
 

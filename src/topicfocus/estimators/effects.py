@@ -36,7 +36,6 @@ from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.families import conditional_variance, information
 from topicfocus.inference.mixes import first_occurrence
 from topicfocus.inference.words import mix_weights
 
@@ -257,7 +256,7 @@ def _standard_errors(
     for part in fitted.parts:
         own = predictor[:, part.where]
         scale = _dispersion(part, predictor, spread, weight)
-        weights = information(part.family, own) * (weight * size / weight.sum())[:, None]
+        weights = part.family.information(own) * (weight * size / weight.sum())[:, None]
         slopes = _slopes(part, f).reshape(n_topics, 2, -1)
         for l in range(own.shape[1]):
             total = (design * weights[:, [l]]).T @ design
@@ -275,7 +274,7 @@ def _dispersion(
     """φ: given θ̂ what the words leave open of the mix is noise, too."""
     if part.coding.n_labels:
         return 1.0
-    own = np.maximum(conditional_variance(part.family, predictor[:, part.where.start]), 1e-300)
+    own = np.maximum(part.family.variance(predictor[:, part.where.start]), 1e-300)
     return float(np.average(part.variance(predictor, spread) / own, 0, weight))
 
 

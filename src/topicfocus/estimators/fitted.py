@@ -221,7 +221,8 @@ class Fitted:
     @property
     def noise_variance(self) -> float | np.ndarray | None:
         """δ of Gaussian targets, NaN for others."""
-        noise = [getattr(part.family, "noise_variance", np.nan) for part in self.parts]
+        known = [part.family.noise_variance for part in self.parts]
+        noise = [np.nan if value is None else value for value in known]
         if np.all(np.isnan(noise)):
             return None
         return float(noise[0]) if len(noise) == 1 else np.array(noise)

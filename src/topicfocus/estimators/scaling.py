@@ -18,13 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import (
-    is_quadratic,
-    noise_variance,
-    rejoined,
-    split,
-    with_noise_variance,
-)
 from topicfocus.inference.state import ModelState
 
 #: Targets and covariates beyond this size are an error: their weighted squares could overflow.
@@ -76,7 +69,7 @@ class TargetScaling:
         for t, family in enumerate(families):
             known = np.isfinite(codes[:, t]) & (weight > 0)
             # Only a Gaussian log-likelihood with a noise variance can be rescaled.
-            if not is_quadratic(family) or noise_variance(family) is None or not known.any():
+            if not family.is_quadratic or family.noise_variance is None or not known.any():
                 continue
             values = codes[known, t]
             centre[t] = weighted_median(values, weight[known])
@@ -123,7 +116,7 @@ class TargetScaling:
         return self._rescale(model, centre, 1 / size, 0.0 * centre, into_coef)
 
     def _per_predictor(self, model: ModelState) -> tuple[np.ndarray, np.ndarray]:
-        width = [where.stop - where.start for _, where in split(model.family)]
+        width = [where.stop - where.start for _, where in model.family.split()]
         return np.repeat(self.centre, width), np.repeat(self.size, width)
 
     def _rescale(
@@ -143,10 +136,10 @@ class TargetScaling:
         b = np.asarray(model.intercept, dtype=float)
         b = (b - in_intercept * less) * factor + in_intercept * more
         families = []
-        for family, where in split(model.family):
-            noise = noise_variance(family)
+        for family, where in model.family.split():
+            noise = family.noise_variance
             if noise is not None:
-                family = with_noise_variance(family, float(noise * factor[where.start] ** 2))
+                family = family.with_noise_variance(float(noise * factor[where.start] ** 2))
             families.append(family)
         zeta = model.covariate_coef
         return replace(
@@ -154,7 +147,7 @@ class TargetScaling:
             coef=np.ascontiguousarray(coef.reshape(model.coef.shape)),
             intercept=float(b[0]) if np.ndim(model.intercept) == 0 and len(b) == 1 else b,
             covariate_coef=None if zeta is None else zeta * factor,
-            family=rejoined(model.family, families),
+            family=model.family.join(families),
         )
 
 

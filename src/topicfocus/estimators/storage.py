@@ -23,15 +23,7 @@ from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
 from topicfocus.estimators.supervised import SupervisedTopicModel
 from topicfocus.estimators.targets import TargetModel, TargetPart
-from topicfocus.families import (
-    FAMILIES,
-    Categorical,
-    Several,
-    check_parameters,
-    is_family,
-    n_predictors,
-    split,
-)
+from topicfocus.families import FAMILIES, Categorical, Family, Multiple
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.persistence import register, register_record
 from topicfocus.text.counter import TokenCounter
@@ -65,7 +57,7 @@ def register_all(models: Iterable[type]) -> None:
     register(CountVectorizer, check=check_vectoriser)
     register(TokenCounter, check=check_vectoriser, functions=("tokenizer",))
     register(Pipeline, check=check_pipeline)
-    for record in (*map(type, FAMILIES.values()), Categorical, Several, *_RECORDS):
+    for record in (*map(type, FAMILIES.values()), Categorical, Multiple, *_RECORDS):
         register_record(record)
 
 
@@ -136,13 +128,13 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
     state, hyper = fitted.state, fitted.hyper
     _require(state.topic_word.ndim == 2 and state.topic_word.size, "topic_word must be a matrix")
     (n_words, n_topics), tiny, most = state.topic_word.shape, np.finfo(float).tiny, _LARGEST_WEIGHT
-    _require(is_family(state.family), "family must be a family of targets")
-    check_parameters(state.family)
+    _require(isinstance(state.family, Family), "family must be a family of targets")
+    state.family.check_parameters()
     floats = [v for v in map(np.asarray, state.family) if v.dtype.kind == "f"]
     _require(all(np.all(abs(v) <= _LARGEST) for v in floats), "family has too large a number")
-    width = n_predictors(state.family)
+    width = state.family.n_predictors
     single, numbers = width == 1 and state.coef.ndim == 1, np.ndim(state.intercept)
-    n_targets = len(split(state.family)) if fitted.targets else 0
+    n_targets = len(state.family.split()) if fitted.targets else 0
     for name, array, *rule in (
         ("topic_word", state.topic_word, (n_words, n_topics), 0, most),
         ("inclusion", state.inclusion, (n_words,), 0, 1 if joint else most),
@@ -175,7 +167,7 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
 def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
     """Family and labels of every target, covariates, and that they belong together."""
     state, n, imputation = fitted.state, targets.n_covariates, targets.imputation
-    families = [own for own, _ in split(state.family)]
+    families = [own for own, _ in state.family.split()]
     _require(len(families) == len(targets.codings), f"codings must be of {len(families)} targets")
     for coding, family in zip(targets.codings, families, strict=True):
         _check_coding(coding, family, classes)
@@ -201,7 +193,7 @@ def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
 
 def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
     """One target: labels that can be searched, as many as its family has."""
-    width, labels = n_predictors(family), coding.labels
+    width, labels = family.n_predictors, coding.labels
     _require(
         type(coding.family) is type(family) and coding.n_predictors == width,
         f"a target is coded as {coding.family!r:.80}, but its family is {family!r:.80}",

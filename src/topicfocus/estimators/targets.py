@@ -24,16 +24,7 @@ from topicfocus.estimators.coding import (
 )
 from topicfocus.estimators.documents import read_exposure
 from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
-from topicfocus.families import (
-    expected_target,
-    initial_family,
-    label_probabilities,
-    several,
-    split,
-    takes_exposure,
-    target_interval,
-    target_variance,
-)
+from topicfocus.families import Multiple
 from topicfocus.inference.state import ModelState
 
 
@@ -56,18 +47,18 @@ class TargetPart:
 
     def mean(self, predictor: np.ndarray) -> np.ndarray:
         """E[y | f] in the units of the target."""
-        return expected_target(self.family, predictor[:, self.where], self.coding.labels)
+        return self.family.expected_target(predictor[:, self.where], self.coding.labels)
 
     def variance(self, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """Var y in the units of the target."""
         first = self.where.start
-        return target_variance(
-            self.family, predictor[:, first], spread[:, first], self.coding.labels
+        return self.family.target_variance(
+            predictor[:, first], spread[:, first], self.coding.labels
         )
 
     def probabilities(self, predictor: np.ndarray) -> np.ndarray:
         """P(y = label), documents x labels."""
-        return label_probabilities(self.family, predictor[:, self.where])
+        return self.family.probabilities(predictor[:, self.where])
 
     def response(self, predictor: np.ndarray) -> np.ndarray:
         """E[y | f], or P(y = label) per predictor for more than two classes."""
@@ -78,8 +69,8 @@ class TargetPart:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Ends of the prediction interval, within the possible values of the target."""
         first = self.where.start
-        ends = target_interval(
-            self.family, predictor[:, first], spread[:, first], coverage, self.coding.labels
+        ends = self.family.interval(
+            predictor[:, first], spread[:, first], coverage, self.coding.labels
         )
         bounds = self.coding.bounds(self.family)
         return np.clip(ends[0], *bounds), np.clip(ends[1], *bounds)
@@ -249,21 +240,19 @@ class TargetModel:
         return replace(self, codings=tuple(codings))
 
     def start(self, codes: np.ndarray, weight: np.ndarray) -> Any:
-        """The family with starting parameters (`Several` for several targets)."""
+        """The family with starting parameters (`Multiple` for several targets)."""
         families = []
         for coding, column in zip(self.codings, codes.T, strict=True):
             known = np.isfinite(column) & (weight > 0)
-            families.append(
-                initial_family(coding.family, column[known], weight[known], coding.n_labels)
-            )
-        return families[0] if len(families) == 1 else several(families)
+            families.append(coding.family.initialize(column[known], weight[known], coding.n_labels))
+        return families[0] if len(families) == 1 else Multiple.of(families)
 
     def offset(self, exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:
         """Log exposures, for the predictors of targets that take an exposure."""
         log_exposure = read_exposure(exposure, n_docs, name)
         if log_exposure is None:
             return None
-        used = [takes_exposure(c.family) for c in self.codings for _ in range(c.n_predictors)]
+        used = [c.family.takes_exposure for c in self.codings for _ in range(c.n_predictors)]
         if not any(used):
             raise ValueError(f"{name} is for counts: use family='poisson'.")
         return log_exposure[:, None] * np.array(used, dtype=float)
@@ -274,7 +263,7 @@ class TargetModel:
         """Coding, family and predictors of each target."""
         return [
             TargetPart(coding, own, where)
-            for coding, (own, where) in zip(self.codings, split(family), strict=True)
+            for coding, (own, where) in zip(self.codings, family.split(), strict=True)
         ]
 
     def mean(self, family: Any, predictor: np.ndarray) -> np.ndarray:

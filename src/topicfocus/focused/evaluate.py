@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topicfocus.families import excess_spread, noise_variance
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.initialize import Start
 from topicfocus.glm import Column, Linear, deviance, explained_share, level_beside, shrink
@@ -100,11 +99,11 @@ def honest_noise(
     δ is a tenth of the error at least. The Laplace approximation may claim more than there is:
     where words say all but everything about the target, it is several times the error. The
     variance of a prediction is δ + ρ·spread, on average the error. A family without δ says itself
-    what ρ is, and τ, which f varies by besides (`excess_spread`).
+    what ρ is, and τ, which f varies by besides (`Family.extra_variance`).
     """
-    if noise_variance(column.family) is None:
+    if column.family.noise_variance is None:
         f = predictor[:, 0]
-        return 1.0, *excess_spread(column.family, column.target, f, spread, column.weight)
+        return 1.0, *column.family.extra_variance(column.target, f, spread, column.weight)
     error = float(np.average(deviance(column, predictor), weights=column.weight))
     still = float(np.average(spread, weights=column.weight))
     delta = max(error - still, 0.1 * error)

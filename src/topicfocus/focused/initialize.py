@@ -22,7 +22,6 @@ from scipy.special import softmax
 
 from topicfocus.corpus import Corpus
 from topicfocus.counts import take_columns, weigh_columns
-from topicfocus.families import coef_shape, predictor_spread
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.result import Candidate, with_families
 from topicfocus.focused.screening import WordEvidence
@@ -118,7 +117,7 @@ def start_topics(
     weight = word_weights(lean, data.word_counts[kept], forced(settings, kept), plan)
     count = weight * data.word_counts[kept]
     place, logits = _places_and_logits(data, lean, count, themes, cut, n_topics, plan)
-    spread = [predictor_spread(c.family, c.target, c.weight) for c in data.columns]
+    spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
     return Start(
@@ -189,7 +188,7 @@ def _starting_state(
         topic_word=np.zeros((n_words, n_topics)),
         inclusion=np.ones(n_words),
         background=np.zeros(n_words),
-        coef=coef.reshape(coef_shape(data.family, n_topics)),
+        coef=coef.reshape(data.family.coef_shape(n_topics)),
         family=with_families(data.family, [fit.family for fit in nulls], noise),
         doc_topic_prior=prior,
         intercept=np.concatenate([fit.intercept for fit in nulls]),

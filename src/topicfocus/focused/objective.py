@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topicfocus.counts import Rows
-from topicfocus.families import common
+from topicfocus.families import for_kernels
 from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState, Problem
@@ -71,7 +71,7 @@ def constrained_pass(
     weights = word_weights(state, "tight")
     n_words, n_topics = state.topic_word.shape
     budget = LocalBudget(int(max_steps), float(tolerance))
-    coef, family = state.coef_rows, common(state.family)
+    coef, family = state.coef_rows, for_kernels(state.family)
     slope = np.empty((problem.n_docs, len(coef)))
     task = Task(
         kernel=_documents,

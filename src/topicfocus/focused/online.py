@@ -18,14 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import (
-    free_parameters,
-    noise_variance,
-    rejoined,
-    split,
-    with_free_parameters,
-    with_noise_variance,
-)
 from topicfocus.focused import (
     FocusResult,
     FocusSettings,
@@ -140,7 +132,7 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
     intercept = np.broadcast_to(np.asarray(state.intercept, dtype=float), coef.shape[1]).copy()
     families = []
     columns = target_columns(problem, state.family)
-    for column, (own, where) in zip(columns, split(state.family), strict=True):
+    for column, (own, where) in zip(columns, state.family.split(), strict=True):
         if len(column.target) == 0 or np.ptp(column.target) == 0:
             families.append(own)
             continue
@@ -161,7 +153,7 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
         coef=coef.reshape(state.coef.shape),
         intercept=intercept,
         covariate_coef=zeta,
-        family=rejoined(state.family, families),
+        family=state.family.join(families),
     )
 
 
@@ -175,9 +167,9 @@ def _curvature(column: Column) -> float:
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:
     """The family's own parameters, averaged. The old model's error on new documents is honest."""
-    noise = noise_variance(own)
+    noise = own.noise_variance
     if noise is not None:
         new = float(np.average(error, weights=weight))
-        return with_noise_variance(own, (1 - share) * noise + share * new)
-    free = (1 - share) * free_parameters(own) + share * free_parameters(fit.family)
-    return with_free_parameters(own, free) if len(free) else own
+        return own.with_noise_variance((1 - share) * noise + share * new)
+    free = (1 - share) * own.free_parameters() + share * fit.family.free_parameters()
+    return own.with_free_parameters(free) if len(free) else own

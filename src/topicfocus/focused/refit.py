@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families import carries_intercept
 from topicfocus.focused.data import FocusData, sample_rows
 from topicfocus.focused.evaluate import held_out_deviance
 from topicfocus.focused.initialize import Start
@@ -126,7 +125,7 @@ def fit_drawn(column: Column, design: np.ndarray, toward: np.ndarray, rho: float
 def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -> Linear:
     """f ← s + t·f with the s that fits these documents best; thresholds are fitted again, too."""
     slopes = factor * (design @ fit.coef)
-    if carries_intercept(fit.family):
+    if fit.family.carries_intercept:
         moved = replace(column, offset=column.offset + slopes)
         level = fit_linear(moved, np.empty((len(design), 0)))
         return Linear(factor * fit.coef, level.intercept, level.family)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import rejoined, with_noise_variance
 from topicfocus.focused.selection import Cut
 from topicfocus.focused.themes import Themes
 from topicfocus.glm import Linear
@@ -125,10 +124,10 @@ class FocusResult:
 def with_families(family: Any, fitted: Sequence[Any], noise: Sequence[float]) -> Any:
     """The family of all targets: each as it was fitted, with the given δ where it has one."""
     parts = [
-        with_noise_variance(own, max(float(delta), 1e-300))
+        own.with_noise_variance(max(float(delta), 1e-300))
         for own, delta in zip(fitted, noise, strict=True)
     ]
-    return rejoined(family, parts)
+    return family.join(parts)
 
 
 def final_state(

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from topicfocus.counts import Counts, take_rows
-from topicfocus.families import is_ranking
 from topicfocus.focused.data import FocusData, halves_by_content
 from topicfocus.focused.screening_statistics import (
     PENALTIES,
@@ -76,7 +75,7 @@ def _residuals(
                 known=column.known,
                 values=rest,
                 weight=weight,
-                ranking=is_ranking(column.family),
+                ranking=column.family.is_ranking,
             )
         )
     return out

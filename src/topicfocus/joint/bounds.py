@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
 
 from topicfocus.counts import in_memory
-from topicfocus.families import common
+from topicfocus.families import for_kernels
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.inference.words import possible_words, word_weights
 from topicfocus.kernels.likelihood import expectation_rows, in_blocks
@@ -66,7 +66,7 @@ def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
     mu = mean @ coef
     nu = np.maximum(mean @ coef**2 - mu**2, 0.0) / (total_gamma + 1)[:, None]
     mu += problem.offsets(state)
-    rows = partial(expectation_rows, common(state.family))
+    rows = partial(expectation_rows, for_kernels(state.family))
     return in_blocks(rows, problem.targets, problem.target_weights, mu, nu)[0]
 
 

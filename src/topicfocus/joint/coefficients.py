@@ -15,12 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import (
-    common,
-    free_parameters,
-    rows_free_gradient,
-    rows_update_dispersion,
-)
+from topicfocus.families import for_kernels
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import expectation_rows, in_blocks
 
@@ -74,7 +69,7 @@ class TargetMoments:
         return mu, nu
 
     def _rows(self, family: Any, mu: np.ndarray, nu: np.ndarray) -> tuple:
-        rows = partial(expectation_rows, common(family))
+        rows = partial(expectation_rows, for_kernels(family))
         return in_blocks(rows, self.target, self.weight, mu, nu)
 
     def value(self, family: Any, coef: np.ndarray) -> float:
@@ -137,7 +132,7 @@ def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray
         return CoefGradient(
             np.zeros(state.coef.shape),
             np.zeros((n_covariates, state.n_predictors)),
-            np.zeros(len(free_parameters(state.family))),
+            np.zeros(len(state.family.free_parameters())),
         )
     moments = TargetMoments(problem, concentration)
     coef = stacked(state, n_covariates)
@@ -146,7 +141,7 @@ def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray
     return CoefGradient(
         gradient[: state.n_topics].reshape(state.coef.shape),
         gradient[state.n_topics :],
-        rows_free_gradient(state.family, moments.target, mu, nu, moments.weight),
+        state.family.rows_free_gradient(moments.target, mu, nu, moments.weight),
     )
 
 
@@ -182,5 +177,5 @@ def update_coef(
         if not rose or gain <= 1e-13 * abs(value):
             break
     mu, nu = moments.predictor(coef)
-    family = rows_update_dispersion(state.family, moments.target, mu, nu, moments.weight)
+    family = state.family.rows_update_dispersion(moments.target, mu, nu, moments.weight)
     return *_unstacked(state, coef), family

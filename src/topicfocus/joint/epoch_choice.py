@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import split, with_noise_variance
 from topicfocus.glm import explained_share, target_columns
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
@@ -38,8 +37,8 @@ class EpochChoice:
         )
         predictor = held.offsets(model) + self._theta @ model.coef_rows.T
         shares = []
-        for column, (own, where) in zip(self._columns, split(model.family), strict=True):
+        for column, (own, where) in zip(self._columns, model.family.split(), strict=True):
             # Thresholds are fitted with the rest; δ plays no part in the share.
-            fitted = replace(column, family=with_noise_variance(own, 1.0))
+            fitted = replace(column, family=own.with_noise_variance(1.0))
             shares.append(explained_share(fitted, fitted.of(predictor)[:, where]))
         return float(np.mean(shares))

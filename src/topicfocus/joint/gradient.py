@@ -31,13 +31,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from topicfocus.counts import read_rows
-from topicfocus.families import (
-    common,
-    free_parameters,
-    noise_variance,
-    with_free_parameters,
-    with_noise_variance,
-)
+from topicfocus.families import for_kernels
 from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.joint.adam import BETA1, BETA2, Adam, adam_step
@@ -143,11 +137,11 @@ class GradientSolver(Solver):
         if hyper.selects:
             parameters["background_logits"] = np.log(start.background)
             parameters["inclusion_logits"] = logit(start.inclusion)
-        noise = noise_variance(start.family)
+        noise = start.family.noise_variance
         if noise is not None:
             parameters["noise_root"] = np.array([np.sqrt(noise)])
-        elif len(free_parameters(start.family)):
-            parameters["family"] = free_parameters(start.family)
+        elif len(start.family.free_parameters()):
+            parameters["family"] = start.family.free_parameters()
         if start.covariate_coef is not None:
             parameters["covariate_coef"] = start.covariate_coef
         # Responsibilities are the bulk of the memory: single precision halves it.
@@ -238,7 +232,7 @@ def _step_in_chunks(
 ) -> UncollapsedStats:
     """A step of the variational parameters of documents, in place; what it says of the topics."""
     model = read.model
-    coef, family = model.coef_rows, common(model.family)
+    coef, family = model.coef_rows, for_kernels(model.family)
 
     def make() -> UncollapsedStats:
         return UncollapsedStats(np.zeros(model.topic_word.shape), np.zeros(3))
@@ -285,9 +279,9 @@ def _read(state: GradientState) -> _Reading:
         log_background, background = column[0][:, 0], column[1][:, 0]
     family = template.family
     if "noise_root" in free:
-        family = with_noise_variance(family, float(max(free["noise_root"][0] ** 2, 1e-8)))
+        family = family.with_noise_variance(float(max(free["noise_root"][0] ** 2, 1e-8)))
     if "family" in free:
-        family = with_free_parameters(family, free["family"])
+        family = family.with_free_parameters(free["family"])
     model = ModelState(
         topics,
         inclusion,

@@ -6,16 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import (
-    coef_shape,
-    initial_coef,
-    n_predictors,
-    noise_variance,
-    rejoined,
-    split,
-    update_dispersion,
-    with_noise_variance,
-)
 from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 
@@ -37,8 +27,8 @@ def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndar
     columns, families = [], []
     weights = problem.full_weights
     if not problem.supervised:  # words alone have one column, whatever the family expects
-        weights = np.zeros((problem.n_docs, len(split(family))))
-    for t, (own, where) in enumerate(split(family)):
+        weights = np.zeros((problem.n_docs, len(family.split())))
+    for t, (own, where) in enumerate(family.split()):
         weight = weights[:, t]
         known = weight > 0
         width = where.stop - where.start
@@ -47,13 +37,13 @@ def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndar
             families.append(own)
             continue
         y, w = problem.targets[known, t], weight[known]
-        columns.append(np.reshape(initial_coef(own, y, w, n_topics), (n_topics, width)))
-        if noise_variance(own) is not None:
+        columns.append(np.reshape(own.initial_coef(y, w, n_topics), (n_topics, width)))
+        if own.noise_variance is not None:
             mean = np.full(len(y), np.sum(w * y) / w.sum())
-            own = update_dispersion(own, y, mean, np.zeros(len(y)), w)
+            own = own.update_dispersion(y, mean, np.zeros(len(y)), w)
         families.append(own)
-    coef = np.column_stack(columns).reshape(coef_shape(family, n_topics))
-    return coef, rejoined(family, families)
+    coef = np.column_stack(columns).reshape(family.coef_shape(n_topics))
+    return coef, family.join(families)
 
 
 def _covariate_start(problem: Problem, n_predictors: int) -> np.ndarray | None:
@@ -88,7 +78,7 @@ def perturbed_start(
         family,
         prior,
         0.0,
-        _covariate_start(problem, n_predictors(family)),
+        _covariate_start(problem, family.n_predictors),
     )
 
 
@@ -112,15 +102,15 @@ def near_symmetric_start(
     noise = rng.exponential(size=n_words)
     background = np.exp(noise / noise.sum())
     inclusion, _ = _switches(problem, hyper)
-    shape = coef_shape(family, n_topics)
+    shape = family.coef_shape(n_topics)
     coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
-    if noise_variance(family) is not None:
+    if family.noise_variance is not None:
         noise_variance_start = float(rng.standard_normal() ** 2)
         if noise_start is None:
             noise_variance_start = max(noise_variance_start, SMALLEST_NOISE_START)
         elif not isinstance(noise_start, str):
             noise_variance_start = float(noise_start)
-        family = with_noise_variance(family, noise_variance_start)
+        family = family.with_noise_variance(noise_variance_start)
     return ModelState(
         topics / topics.sum(axis=0),
         inclusion,
@@ -129,5 +119,5 @@ def near_symmetric_start(
         family,
         prior,
         0.0,
-        _covariate_start(problem, n_predictors(family)),
+        _covariate_start(problem, family.n_predictors),
     )

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from topicfocus.counts import in_memory
-from topicfocus.families import common
+from topicfocus.families import for_kernels
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_rows
 
@@ -167,7 +167,7 @@ def _target_log_likelihood(target, known, theta, offset, state) -> np.ndarray:
     """log p(y | θ) of one document at several θ; λ plays no part in a likelihood."""
     times = len(theta)
     return likelihood_rows(
-        common(state.family),
+        for_kernels(state.family),
         np.tile(target, (times, 1)),
         np.tile(known.astype(float), (times, 1)),
         theta @ state.coef_rows.T + offset,

@@ -29,7 +29,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import digamma
 
-from topicfocus.families import free_parameters, with_free_parameters
 from topicfocus.inference.channels import update_background
 from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.reservoir import Reservoir, add
@@ -91,8 +90,8 @@ class InheritedCoefficients:
     def mix(self, model: ModelState, size: float) -> ModelState:
         """η, ζ and the family averaged by the number of documents behind them."""
         share = size / (size + self.size)
-        free = (1 - share) * free_parameters(self.state.family)
-        free = free + share * free_parameters(model.family)
+        free = (1 - share) * self.state.family.free_parameters()
+        free = free + share * model.family.free_parameters()
         zeta = model.covariate_coef
         if zeta is not None and self.state.covariate_coef is not None:
             zeta = (1 - share) * self.state.covariate_coef + share * zeta
@@ -100,7 +99,7 @@ class InheritedCoefficients:
             model,
             coef=(1 - share) * self.state.coef + share * model.coef,
             covariate_coef=zeta,
-            family=with_free_parameters(model.family, free) if len(free) else model.family,
+            family=model.family.with_free_parameters(free) if len(free) else model.family,
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from topicfocus.counts import Rows
-from topicfocus.families import common, free_parameters
+from topicfocus.families import for_kernels
 from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
@@ -69,7 +69,7 @@ class SufficientStats:
             np.zeros(state.n_topics),
             np.zeros(state.coef.shape),
             np.zeros((n_covariates, state.n_predictors)),
-            np.zeros(len(free_parameters(state.family))),
+            np.zeros(len(state.family.free_parameters())),
             *(0.0,) * 4,
         )
 
@@ -109,7 +109,7 @@ def collect(
     """
     weights = word_weights(state, hyper.bound, dtype)
     n_words, n_topics = state.topic_word.shape
-    coef, family = state.coef_rows, common(state.family)
+    coef, family = state.coef_rows, for_kernels(state.family)
     if not np.any(problem.target_weights > 0):
         family = None  # a smaller kernel, the same numbers
     budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))

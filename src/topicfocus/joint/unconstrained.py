@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, expit, logit, softmax
 
-from topicfocus.families import free_parameters, with_free_parameters
 from topicfocus.inference.channels import softmax_gradient, update_background
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState
 from topicfocus.joint.statistics import SufficientStats
@@ -33,7 +32,7 @@ def to_unconstrained(state: ModelState, hyper: Hyperparameters) -> dict[str, np.
         free["inclusion_logits"] = logit(inclusion)
     if state.covariate_coef is not None:
         free["covariate_coef"] = np.array(state.covariate_coef, dtype=float)
-    own = free_parameters(state.family)
+    own = state.family.free_parameters()
     if len(own):
         free["family"] = own
     if hyper.learn_prior:
@@ -57,7 +56,7 @@ def from_unconstrained(
         inclusion = np.clip(expit(free["inclusion_logits"]), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
         background = update_background(word_count, inclusion)
     if "family" in free:
-        family = with_free_parameters(family, free["family"])
+        family = family.with_free_parameters(free["family"])
     prior = template.doc_topic_prior
     if "log_prior" in free:
         prior = np.exp(free["log_prior"])

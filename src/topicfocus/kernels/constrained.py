@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import row_gradient, row_log_likelihood
-from topicfocus.families.several import several
+from topicfocus.families.base import row_log_likelihood
+from topicfocus.families.multiple import Multiple
 from topicfocus.kernels.compile import inlined, kernel
 from topicfocus.kernels.curvature import (
     FEW_TOPICS,
@@ -143,13 +143,12 @@ def target_pull(corpus, d, family, coef, mix, predictor, slope, pull, out):
             predictor[l] += coef[l, k] * mix[k]
     if not has_target(importance):
         return 0
-    row_gradient(family, target, importance, predictor, slope)
+    value = row_log_likelihood(family, target, importance, predictor, slope)
+    out.parts[2] += corpus.doc_weight[d] * value
     for k in range(mix.shape[0]):
         pull[k] = 0.0
         for l in range(coef.shape[0]):
             pull[k] += slope[l] * coef[l, k]
-    value = row_log_likelihood(family, target, importance, predictor)
-    out.parts[2] += corpus.doc_weight[d] * value
     return 1
 
 
@@ -307,4 +306,4 @@ def _without_targets(
 
 
 #: The arguments have the types of a pass with targets, so that nothing is compiled for them.
-_NO_TARGETS = several([])
+_NO_TARGETS = Multiple.of([])

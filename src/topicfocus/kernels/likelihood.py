@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families.operations import (
+from topicfocus.families.base import (
     derivatives,
     expectation,
     log_likelihood,
     row_expectation,
-    row_gradient,
     row_log_likelihood,
 )
 from topicfocus.kernels.compile import kernel
@@ -45,8 +44,7 @@ def likelihood_rows(family, target, weight, predictor):
     value = np.empty(target.shape[0])
     gradient = np.empty_like(predictor)
     for d in range(target.shape[0]):
-        value[d] = row_log_likelihood(family, target[d], weight[d], predictor[d])
-        row_gradient(family, target[d], weight[d], predictor[d], gradient[d])
+        value[d] = row_log_likelihood(family, target[d], weight[d], predictor[d], gradient[d])
     return value, gradient
 
 

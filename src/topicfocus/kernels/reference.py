@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 from scipy.special import digamma, entr, gammaln, log_softmax, logit, polygamma
 
-from topicfocus.families import row_expectation
+from topicfocus.families.base import row_expectation
 from topicfocus.kernels.target_terms import LocalTarget
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topicfocus.families.operations import row_expectation
+from topicfocus.families.base import row_expectation
 from topicfocus.kernels.compile import helper
 from topicfocus.kernels.special import trigamma
 

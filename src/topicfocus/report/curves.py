@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.families import conditional_variance, mean_response, mean_slope
-
 #: Points of the curve. Between them the page uses cubics that have the slopes, too.
 _POINTS = 401
 
@@ -22,7 +20,7 @@ def link_curve(family: Any, predictor: np.ndarray) -> dict[str, list[float]]:
     grid = np.linspace(low - 0.5 * reach, high + 0.5 * reach, _POINTS)
     return {
         "f": grid.tolist(),
-        "mean": mean_response(family, grid).tolist(),
-        "slope": mean_slope(family, grid).tolist(),
-        "variance": conditional_variance(family, grid).tolist(),
+        "mean": family.mean(grid).tolist(),
+        "slope": family.mean_slope(grid).tolist(),
+        "variance": family.variance(grid).tolist(),
     }

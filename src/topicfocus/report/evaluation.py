@@ -8,7 +8,6 @@ import numpy as np
 
 from topicfocus import metrics
 from topicfocus.estimators.coding import Coding
-from topicfocus.families import target_kind
 
 _CURVE = 101
 #: Of the intervals that the page shows.
@@ -39,7 +38,7 @@ def figures(
     share = metrics.r2(truth, predicted)
     if np.isfinite(share):
         out["R²"] = share
-    if target_kind(coding.family) == "count":
+    if coding.family.kind == "count":
         out["mean deviance"] = metrics.poisson_deviance(truth, predicted)
     if interval is not None:
         low, high = interval

@@ -18,7 +18,6 @@ from __future__ import annotations
 import numpy as np
 
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.families import information, overdispersion
 
 #: Relative to the largest information; keeps topics that no document has from an error.
 _JITTER = 1e-10
@@ -41,8 +40,8 @@ def topic_errors(
         if known.sum() <= design.shape[1]:
             continue
         x = design[known]
-        weights = information(own, predictor[known, where])
-        scale = overdispersion(own, predictor[known, where.start], codes[known, t])
+        weights = own.information(predictor[known, where])
+        scale = own.overdispersion(predictor[known, where.start], codes[known, t])
         scale *= len(x) / (len(x) - x.shape[1])  # as many degrees of freedom are used up
         for l in range(weights.shape[1]):
             total = (x * weights[:, [l]]).T @ x

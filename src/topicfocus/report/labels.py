@@ -12,7 +12,7 @@ import numpy as np
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
 from topicfocus.estimators.words import first_words, naming_order, topic_scores
-from topicfocus.families import FAMILIES, family_name, scale_name, target_kind
+from topicfocus.families import FAMILIES
 from topicfocus.report.codes import spoken
 from topicfocus.report.curves import link_curve
 from topicfocus.report.inputs import Inputs
@@ -130,14 +130,14 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
             if part.coding.is_rating
             else None,
             "limits": part.coding.bounds(own),
-            "noise": getattr(own, "noise_variance", None),
+            "noise": own.noise_variance,
             "open": float(fitted.variance_factors[where.start]),
             "excess": float(fitted.extra_variances[where.start]),
-            "whole": target_kind(own) == "count",
+            "whole": own.kind == "count",
             "thresholds": getattr(own, "thresholds", None),
         }
-        if family_name(own) not in _KNOWN:
-            about["scale"] = scale_name(own)
+        if own.name not in _KNOWN:
+            about["scale"] = own.scale_name
             about["curve"] = link_curve(own, predictor[:, where.start])
         out.append(about)
     return out

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.config import PredictConfig
-from topicfocus.families import target_kind
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import NO_COLUMNS, Columns
@@ -64,7 +63,7 @@ def prediction_columns(model: Any, predicted: Predicted) -> Table:
         out["std"] = predicted.std
         low, high = interval(model, predicted)
         family = model.fitted_.parts[0].family
-        if target_kind(family) == "count" and np.all(high < _WHOLE):
+        if family.kind == "count" and np.all(high < _WHOLE):
             low, high = low.astype(np.int64), high.astype(np.int64)
         out["low"], out["high"] = low, high
     if predicted.probabilities is not None:

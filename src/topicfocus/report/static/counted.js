@@ -1,4 +1,4 @@
-// ---- the interval of a count, in whole numbers: families/counted.py ----
+// ---- the interval of a count, in whole numbers: families/count_intervals.py ----
 
 const MOST_COUNTED = 1000;
 

@@ -1,7 +1,7 @@
-"""The distribution of a count that is to come: its interval, and what it varies more than stated.
+"""The distribution of a predicted count: its interval, and variance beyond that of a Poisson.
 
-Given f, a count is Poisson(e^f). f itself is not known: e^f is taken as gamma distributed with mean
-μ and variance μ²s, s being the variance of f, and the count is then negative binomial,
+Given f, a count is Poisson(e^f). f itself is uncertain: we take e^f as gamma distributed with mean
+μ and variance μ²s, s being the variance of f. The count is then negative binomial,
 
     Var y = μ + μ²s,   P(y = k) = Γ(k + 1/s)/(Γ(1/s) k!) (μs)^k (1 + μs)^{-k - 1/s},
 
@@ -15,24 +15,24 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, ndtri
 from scipy.stats import nbinom, poisson
 
-#: Below it a negative binomial is the Poisson to all digits that floats have.
+#: Below it a negative binomial equals the Poisson distribution to rounding.
 _SMALLEST_SPREAD = 1e-9
-#: Standard deviation beyond which ends are not counted out one by one (the page would have to).
+#: Largest standard deviation for exact quantiles, which the page finds by counting one by one.
 MOST_COUNTED = 1000.0
-#: Between these a variance of log rates is looked for; a rate that varies more is no rate.
-_LEAST_EXCESS, _MOST_EXCESS = 1e-4, 1e2
+#: The extra variance of log rates is searched between these.
+_LEAST_EXTRA, _MOST_EXTRA = 1e-4, 1e2
 
 
 def count_interval(
     mean: np.ndarray, variance: np.ndarray, coverage: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Whole numbers between which a count is with the probability `coverage`, both included.
+    """Ends of an interval that contains a count with probability `coverage`, ends included.
 
-    The smallest k with P(y <= k) >= (1 - coverage)/2, and that with P(y <= k) >= the rest.
-    y is negative binomial of this mean and variance (at least the mean: a Poisson count). Both ends
-    are whole numbers, and the interval with both of them has at least the coverage. With a standard
-    deviation of more than 1,000 the ends are those of the gamma distribution of the same mean and
-    variance by its cube root (Wilson and Hilferty, 1931), rounded to whole numbers.
+    The smallest k with P(y <= k) >= (1 - coverage)/2, and the smallest with P(y <= k) >=
+    (1 + coverage)/2. y is negative binomial of this mean and variance (at least the mean: a Poisson
+    count). Both ends are whole numbers, so that the coverage may be larger. For a standard
+    deviation of more than 1,000 the ends are quantiles of the gamma distribution of the same mean
+    and variance by its cube root (Wilson and Hilferty, 1931), rounded to whole numbers.
 
     Parameters
     ----------
@@ -75,25 +75,25 @@ def _quantile(mean: np.ndarray, variance: np.ndarray, level: float) -> np.ndarra
     return out
 
 
-def excess_of_counts(
+def extra_variance_of_counts(
     target: np.ndarray, mean: np.ndarray, spread: np.ndarray, weight: np.ndarray
 ) -> tuple[float, float]:
-    """ρ and τ: log rates of such documents vary by ρ·spread + τ, by maximum likelihood.
+    """ρ and τ: log rates of these documents vary by ρ·spread + τ, by maximum likelihood.
 
-    Either the Laplace approximation claims too much (ρ < 1, τ = 0), or counts vary more than it and
-    a Poisson can say (ρ = 1, τ > 0): whichever of the two makes Σ w log p(y) larger, p being the
-    negative binomial of the module.
+    Either the Laplace approximation overestimates the variance (ρ < 1, τ = 0), or counts vary more
+    than it and a Poisson distribution allow (ρ = 1, τ > 0). We choose the one with the larger
+    Σ w log p(y), p being the negative binomial above.
     """
 
-    def loss(share: float, excess: float) -> float:
-        s = np.maximum(share * spread + excess, 1e-8)
+    def loss(share: float, extra: float) -> float:
+        s = np.maximum(share * spread + extra, 1e-8)
         size, scaled = 1 / s, mean * s
         ways = gammaln(target + size) - gammaln(size)
         value = ways + target * np.log(np.maximum(scaled, 1e-300))
         return -float(weight @ (value - (target + size) * np.log1p(scaled)))
 
     less = minimize_scalar(lambda share: loss(share, 0.0), bounds=(0.0, 1.0), method="bounded")
-    ends = np.log(_LEAST_EXCESS), np.log(_MOST_EXCESS)
+    ends = np.log(_LEAST_EXTRA), np.log(_MOST_EXTRA)
     more = minimize_scalar(lambda e: loss(1.0, np.exp(e)), bounds=ends, method="bounded")
     choices = ((1.0, 0.0), (float(less.x), 0.0), (1.0, float(np.exp(more.x))))
     return min(choices, key=lambda choice: loss(*choice))

@@ -1,0 +1,223 @@
+"""Multiple targets: each with its own family, predictors and weights.
+
+Given the topic proportions the targets are independent, so log-likelihoods add. Compiled code
+cannot loop over a list of different types. Here a family is a number and its parameters a part of
+an array, so that any combination of the package's families runs in the same compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topicfocus.families.base import (
+    Family,
+    row_expectation,
+    row_log_likelihood,
+)
+from topicfocus.families.bernoulli import Bernoulli
+from topicfocus.families.categorical import Categorical
+from topicfocus.families.gaussian import Gaussian
+from topicfocus.families.ordinal import Ordinal
+from topicfocus.families.poisson import Poisson
+
+#: The code of a family is its place here.
+_FAMILIES = (Gaussian, Bernoulli, Poisson, Ordinal, Categorical)
+
+
+class _Parameters(NamedTuple):
+    code: np.ndarray
+    first: np.ndarray
+    place: np.ndarray
+    parameters: np.ndarray
+
+
+class Multiple(_Parameters, Family):
+    """log p(y|f) = Σ_t log p_t(y_t | f_t), f_t being the predictors of target t.
+
+    Attributes
+    ----------
+    code : array of int (targets,)
+        0 Gaussian, 1 Bernoulli, 2 Poisson, 3 ordinal, 4 categorical.
+    first : array of int (targets + 1,)
+        Predictors of target t are first[t] .. first[t+1]-1.
+    place : array of int (targets + 1,)
+        Its parameters are parameters[place[t] : place[t+1]].
+    parameters : array
+        δ of Gaussian targets, τ of ordinal ones, one after the other.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Bernoulli, Categorical, Multiple
+    >>> Multiple.of([Bernoulli(), Categorical(3)]).split()
+    [(Bernoulli(), slice(0, 1, None)), (Categorical(n_classes=3), slice(1, 4, None))]
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, families: Sequence[Any]) -> Multiple:
+        """The family of several targets, from the family of each, which must be the package's."""
+        codes, predictors, place, parameters = [], [0], [0], [np.zeros(0)]
+        for family in families:
+            if type(family) not in _FAMILIES:
+                raise TypeError(f"{type(family).__name__} cannot be one of several targets.")
+            own = [] if isinstance(family, Categorical) else [np.ravel(v) for v in family]
+            codes.append(_FAMILIES.index(type(family)))
+            predictors.append(predictors[-1] + family.n_predictors)
+            parameters.extend(own)
+            place.append(place[-1] + sum(map(len, own)))
+        return cls(
+            np.array(codes, dtype=np.int64),
+            np.array(predictors, dtype=np.int64),
+            np.array(place, dtype=np.int64),
+            np.concatenate(parameters).astype(float),
+        )
+
+    @property
+    def n_predictors(self):
+        """Those of all targets."""
+        return int(self.first[-1])
+
+    def coef_shape(self, n_topics):
+        """A matrix, also for one target."""
+        return n_topics, self.n_predictors
+
+    # The two below spell out the five families: compiled code cannot look them up in a table.
+
+    def row_log_likelihood(self, target, weight, predictor, gradient):
+        value = 0.0
+        for t in range(self.code.shape[0]):
+            y, w = target[t : t + 1], weight[t : t + 1]
+            f = predictor[self.first[t] : self.first[t + 1]]
+            g = gradient[self.first[t] : self.first[t + 1]]
+            own = self.parameters[self.place[t] : self.place[t + 1]]
+            code = self.code[t]
+            if code == 0:
+                value += row_log_likelihood(Gaussian(own[0]), y, w, f, g)
+            elif code == 1:
+                value += row_log_likelihood(Bernoulli(), y, w, f, g)
+            elif code == 2:
+                value += row_log_likelihood(Poisson(), y, w, f, g)
+            elif code == 3:
+                value += row_log_likelihood(Ordinal(own), y, w, f, g)
+            else:
+                value += row_log_likelihood(Categorical(f.shape[0]), y, w, f, g)
+        return value
+
+    def row_expectation(self, target, weight, mean, variance, by_mean, by_variance):
+        value = 0.0
+        for t in range(self.code.shape[0]):
+            y, w = target[t : t + 1], weight[t : t + 1]
+            a, b = self.first[t], self.first[t + 1]
+            m, v, by_m, by_v = mean[a:b], variance[a:b], by_mean[a:b], by_variance[a:b]
+            own = self.parameters[self.place[t] : self.place[t + 1]]
+            code = self.code[t]
+            if code == 0:
+                value += row_expectation(Gaussian(own[0]), y, w, m, v, by_m, by_v)
+            elif code == 1:
+                value += row_expectation(Bernoulli(), y, w, m, v, by_m, by_v)
+            elif code == 2:
+                value += row_expectation(Poisson(), y, w, m, v, by_m, by_v)
+            elif code == 3:
+                value += row_expectation(Ordinal(own), y, w, m, v, by_m, by_v)
+            else:
+                value += row_expectation(Categorical(b - a), y, w, m, v, by_m, by_v)
+        return value
+
+    # ---- between kernels, one target after the other --------------------------------------------
+
+    update_dispersion = Family.rows_update_dispersion
+    free_gradient = Family.rows_free_gradient
+
+    def split(self):
+        out: list[tuple[Any, slice]] = []
+        for t, code in enumerate(self.code):
+            where = slice(int(self.first[t]), int(self.first[t + 1]))
+            own = self.parameters[self.place[t] : self.place[t + 1]]
+            cls = _FAMILIES[code]
+            if cls is Gaussian:
+                out.append((Gaussian(float(own[0])), where))
+            elif cls is Ordinal:
+                out.append((Ordinal(own), where))
+            elif cls is Categorical:
+                out.append((Categorical(where.stop - where.start), where))
+            else:
+                out.append((cls(), where))
+        return out
+
+    def join(self, parts):
+        return Multiple.of(parts)
+
+    def free_parameters(self):
+        return np.concatenate([own.free_parameters() for own, _ in self.split()])
+
+    def with_free_parameters(self, free):
+        parts, at = [], 0
+        for own, _ in self.split():
+            size = len(own.free_parameters())
+            parts.append(own.with_free_parameters(free[at : at + size]))
+            at += size
+        return Multiple.of(parts)
+
+    def check_parameters(self):
+        """Compiled code does not check these arrays before it uses them."""
+        n_targets = len(self.code) if isinstance(self.code, np.ndarray) else 0
+        for name in ("code", "first", "place"):
+            array = getattr(self, name)
+            whole = isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
+            _require(whole, f"family_.{name} must be an array of whole numbers")
+        own = self.parameters
+        floats = isinstance(own, np.ndarray) and own.dtype == np.float64 and own.ndim == 1
+        _require(floats, "family_.parameters must be an array of floats")
+        known = np.all((self.code >= 0) & (self.code < len(_FAMILIES)))
+        _require(known, "family_.code has an unknown value")
+        for name in ("first", "place"):
+            array = getattr(self, name)
+            rises = len(array) == n_targets + 1 and array[0] == 0 and np.all(np.diff(array) >= 0)
+            _require(rises, f"family_.{name} must begin at 0 and never fall")
+        _require(self.place[-1] == len(own), "family_.place must end at the parameters")
+        widths, sizes = np.diff(self.first), np.diff(self.place)
+        for code, width, size in zip(self.code, widths, sizes, strict=True):
+            cls = _FAMILIES[code]
+            _require(
+                width >= 2 if cls is Categorical else width == 1,
+                f"family_ gives {width} predictors to a target that is {cls.__name__}",
+            )
+            _require(
+                size >= 1 if cls is Ordinal else size == (cls is Gaussian),
+                f"family_ gives {size} parameters to a target that is {cls.__name__}",
+            )
+        for part, _ in self.split():
+            part.check_parameters()
+
+
+def _require(condition: Any, message: str) -> None:
+    if not condition:
+        raise ValueError(f"{message}.")
+
+
+def for_kernels(family: Any) -> Any:
+    """The family as kernels take it: a family of the package as `Multiple`, with one target.
+
+    So each kernel is compiled once for all of them. A family from outside the package stays as it
+    is.
+
+    Parameters
+    ----------
+    family : Family
+
+    Returns
+    -------
+    Family
+        A `Multiple` of one target, or the family itself.
+
+    Examples
+    --------
+    >>> from topicfocus.families import Bernoulli, for_kernels
+    >>> type(for_kernels(Bernoulli())).__name__
+    'Multiple'
+    """
+    return Multiple.of([family]) if type(family) in _FAMILIES else family
