@@ -6,8 +6,9 @@ documents. It is chosen if
 - its words occur together much more often than by chance (normalised pointwise mutual
   information), or
 - documents that contain it have another target than a regression on single words expects. The
-  regression is cross-fitted, the test is a z statistic of its residuals, and the false discovery
-  rate over all candidates is controlled by the procedure of Benjamini and Hochberg.
+  regression is cross-fitted, the test is a z statistic of its residuals. This is a screen, and a
+  liberal one: it passes p values up to 0.05 and, where there are more, discoveries at a false
+  discovery rate of one half (Benjamini and Hochberg). Models select once more.
 
 A phrase that contains a chosen one must differ from it in its residuals. Nothing here sees a text:
 sequences of word ids (`text.counting`) are passed over part by part.
@@ -38,6 +39,8 @@ LONGEST = 3
 FALSE_DISCOVERIES = 0.5
 #: Normalised pointwise mutual information of collocations of two and three words.
 LEAST_NPMI = {2: 0.4, 3: 0.5}
+#: Phrases with a p value up to this pass, too: in small corpora no rate can be controlled.
+SMALL_P = 0.05
 #: A phrase must differ from a chosen one inside it by so many standard errors.
 LEAST_DIFFERENCE = 1.0
 #: A phrase inside a longer one that has this part of its documents is only a fragment of it.
@@ -234,7 +237,7 @@ def _chosen_by_target(
     # Phrases that begin with a negation are few and often matter: a family of their own.
     for family in (shaped & roles.negates[words[:, 0]], shaped & ~roles.negates[words[:, 0]]):
         of = np.flatnonzero(family)
-        chosen[of] = discoveries(p[of], FALSE_DISCOVERIES)
+        chosen[of] = (p[of] <= SMALL_P) | discoveries(p[of], FALSE_DISCOVERIES)
 
     def differs(i: int, inner: NDArray[np.float64]) -> bool:
         """Whether documents with n-gram i differ from others that have a part of it."""
@@ -256,7 +259,7 @@ def _chosen_by_target(
         for inner in (tuple(row[:-1].tolist()), tuple(row[1:].tolist())):
             if len(row) > 2 and chosen[place.get(inner, i)] and inner in place:
                 parts.append(sums[1][place[inner]])
-        chosen[i] = all(differs(i, part) for part in parts)
+        chosen[i] = all(differs(int(i), part) for part in parts)
     return chosen
 
 

@@ -166,6 +166,10 @@ class WordRoles:
         """Whether it can be a term by itself."""
         return len(word) >= self.min_length and not self.is_function(word)
 
+    def edges(self, word: str) -> bool:
+        """Whether an n-gram may begin or end with it."""
+        return not self.is_function(word)
+
     def begins(self, word: str) -> bool:
         """Whether a phrase may begin with it."""
         return word in _MAY_BEGIN or not self.is_function(word)
@@ -187,7 +191,7 @@ def is_negation(word: str) -> bool:
 
 
 def is_quantifier(word: str) -> bool:
-    """Whether an English word is a quantifier, which may end a phrase that begins with a negation."""
+    """Whether an English word is a quantifier; a phrase with a negation may end with it."""
     return word in _QUANTIFYING
 
 

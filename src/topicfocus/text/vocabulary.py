@@ -121,8 +121,7 @@ def _roles_of(names: list[str], roles: WordRoles | None) -> Roles:
     if roles is None:
         yes, no = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
         return Roles(yes, yes, yes, yes, no, no)
-    edges = lambda name: not roles.is_function(name)
-    tests = (roles.alone, edges, roles.begins, roles.ends, is_negation, is_quantifier)
+    tests = (roles.alone, roles.edges, roles.begins, roles.ends, is_negation, is_quantifier)
     return Roles(*(np.fromiter(map(test, names), bool, n) for test in tests))
 
 

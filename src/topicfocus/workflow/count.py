@@ -56,7 +56,7 @@ def _frequencies(rows: Any, shared: tuple, given: Arrays, changed: Arrays, total
 def choose_words(
     source: Source, train: np.ndarray, options: CountOptions, y: Any = None
 ) -> Counted:
-    """Choose terms on the training documents, phrases also by their targets; count all documents."""
+    """Choose terms on the training documents, also by their targets; count all documents."""
     if not isinstance(source.counts, TokenizedTexts):
         return _choose_columns(source, train, options)
     counter = options.counter(min_df=options.min_df, max_df=options.max_df)
@@ -69,11 +69,11 @@ def choose_words(
     words = counter.get_feature_names_out()
     if len(words) < 2:
         raise ReadError(
-            f"{source.path}: 1 term is left, too few for topics. Try a lower {setting('min_df')} or "
-            f"a higher {setting('max_df')}."
+            f"{source.path}: 1 term is left, too few for topics. Try a lower {setting('min_df')} "
+            f"or a higher {setting('max_df')}."
         )
     used = counter.count(source.counts, source.folder)
-    least, most = document_limits(texts, counter.term_rule())
+    least, _ = document_limits(texts, counter.term_rule())
     if len(train) < ENOUGH_DOCUMENTS and options.min_df is None:
         log.info(
             f"Only {len(train):,} training documents: words in {least:g} of them are kept, not in "

@@ -193,7 +193,7 @@ def _without_bad(source: Source) -> Source:
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
     return replace(
         source,
-        counts=source.counts.without([i for i, _ in bad])
+        counts=source.counts.without(np.array([i for i, _ in bad]))
         if isinstance(source.counts, TokenizedTexts)
         else take_rows(source.counts, good),
         target=source.target.of(good),
@@ -318,8 +318,8 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     if which == "none":
         return None
     what = (
-        f"It is one of {', '.join(LANGUAGES)}, none, a file of words, one a line, or a language and "
-        "a file such as english+FILE."
+        f"It is one of {', '.join(LANGUAGES)}, none, a file of words, one a line, or a language "
+        "and a file such as english+FILE."
     )
     option = f"{setting('stop_words')} {which}"
     language, plus, name = which.partition("+")
