@@ -163,16 +163,15 @@ def _url_end(data, i, end, fold):
     while j < end:
         point, after = _read(data, j)
         kind = fold[U(point)]
-        if kind == SPACE or kind == LINE_END:
-            break
-        if point == _LESS or point == _GREATER or point == _QUOTE:
+        if kind in (SPACE, LINE_END) or point in (_LESS, _GREATER, _QUOTE):
             break
         j = after
     return j
 
 
+# long: every kind of character between words.
 @inlined
-def _gap(data, i, end, fold, apostrophes, joiners, ended):
+def _gap(data, i, end, fold, apostrophes, joiners, ended):  # noqa: C901
     """Skip what is no word from byte i on: (the next word or the end, whether a segment ended)."""
     before, last, lines = ENDS, ENDS, 0
     while i < end:
@@ -195,7 +194,7 @@ def _gap(data, i, end, fold, apostrophes, joiners, ended):
                 kind = SPACE if known else ENDS
         if kind == ENDS or (kind == HYPHEN and last == HYPHEN):
             ended = True
-        elif kind == SPACE or kind == LINE_END:
+        elif kind in (SPACE, LINE_END):
             if last == HYPHEN and before == SPACE:
                 ended = True
             if kind == LINE_END:

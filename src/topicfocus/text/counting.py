@@ -64,7 +64,7 @@ class Parts:
         self._n += 1
         self._bytes += sum(array.nbytes for array in part)
         if self._stream is None and (self._folder is not None or self._bytes > IN_MEMORY):
-            self._stream = tempfile.TemporaryFile(dir=self._folder)
+            self._stream = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
             for earlier in self._list:
                 self._write(earlier)
             self._list = []
