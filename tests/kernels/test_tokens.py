@@ -14,7 +14,23 @@ from topicfocus.text.counting import Matcher, Pairs, kernel_rule, learn, to_csr
 from topicfocus.text.tokenizer import TokenRule, segments
 
 PIECES = [
-    *("http://", "https://x ", "www.", "WWW.a", "<b>", "<", "</p", "&amp;", "&#39;", "&#039;"),
+    *(
+        "http://",
+        "https://x ",
+        "www.",
+        "WWW.a",
+        "<b>",
+        "<",
+        "</p",
+        "<br/>",
+        "<a b",
+        "<!-",
+        ">",
+        "<x@y>",
+        "&amp;",
+        "&#39;",
+        "&#039;",
+    ),
     *("&QUOT;", "&Apos;", "don't", "l’été", " - ", "--", "\n", "\n\n", "4.5", "10:3", "5'3"),
     *("it's not", "'", " ", "a", "K", "&", "👍", "\u0301"),
 ]
@@ -74,7 +90,9 @@ def matched(segment, terms, orders, every):
 
 @given(
     documents=st.lists(st.text(st.sampled_from("abc.  "), max_size=40), min_size=1, max_size=5),
-    terms=st.sets(st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join), min_size=1),
+    terms=st.sets(
+        st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join), min_size=1
+    ),
     orders=st.sampled_from([(1, 1), (1, 2), (1, 3), (2, 3)]),
     every=st.booleans(),
 )
@@ -107,9 +125,7 @@ def test_frequent_ngrams_are_those_of_strings(rows):
     assert dict(zip(names, found.document_frequency.tolist(), strict=True)) == expected
     values = np.arange(len(rows), dtype=float)[:, None] + 1
     _, sums = grams.value_sums(part, 3, found.grams, values)
-    totals = {
-        run: sum(d + 1.0 for d, row in enumerate(runs) if run in row) for run in names
-    }
+    totals = {run: sum(d + 1.0 for d, row in enumerate(runs) if run in row) for run in names}
     assert dict(zip(names, sums[:, 0].tolist(), strict=True)) == totals
 
 
@@ -117,7 +133,9 @@ def test_no_result_depends_on_a_collision_of_hashes():
     """With tables that are always as full as they may be, words still differ by their bytes."""
     words = [f"w{i:x}" for i in range(3000)]
     texts = texts_of([" ".join(words + words[::3])])
-    known, part = tokens.tokenize(*_arrays(texts), kernel_rule(TokenRule()), table.empty_words(2), True)
+    known, part = tokens.tokenize(
+        *_arrays(texts), kernel_rule(TokenRule()), table.empty_words(2), True
+    )
     assert known.texts(part.ids) == words + words[::3]
     assert 2 * known.sizes[0] <= len(known.slots)
 

@@ -33,6 +33,7 @@ BREAK = -1
 #: What characters that are no letters do between words, in the table over code points.
 ENDS, JOINS, SPACE, LINE_END, HYPHEN, APOSTROPHE = 0, -1, -2, -3, -4, -5
 _AND, _HASH, _SEMICOLON, _LESS, _GREATER, _QUOTE = 38, 35, 59, 60, 62, 34
+_EXCLAMATION, _SLASH, _NEWLINE = 33, 47, 10
 _WWW, _HTTP, _HTTPS = (int.from_bytes(name, "big") for name in (b"www.", b"http://", b"https://"))
 
 
@@ -136,11 +137,23 @@ def _entity(data, i, end, fold):
 
 @helper
 def _tag_end(data, i, end, fold):
-    """Where the HTML tag at byte i ends; i if there is none."""
+    """Where the HTML tag or comment at byte i ends, on the same line; i if there is none."""
     point, j = _lower_at(data, i + 1, end, fold)
-    if not (97 <= point <= 122 or point == 47 or point == 33):
-        return i
-    while j < end and data[U(j)] != _LESS and data[U(j)] != _GREATER:
+    if point != _EXCLAMATION:
+        if point == _SLASH:
+            point, j = _lower_at(data, j, end, fold)
+        if not 97 <= point <= 122:
+            return i
+        while 97 <= point <= 122 or 48 <= point <= 57:
+            point, j = _lower_at(data, j, end, fold)
+        if point == _SLASH:
+            point, j = _lower_at(data, j, end, fold)
+            return j if point == _GREATER else i
+        if point == _GREATER:
+            return j
+        if point == 0 or point > 0xFFFF or fold[U(point)] != SPACE:
+            return i
+    while j < end and data[U(j)] != _LESS and data[U(j)] != _GREATER and data[U(j)] != _NEWLINE:
         j += 1
     return j + 1 if j < end and data[U(j)] == _GREATER else i
 

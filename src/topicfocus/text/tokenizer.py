@@ -29,7 +29,8 @@ SPACE_ENTITIES = ("nbsp", "#160", "#xa0", "amp", "#38", "#x26")
 _SPACE = f"[{re.escape(SPACES)}]"
 _APOSTROPHE = f"(?:[{APOSTROPHES}]|&(?:{'|'.join(APOSTROPHE_ENTITIES)});)"
 _WORD = rf"[^\W_]+(?:(?:{_APOSTROPHE}|(?<=[0-9])[.,:/](?=[0-9]))[^\W_]+)*"
-_MARKUP = rf"<[a-zA-Z/!][^<>]*>|(?:https?://|www\.)[^{re.escape(SPACES)}<>\"]*"
+_TAG = rf"<![^<>\n]*>|</?[a-zA-Z][a-zA-Z0-9]*(?:/|(?!\n){_SPACE}[^<>\n]*)?>"
+_MARKUP = rf"{_TAG}|(?:https?://|www\.)[^{re.escape(SPACES)}<>\"]*"
 _TOKEN = re.compile(rf"{_MARKUP}|(?P<word>{_WORD})|&[a-z0-9#]{{1,8}};|[^\w]|_")
 _JOINED = re.compile(_APOSTROPHE)
 _NEUTRAL_ENTITY = re.compile(f"&(?:{'|'.join(APOSTROPHE_ENTITIES + SPACE_ENTITIES)});")

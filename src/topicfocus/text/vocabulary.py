@@ -75,7 +75,7 @@ def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[s
         found = term.copy()
         in_docs, often = _frequencies(texts, renamed, grams, spans, found, rule.every)
         kept = found & (in_docs > 0) & (in_docs >= least) & (in_docs <= most)
-        _limit_features(kept, often, rule.max_features)
+        _limit_features(kept, often, names, grams, rule.max_features)
         # A phrase that is not kept must not consume words: count again without it.
         if rule.every or np.array_equal(kept[n_words:], found[n_words:]):
             break
@@ -238,7 +238,7 @@ def _frequencies(
     n = len(term)
 
     def count(part: Sequences, _: int) -> tuple[NDArray, NDArray]:
-        entries, counts, _ = kernels.match(part, orders, grams, term, every)
+        entries, counts = kernels.match(part, orders, grams, term, every)[:2]
         often = np.bincount(entries, counts, minlength=n).astype(np.int64)
         return np.bincount(entries, minlength=n), often
 
@@ -250,13 +250,17 @@ def _frequencies(
 
 
 def _limit_features(
-    kept: NDArray[np.bool_], often: NDArray[np.int64], max_features: int | None
+    kept: NDArray[np.bool_],
+    often: NDArray[np.int64],
+    names: list[str],
+    grams: Grams,
+    most: int | None,
 ) -> None:
-    """Keep the most frequent ones of the terms; of equally frequent ones the first to appear."""
-    if max_features is not None and kept.sum() > max_features:
+    """Keep the most frequent terms; equally frequent ones in alphabetical order."""
+    if most is not None and kept.sum() > most:
         entries = np.flatnonzero(kept)
-        order = np.argsort(-often[entries], kind="stable")
-        kept[entries[order[max_features:]]] = False
+        order = np.lexsort((np.array(_names_of(entries, names, grams)), -often[entries]))
+        kept[entries[order[most:]]] = False
 
 
 def _limit(value: float, n_docs: int) -> float:

@@ -85,7 +85,7 @@ def choose_words(
         "documents."
     )
     return Counted(
-        used, words, counter, _as_given(options.min_df, least), _as_given(options.max_df, MAX_DF),
+        used, words, counter, _as_given(options.min_df, int(least)), _as_given(options.max_df, MAX_DF),
         _n_empty(used),
     )  # fmt: skip
 

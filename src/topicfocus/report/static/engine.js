@@ -84,7 +84,8 @@ function plainWords(lower, least) {
 // The rule of text/tokenizer.py, part by part.
 const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 const APOSTROPHE = "(?:['’‘＇´`]|&(?:#39|#039|#x27|#8217|#x2019|apos|rsquo);)";
-const MARKUP = `<[a-zA-Z/!][^<>]*>|(?:https?://|www\\.)(?:(?!${SPACE})[^<>"])*`;
+const TAG = `<![^<>\\n]*>|</?[a-zA-Z][a-zA-Z0-9]*(?:/|(?!\\n)${SPACE}[^<>\\n]*)?>`;
+const MARKUP = `${TAG}|(?:https?://|www\\.)(?:(?!${SPACE})[^<>"])*`;
 const WORD = `[\\p{L}\\p{N}]+(?:(?:${APOSTROPHE}|(?<=[0-9])[.,:/](?=[0-9]))[\\p{L}\\p{N}]+)*`;
 const TOKEN = new RegExp(`${MARKUP}|(?<word>${WORD})|&[a-z0-9#]{1,8};|[^]`, "gu");
 const JOINED = new RegExp(APOSTROPHE, "u");
