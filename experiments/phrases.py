@@ -2,10 +2,10 @@
 
     TOPICFOCUS_DATA=... python experiments/phrases.py [SPLITS] [DATA ...]
 
-Fits a focused model with 10 topics to each data set, counted by the former default (CountVectorizer with
-scikit-learn's English stop list), by words alone (`TokenCounter(phrases=False)`) and by the default. Each
-split holds out a fifth of the documents (newsgroups: the splits of experiments/data.py are not used, all
-documents are drawn from both parts). Writes experiments/PHRASES.md: paired differences, and topics side by side.
+Fits a focused model with 10 topics to each data set, counted by the former default
+(CountVectorizer with scikit-learn's English stop list), by words alone
+(`TokenCounter(phrases=False)`) and by the default. Each split holds out a fifth of the documents.
+Writes experiments/PHRASES.md: paired differences, and topics side by side.
 """
 
 from __future__ import annotations

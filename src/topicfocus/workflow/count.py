@@ -84,14 +84,9 @@ def choose_words(
         f"Terms: {len(words):,}, of which {n_phrases:,} are phrases, in {len(train):,} training "
         "documents."
     )
-    return Counted(
-        used, words, counter, _as_given(options.min_df, int(least)), _as_given(options.max_df, MAX_DF),
-        _n_empty(used),
-    )  # fmt: skip
-
-
-def _as_given(given: Any, default: float) -> Any:
-    return default if given is None else given
+    min_df = int(least) if options.min_df is None else options.min_df
+    max_df = MAX_DF if options.max_df is None else options.max_df
+    return Counted(used, words, counter, min_df, max_df, _n_empty(used))
 
 
 def _n_empty(used: Any) -> int:
