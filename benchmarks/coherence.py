@@ -100,7 +100,7 @@ def main() -> None:
         f"{len(vocabulary)} words; {args.topics} topics x {TOP_N}, {distinct} different words"
     )
     coherence(topics[:1], None, "uci", TOP_N, texts=texts, vocabulary=vocabulary)  # compiles
-    for measure in ("pmi", "npmi", "umass", "log_ratio"):
+    for measure in ("pmi", "npmi", "umass", "smoothed_pmi"):
         seconds, value = timed(lambda m=measure: coherence(topics, counts, m, TOP_N))
         print(f"  {measure:12s} {seconds:6.2f} s   {value:8.4f}", flush=True)
     for measure in ("uci", "c_v"):

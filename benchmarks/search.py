@@ -25,7 +25,7 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 
 from topicfocus import FocusedTopicRegressor, TopicSearchCV
-from topicfocus.selection.frontier import RULES, choose
+from topicfocus.selection.search import RULES, choose
 
 GRID = {"n_topics": [3, 5, 10], "inclusion_prior": [0.05, 0.1, 0.2, 0.3, 0.4]}
 

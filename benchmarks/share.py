@@ -4,9 +4,7 @@
 
 Fits with ``inclusion_prior="auto"`` and with the share that it came to, in turn, on one thread. The
 seconds are of the processor, the best of the rounds: they depend less on what else the machine does
-than those of the clock. "guard": topics of the share taken first were too much alike, so a larger
-share was shaped as well (docs/choosing.md); `--alike` makes that happen on any data, by asking for
-a diversity that topics do not have, so that every share of the path is shaped.
+than those of the clock.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from typing import Any
 from data import real_data
 
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
-from topicfocus.focused import fit as stages
 
 DEFAULT = ("yelp:10", "yelp:50", "eicu:6")
 
@@ -33,10 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", nargs="*", default=list(DEFAULT))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--alike", action="store_true", help="as if topics were always alike")
     args = parser.parse_args()
-    if args.alike:
-        stages.LEAST_DIVERSITY = 2.0
     for name, _, topics in (item.partition(":") for item in args.data):
         data = real_data().load(name)
         cls = FocusedTopicRegressor if data.task == "regression" else FocusedTopicClassifier

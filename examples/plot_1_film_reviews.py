@@ -108,7 +108,7 @@ plt.show()
 frequency = counts.sum(axis=0)
 dropped = [w for w in frequency.argsort()[::-1] if not topics.selected_words_[w]]
 print("dropped:", " ".join(words[dropped[:20]]))
-print("the strongest kept ones:", " ".join(words[topics.evidence_.argsort()[::-1][:20]]))
+print("the strongest kept ones:", " ".join(words[topics.screening_statistic_.argsort()[::-1][:20]]))
 
 # %%
 # Why is this review predicted so?

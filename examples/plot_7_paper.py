@@ -26,7 +26,9 @@ models = {
     "pf-sLDA, paper's algorithm": PFSLDARegressor(
         n_topics=5, inclusion_prior=0.25, solver="gradient", random_state=0
     ),
-    "pf-sLDA, coordinate ascent": PFSLDARegressor(n_topics=5, inclusion_prior=0.25, random_state=0),
+    "pf-sLDA, coordinate ascent": PFSLDARegressor(
+        n_topics=5, inclusion_prior=0.25, solver="coordinate", random_state=0
+    ),
     "pf-sLDA, tight bound": PFSLDARegressor(
         n_topics=5,
         inclusion_prior=0.25,

@@ -35,7 +35,7 @@ def losses(model: Any, counts: Any, target: np.ndarray, task: str) -> np.ndarray
     return -np.log(np.maximum(probability, 1e-12))
 
 
-def judge(data: Dataset, split: int, inclusion: float | str) -> dict[str, Any]:
+def evaluate(data: Dataset, split: int, inclusion: float | str) -> dict[str, Any]:
     """Metrics of a model with an inclusion."""
     began = time.process_time()
     model = fit_focused(data, TOPICS[data.name], split, n_jobs=1, inclusion_prior=inclusion)
@@ -58,8 +58,8 @@ def work(task: Task) -> dict[str, Any]:
     counts = data.train.counts
     least = float(np.clip(TOKENS * counts.shape[0] / counts.sum(), 0.05, 0.8))
     path = sorted({min(least * step, LARGEST) for step in (1.0, 2.0, 4.0)})
-    rows = [judge(data, task["split"], inclusion) for inclusion in path]
-    return {"auto": judge(data, task["split"], "auto"), "rows": rows}
+    rows = [evaluate(data, task["split"], inclusion) for inclusion in path]
+    return {"auto": evaluate(data, task["split"], "auto"), "rows": rows}
 
 
 def least_loss(record: Record) -> dict[str, Any]:

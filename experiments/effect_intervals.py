@@ -1,11 +1,15 @@
-"""Coverage of the intervals of `stability` on simulated documents.
+"""Coverage of the intervals of effects on simulated documents, and what they say of noise.
 
     python experiments/effect_intervals.py [CASE ...] [--splits 4]        # writes COVERAGE.md
 
 For each seed a large corpus is drawn; disjoint samples of it are what users would have. Each is
 given to `stability` (10 pairs of halves, level 0.9). The interval is about the topic that was
-found: the predicted difference that this topic, with its words as they are, makes in the corpus,
-computed by a regression of the target on the topic proportions of the corpus's documents.
+found: the difference that this topic, with its words as they are, makes in the corpus, computed by
+a linear regression of the target on the topic proportions of the corpus's documents.
+
+Noise: documents are simulated reviews, targets have nothing to do with them. Counted are intervals
+that exclude zero: of `topic_effects` with 100 documents that had no part in the fit to 400 others
+(level 0.95, 200 fits of each kind), and of `stability` (level 0.9, 40 fits of each kind).
 """
 
 from __future__ import annotations
@@ -16,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from runner import HERE, Record, Task, arguments, finished, markdown, run, write_page
 from scipy.stats import t as student
-from sklearn.base import clone, is_classifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
 
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, stability
 from topicfocus.datasets import make_pfslda, make_reviews
@@ -70,6 +74,14 @@ CASES = {
 }
 
 
+#: Fits of each kind to a target of noise.
+NOISE = {
+    f"{what}, {kind}": fits
+    for what, fits in (("topic_effects", 200), ("stability", 40))
+    for kind in ("numbers", "two classes", "three classes")
+}
+
+
 @lru_cache(maxsize=1)
 def _case(name: str, seed: int) -> Case:
     return CASES[name](seed)
@@ -77,21 +89,46 @@ def _case(name: str, seed: int) -> Case:
 
 def in_corpus(model: Any, case: Case) -> np.ndarray:
     """The difference that each topic of the model makes in documents of the corpus."""
-    target = case.target[:JUDGED]
+    target = np.asarray(case.target[:JUDGED], dtype=float)
     proportions = model.transform(case.counts[:JUDGED])
     # Proportions sum to one: the last topic is the reference, whose coefficient is 0.
-    regression: Any = LinearRegression()
-    if is_classifier(model):
-        regression = LogisticRegression(C=1e6, max_iter=1000)
-    coef = np.append(np.ravel(regression.fit(proportions[:, :-1], target).coef_), 0.0)
+    coef = np.append(LinearRegression().fit(proportions[:, :-1], target).coef_, 0.0)
     low, high = np.quantile(proportions, [0.1, 0.9], axis=0)
     mean = proportions.mean(axis=0)
     others = (mean @ coef - mean * coef) / (1 - mean)
     return (high - low) * (coef - others)
 
 
+def noise(task: Task) -> dict[str, Any]:
+    """Intervals of one fit to a target of noise that exclude zero."""
+    kind, s = task["case"], task["sample"]
+    corpus, rng = _noise_corpus(), np.random.default_rng(s)
+    rows = rng.choice(corpus.shape[0], 500, replace=False)
+    n_classes = {"numbers": 0, "two classes": 2, "three classes": 3}[kind.split(", ")[1]]
+    target = rng.integers(0, n_classes, 500) if n_classes else rng.normal(size=500)
+    model = FocusedTopicClassifier if n_classes else FocusedTopicRegressor
+    made = model(5, random_state=0, n_jobs=1)
+    if kind.startswith("stability"):
+        found = stability(
+            made, corpus[rows], target, n_resamples=PAIRS, random_state=s, n_jobs=1
+        ).effects
+        low, high = found.low, found.high
+    else:
+        made.fit(corpus[rows[:400]], target[:400])
+        table = made.topic_effects(corpus[rows[400:]], target[400:])
+        low, high = table["lower"].to_numpy(), table["upper"].to_numpy()
+    return {"excluded": int(np.sum((low > 0) | (high < 0))), "intervals": int(np.size(low))}
+
+
+@lru_cache(maxsize=1)
+def _noise_corpus() -> Any:
+    return make_reviews(20_000, n_themes=3, random_state=1).counts
+
+
 def work(task: Task) -> dict[str, Any]:
     """The intervals of one sample, and the truth."""
+    if task["case"] in NOISE:
+        return noise(task)
     case, s = _case(task["case"], task["seed"]), task["sample"]
     order = np.random.default_rng(0).permutation(case.counts.shape[0])
     rows = np.sort(order[s * case.size : (s + 1) * case.size])
@@ -126,16 +163,32 @@ def page() -> list[str]:
         "halves. Spread: root mean square of (centre - truth) in standard errors, over topics and "
         f"samples; it should be 1. Corpora of the seeds {', '.join(map(str, SEEDS))}.",
         markdown(["documents", "samples", "contain the truth", "spread"], lines),
+        "## Noise",
+        "Fraction of the intervals that exclude zero (standard error over fits), which should be "
+        "5% for `topic_effects` and 10% for `stability`.",
+        markdown(["interval, target", "fits", "intervals", "exclude zero"], _noise_lines()),
     ]
 
 
+def _noise_lines() -> list[list[Any]]:
+    done, lines = finished("effect_intervals"), []
+    for name in NOISE:
+        records = [r for r in done if r["case"] == name]
+        if len(records) > 1:
+            total = sum(r["intervals"] for r in records)
+            rates = np.array([r["excluded"] for r in records]) / total * len(records)
+            error = rates.std(ddof=1) / np.sqrt(len(rates))
+            lines.append([name, len(records), total, f"{rates.mean():.3f} ({error:.3f})"])
+    return lines
+
+
 def main() -> None:
-    args = arguments(__doc__, list(CASES), len(SEEDS))
+    args = arguments(__doc__, [*CASES, *NOISE], len(SEEDS))
     tasks = [
         {"case": name, "seed": seed, "sample": sample}
         for name in args.data
-        for seed in SEEDS[: args.splits]
-        for sample in range(SAMPLES)
+        for seed in (SEEDS[: args.splits] if name in CASES else (0,))
+        for sample in range(NOISE.get(name, SAMPLES))
     ]
     if not args.page:
         run("effect_intervals", tasks, work, jobs=args.jobs)

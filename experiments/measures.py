@@ -54,7 +54,7 @@ def measure(fit: Fit, data: Dataset) -> dict[str, Any]:
     topics, train = fit.components, data.train.counts
     out |= {
         "npmi10": metrics.coherence(topics, train, "npmi", 10),
-        "log_ratio10": metrics.coherence(topics, train, "log_ratio", 10),
+        "log_ratio10": metrics.coherence(topics, train, "smoothed_pmi", 10),
         "agreement": metrics.target_agreement(topics, fit.coef, test.counts, test.target),
         "pmi50_valid": metrics.coherence(topics, valid.counts, "pmi", 50),
         "pmi50_rarity": rarity_coherence(topics, train),
@@ -111,7 +111,7 @@ def random_words(counts: Any, draws: int = 20, top_n: int = 50) -> list[dict[str
         row: dict[str, Any] = {"low": low, "high": high, "words": len(words)}
         for name, kind, n in (("pmi50", "pmi", top_n), ("npmi10", "npmi", 10)):
             row[name] = metrics.coherence(topics, counts, kind, n)
-        row["log_ratio10"] = metrics.coherence(topics, counts, "log_ratio", 10)
+        row["log_ratio10"] = metrics.coherence(topics, counts, "smoothed_pmi", 10)
         rows.append(row)
     return rows
 

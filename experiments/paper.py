@@ -1,6 +1,6 @@
 """All tables and figures of Ren, Kunes and Doshi-Velez (AISTATS 2020), and whether its claims hold.
 
-    python experiments/paper.py --quick        # minutes: one split, fewer models
+    python experiments/paper.py --quick        # minutes: three splits, few models
     python experiments/paper.py                # the tables of the paper, two hours on two cores
     python experiments/paper.py curves         # one of them
     python experiments/paper.py --page         # only the page and the claims, from tables/*.csv
@@ -82,7 +82,9 @@ def write_page(place: Path, *, quick: bool = False) -> list[Claim]:
     """RESULTS.md and the figures from the tables; returns the claims."""
     parts = ["# The paper, reproduced", ABOUT, RULE]
     if quick:
-        parts.insert(1, "QUICK RUN: one split, one setting of each model, few models.")
+        parts.insert(
+            1, "QUICK RUN: three splits, one setting of the original algorithm, few models."
+        )
     found: list[Claim] = []
     sections: list[str] = []
     for number, (name, (module, files)) in enumerate(SECTIONS.items(), 1):

@@ -41,7 +41,7 @@ def tasks(plan: Plan) -> list[Task]:
         for setting in plan.grid(model)
     ]
     p = _priors(plan)[0]
-    return grid + [task("pang_lee", 0, LAST_EPOCH, s, inclusion_prior=p) for s in plan.splits]
+    return grid + [task("pang_lee", 0, LAST_EPOCH, s, inclusion_prior=p) for s in plan.starts]
 
 
 def tables(plan: Plan, fits: Fits, run: Run) -> dict[str, pd.DataFrame]:
@@ -63,7 +63,7 @@ def tables(plan: Plan, fits: Fits, run: Run) -> dict[str, pd.DataFrame]:
                     row[name] = float(np.mean([record[name] for record in found]))
                 bounds.append(row)
     kept = ("valid", "test", "pmi50", "npmi10", "agreement", "kept")
-    starts = [(_priors(plan)[0], 0, start) for start in plan.splits if start > 0]
+    starts = [(_priors(plan)[0], 0, start) for start in plan.starts if start > 0]
     for p, split, start in [(p, s, s) for p in _priors(plan) for s in plan.splits] + starts:
         record = fits.find("pang_lee", split, LAST_EPOCH, start, inclusion_prior=p)
         rerun.append({"p": p, "split": split, "start": start} | {k: record[k] for k in kept})

@@ -2,8 +2,9 @@
 
     python experiments/paper_topics.py [--quick]
 
-Words are marked by an opinion lexicon instead of by hand; codes of health records, for which there
-is none, by whether test documents that have them have higher or lower targets.
+Words are marked by an opinion lexicon instead of by hand. Codes of health records, and words if no
+lexicon is installed (see requirements.txt), are marked by whether the test documents that contain
+them have higher or lower targets.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ MODELS: dict[str, dict[str, Any]] = {
 TOP = 10
 #: Codes are marked if their shrunken mean target is this far from the overall mean, in its sd.
 CLEAR = 0.1
+TEST_TARGETS = "test targets"
 MARKS = {1: "⁺", -1: "⁻", 0: ""}
 
 
@@ -36,29 +38,31 @@ def tasks(plan: Plan) -> list[Task]:
     return [task(data, 0, model, **MODELS[model]) for data in plan.data for model in MODELS]
 
 
-def word_signs(data: Dataset) -> np.ndarray:
-    """1, -1 or 0 for each word: the lexicon's sign, or that of the targets of its documents."""
-    if data.name in REVIEWS:
-        _, signs = opinion_lexicon() or ("", {})
-        return np.array([np.sign(signs.get(word, 0.0)) for word in data.vocabulary])
+def word_signs(data: Dataset) -> tuple[str, np.ndarray]:
+    """What marks the words, and 1, -1 or 0 for each."""
+    lexicon = opinion_lexicon() if data.name in REVIEWS else None
+    if lexicon is not None:
+        name, signs = lexicon
+        return name, np.array([np.sign(signs.get(word, 0.0)) for word in data.vocabulary])
     present = sparse.csc_array(data.test.counts > 0, dtype=float)
     y = np.asarray(data.test.target, dtype=float)
     mean = (present.T @ (y - y.mean())) / (np.diff(present.indptr) + 5.0)
-    return np.where(np.abs(mean) > CLEAR * y.std(), np.sign(mean), 0.0)
+    return TEST_TARGETS, np.where(np.abs(mean) > CLEAR * y.std(), np.sign(mean), 0.0)
 
 
 def tables(plan: Plan, fits: Fits, run: Run) -> dict[str, pd.DataFrame]:
     rows = []
     for name in plan.data:
         data = plan.load(name, 0)
-        signs = word_signs(data)
+        marks, signs = word_signs(data)
         for model, setting in MODELS.items():
             found = fits.find(name, 0, model, **setting)
             for place, k in enumerate(np.argsort(-np.array(found["coef"]), kind="stable"), 1):
                 for rank, v in enumerate(found["tops"][k][:TOP], 1):
                     row = {"data": name, "model": model, "topic": place}
                     row |= {"coefficient": found["coef"][k], "rank": rank}
-                    rows.append(row | {"word": data.vocabulary[v], "sign": int(signs[v])})
+                    row |= {"word": data.vocabulary[v], "sign": int(signs[v]), "marks": marks}
+                    rows.append(row)
     return {"topics": pd.DataFrame(rows)}
 
 
@@ -71,7 +75,9 @@ def claims(tables: dict[str, pd.DataFrame]) -> list[Claim]:
             rows = tables["topics"].query("data == @data and model == @model")
             ends = {rows["topic"].min(): 1, rows["topic"].max(): -1}
             right[model] = int(sum((rows["topic"].map(ends) * rows["sign"]).dropna()))
+        marks = set(tables["topics"].query("data == @data").get("marks", ["an opinion lexicon"]))
         text = f"{data}: the sentiment of pf-sLDA's extreme topics is the clearest"
+        text += f" (by {', '.join(marks)})"
         said = ", ".join(f"{model} {n}" for model, n in right.items())
         held = right[LAST_EPOCH] > max(right["sLDA"], right["pc-sLDA"])
         out.append(Claim(text, held, f"words of right minus wrong sign, of 20: {said}"))
@@ -90,8 +96,8 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
     parts = [
         "Split 0; sLDA, pc-sLDA with λ = 10, pf-sLDA with p = 0.10 (as in the paper), focused with "
         "its defaults. ⁺ and ⁻: the sign of a word in an opinion lexicon (Hu & Liu 2004 where it "
-        "is installed, else VADER); for a code, which no lexicon has, whether test documents with "
-        "it have higher or lower targets."
+        "is installed, else VADER); for a code, and for a word if no lexicon is installed, whether "
+        "test documents with it have higher or lower targets."
     ]
     table = tables["topics"]
     for data, rows in table.groupby("data", sort=False):

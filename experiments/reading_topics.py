@@ -20,7 +20,7 @@ import topicfocus
 from topicfocus.metrics import coherence, topic_diversity
 
 DATA = ("yelp", "pang_lee", "eicu", "poliblog")
-ORDERS = ("telling", "probability", "relevance", "frex")
+ORDERS = ("distinctive", "probability", "relevance", "frex")
 
 
 def word_orders(name: str, n_topics: int) -> None:
@@ -49,7 +49,7 @@ def effects(model: Any, data: Dataset) -> None:
     rows = [
         [
             row["words"],
-            f"{row['share_low']:.2f}, {row['share_high']:.2f}",
+            f"{row['proportion_low']:.2f}, {row['proportion_high']:.2f}",
             f"{row['low']:.1f} → {row['high']:.1f}",
             f"{row['lower']:+.2f} to {row['upper']:+.2f}",
         ]
@@ -77,7 +77,7 @@ def proportions(model: Any, data: Dataset) -> None:
     for part in ("train", "test"):
         counts = getattr(data, part).counts
         cells, largest = [], []
-        for values in (model.transform(counts), model.composition(counts)):
+        for values in (model.transform(counts), model.token_proportions(counts)):
             for moment in (values.mean(axis=0), values.std(axis=0)):
                 cells.append(f"{moment.min():.3f}-{moment.max():.3f}")
             largest.append(f"{values.max(axis=1).mean():.2f}")
@@ -98,7 +98,7 @@ def unseen_documents(name: str) -> list[list[Any]]:
         some = train[np.random.default_rng(0).permutation(train.shape[0])[: test.shape[0]]]
         found.append(
             [
-                [coherence(t, d, m, 10) for d in (some, test) for m in ("npmi", "log_ratio")]
+                [coherence(t, d, m, 10) for d in (some, test) for m in ("npmi", "smoothed_pmi")]
                 for t in (model.components_, model.word_ranks(), lda.components_)
             ]
         )

@@ -1,12 +1,12 @@
-"""The topics of real data sets, to be read: writes docs/themes.md.
+"""The topics of real data sets, to be read: writes TOPICS.md.
 
     python experiments/show_themes.py [yelp imdb ...]
 
 The focused model with its defaults, on training and validation part of split 0. For each topic:
 the predicted difference on the scale of the target, over the topic proportions of test documents
 (`topic_effects`), its words, the dropped words that occur with it, and the three test documents
-with the largest token proportion of it (`composition`; of those with at least five relevant words),
-as their target and their relevant words: the texts themselves may not be redistributed.
+with the largest token proportion of it (`token_proportions`; of those with at least five relevant
+words), as their target and their relevant words: the texts themselves may not be redistributed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def documents(model: Any, data: Dataset, k: int, proportions: np.ndarray) -> str
 def section(name: str) -> str:
     data = load_data(name, 0)
     model = fit_focused(data, TOPICS[name], 0)
-    proportions, said = model.composition(data.test.counts), differences(model, data)
+    proportions, said = model.token_proportions(data.test.counts), differences(model, data)
     words = model.top_words(10, data.vocabulary)
     context = model.context_words(6, data.vocabulary)
     lines = []
@@ -90,7 +90,7 @@ def section(name: str) -> str:
 
 def main() -> None:
     args = arguments(__doc__, list(TITLES), 1)
-    place = HERE.parent / "docs" / "themes.md"
+    place = HERE / "TOPICS.md"
     before = place.read_text(encoding="utf-8") if place.exists() else ""
     sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", before, re.M | re.S))
     about = " ".join((__doc__ or "").split("\n\n")[2].split())

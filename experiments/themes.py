@@ -87,7 +87,7 @@ def topic_metrics(topics: np.ndarray, data: Dataset) -> dict[str, float]:
     counts = data.train.counts
     row = {
         "npmi10": metrics.coherence(topics, counts, "npmi", 10),
-        "log_ratio10": metrics.coherence(topics, counts, "log_ratio", 10),
+        "log_ratio10": metrics.coherence(topics, counts, "smoothed_pmi", 10),
         "diversity10": metrics.topic_diversity(topics, 10),
     }
     if data.name == "yelp_imdb":

@@ -1,4 +1,4 @@
-"""The whole suite: the slow files begin first, and no kernel is compiled by two workers at once."""
+"""Order and workers of the whole suite: slow files first, each kernel compiled once."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ import pytest
 import warm_kernels
 from hypothesis import settings
 
-# Workers share the processors: threads of BLAS, or ours, on top of them only wait for one another.
-# Read when NumPy is imported, here and in the processes that tests start. Tests of threads ask for
-# two of them.
+# One thread per worker: more would compete for the same processors. Read when NumPy is imported,
+# here and in the processes that tests start. Tests of threads ask for two.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Kernels compile on their first call, which no deadline of hypothesis survives. In CI examples are
-# the same each time: more of them are for whoever has the time.
+# The first call of a kernel compiles it, which exceeds any deadline of hypothesis.
 examples = 200 if os.environ.get("TOPICFOCUS_SLOW") else 50
 settings.register_profile("compiled", deadline=None, max_examples=examples)
 settings.load_profile("compiled")
 
-#: Files that take longest, the longest first: one of them begun last would be waited for alone.
+#: The slowest files first: one that started last would run alone at the end.
 SLOW_FILES = (
     "report",
     "distributed",
@@ -40,8 +38,8 @@ SLOW_FILES = (
     "joint",
     "estimators",
 )
-#: Files that share what takes a worker seconds to start: a cluster, a browser, or the server of
-#: forked processes (support/forked.py). All of a group go to one worker, one after another.
+#: Files that share a cluster, a browser or the server of forked processes (support/forked.py): they
+#: take seconds to start, so all files of a group run in one worker.
 GROUPS = {
     "cluster": ("distributed/",),
     "browser": ("report/",),
@@ -56,30 +54,27 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(autouse=True, scope="session")
 def no_lines_of_progress() -> None:
-    """On a slow machine a fit of a test would say how far it is, among what the test compares."""
-    from topicfocus.estimators import progress
+    """No progress messages, which a slow machine would mix into the output that tests compare."""
+    from topicfocus import progress
 
     progress._FIRST = 3600.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before workers start, compile what all of them use: kernels, and tests for Python."""
+    """Compile kernels and bytecode before the workers start."""
     workers = getattr(config.option, "numprocesses", None)
     if hasattr(config, "workerinput") or not workers or config.option.collectonly:
         return
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False  # xdist would begin with the file of most tests
     collecting = collect_once(config)
-    warm_kernels.warm(processes=min(2, os.cpu_count() or 1))
+    warm_kernels.warm()
     if collecting is not None:
         collecting.wait()
 
 
 def collect_once(config: pytest.Config) -> subprocess.Popen | None:
-    """Collect in a process whose bytecode is for all workers, if there is none of these tests.
-
-    They collect at the same time, and each would compile the tests and what these import: 8 s.
-    """
+    """Collect in one process if there is no bytecode yet, so that not every worker compiles it."""
     if sys.dont_write_bytecode or any(HERE.rglob("__pycache__/test_*-pytest-*.pyc")):
         return None
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *config.args]
@@ -88,7 +83,7 @@ def collect_once(config: pytest.Config) -> subprocess.Popen | None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests and all modules stay until the end: the collector need not look again."""
+    """Exclude tests and modules from garbage collection: they live until the end."""
     gc.collect()
     gc.freeze()
 

@@ -29,7 +29,7 @@ def sheet(folder):
 
 
 def reviews(folder):
-    from topicfocus.cli.commands import demo
+    from topicfocus.cli.main import demo
     from topicfocus.cli.parser import parse
 
     demo(parse(["demo", "--data", "imdb", "--quiet"]))

@@ -214,8 +214,6 @@ def test_many_classes_reach_the_optimum(n_columns):
     slope = centred.T @ (weight[:, None] * (np.eye(20)[y.astype(int)] - p)) - 1e-2 * fit.coef
     assert np.abs(slope).max() < (1e-6 if n_columns == 10 else 2.0)
     np.testing.assert_allclose(fit.coef.sum(axis=1), 0.0, atol=1e-9)
-    again = fit_linear(column, design, start=fit)
-    np.testing.assert_allclose(again.coef, fit.coef, atol=1e-6 if n_columns == 10 else 0.05)
 
 
 def test_levels_on_columns_of_a_few_hundredths_reach_the_optimum():

@@ -13,9 +13,8 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import partial
 from typing import Any, TypeVar
-
-from topicfocus.workflow.errors import SettingError, setting
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 KINDS = ("real", "count", "ordinal", "classes")
@@ -28,49 +27,55 @@ _HEAVIEST = 1e6
 T = TypeVar("T")
 
 
+class SettingError(ValueError):
+    """Settings that are wrong or contradict each other; exit code 2 of the command line."""
+
+
+def setting(name: str, value: object = None) -> str:
+    """A setting in a message: ```min_df``` or ```kind='count'```.
+
+    The command line prints ``--min-df`` and ``--kind count`` instead (`topicfocus.cli.console`).
+    """
+    return f"`{name}`" if value is None else f"`{name}={value!r}`"
+
+
+def is_classes(kind: str) -> bool:
+    """Whether a kind of target is labels, two or more."""
+    return kind in ("binary", "classes")
+
+
 # ---- values from the command line --------------------------------------------------------------
 
-
-def whole(text: str) -> int:
-    return _converted(int, text, "a whole number")
-
-
-def number(text: str) -> float:
-    return _converted(float, text, "a number")
+#: Types of settings in messages; a text is "auto" beside numbers.
+_CALLED = {"int": "a whole number", "float": "a number", "str": '"auto"'}
 
 
-def whole_or_auto(text: str) -> int | str:
-    return text if text == "auto" else _converted(int, text, 'a whole number or "auto"')
+def converted(text: str, annotation: str) -> Any:
+    """A value from the command line, of the type that the annotation of its field allows.
 
-
-def number_or_auto(text: str) -> float | str:
-    return text if text == "auto" else _converted(float, text, 'a number or "auto"')
-
-
-def frequency(text: str) -> int | float:
-    """A number of documents ("10") or a proportion of them ("0.5"); "1.0" means all, "1" one."""
-    try:
-        return int(text)
-    except ValueError:
-        return _converted(float, text, "a number")
-
-
-def wholes(text: str) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(map(whole, text.split(","))))
-
-
-def numbers(text: str) -> tuple[float, ...]:
-    return tuple(dict.fromkeys(map(number, text.split(","))))
-
-
-def names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(","))
+    Of `int | float`, "1" is the number 1 and "1.0" a proportion.
+    """
+    if annotation.startswith("tuple["):
+        inside = annotation[len("tuple[") :].split(",")[0]
+        items = [converted(part.strip(), inside) for part in text.split(",")]
+        return tuple(items if inside == "str" else dict.fromkeys(items))  # no number twice
+    types = [name for name in annotation.split(" | ") if name in _CALLED]
+    for name, kind in (("int", int), ("float", float)):
+        if name in types:
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    if types and types != ["str"] and not ("str" in types and text == "auto"):
+        called = " or ".join(_CALLED[name] for name in types)
+        raise SettingError(f"must be {called}, got {text!r}")
+    return text
 
 
 def ngrams(text: str) -> tuple[int, int]:
     """ "2" means words and pairs; "2-3" means pairs and triples."""
     low, dash, high = text.partition("-")
-    return (whole(low), whole(high)) if dash else (1, whole(low))
+    return (converted(low, "int"), converted(high, "int")) if dash else (1, converted(low, "int"))
 
 
 def values(text: str) -> dict[str, float]:
@@ -85,7 +90,7 @@ def class_weights(text: str) -> str | dict[str, float]:
     return text if text == "balanced" else _pairs(text, "balanced or CLASS=X,CLASS=X", float)
 
 
-def _pairs(text: str, shape: str, value: Callable[[str], float]) -> dict[str, float]:
+def _pairs(text: str, form: str, value: Callable[[str], float]) -> dict[str, float]:
     out = {}
     for part in text.split(","):
         name, sign, given = part.rpartition("=")
@@ -94,15 +99,8 @@ def _pairs(text: str, shape: str, value: Callable[[str], float]) -> dict[str, fl
         except ValueError:
             sign = ""
         if not sign or not name.strip():
-            raise SettingError(f"must be {shape}, got {text!r}")
+            raise SettingError(f"must be {form}, got {text!r}")
     return out
-
-
-def _converted(kind: Callable[[str], T], text: str, what: str) -> T:
-    try:
-        return kind(text)
-    except ValueError:
-        raise SettingError(f"must be {what}, got {text!r}") from None
 
 
 # ---- fields ------------------------------------------------------------------------------------
@@ -114,7 +112,7 @@ def option(
     *,
     group: str = "",
     metavar: str | None = None,
-    parse: Callable[[str], Any] = str,
+    parse: Callable[[str], Any] | None = None,
     choices: Sequence[str] = (),
     limits: tuple[int, int] | None = None,
     proportion: bool = False,
@@ -127,24 +125,18 @@ def option(
     """A field that is also an option of the command line.
 
     `limits` are the smallest and the largest value, `proportion` means strictly between 0 and 1.
+    `parse` converts the text of the command line, by default as the type says (`converted`).
     `common` options are in the short help. `flag` replaces the name of the option, `positional` is
     argparse's `nargs` of an argument without a name. `saved` fields are keys of config.toml.
     """
-    metadata = {
-        "help": help,
-        "group": group,
-        "metavar": metavar,
-        "parse": parse,
-        "choices": tuple(choices),
-        "limits": limits,
-        "proportion": proportion,
-        "common": common,
-        "flag": flag,
-        "positional": positional,
-        "python_only": python_only,
-        "saved": saved and not python_only,
-    }
-    return field(default=default, metadata=metadata)
+    metadata = dict(locals(), saved=saved and not python_only)
+    return field(default=metadata.pop("default"), metadata=metadata)
+
+
+#: Options of a group of the help.
+reading_option = partial(option, group="reading")
+word_option = partial(option, group="words")
+model_option = partial(option, group="model")
 
 
 def column_option(help: str, **more: Any) -> Any:
@@ -154,14 +146,14 @@ def column_option(help: str, **more: Any) -> Any:
 
 def columns_option(help: str) -> Any:
     """A field that names several columns."""
-    return option((), help, metavar="COL,COL", parse=names, common=True)
+    return option((), help, metavar="COL,COL", common=True)
 
 
 def count_option(
     default: int | None, help: str, least: int, most: int = 10_000, **more: Any
 ) -> Any:
     """A field that is a whole number from `least` to `most`."""
-    return option(default, help, metavar="N", parse=whole, limits=(least, most), **more)
+    return option(default, help, metavar="N", limits=(least, most), **more)
 
 
 def _check(config: Any) -> None:
@@ -214,34 +206,34 @@ def documented(cls: type[T]) -> type[T]:
 # ---- groups of settings that several commands have ---------------------------------------------
 
 _GROUPS = ("", "model", "words", "reading", "output")
-_, _MODEL, _WORDS, _READING, _OUTPUT = _GROUPS
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """How a file is read."""
 
-    format: str | None = option(
-        None, "format of FILE; by default its name decides", group=_READING, choices=FORMATS
+    format: str | None = reading_option(
+        None, "format of FILE; by default its name decides", choices=FORMATS
     )
-    delimiter: str | None = option(
-        None, "character between columns; by default detected", group=_READING, metavar="C"
+    delimiter: str | None = reading_option(
+        None, "character between columns; by default detected", metavar="C"
     )
-    encoding: str = option("utf-8", "encoding of text files", group=_READING)
-    skip_bad: bool = option(
+    encoding: str = reading_option(
+        "utf-8",
+        "encoding of text files",
+    )
+    skip_bad: bool = reading_option(
         False,
         "leave out, and count, rows that are unreadable or whose target should be a number and is "
         "not",
-        group=_READING,
     )
-    vocabulary: str | None = option(
+    vocabulary: str | None = reading_option(
         None,
         "file with the words of a count matrix, one per line, in the order of its columns",
-        group=_READING,
         metavar="FILE",
     )
-    sheet: str | None = option(
-        None, "sheet of an Excel file that has several", group=_READING, metavar="NAME"
+    sheet: str | None = reading_option(
+        None, "sheet of an Excel file that has several", metavar="NAME"
     )
 
     def __post_init__(self) -> None:
@@ -257,53 +249,48 @@ class ReadOptions:
 class CountOptions:
     """Which words are counted."""
 
-    stop_words: str | Sequence[str] | None = option(
+    stop_words: str | Sequence[str] | None = word_option(
         "auto",
         "function words, which are no topic words by themselves: english (the default, but none "
         "with a separator), dutch, french, german, italian, portuguese, spanish, none, a file with "
         "one word per line, or english+FILE",
-        group=_WORDS,
         metavar="WHICH",
         common=True,
     )
-    separator: str | None = option(
+    separator: str | None = word_option(
         None,
         "texts are codes with this between them, such as ';', or lists of codes in JSON and "
         "Parquet: each code is counted as it is",
-        group=_WORDS,
         metavar="S",
     )
-    min_df: int | float | None = option(
+    min_df: int | float | None = word_option(
         None,
         "leave out words in fewer training documents, a number or a proportion; by default 10, and "
         "less with fewer than 2,000 documents",
-        group=_WORDS,
         metavar="N",
-        parse=frequency,
     )
-    max_df: int | float | None = option(
+    max_df: int | float | None = word_option(
         None,
         "leave out words in more training documents, a number or a proportion; by default 0.5",
-        group=_WORDS,
         metavar="N",
-        parse=frequency,
     )
     max_features: int | None = count_option(
-        None, "keep this many words, the most frequent ones; by default all", 2, 2**31, group=_WORDS
+        None,
+        "keep this many words, the most frequent ones; by default all",
+        2,
+        2**31,
+        group="words",
     )
-    phrases: bool = option(
-        True, "choose phrases of two and three words", group=_WORDS, flag="no-phrases"
-    )
-    ngrams: tuple[int, int] = option(
+    phrases: bool = word_option(True, "choose phrases of two and three words", flag="no-phrases")
+    ngrams: tuple[int, int] = word_option(
         (1, 1),
         "count every run of so many words instead of phrases: 2 means words and pairs, 2-3 pairs "
         "and triples",
-        group=_WORDS,
         metavar="N",
         parse=ngrams,
     )
-    min_length: int = count_option(2, "characters of the shortest word", 1, group=_WORDS)
-    lowercase: bool = option(True, "convert texts to lower case", group=_WORDS, flag="keep-case")
+    min_length: int = count_option(2, "characters of the shortest word", 1, group="words")
+    lowercase: bool = word_option(True, "convert texts to lower case", flag="keep-case")
     tokenizer: Any = option(
         None,
         'function from a text to a list of tokens, or "package.module:function"; a model file '
@@ -412,7 +399,7 @@ NO_NAMES = ColumnNames()
 
 
 def jobs_option() -> Any:
-    return count_option(None, "number of threads; by default all cores", 1, group=_OUTPUT)
+    return count_option(None, "number of threads; by default all cores", 1, group="output")
 
 
 def overwrite_option(what: str) -> Any:
@@ -475,53 +462,47 @@ class _Fitting(ReadOptions, CountOptions):
         saved=False,
     )
     overwrite: bool = overwrite_option("replace the folder of an earlier result")
-    model: str = option("focused", "model to fit", group=_MODEL, choices=MODELS)
-    selection: str = option(
+    model: str = model_option("focused", "model to fit", choices=MODELS)
+    selection: str = model_option(
         "predictive",
         "how the focused model chooses words: those that predict best, or those that other samples "
         "would keep too, which predict slightly worse",
-        group=_MODEL,
         choices=("predictive", "stable"),
     )
-    test_share: float = option(
+    test_share: float = model_option(
         0.2,
         "proportion of documents held out for the metrics; 0 fits on all documents",
-        group=_MODEL,
         metavar="P",
-        parse=number,
         common=True,
     )
-    baseline: bool = option(
-        True, "compare with a regression on all words", group=_MODEL, flag="no-baseline"
+    baseline: bool = model_option(
+        True, "compare with a regression on all words", flag="no-baseline"
     )
     stability: int = count_option(
         0,
         "also fit to N pairs of random halves of the documents, such as 50, and report which "
         "words, topics and effects replicate; by default none",
         0,
-        group=_MODEL,
+        group="model",
     )
-    seed: int = count_option(0, "random seed", 0, 2**32 - 1, group=_MODEL)
-    class_weight: str | dict[str, float] | None = option(
+    seed: int = count_option(0, "random seed", 0, 2**32 - 1, group="model")
+    class_weight: str | dict[str, float] | None = model_option(
         None,
         "weights of classes: balanced (all classes have the same weight) or CLASS=X,CLASS=X",
-        group=_MODEL,
         metavar="WHICH",
         parse=class_weights,
     )
-    cluster: str | None = option(
+    cluster: str | None = model_option(
         None,
         "fit on a Dask cluster (pip install 'topicfocus[dask]'): the address of its scheduler, or "
         "local for processes of this machine",
-        group=_MODEL,
         metavar="ADDRESS",
         saved=False,
     )
-    out_of_core: bool = option(
+    out_of_core: bool = model_option(
         False,
         "keep counts in a temporary folder on disk and read them in chunks; without it, this is "
         "done if the files are large for the memory that is free",
-        group=_MODEL,
         saved=False,
     )
     jobs: int | None = jobs_option()
@@ -610,22 +591,18 @@ class FitConfig(_Fitting):
     (5, 5)
     """
 
-    topics: int | str = option(
+    topics: int | str = model_option(
         5,
         "number of topics; auto chooses 3, 5 or 10 by cross-validation",
-        group=_MODEL,
         metavar="N",
-        parse=whole_or_auto,
         limits=(1, 10_000),
         common=True,
     )
-    inclusion_prior: float | str | None = option(
+    inclusion_prior: float | str | None = model_option(
         None,
         "expected proportion of relevant tokens, between 0 and 1; by default focused chooses it "
         "and pf-slda uses 0.1",
-        group=_MODEL,
         metavar="P",
-        parse=number_or_auto,
         proportion=True,
     )
 
@@ -660,29 +637,24 @@ class TuneConfig(_Fitting):
     5
     """
 
-    topics: tuple[int, ...] = option(
+    topics: tuple[int, ...] = model_option(
         (3, 5, 10),
         "numbers of topics to try",
-        group=_MODEL,
         metavar="N,N",
-        parse=wholes,
         common=True,
         saved=False,
     )
-    shares: tuple[float, ...] = option(
+    shares: tuple[float, ...] = model_option(
         (0.05, 0.1, 0.2, 0.4),
         "proportions of relevant tokens to try, for models that select words",
-        group=_MODEL,
         metavar="P,P",
-        parse=numbers,
         common=True,
         saved=False,
     )
-    folds: int = count_option(5, "folds of the training set", 2, group=_MODEL, saved=False)
-    rule: str = option(
+    folds: int = count_option(5, "folds of the training set", 2, group="model", saved=False)
+    rule: str = model_option(
         "one-standard-error",
         "choose the simplest setting within one standard error of the best, or the best itself",
-        group=_MODEL,
         choices=("one-standard-error", "best"),
         saved=False,
     )
@@ -710,7 +682,7 @@ def common_fields(config: _Fitting) -> dict[str, Any]:
 # ---- commands that use a model -----------------------------------------------------------------
 
 
-def model_option() -> Any:
+def _saved_model() -> Any:
     return option(
         "",
         "a model file, or the folder that fit has written",
@@ -723,7 +695,7 @@ def model_option() -> Any:
 class _NewDocuments(ReadOptions):
     """Columns of new documents, which predict and report read."""
 
-    model: Any = model_option()
+    model: Any = _saved_model()
     file: str | Sequence[str] = option(
         "", "documents, as for fit; - is standard input", metavar="FILE", positional="+"
     )
@@ -786,7 +758,7 @@ class ReportConfig(_NewDocuments):
 class ExplainConfig:
     """Settings of ``topicfocus explain`` and `explain_text`."""
 
-    model: Any = model_option()
+    model: Any = _saved_model()
     text: str | None = option(
         None,
         "the text; without it, or with -, standard input is read",
@@ -804,7 +776,6 @@ class ExplainConfig:
         None,
         "exposure of the text, for a model that was fitted with one; by default 1",
         metavar="X",
-        parse=number,
         common=True,
     )
     label: Any = option(
@@ -845,7 +816,6 @@ class DemoConfig:
         "expected proportion of relevant tokens, between 0 and 1; by default chosen for imdb and "
         "0.25 for synthetic reviews",
         metavar="P",
-        parse=number,
         proportion=True,
         common=True,
     )

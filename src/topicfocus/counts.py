@@ -26,7 +26,7 @@ from scipy import sparse
 
 from topicfocus.kernels.threads import chunk_bounds
 
-#: Bytes up to which a choice of words becomes a matrix in memory; a larger one stays in the files.
+#: Largest size in bytes at which some of the words become a matrix in memory.
 IN_MEMORY = 2 * 10**9
 #: Bytes of a nonzero of a matrix in memory.
 _NONZERO = 12
@@ -231,7 +231,7 @@ def chunks(counts: Counts) -> Iterator[tuple[int, int]]:
 
 
 def read_rows(counts: Counts, first: int, last: int) -> Rows:
-    """Documents first..last-1; where they are in memory, views of these."""
+    """Documents first..last-1; views of a matrix in memory."""
     if isinstance(counts, ChunkedCounts):
         return counts.read(first, last)
     lo, hi = int(counts.indptr[first]), int(counts.indptr[last])
@@ -335,7 +335,7 @@ def joined_rows(parts: Sequence[Rows]) -> Rows:
 
 #: What the description of a folder begins with.
 _FORMAT = "topicfocus counts 1"
-#: Types of the values, from narrow to wide; a file has the first that holds all of its values.
+#: Types of the values, from narrow to wide; a file has the first type that holds its values.
 _VALUES = (np.dtype(np.uint8), np.dtype(np.int32), np.dtype(np.float64))
 _FILES = ("indptr.bin", "indices.bin", "data.bin")
 
@@ -409,7 +409,7 @@ class CountsWriter:
         rows.data.astype(self._dtype).tofile(self._data)
 
     def _widen(self, values: NDArray[Any]) -> None:
-        """Rewrite the values so far where the type does not hold these."""
+        """Rewrite the values so far if their type does not hold these."""
         old = self._dtype
         while self._dtype != _VALUES[-1] and not _holds(self._dtype, values):
             self._dtype = _VALUES[_VALUES.index(self._dtype) + 1]
@@ -424,7 +424,7 @@ class CountsWriter:
         self._data = Path(self._data.name).open("ab")  # noqa: SIM115 - closed by `close`
 
     def finish(self, vocabulary: Sequence[str] | None) -> None:
-        """Write what describes the files."""
+        """Write the description of the files."""
         if self._n_words is None:
             raise ValueError("there are no documents to write.")
         if vocabulary is not None and len(vocabulary) != self._n_words:
@@ -458,7 +458,7 @@ def _holds(dtype: np.dtype, values: NDArray[Any]) -> bool:
 
 @contextmanager
 def counts_writer(folder: str | os.PathLike[str]) -> Iterator[CountsWriter]:
-    """A writer whose files appear at `folder` once the block has ended without an error."""
+    """A writer whose files appear at `folder` if the block ends without an error."""
     place = Path(folder)
     if os.path.lexists(place):
         raise FileExistsError(f"{place} exists already. Name a new folder, or remove it first.")

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from itertools import count, islice, pairwise
+from functools import partial
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topicfocus.corpus.validation import check_counts, read_matrix
+from topicfocus.corpus import check_counts, read_matrix
 from topicfocus.counts import (
     ChunkedCounts,
     Counts,
@@ -52,7 +53,6 @@ PATIENCE = 60.0
 _LOOK = 5.0
 #: Partitions of a pass that are under way at a time, at least.
 _UNDER_WAY = 32
-_KEYS = count()
 
 
 # ---- the cluster ---------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ class ClusterError(OSError):
 
 
 def dask() -> Any:
-    """The package `distributed`, or an ImportError that says what to install."""
+    """The package `distributed`; an ImportError names what to install."""
     try:
         import distributed
     except ImportError:
@@ -74,7 +74,7 @@ def dask() -> Any:
 
 
 def default_client() -> Any:
-    """The client that the user has made."""
+    """The current client."""
     try:
         return dask().get_client()
     except ValueError:
@@ -148,7 +148,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
 
 
 def result_of(client: Any, future: Any) -> Any:
-    """The result of a future, or a ClusterError if nobody is left to compute it."""
+    """The result of a future; a ClusterError if there is no worker left."""
     package = dask()
     # A client that has lost its scheduler no longer knows the address.
     address = getattr(getattr(client, "scheduler", None), "address", "?")
@@ -181,9 +181,8 @@ def _gone(address: str, why: str) -> ClusterError:
 
 
 def _submit(client: Any, function: Callable[..., Any], *args: Any) -> Any:
-    """A future; the key is our own, as hashing the arguments costs more than some calls."""
-    key = f"topicfocus-{function.__name__.strip('_')}-{id(client)}-{next(_KEYS)}"
-    return client.submit(function, *args, key=key, pure=False, retries=2)
+    """A future; not pure, because hashing the arguments costs more than some calls."""
+    return client.submit(function, *args, pure=False, retries=2)
 
 
 # ---- counts --------------------------------------------------------------------------------------
@@ -263,7 +262,7 @@ class DaskCounts(ChunkedCounts):
         self.shape = (len(lengths), int(n_words))
 
     def _set_loaded(self, rows: Sequence[Any], n_words: int) -> None:
-        """Partitions that workers have made: their sizes are asked for, large ones are cut."""
+        """Set partitions that workers have made; large ones are cut."""
         asked = [self._submit(_row_lengths, future) for future in rows]
         parts: list[Any] = []
         sizes: list[int] = []
@@ -298,7 +297,7 @@ class DaskCounts(ChunkedCounts):
             for part in self._partitions(collection):
                 found |= result_of(self.client, self._submit(_words_of_bag, part))
             words = tuple(sorted(found))
-            return words, len(words), _RowsOfBag(words)
+            return words, len(words), partial(_rows_of_bag, words=words)
         if getattr(collection, "ndim", None) == 2:
             return None, collection.shape[1], _rows_of_block
         raise TypeError(
@@ -509,7 +508,7 @@ def count_texts(
         )
     from dask import delayed
 
-    # In one graph with what makes the texts, so that these are released once they are counted.
+    # In one graph with the texts, so that these are released once they are counted.
     call = delayed(_tally if learn else _known, pure=False, traverse=False)
     counted = client.compute([call(part, alone) for part in texts.to_delayed()], retries=2)
     if learn:
@@ -551,7 +550,7 @@ def _for_kernels(rows: Rows, root: bool) -> Rows:
 
 def _run(task: Task, root: bool, given: tuple, changed: tuple, rows: Rows) -> tuple[Any, tuple]:
     """The statistics of a partition, and the arrays of its documents that were changed."""
-    # What arrives is read-only, for which kernels would be compiled a second time.
+    # Arguments arrive read-only, and kernels would be compiled a second time for such arrays.
     given, changed = _writeable(given), tuple(np.array(a) for a in changed)
     total = task.make()
     task.kernel(_for_kernels(rows, root), _writeable(task.shared), given, changed, total)
@@ -596,22 +595,15 @@ def _rows_of_block(block: Any) -> Rows:
     return _packed(read_rows(matrix, 0, matrix.shape[0]))
 
 
-class _RowsOfBag:
-    """Dicts {word: count} to counts of given words."""
-
-    __name__ = "rows_of_bag"
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self.words = words
-
-    def __call__(self, items: Any) -> Rows:
-        place = {word: i for i, word in enumerate(self.words)}
-        documents = [sorted((place[str(w)], c) for w, c in item.items()) for item in items]
-        indptr = np.cumsum([0, *map(len, documents)])
-        flat = [pair for document in documents for pair in document]
-        parts = ([c for _, c in flat], [w for w, _ in flat], indptr)
-        shape = (len(documents), len(self.words))
-        return _rows_of_block(sparse.csr_array(parts, shape=shape, dtype=np.float64))
+def _rows_of_bag(items: Any, words: tuple[str, ...]) -> Rows:
+    """Dicts {word: count} to counts of the given words."""
+    place = {word: i for i, word in enumerate(words)}
+    documents = [sorted((place[str(w)], c) for w, c in item.items()) for item in items]
+    indptr = np.cumsum([0, *map(len, documents)])
+    flat = [pair for document in documents for pair in document]
+    parts = ([c for _, c in flat], [w for w, _ in flat], indptr)
+    shape = (len(documents), len(words))
+    return _rows_of_block(sparse.csr_array(parts, shape=shape, dtype=np.float64))
 
 
 def _words_of_bag(items: Any) -> set[str]:

@@ -12,15 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from topicfocus.families import for_kernels
 from topicfocus.inference.state import Problem
-from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihood_rows, likelihoods
+from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihoods
 
 #: Newton's steps of families without a quadratic likelihood are cut to this length.
 _LONGEST_STEP = 5.0
@@ -100,23 +98,18 @@ def fit_linear(
     column: Column,
     design: np.ndarray,
     penalty: float | np.ndarray = 1e-2,
-    start: Linear | None = None,
     tolerance: float = 1e-9,
 ) -> Linear:
     """The GLM of a target on `design` (known documents x columns), with a small ridge.
 
     `penalty` is that of a ridge, or of one predictor a matrix A in ½ coefᵀ A coef. Columns are
-    centred, since topic mixes sum to one and share their sum with the intercept. Many classes
-    begin from `start`, a fit to a similar design, and end with a relative step below
-    `tolerance` (Newton's: the error is about its square).
+    centred, since topic mixes sum to one and share their sum with the intercept. Classes end with a
+    relative step of Newton's method below `tolerance`; the error is about its square.
     """
     centre = _mean(design, column.weight)
     if column.width > 1:
-        begin = None
-        if start is not None:
-            begin = np.vstack([start.coef, start.intercept + centre @ start.coef])
         ridge = float(penalty)
-        coef, intercept, family = _fit_classes(column, design - centre, ridge, begin, tolerance)
+        coef, intercept, family = _fit_classes(column, design - centre, ridge, tolerance)
     elif column.family.carries_intercept:
         coef, intercept, family = _fit_levels(column, design - centre, penalty)
     else:
@@ -214,7 +207,7 @@ def _fit_scalar(column: Column, design: _Centred, penalty: float | np.ndarray) -
 
 
 def fit_slope(column: Column, predictor: np.ndarray, centre: np.ndarray) -> float:
-    """t of f = b + t·(predictor - centre), of a target with one predictor; all but no ridge."""
+    """t of f = b + t·(predictor - centre), with one predictor and almost no ridge."""
     return float(_fit_scalar(column, _Centred(predictor, centre), 1e-6)[0][0, 0])
 
 
@@ -288,7 +281,7 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray)
 
 
 def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found: Any) -> np.ndarray:
-    """The end of L-BFGS with more digits: by the gradient alone, while it falls.
+    """The solution of L-BFGS with more digits: by the gradient alone, while it falls.
 
     Values of the likelihood tell places apart to the root of their own rounding only. Where
     parameters are few, steps of Newton's method, by differences of the gradient, come last.
@@ -323,14 +316,12 @@ def _whitening(design: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> np.
     return axes / np.sqrt(np.maximum(sizes, 1e-300))
 
 
-def _fit_classes(
-    column: Column, design: np.ndarray, penalty: float, begin: np.ndarray | None, tolerance: float
-) -> tuple:
+def _fit_classes(column: Column, design: np.ndarray, penalty: float, tolerance: float) -> tuple:
     """Softmax regression; the penalty makes coefficients sum to zero over the classes."""
     design = np.column_stack([design, np.ones(len(design))])
     ridge = np.full(design.shape[1], penalty)
     ridge[-1] = 1e-6
-    x = np.zeros((len(ridge), column.width)) if begin is None else begin
+    x = np.zeros((len(ridge), column.width))
     if x.size > _MOST_FOR_NEWTON:
         x = _classes_by_lbfgs(column, design, ridge, x)
     else:
@@ -356,7 +347,7 @@ def _class_loss(
 def _classes_by_newton(
     column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    """Some four steps from a fit nearby, nine from nothing; 300 of L-BFGS were still 1e-6 short."""
+    """Newton's method needs about nine steps; 300 of L-BFGS were still 1e-6 short."""
     loss, gradient, p = _class_loss(column, design, ridge, x)
     for _ in range(50):
         curvature = _class_curvature(design, p, column.weight, ridge)
@@ -488,9 +479,9 @@ def _class_factor(column: Column, predictor: np.ndarray) -> float:
     return float(x[0])
 
 
-def _class_shift(column: Column, start: np.ndarray | None = None) -> np.ndarray:
+def _class_shift(column: Column) -> np.ndarray:
     """Constants that make the mean probabilities those observed (iterative scaling)."""
-    shift = np.zeros(column.width) if start is None else start
+    shift = np.zeros(column.width)
     seen = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
     for _ in range(300):
         p = in_blocks(class_rows, column.target, column.offset + shift)[1]
@@ -511,7 +502,7 @@ def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
 
 
 def null_deviance(column: Column) -> float:
-    """Weighted mean deviance of the best constant; a saturated level still counts for something."""
+    """Weighted mean deviance of the best constant, above zero also where that is perfect."""
     worst = np.average(deviance(column, column.offset + level(column)), weights=column.weight)
     return max(float(worst), 1e-12)
 
@@ -523,7 +514,7 @@ def explained_share(column: Column, predictor: np.ndarray) -> float:
 
 
 def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
-    """∂ log p(y | f)/∂f, known documents x predictors: what the predictor leaves to explain.
+    """∂ log p(y | f)/∂f, known documents x predictors: the residuals of a predictor.
 
     y - f for a Gaussian target, y - p for two classes, one column a class for more.
     """
@@ -532,17 +523,15 @@ def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
 
 def _likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
     """log p(y | f) of known documents and its gradient in f."""
-    one = np.ones((len(column.target), 1))
-    rows = partial(likelihood_rows, for_kernels(column.family))
-    return in_blocks(rows, column.target[:, None], one, predictor)
-
-
-def significantly_more(
-    loss: np.ndarray, other: np.ndarray, weight: np.ndarray, tolerance: float
-) -> bool:
-    """Whether `loss` is above `other` by more than `tolerance` paired standard errors."""
-    more, error = mean_and_error(loss - other, weight)
-    return more > tolerance * error
+    if column.family.n_predictors == 1:
+        value, slope, _, _ = likelihoods(
+            column.family, column.target, np.ascontiguousarray(predictor[:, 0])
+        )
+        return value, slope[:, None]
+    value, p = in_blocks(class_rows, column.target, predictor)
+    gradient = -p
+    gradient[np.arange(len(p)), column.target.astype(int)] += 1.0
+    return value, gradient
 
 
 def mean_and_error(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:

@@ -42,6 +42,11 @@ def fit(name, counts=X, y=None, **changed):
     return make(name, **changed).fit(*((counts,) if y is None else (counts, y)))
 
 
+def whole_passes(name):
+    """Settings under which no random number depends on the order of documents or columns."""
+    return {"solver": "coordinate"} if name.startswith("PFSLDA") else {}
+
+
 def assert_same_words_and_topics(one, two):
     """To the last bit."""
     assert_array_equal(one.fitted_.state.topic_word, two.fitted_.state.topic_word)
@@ -180,8 +185,8 @@ def test_threads_types_and_formats(name):
 def test_order_of_documents(name):
     """To rounding: sums are added in another order."""
     order, y = np.random.default_rng(2).permutation(160), target_of(name)
-    one = fit(name)
-    two = fit(name, X[order], None if y is None else y[order])
+    one = fit(name, **whole_passes(name))
+    two = fit(name, X[order], None if y is None else y[order], **whole_passes(name))
     assert_allclose(two.components_, one.components_, rtol=1e-5, atol=1e-9)
     assert_allclose(two.transform(NEW), one.transform(NEW), rtol=1e-5)
     # New documents by themselves: to the last bit.
@@ -212,7 +217,7 @@ def test_a_column_of_zeros(name):
     for counts in (X, wide[0]):
         more = {"X_val": counts[100:], **held} if held else {}
         given = (counts,) if y is None else (counts, y)
-        models.append(make(name).fit(*given, **more))
+        models.append(make(name, **whole_passes(name)).fit(*given, **more))
     one, two = models
     assert_allclose(two.components_[:, :-1], one.components_, rtol=1e-6, atol=1e-9)
     assert np.all(two.components_[:, -1] == 0)

@@ -12,20 +12,19 @@ from command_line import in_terminal, read_terminal, topicfocus
 SMALL = ["demo", "--data", "synthetic", "--docs", "400"]
 
 
-def test_demo_json_is_machine_readable_and_honest():
-    done = topicfocus("demo", "--data", "synthetic", "--docs", "1500", "--json", "--quiet")
+def test_demo_json_is_machine_readable_and_has_the_truth(tmp_path):
+    more = ("--docs", 1500, "--json", "--quiet", "--out", tmp_path / "o")
+    done = topicfocus("demo", "--data", "synthetic", *more)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     result = json.loads(done.stdout)
-    coefs = [topic["coef"] for topic in result["topics"]]
-    assert coefs == sorted(coefs, reverse=True)
-    words = result["words"]
-    kept = len(words["kept_relevant"]) + len(words["kept_irrelevant"])
-    assert words["precision"] == pytest.approx(len(words["kept_relevant"]) / kept)
-    total = sum(len(v) for k, v in words.items() if k.startswith(("kept", "dropped")))
-    assert total == result["documents"]["words"]
-    errors = result["held_out_rmse"]
-    assert errors["pf-sLDA"] < errors["sLDA"] < errors["mean"]
+    truth, words = result["truth"], result["words"]
+    assert words["kept"] == truth["kept"]
+    assert truth["precision"] == pytest.approx(truth["both"] / truth["kept"])
+    assert truth["precision"] > 0.9 and truth["recall"] > 0.5
+    model, *_, constant = result["held_out"].values()
+    assert model["rmse"] < constant["rmse"]
+    assert (tmp_path / "o" / "explorer.html").is_file()
 
 
 @pytest.mark.parametrize(

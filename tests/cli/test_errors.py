@@ -82,7 +82,7 @@ ARGUMENTS = [
     (("fit", "r.csv", *COLUMNS, "--kind", "count"), "cannot be counts", 1),
     (("fit", "packed.csv.gz", *COLUMNS), "Not a gzipped file", 1),
     (("predict", "r.csv", "r.csv"), "not a model file", 1),
-    (("predict", "nothing", "r.csv"), "o such file", 1),
+    (("predict", "nothing", "r.csv"), "there is no model", 1),
     (("explain", "r.csv", "--text", "good"), "not a model file", 1),
     (("explain", "r.csv", "--text", " "), "no text to explain", 2),
 ]
@@ -167,12 +167,11 @@ def test_an_existing_folder_is_replaced_when_asked(fitted, tmp_path):
 
 def test_a_ctrl_c_that_numba_wraps_is_still_one(monkeypatch, capsys):
     """A signal that arrives while compiled code calls Python comes out as a SystemError."""
-    from topicfocus.cli import commands
-    from topicfocus.cli.main import main
+    from topicfocus.cli import main
 
     def interrupted(args):
         raise SystemError("something went wrong inside") from KeyboardInterrupt()
 
-    monkeypatch.setattr(commands, "demo", interrupted)
-    assert main(["demo"]) == 130
+    monkeypatch.setitem(main._COMMANDS, "demo", interrupted)
+    assert main.main(["demo"]) == 130
     assert capsys.readouterr().err == "topicfocus: interrupted\n"

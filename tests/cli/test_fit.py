@@ -10,7 +10,7 @@ from command_line import topicfocus, write_reviews
 from scipy import sparse
 
 import topicfocus as package
-from topicfocus.report.packing import unpack_texts
+from topicfocus.report.render import unpack_texts
 
 COLUMNS = ("--text", "text", "--target", "stars")
 

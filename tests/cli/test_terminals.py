@@ -107,7 +107,7 @@ def closed(arguments, streams, tmp_path):
     ("arguments", "streams", "code", "said"),
     [
         (("explain", "m"), "<&-", 2, "no text to explain"),
-        (("explain", "m", "--text", "x"), ">&-", 1, "o such file"),
+        (("explain", "m", "--text", "x"), ">&-", 1, "no model"),
         (("fit", "-", "--text", "a", "--target", "b"), "<&-", 1, "is empty"),
         (("fit", "none.csv"), ">&- 2>&-", 1, ""),
         (("predict", "m", "-"), ">&- <&- 2>&-", 1, ""),

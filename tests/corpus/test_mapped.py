@@ -158,7 +158,7 @@ MODELS = {
     "stable": lambda: FocusedTopicRegressor(3, random_state=0, max_epochs=2, selection="stable"),
     "pc-slda": lambda: PCSLDARegressor(3, random_state=0, max_epochs=3),
     "slda": lambda: SLDARegressor(3, random_state=0, max_epochs=3),
-    "pf-slda": lambda: PFSLDARegressor(3, random_state=0, max_epochs=3),
+    "pf-slda": lambda: PFSLDARegressor(3, random_state=0, max_epochs=3, solver="coordinate"),
     "stochastic": lambda: PFSLDARegressor(3, random_state=0, max_epochs=2, solver="stochastic"),
     "lda": lambda: LDA(3, random_state=0, max_epochs=3),
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from topicfocus.corpus import check_target, make_corpus
+from topicfocus.corpus import make_corpus
 
 WORDS = ("bad", "good", "film", "plot")
 KINDS = {
@@ -121,48 +121,3 @@ def test_index_out_of_range_is_refused_before_compiled_code_sees_it(form):
 def test_bad_vocabulary(vocabulary, error, message):
     with pytest.raises(error, match=message):
         make_corpus([[1, 2]], vocabulary)
-
-
-@pytest.mark.parametrize("target", [[1, 2, 3], np.array([[1], [2], [3]]), (1.0, 2.0, 3.0)])
-def test_target_becomes_a_float_vector(target):
-    checked = check_target(target, 3)
-    assert checked.dtype == np.float64
-    np.testing.assert_array_equal(checked, [1, 2, 3])
-
-
-@pytest.mark.parametrize(
-    ("target", "options", "message"),
-    [
-        (None, {}, "requires y to be passed, but the target y is None"),
-        (np.arange(4), {}, "y has 4 values but X has 3 documents"),
-        (np.ones((3, 2)), {}, r"y has shape \(3, 2\); .* one value for each document, \(3,\)"),
-        (5.0, {}, r"y has shape \(\)"),
-        ([1, np.nan, 2], {}, "y contains NaN at row 1"),
-        ([1, 2, np.inf], {}, "y contains infinity at row 2"),
-        ([1, 2, np.inf], {"allow_missing": True}, "y contains infinity at row 2"),
-        ([4, 4, 4], {}, r"y is constant \(n_samples=3, all 4\).*use LDA"),
-        ([4, np.nan, 4], {"allow_missing": True}, r"y is constant \(n_samples=2, all 4\)"),
-        ([np.nan] * 3, {"allow_missing": True}, "every value of y is missing"),
-        ([1, 1, 1], {"kind": "binary"}, r"y has one class only \(all 3 values are 1\)"),
-        ([0, 1, 2], {"kind": "binary"}, "y must be 0 or 1 .* row 2 is 2"),
-        ([0, 1, 0.5], {"kind": "binary"}, "row 2 is 0.5"),
-        ([0, 1, 0], {"kind": "ordinal"}, 'kind must be "real" or "binary"'),
-        ([1, np.nan, 2], {"name": "stars"}, "stars contains NaN"),
-        ([1, 2, 3j], {}, "Complex data not supported: y"),
-    ],
-)
-def test_bad_target(target, options, message):
-    with pytest.raises(ValueError, match=message):
-        check_target(target, 3, **options)
-
-
-def test_text_target():
-    with pytest.raises(TypeError, match=r"y holds text instead of numbers\. Encode labels"):
-        check_target(["pos", "neg"], 2)
-
-
-def test_missing_targets_are_kept_where_allowed():
-    checked = check_target([1, np.nan, 2], 3, allow_missing=True)
-    np.testing.assert_array_equal(checked, [1, np.nan, 2])
-    binary = check_target([1, np.nan, 0], 3, kind="binary", allow_missing=True)
-    np.testing.assert_array_equal(binary, [1, np.nan, 0])

@@ -1,7 +1,5 @@
 """Effects beside predictions of documents that were really changed."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,7 +9,7 @@ import topicfocus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.effects import (
     affordable_documents,
-    topic_effects,
+    proportion_differences,
     weighted_quantiles,
     word_effects,
 )
@@ -113,7 +111,7 @@ def typical(more, n):
     return out
 
 
-@pytest.mark.filterwarnings("ignore::topicfocus.corpus.validation.FractionWarning")
+@pytest.mark.filterwarnings("ignore::topicfocus.corpus.FractionWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
     """Documents are made whose mix is the typical one with the topic's share moved."""
@@ -123,7 +121,7 @@ def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
     centre = mixes.mean(axis=0)
     columns = len(effects["topic"]) // 4
     for end, q in (("low", 0.1), ("high", 0.9)):
-        shares = effects[f"share_{end}"].to_numpy()[::columns]
+        shares = effects[f"proportion_{end}"].to_numpy()[::columns]
         # Documents without relevant words are equal, which the two treat a little differently.
         np.testing.assert_allclose(shares, np.quantile(mixes, q, axis=0, method="hazen"), atol=0.01)
         made = []
@@ -135,8 +133,8 @@ def test_a_topic_does_what_its_effect_says(kind, reviews, fitted):
         seen = np.clip(seen, effects["limit_low"], effects["limit_high"])
         np.testing.assert_allclose(effects[end], seen, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(effects["change"], effects["high"] - effects["low"])
-    assert np.all(effects["lower"] <= effects["change"])
-    assert np.all(effects["change"] <= effects["upper"])
+    # The documents had a part in the fit, so no interval comes from them.
+    assert effects[["estimate", "lower", "upper"]].isna().all(axis=None)
     assert np.all(effects["low"] >= effects["limit_low"])
     assert np.all(effects["high"] <= effects["limit_high"])
 
@@ -175,7 +173,7 @@ def test_real_documents_with_more_of_a_topic_are_predicted_so(reviews, fitted):
     X[:, np.argsort(-model.components_[k])[:5]] += 1
     mixes, changed = model.transform(reviews.counts[:100]), model.transform(X)
     assert np.all(changed[:, k] > mixes[:, k])
-    slope = row["change"] / (row["share_high"] - row["share_low"])
+    slope = row["change"] / (row["proportion_high"] - row["proportion_low"])
     moved = (model.predict(X) - model.predict(reviews.counts[:100])).mean()
     expected = slope * (changed[:, k] - mixes[:, k]).mean()
     assert moved == pytest.approx(expected, rel=0.35)
@@ -190,7 +188,7 @@ def test_of_many_classes_the_upper_end_is_where_their_documents_are():
     effects = model.topic_effects(X)
     shares = model.transform(X)
     expected = np.quantile(shares, 0.95, axis=0, method="hazen")
-    np.testing.assert_allclose(effects["share_high"][::10], expected, rtol=0.01)
+    np.testing.assert_allclose(effects["proportion_high"][::10], expected, rtol=0.01)
     raised = effects.loc[effects.groupby("topic")["change"].idxmax()]
     # There, a document is of the class that the topic speaks for.
     assert sorted(raised["class"]) == list(range(10)) and raised["high"].median() > 0.8
@@ -237,44 +235,55 @@ def test_quantiles_of_weights():
     np.testing.assert_allclose(weighted_quantiles(plain, np.ones(50), (0.1, 0.9)), expected)
 
 
-@pytest.mark.parametrize("kind", ["real", "two", "three", "count"])
-def test_intervals_are_those_of_other_samples(kind, reviews, fitted):
-    """Coefficients fitted anew, without a penalty, to targets drawn from the model itself."""
+NEW = make_reviews(400, random_state=1)
+
+
+@pytest.mark.parametrize("kind", ["real", "count", "rating", "two", "three", "several"])
+def test_intervals_come_from_documents_that_had_no_part_in_the_fit(kind, fitted):
+    """By hand: a regression of what is predicted, on the proportions of the topics."""
     model, more = fitted(kind)
-    fit = model.fitted_
-    found = fit.documents(reviews.counts, None, more.get("exposure"))
-    mixes = fit.mixes(found.corpus)
-    known = replace(fit, n_samples_seen=300.0)
-    effects = topic_effects(known, found, mixes=mixes)
-    width = (effects.upper - effects.lower) / (2 * 1.96)
-    rng, f, changes = np.random.default_rng(0), fit.predictors(found, mixes), []
-    spread = fit.predictor_variance(found.corpus, mixes)
-    for _ in range(60):
-        coef = refit(kind, model, mixes, f, spread, found.offset, rng)
-        state = replace(fit.state, coef=coef, intercept=np.zeros(f.shape[1]))
-        changes.append(topic_effects(replace(known, state=state), found, mixes=mixes).change)
-    seen = np.std(changes, axis=0)
-    ratio = np.median(width / seen)
-    assert 0.75 < ratio < 1.4, (ratio, width / seen)
-
-
-def refit(kind, model, mixes, f, spread, offset, rng):
-    """μ of a regression of drawn targets on the mixes, as coefficients without an intercept."""
-    from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
-
-    if kind == "real":
-        y = rng.normal(f[:, 0], np.sqrt(model.noise_variance_ + spread[:, 0]))
-        return LinearRegression(fit_intercept=False).fit(mixes, y).coef_
+    rng = np.random.default_rng(2)
+    stars = np.clip(np.round(NEW.target), 1, 10)
+    exposure = None
     if kind == "count":
-        mean = np.exp(rng.normal(f[:, 0], np.sqrt(spread[:, 0])))
-        exposure = np.exp(offset[:, 0])
-        regression = PoissonRegressor(alpha=1e-9, fit_intercept=False, max_iter=2000)
-        regression.fit(mixes, rng.poisson(mean) / exposure, sample_weight=exposure)
-        return regression.coef_
-    p = model.fitted_.target_model.probabilities(model.fitted_.state.family, f)[0]
-    y = np.array([rng.choice(p.shape[1], p=row) for row in p])
-    regression = LogisticRegression(C=1e6, fit_intercept=False, max_iter=5000).fit(mixes, y)
-    return regression.coef_[0] if kind == "two" else regression.coef_.T
+        exposure = rng.uniform(0.5, 3.0, 400)
+        more = {"exposure": exposure}
+        y = rng.poisson(exposure * np.exp(NEW.target / 5))
+    elif kind == "rating":
+        y = np.digitize(stars, [3, 6]) * 2.0
+    elif kind == "three":
+        y = np.array(["bad", "fair", "good"])[np.digitize(NEW.target, [4, 7])]
+    else:
+        y = {"real": stars, "two": NEW.target > 5}.get(kind)
+        y = np.column_stack([stars, NEW.target > 5]) if y is None else y
+    table = model.topic_effects(NEW.counts, y, **more)
+    mixes, weight = model.transform(NEW.counts), np.ones(400) if exposure is None else exposure
+    responses = np.column_stack([y == c for c in ("bad", "fair", "good")]) if kind == "three" else y
+    responses = np.asarray(responses, dtype=float).reshape(400, -1) / (
+        1.0 if exposure is None else exposure[:, None]
+    )
+    root = np.sqrt(weight)[:, None]
+    coef = np.linalg.lstsq(root * mixes, root * responses, rcond=None)[0]
+    moves = proportion_differences(model.fitted_, mixes, np.ones(400))
+    np.testing.assert_allclose(table["estimate"], (moves @ coef).ravel(), rtol=1e-6, atol=1e-9)
+    assert np.all(table["lower"] < table["estimate"]) and np.all(table["estimate"] < table["upper"])
+    # The prediction and the new documents agree on what the strongest topic does.
+    best = table["change"].abs().idxmax()
+    assert np.sign(table["change"][best]) == np.sign(table["estimate"][best])
+    wide = model.topic_effects(NEW.counts, y, confidence=0.99, **more)
+    assert np.all(wide["upper"] - wide["lower"] > table["upper"] - table["lower"])
+
+
+def test_missing_targets_and_weights_of_new_documents(fitted):
+    model, _ = fitted("real")
+    y = np.array(NEW.target, dtype=float)
+    y[::4] = np.nan
+    some = np.isfinite(y)
+    weight = np.where(some, 1.0, 0.0)
+    missing = model.topic_effects(NEW.counts, y, sample_weight=weight)
+    fewer = model.topic_effects(NEW.counts[some], y[some])
+    names = ["change", "estimate", "lower", "upper"]
+    np.testing.assert_allclose(missing[names], fewer[names], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.fit_warnings import (
+from topicfocus.estimators.training import (
     UselessFitWarning,
     no_words_kept,
     validation_explained,

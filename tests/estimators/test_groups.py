@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators import focused_training
-from topicfocus.estimators.validation_split import choose_groups
+from topicfocus.estimators.documents import choose_groups
 
 
 @settings(deadline=None, max_examples=150)

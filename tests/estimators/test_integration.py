@@ -6,16 +6,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from model_files import KINDS, MODELS, fitted_kind
+from model_files import MODELS
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.feature_selection import SelectFromModel
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
-from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 import topicfocus
@@ -58,15 +56,6 @@ def test_clone_and_pickle(name):
     np.testing.assert_array_equal(copy.fit(X, target_of(name)).components_, model.components_)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_target_pickles(kind):
-    model = fitted_kind(kind)
-    again = pickle.loads(pickle.dumps(model))
-    extras = KINDS[kind][3]
-    words = make_reviews(60, doc_length=25, random_state=5).counts
-    np.testing.assert_array_equal(again.predict(words, **extras), model.predict(words, **extras))
-
-
 def test_grid_search_in_a_text_pipeline():
     pipe = make_pipeline(CountVectorizer(), make("FocusedTopicRegressor"))
     search = GridSearchCV(pipe, {"focusedtopicregressor__n_topics": [2, 4]}, cv=3)
@@ -103,19 +92,6 @@ def test_calibration(method):
     assert roc_auc_score(GOOD[200:] == "good", p) > 0.85
 
 
-@pytest.mark.parametrize("name", SELECTING)
-def test_words_for_another_model(name):
-    options = {"inclusion_prior": 0.25, "max_epochs": 60} if name == "PFSLDARegressor" else {}
-    model = SelectFromModel(make(name, **options), importance_getter="inclusion_", threshold=0.5)
-    model.fit(X, target_of(name))
-    np.testing.assert_array_equal(model.get_support(), model.estimator_.selected_words_)
-    kept = model.transform(X)
-    assert 0 < kept.shape[1] < X.shape[1]
-    bayes = make_pipeline(clone(model), MultinomialNB())
-    if name.endswith("Classifier"):
-        assert bayes.fit(X, GOOD).score(X, GOOD) > 0.8
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_dataframes_out(name):
     model = make(name, max_epochs=2).fit(FRAME, target_of(name))
@@ -124,20 +100,6 @@ def test_dataframes_out(name):
     assert list(frame.columns) == ["topic0", "topic1", "topic2"]
     assert list(frame.index) == list(FRAME.index)
     np.testing.assert_array_equal(frame.to_numpy(), plain)
-
-
-@pytest.mark.parametrize("name", ["LDA", "FocusedTopicRegressor"])
-def test_polars_in_and_out(name):
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame({word: FRAME[word].to_numpy() for word in FRAME.columns})
-    target = pl.Series(target_of(name))
-    model = make(name, max_epochs=2).fit(frame, target)
-    plain = make(name, max_epochs=2).fit(FRAME, target_of(name))
-    assert list(model.feature_names_in_) == list(FRAME.columns)
-    out = model.set_output(transform="polars").transform(frame)
-    assert isinstance(out, pl.DataFrame)
-    assert out.columns == ["topic0", "topic1", "topic2"]
-    np.testing.assert_array_equal(out.to_numpy(), plain.transform(FRAME))
 
 
 # ---- metadata routing --------------------------------------------------------------------------
@@ -198,11 +160,6 @@ def test_covariates_are_routed_with_their_rows():
         assert result["test_score"].min() > 0.7
         with pytest.raises(UnsetMetadataPassedError, match="covariates"):
             cross_validate(make("SLDARegressor"), X, y, params={"covariates": COVARIATES})
-
-
-def test_nothing_is_routed_unasked():
-    for name in MODELS:
-        assert "True" not in repr(make(name).get_metadata_routing())
 
 
 # ---- words and documents that say nothing ------------------------------------------------------

@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from topicfocus import LDA, FocusedTopicRegressor
+from topicfocus import LDA, FocusedTopicRegressor, progress
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators import progress
-from topicfocus.estimators.progress import describe, duration, show_progress
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.joint import StepInfo
+from topicfocus.progress import describe, duration, show_progress
 
 
 @pytest.fixture(scope="module")

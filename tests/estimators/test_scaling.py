@@ -1,15 +1,9 @@
 """Scaling of targets: transformation of models, outliers, files."""
 
-import io
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import topicfocus
-from topicfocus import FocusedTopicRegressor, SLDARegressor
-from topicfocus.datasets import make_reviews
 from topicfocus.estimators.scaling import TargetScaling, weighted_median, weighted_std
 from topicfocus.families import Bernoulli, Gaussian, Multiple, Poisson
 from topicfocus.inference.state import ModelState
@@ -68,23 +62,3 @@ def test_digits_that_are_noise_are_no_outliers():
     some[7] = 1e12
     with pytest.raises(ValueError, match="row 7 of y"):
         TargetScaling.estimate([Gaussian()], some[:, None], ONES)
-
-
-@pytest.mark.parametrize("cls", [FocusedTopicRegressor, SLDARegressor])
-def test_a_file_keeps_the_units(cls):
-    reviews = make_reviews(160, random_state=0)
-    X, y = reviews.counts, 1e4 * reviews.target
-    model = cls(3, max_epochs=5, random_state=0).fit(X[:120], y[:120])
-    file = io.BytesIO()
-    model.save(file)
-    loaded = topicfocus.load(io.BytesIO(file.getvalue()))
-    assert_array_equal(loaded.predict(X), model.predict(X))
-    targets = model.fitted_.targets
-    assert_array_equal(loaded.fitted_.targets.target_scaling.size, targets.target_scaling.size)
-    loaded.partial_fit(X[120:], y[120:])
-    assert np.mean((loaded.predict(X) - y) ** 2) < np.var(y)
-    targets = model.fitted_.targets
-    scaling = replace(targets.target_scaling, size=np.zeros(1))
-    model.fitted_ = replace(model.fitted_, targets=replace(targets, target_scaling=scaling))
-    with pytest.raises(ValueError, match=r"target_scaling.size must be"):
-        model.save(io.BytesIO())

@@ -8,8 +8,7 @@ from scipy.stats import nbinom, norm
 
 from topicfocus import FocusedTopicRegressor, SLDARegressor
 from topicfocus.datasets import make_pfslda, make_reviews
-from topicfocus.estimators.coding import Coding
-from topicfocus.estimators.targets import TargetPart
+from topicfocus.estimators.targets import Coding, TargetPart
 from topicfocus.families import Bernoulli, Gaussian, Ordinal, Poisson
 from topicfocus.metrics import coverage
 
@@ -190,16 +189,6 @@ def test_later_batches_move_the_ends():
     model.partial_fit(reviews.counts[200:], y[200:])
     assert limits_of(model) == (-np.inf, 9.0)
     assert model.fitted_.parts[0].coding.observed == (1.5, 9.0)
-
-
-def test_a_loaded_model_knows_its_scale(tmp_path):
-    import topicfocus
-
-    reviews = make_reviews(200, random_state=0)
-    y = np.clip(np.round(reviews.target), 2, 9)
-    model = FocusedTopicRegressor(2, max_epochs=2, random_state=0).fit(reviews.counts, y)
-    topicfocus.save(model, tmp_path / "m")
-    assert limits_of(topicfocus.load(tmp_path / "m")) == (2.0, 9.0)
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 80, "most"])

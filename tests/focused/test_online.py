@@ -8,8 +8,8 @@ from scipy import sparse
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian
-from topicfocus.focused.screening_statistics import Signals, target_slopes, word_evidence
-from topicfocus.focused.screening_sums import SignalMoments
+from topicfocus.focused.ridge import Signals
+from topicfocus.focused.word_statistics import SignalSums
 from topicfocus.inference.reservoir import Reservoir, add
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver
@@ -81,27 +81,39 @@ def test_distinct_documents_are_estimated_when_the_sample_is_full():
     assert reservoir.distinct == pytest.approx(3000, rel=0.15)  # three standard errors
 
 
-# ---- moments ----------------------------------------------------------------------------------
+# ---- sums -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_evidence_from_moments_is_evidence_from_documents(weighted):
+def test_sums_of_parts_give_the_statistics_of_all_documents(weighted):
     rng = np.random.default_rng(0)
-    words = sparse.csr_array(np.sqrt(rng.poisson(1.0, (50, 8)).astype(float)))
+    x = np.sqrt(rng.poisson(1.0, (50, 8)).astype(float))
+    r, ridge = rng.normal(size=(50, 2)) + 0.5, rng.normal(size=(8, 2))
     weight = rng.uniform(0.5, 2, 50) if weighted else None
-    signal = Signals(words, rng.normal(size=(50, 2)) + 0.5, weight, False)
-    ridge = rng.normal(size=(8, 2))
     parts = [
-        Signals(words[part], signal.values[part], None if weight is None else weight[part], False)
-        for part in (slice(0, 20), slice(20, 50))
+        Signals(sparse.csr_array(x[p]), r[p], None if weight is None else weight[p])
+        for p in (slice(0, 20), slice(20, 50))
     ]
-    moments = SignalMoments.of(parts[0]) + SignalMoments.of(parts[1])
-    wanted, found = word_evidence(signal, ridge), moments.evidence(ridge)
-    assert np.allclose(found.marginal, wanted.marginal)
-    assert np.allclose(found.joint, wanted.joint)
-    assert np.allclose(moments.slopes(), target_slopes(signal))
-    twice = moments.scale(2.0)
-    assert np.allclose(twice.evidence(ridge).marginal, 2 * wanted.marginal)
+    sums = SignalSums.of(parts[0]) + SignalSums.of(parts[1])
+    w = np.ones(50) if weight is None else weight
+    mean = np.average(r, axis=0, weights=w)
+    away = x - np.average(x, axis=0, weights=w)
+    covariance = away.T @ (w[:, None] * (r - mean))
+    variance = np.average((r - mean) ** 2, axis=0, weights=w)
+    spread = np.average(away**2, axis=0, weights=w)[:, None]
+    marginal = covariance**2 / (w.sum() * spread * variance)
+    found = sums.evidence(ridge)
+    assert np.allclose(found.marginal, marginal)
+    joint = np.maximum(ridge * covariance, 0)
+    assert np.allclose(found.joint, joint * marginal.sum(axis=0) / joint.sum(axis=0))
+    length = (w * x.sum(axis=1))[:, None]
+    standard = (r - mean) / np.sqrt(variance)
+    standard -= (length * standard).sum(axis=0) / length.sum()
+    weighted_words = w[:, None] * x
+    rate = (length * standard**2).sum(axis=0) / length.sum()
+    slopes = weighted_words.T @ standard / (np.outer(weighted_words.sum(axis=0), rate) + 5.0)
+    assert np.allclose(sums.slopes(), slopes)
+    assert np.allclose(sums.scale(2.0).evidence(ridge).marginal, 2 * marginal)
 
 
 # ---- joint models -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Shaping topics: the objective, the scaled optimiser, and what a watch makes of it."""
+"""The optimisation of topics: its gradient, its end, its bounds."""
 
 from dataclasses import replace
 
@@ -8,8 +8,7 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Gaussian
-from topicfocus.focused.early_stopping import StoppingRule, Watch
-from topicfocus.focused.optimize import ShapeSettings, ShapingProblem, shape_topics
+from topicfocus.focused.optimize import NegativeObjective, OptimizeSettings, optimize_topics
 from topicfocus.inference.state import ModelState, make_problem
 
 
@@ -33,14 +32,13 @@ def case():
     return problem, start, logits
 
 
-def settings(bound, **others):
-    return ShapeSettings(prior_precision=20.0, coef_bound=bound, **others)
+def settings(bound, max_steps=30):
+    return OptimizeSettings(prior_precision=20.0, coef_bound=bound, max_steps=max_steps)
 
 
-def trace(case, how, **arguments):
+def trace(case, how):
     values = []
-    shaped = shape_topics(*case, how, lambda value, share: values.append(value), **arguments)
-    return shaped, values
+    return optimize_topics(*case, how, values.append), values
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +51,15 @@ def with_covariates(case):
 
 
 @pytest.mark.parametrize("bound", [None, np.full(3, 2.0)], ids=["graded", "free"])
-@pytest.mark.parametrize("scaled", [False, True])
-def test_the_gradient_is_that_of_the_objective(with_covariates, bound, scaled):
+def test_the_gradient_is_that_of_the_objective(with_covariates, bound):
     logits = with_covariates[2]
-    shaping = ShapingProblem(*with_covariates, settings(bound, scaled=scaled))
+    loss = NegativeObjective(*with_covariates, settings(bound))
     rng = np.random.default_rng(4)
-    x = shaping.pack(logits + 0.2 * rng.normal(size=logits.shape))
+    x = loss.pack(logits + 0.2 * rng.normal(size=logits.shape))
 
     def settled(x):
-        shaping.loss(x)  # θ̂ is found to a tolerance: from where it was found it is nearly exact
-        return shaping.loss(x)
+        loss(x)  # θ̂ is found to a tolerance: from where it was found it is nearly exact
+        return loss(x)
 
     gradient = settled(x)[1]
     # Directions in W alone, and in η, b and ζ; η has no slope where it is held.
@@ -78,60 +75,22 @@ def test_the_gradient_is_that_of_the_objective(with_covariates, bound, scaled):
 
 
 @pytest.mark.parametrize("bound", [None, np.full(3, 2.0)], ids=["graded", "free"])
-def test_scaling_changes_the_way_not_the_end(case, bound):
-    plain, there = trace(case, settings(bound, max_steps=400))
-    scaled, here = trace(case, settings(bound, max_steps=400, scaled=True))
-    assert here[-1] == pytest.approx(there[-1], abs=2e-3)
-    assert np.all(np.diff(here) > -1e-9)
-    assert np.abs(plain.state.topic_word - scaled.state.topic_word).max() < 2e-2
+def test_the_objective_rises_until_no_direction_is_left(case, bound):
+    problem, start, logits = case
+    end, values = trace(case, settings(bound, 400))
+    assert np.all(np.diff(values) > -1e-5) and len(values) < 100  # θ̂ has a tolerance
+    loss = NegativeObjective(problem, start, logits, settings(bound))
+    before = np.abs(loss(loss.pack(logits))[1][: logits.size]).max()
+    there = np.log(end.state.topic_word)
+    loss = NegativeObjective(problem, end.state, logits, settings(bound))
+    loss(loss.pack(there))
+    # W̃ is W minus its mean over topics, so the prior sees no difference between W and log β.
+    slope = loss(loss.pack(there))[1][: logits.size].reshape(logits.shape)
+    assert np.abs(slope).max() < 0.05 * before
 
 
 def test_a_bound_on_coefficients_holds(case):
-    shaped, _ = trace(
-        case,
-        settings(np.full(3, 1.5), max_steps=30, scaled=True),
-    )
+    shaped, _ = trace(case, settings(np.full(3, 1.5)))
     assert np.abs(shaped.state.coef).max() <= 1.5
-    fixed, _ = trace(case, settings(None, max_steps=10))
+    fixed, _ = trace(case, settings(None, 10))
     np.testing.assert_array_equal(fixed.state.coef, case[1].coef)
-
-
-class Told(Watch):
-    """Says "worse" from a given check on."""
-
-    def __init__(self, worse_from, patience):
-        self.rule = StoppingRule(every=2, patience=patience)
-        self.worse_from, self.checks, self._worse = worse_from, 0, 0
-        self.seen = []
-
-    def check(self, state, mixes):
-        self.checks += 1
-        self.seen.append(state)
-        np.testing.assert_allclose(mixes.sum(axis=1), 1.0)
-        worse = self.checks >= self.worse_from
-        self._worse += worse
-        return 0.5 - 0.1 * worse, worse
-
-
-def test_the_last_state_that_was_not_worse_is_kept(case):
-    watch = Told(worse_from=4, patience=2)
-    shaped, values = trace(case, settings(None, max_steps=50), watch=watch)
-    assert shaped.steps == 6  # three good checks, two steps apart
-    assert len(values) == 10  # and two more to be sure
-    np.testing.assert_array_equal(shaped.state.topic_word, watch.seen[2].topic_word)
-
-
-def test_a_watch_predicts_as_the_model_will(case):
-    problem, start, logits = case
-    watch = Watch(problem, problem, start.family, StoppingRule(every=5))
-    shares = []
-    shape_topics(
-        problem,
-        start,
-        logits,
-        settings(None, max_steps=10),
-        lambda value, share: shares.append(share),
-        watch=watch,
-    )
-    assert np.isfinite(shares).tolist() == [i % 5 == 4 for i in range(10)]
-    assert 0.2 < shares[4] <= 1.0

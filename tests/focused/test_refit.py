@@ -1,13 +1,13 @@
-"""Coefficients on topic mixes that are drawn to the directions topics were shaped with."""
+"""Coefficients on topic proportions that are shrunk toward the signs of the topics."""
 
 import numpy as np
 import pytest
 
 from topicfocus.families import Bernoulli, Gaussian, Poisson
-from topicfocus.focused.refit import DRAWN, fit_drawn
+from topicfocus.focused.refit import TOWARD_SIGNS, best_toward_signs, fit_toward_signs
 from topicfocus.glm import Column, fit_linear
 
-TOWARD = np.array([[1.0], [0.9], [-1.0], [-0.8]])
+SIGNS = np.array([[1.0], [0.9], [-1.0], [-0.8]])
 
 
 def documents(family, n=600, seed=0, spread=0.0):
@@ -15,7 +15,7 @@ def documents(family, n=600, seed=0, spread=0.0):
     rng = np.random.default_rng(seed)
     mixes = rng.dirichlet(np.full(4, 5.0), n)
     design = np.column_stack([mixes, rng.standard_normal(n)])
-    coef = np.append(4 * TOWARD[:, 0] + spread * np.array([1, -1, 1, -1]), 0.5)
+    coef = np.append(4 * SIGNS[:, 0] + spread * np.array([1, -1, 1, -1]), 0.5)
     f = design @ coef
     if isinstance(family, Gaussian):
         target = f + rng.standard_normal(n)
@@ -31,13 +31,13 @@ FAMILIES = [Gaussian(1.0), Bernoulli(), Poisson()]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda f: type(f).__name__)
-def test_drawn_not_at_all_and_with_all_force(family):
+def test_no_penalty_and_a_large_one(family):
     column, design = documents(family)
     plain = fit_linear(column, design)
-    free = fit_drawn(column, design, TOWARD, 0.0)
+    free = fit_toward_signs(column, design, SIGNS, 0.0)
     np.testing.assert_array_equal(free.coef, plain.coef)
-    held = fit_drawn(column, design, TOWARD, 1e6)
-    ratio = held.coef[:4, 0] / TOWARD[:, 0]
+    held = fit_toward_signs(column, design, SIGNS, 1e6)
+    ratio = held.coef[:4, 0] / SIGNS[:, 0]
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-3)
     assert ratio[0] > 0 and abs(held.coef[4, 0] - plain.coef[4, 0]) < 0.05
 
@@ -49,14 +49,14 @@ def test_the_optimum_in_every_direction(family):
 
     column, design = documents(family, n=300)
     rho = 0.3
-    fit = fit_drawn(column, design, TOWARD, rho)
+    fit = fit_toward_signs(column, design, SIGNS, rho)
     mixes = design[:, :4]
     penalty = rho * len(design) * np.var(mixes, axis=0).mean()
 
     def objective(coef, intercept):
         f = intercept + design @ coef
         value = likelihoods(column.family, column.target, f)[0].sum()
-        away = TOWARD[:, 0]
+        away = SIGNS[:, 0]
         c = away @ coef[:4] / (away @ away)  # the c that leaves the least |Δ|²
         rest = coef[:4] - c * away
         return value - 0.5 * penalty * rest @ rest - 0.5 * 1e-2 * coef @ coef
@@ -70,10 +70,8 @@ def test_the_optimum_in_every_direction(family):
 
 
 @pytest.mark.parametrize(("spread", "least", "most"), [(0.0, 0.1, 10.0), (3.0, 0.0, 0.1)])
-def test_documents_set_aside_say_how_far(spread, least, most):
-    from topicfocus.focused.refit import best_drawn
-
+def test_validation_documents_choose_the_penalty(spread, least, most):
     column, design = documents(Gaussian(1.0), 200, 1, spread)
     held, held_design = documents(Gaussian(1.0), 2000, 2, spread)
-    chosen = best_drawn(column, design, held, held_design, TOWARD)
-    assert chosen in DRAWN and least <= chosen <= most
+    chosen = best_toward_signs(column, design, held, held_design, SIGNS)
+    assert chosen in TOWARD_SIGNS and least <= chosen <= most

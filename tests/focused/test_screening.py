@@ -6,14 +6,9 @@ import scipy.sparse as sp
 from sklearn.linear_model import Ridge
 
 from topicfocus.datasets import make_reviews
-from topicfocus.focused.screening_statistics import (
-    Evidence,
-    Signals,
-    ridge_path,
-    target_slopes,
-    word_evidence,
-)
-from topicfocus.focused.selection import cut, cut_lasting, least_discovery, most_lasting
+from topicfocus.focused.ridge import Signals, ridge_path
+from topicfocus.focused.selection import least_discovery, select_stable_words, select_words
+from topicfocus.focused.word_statistics import Evidence, SignalSums
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +17,8 @@ def reviews():
     return data, sp.csr_array(data.counts.sqrt())
 
 
-def signal_of(words, y, weight=None, ranking=False):
-    return Signals(sp.csr_array(words), y.reshape(len(y), -1), weight, ranking)
+def signal_of(words, y, weight=None):
+    return Signals(sp.csr_array(words), y.reshape(len(y), -1), weight)
 
 
 def fit(words, y, penalties):
@@ -61,7 +56,7 @@ def test_columns_are_solved_as_if_alone(reviews):
 def test_evidence_is_high_for_relevant_words_and_noise_for_others(reviews):
     data, words = reviews
     ridge = fit(words, data.target, (30.0,))
-    found = word_evidence(signal_of(words, data.target), ridge.weights[:, None])
+    found = SignalSums.of(signal_of(words, data.target)).evidence(ridge.weights[:, None])
     # z² of words that have nothing to do with the target is about a chi-square of one degree.
     noise = found.marginal[~data.relevant]
     assert 0.5 < noise.mean() < 2.0
@@ -76,18 +71,19 @@ def test_a_weight_of_two_is_two_copies(reviews):
     data, words = reviews
     twice = np.arange(300) % 3 == 0
     index = np.concatenate([np.arange(300), np.flatnonzero(twice)])
-    for ranking in (False, True):
-        y = np.where(data.target > 5, 0.6, -0.4) if ranking else data.target
-        copies = signal_of(words[index], y[index], None, ranking)
-        weighted = signal_of(words[:300], y[:300], 1.0 + twice, ranking)
+    for two_values in (False, True):
+        y = np.where(data.target > 5, 0.6, -0.4) if two_values else data.target
+        copies = signal_of(words[index], y[index], None)
+        weighted = signal_of(words[:300], y[:300], 1.0 + twice)
         ridges = [ridge_path(s, s)[0] for s in (copies, weighted)]
         np.testing.assert_allclose(ridges[0].weights, ridges[1].weights, rtol=1e-8, atol=1e-10)
-        assert ridges[0].loss == pytest.approx(ridges[1].loss)
+        assert ridges[0].mean_square == pytest.approx(ridges[1].mean_square)
         weights = ridges[0].weights[:, None]
-        evidence = [word_evidence(s, weights) for s in (copies, weighted)]
+        sums = [SignalSums.of(s) for s in (copies, weighted)]
+        evidence = [s.evidence(weights) for s in sums]
         np.testing.assert_allclose(evidence[0].marginal, evidence[1].marginal, rtol=1e-8)
         np.testing.assert_allclose(evidence[0].joint, evidence[1].joint, rtol=1e-8)
-        np.testing.assert_allclose(target_slopes(copies), target_slopes(weighted), rtol=1e-8)
+        np.testing.assert_allclose(sums[0].slopes(), sums[1].slopes(), rtol=1e-8, atol=1e-12)
 
 
 def test_a_word_needs_evidence_about_one_of_several_signals():
@@ -103,13 +99,13 @@ def test_cut_keeps_most_evidence_per_token_up_to_the_share():
     count = rng.integers(1, 500, 400).astype(float)
     sizes, shares = [], []
     for share in (0.02, 0.05, 0.1, 0.2, 0.4, 0.8):
-        kept = cut(evidence, count, share)
+        kept = select_words(evidence, count, share)
         sizes.append(len(kept))
         shares.append(count[kept].sum() / count.sum())
         assert shares[-1] <= share or len(kept) == 10
     assert np.all(np.diff(sizes) > 0)
     assert np.all(np.diff(shares) > 0)
-    kept = cut(evidence, count, 0.1, vocabulary=0.25)
+    kept = select_words(evidence, count, 0.1, vocabulary=0.25)
     cost = min(np.quantile(evidence, 0.75), 2 * np.log(400))
     score = (evidence - cost) / count
     dropped = np.setdiff1d(np.arange(400), kept)
@@ -123,12 +119,12 @@ def test_a_lasting_cut_is_by_evidence_alone_and_larger_shares_keep_more():
     evidence[rng.random(400) < 0.1] = 0.0
     count = rng.integers(1, 500, 400).astype(float)
     order = np.argsort(-evidence)
-    np.testing.assert_array_equal(most_lasting(evidence, count, 100), np.sort(order[:100]))
-    np.testing.assert_array_equal(most_lasting(evidence, count, 3), np.sort(order[:10]))
+    np.testing.assert_array_equal(select_stable_words(evidence, count, 100), np.sort(order[:100]))
+    np.testing.assert_array_equal(select_stable_words(evidence, count, 3), np.sort(order[:10]))
     room = count[order[:100]].sum() / count.sum()
     before = np.array([], dtype=int)
     for share in (0.02, 0.1, 0.2, room + 1e-12, 0.5, 0.9, 1.0):
-        kept = cut_lasting(evidence, count, share, 100)
+        kept = select_stable_words(evidence, count, 100, share)
         assert count[kept].sum() / count.sum() <= share
         assert set(before) < set(kept)
         before = kept
@@ -136,13 +132,15 @@ def test_a_lasting_cut_is_by_evidence_alone_and_larger_shares_keep_more():
             np.testing.assert_array_equal(kept, np.sort(order[:100]))
     np.testing.assert_array_equal(before, np.flatnonzero(evidence))  # none says nothing
     # Fewer tokens: of the hundred those that say most for each.
-    kept = cut_lasting(evidence, count, 0.1, 100)
+    kept = select_stable_words(evidence, count, 100, 0.1)
     score = (evidence - evidence[order[100]]) / count
     left = np.setdiff1d(order[:100], kept)
     assert set(kept) <= set(order[:100]) and score[kept].min() >= score[left].max()
 
 
-@pytest.mark.parametrize("way", [cut, lambda e, n, s, **more: cut_lasting(e, n, s, 3, **more)])
+@pytest.mark.parametrize(
+    "way", [select_words, lambda e, n, s, **more: select_stable_words(e, n, 3, s, **more)]
+)
 def test_forced_words_and_unseen_words(way):
     evidence = np.array([50.0, 40.0, 30.0, 0.0, 0.0, 20.0])
     count = np.array([10.0, 10.0, 10.0, 10.0, 0.0, 10.0])

@@ -4,18 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from topicfocus.focused import stable_screening as lasting
-from topicfocus.focused.screening_statistics import (
-    Signals,
-    conjugate_gradients,
-    normal_equations,
-    word_evidence,
-)
+from topicfocus.focused import stable_screening
+from topicfocus.focused.ridge import Signals, descend, normal_equations
 from topicfocus.focused.stable_screening import (
-    doubted_square,
     expected_square,
-    lasting_evidence,
+    sparse_expected_square,
+    stable_evidence,
 )
+from topicfocus.focused.word_statistics import SignalSums
 
 PENALTY, SHARE = np.array([10.0]), 2 / 3
 
@@ -39,15 +35,15 @@ def halves_of(words):
     return np.modf(np.abs(1e3 * (words @ key)))[0] < 0.5
 
 
-def lasting_of(words, y, weight=None):
+def stable_of(words, y, weight=None):
     w = np.ones(len(y)) if weight is None else weight
     often = (words * words).T @ w
-    signals = Signals(words, y, weight, False)
-    return lasting_evidence(signals, PENALTY, often, halves_of(words), SHARE)
+    signals = Signals(words, y, weight)
+    return stable_evidence(signals, PENALTY, often, halves_of(words), SHARE)
 
 
 def evidence(words, y, weight=None):
-    return lasting_of(words, y, weight).amount[:, 0]
+    return stable_of(words, y, weight).amount[:, 0]
 
 
 def one_by_one(signals, penalties, often, halves, expected):
@@ -57,10 +53,12 @@ def one_by_one(signals, penalties, often, halves, expected):
     for inside in np.hstack([halves, ~halves]).T:
         if not weight[inside].any():
             continue
-        half = Signals(signals.words[inside], signals.values[inside], weight[inside], False)
+        half = Signals(signals.words[inside], signals.values[inside], weight[inside])
         matrix, right = normal_equations(half)
         penalty = penalties * weight[inside].sum() / weight.sum()
-        own = word_evidence(half, conjugate_gradients(matrix, right, penalty, np.zeros_like(right)))
+        ridge = np.zeros_like(right)
+        descend(matrix, right, penalty, ridge, right.copy())
+        own = SignalSums.of(half).evidence(ridge)
         found.append(expected(own.marginal, often) ** SHARE * own.joint ** (1 - SHARE))
     return np.mean(found, axis=0)
 
@@ -68,7 +66,7 @@ def one_by_one(signals, penalties, often, halves, expected):
 @pytest.mark.parametrize("columns", [1, 5, 32])
 def test_halves_at_once_are_halves_one_by_one(documents, columns, monkeypatch):
     """Three signals and weights, some of them zero; a pair of everyone and nobody is among them."""
-    monkeypatch.setattr(lasting, "COLUMNS", columns)
+    monkeypatch.setattr(stable_screening, "COLUMNS", columns)
     words, y = documents
     rng = np.random.default_rng(2)
     values = np.column_stack([y, y**2, rng.normal(size=len(y))])
@@ -76,15 +74,18 @@ def test_halves_at_once_are_halves_one_by_one(documents, columns, monkeypatch):
     halves = np.column_stack([halves_of(words), np.ones(len(y), dtype=bool)])
     often, penalties = (words * words).T @ weight, np.array([10.0, 3.0, 100.0])
     for w in (None, weight):
-        signals = Signals(words, values, w, False)
-        found = lasting_evidence(signals, penalties, often, halves, SHARE)
-        for ours, expected in ((found.amount, expected_square), (found.doubted, doubted_square)):
+        signals = Signals(words, values, w)
+        found = stable_evidence(signals, penalties, often, halves, SHARE)
+        for ours, expected in (
+            (found.amount, expected_square),
+            (found.sparse, sparse_expected_square),
+        ):
             theirs = one_by_one(signals, penalties, often, halves, expected)
             np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
 
 
 def test_words_that_matter_stand_out(documents):
-    found = lasting_of(*documents)
+    found = stable_of(*documents)
     assert found.amount[:6].min() > 10 * found.amount[6:].max()
     assert 6 <= found.n_words() <= 9
 
@@ -104,14 +105,16 @@ def test_the_expected_square_is_right_on_average_where_z_is_not():
         assert np.mean(z[top] ** 2) > 1.1 * found
 
 
-def test_where_most_words_say_nothing_the_doubted_square_is_right():
+def test_where_most_words_say_nothing_the_sparse_expected_square_is_right():
     """A tenth of the words: of the others, the expectation that doubts none makes too much."""
     rng = np.random.default_rng(0)
     often = np.repeat([5.0, 100.0], 20_000)
     says = rng.random(40_000) < 0.1
     truth = np.where(says, np.where(often > 50, 5.0, 3.0) * rng.normal(size=40_000), 0.0)
     z = truth + rng.normal(size=40_000)
-    doubted, expected = (f(z[:, None] ** 2, often)[:, 0] for f in (doubted_square, expected_square))
+    doubted, expected = (
+        f(z[:, None] ** 2, often)[:, 0] for f in (sparse_expected_square, expected_square)
+    )
     for low, high in ((0.0, 1.0), (1.0, 2.0), (3.0, 4.0), (5.0, 20.0)):
         for n in (5.0, 100.0):
             here = (often == n) & (np.abs(z) >= low) & (np.abs(z) < high)
@@ -120,7 +123,9 @@ def test_where_most_words_say_nothing_the_doubted_square_is_right():
             assert low > 1 or np.mean(expected[here]) > 2 * found
     # Where all say something it doubts hardly any.
     z = 3 * rng.normal(size=20_000) + rng.normal(size=20_000)
-    both = [f(z[:, None] ** 2, np.ones(20_000))[:, 0] for f in (doubted_square, expected_square)]
+    both = [
+        f(z[:, None] ** 2, np.ones(20_000))[:, 0] for f in (sparse_expected_square, expected_square)
+    ]
     top = np.abs(z) > 2
     np.testing.assert_allclose(both[0][top], both[1][top], rtol=0.15)
 
@@ -138,7 +143,7 @@ def test_order_does_not_matter_and_a_weight_of_two_is_two_copies(documents):
     )
 
 
-def test_copies_of_one_document_have_no_lasting_evidence():
+def test_copies_of_one_document_have_no_stable_evidence():
     words = sparse.csr_array(np.ones((8, 3)))
     y = np.arange(8.0)[:, None] - 3.5
     assert np.all(np.isfinite(evidence(words, y)))

@@ -1,7 +1,8 @@
-"""The stages of the focused fit by themselves: cut, share, start, judge."""
+"""The stages of the focused fit: selection, inclusion, initial topics, refit."""
 
 from dataclasses import replace
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,16 +11,11 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Bernoulli, Categorical, Gaussian, Multiple, Poisson
-from topicfocus.focused import FocusSettings, fit_focused, refit_focused
-from topicfocus.focused import fit as fit_module
-from topicfocus.focused import inclusion as share_module
-from topicfocus.focused.data import FocusData, damp
-from topicfocus.focused.evaluate import honest_noise, shrunken
-from topicfocus.focused.inclusion import choose_share, diversity, smallest_good
+from topicfocus.focused import FocusSettings, damp, fit_focused, inclusion, refit_focused
+from topicfocus.focused.data import FocusData
+from topicfocus.focused.inclusion import choose_inclusion, smallest_good
 from topicfocus.focused.initialize import (
     FORCED_WEIGHT,
-    FULL_STRENGTH,
-    carry_over,
     possible_topics,
     start_topics,
     starting_logits,
@@ -28,29 +24,24 @@ from topicfocus.focused.initialize import (
     unit_columns,
     word_weights,
 )
-from topicfocus.focused.refit import fit_drawn
-from topicfocus.focused.result import ShareTrial
+from topicfocus.focused.refit import held_out_deviance, shrinkage_factors, variance_parts
+from topicfocus.focused.result import InclusionTrial
 from topicfocus.focused.screening import gather_evidence
 from topicfocus.focused.selection import (
-    automatic_cuts,
     automatic_inclusion,
-    cut_again,
-    cut_discoveries,
-    cut_vocabulary,
     description_cost,
     least_discovery,
-    possible_shares,
+    possible_selections,
+    select,
+    significance_threshold,
 )
-from topicfocus.focused.settings import THEMED, UNFOCUSED, FixedInclusion
+from topicfocus.focused.settings import THEMED, UNFOCUSED
 from topicfocus.focused.themes import themes_of
-from topicfocus.glm import Linear, explained_share, target_columns
-from topicfocus.inference.mixes import topic_mixes
+from topicfocus.glm import Linear, target_columns
 from topicfocus.inference.state import make_problem
 
 SETTINGS = FocusSettings(n_topics=3)
 GRADED = replace(SETTINGS, themes=False)
-#: Made reviews have no words to add beyond 20 tokens a document, so these try smaller shares.
-CHOOSING = replace(SETTINGS, themed=replace(THEMED, share_steps=(0.5, 1.0, 2.0)))
 
 
 @pytest.fixture(scope="module")
@@ -70,103 +61,81 @@ def evidence(data):
     return gather_evidence(data)
 
 
-# ---- data and evidence --------------------------------------------------------------------------
+@pytest.fixture
+def comparing():
+    """Simulated reviews have no words to add beyond 20 tokens: these compare smaller inclusions."""
+    plan = replace(THEMED, token_factors=(0.5, 1.0, 2.0))
+    with patch("topicfocus.focused.settings.THEMED", plan):
+        yield
 
 
-def test_joined_data_train_on_everyone(data, problem):
-    everyone = data.joined()
-    assert everyone.train.n_docs == problem.n_docs
-    assert everyone.held_out is data.held_out
-    np.testing.assert_allclose(everyone.word_counts, problem.word_counts)
-    np.testing.assert_allclose(data.words.toarray() ** 2, data.train.corpus.counts.toarray())
-
-
-def test_evidence_again_with_its_own_penalties_is_the_same(data, evidence):
+def test_screening_with_its_own_penalties_is_the_same(data, evidence):
     again = gather_evidence(data, evidence.penalties)
     assert again.penalties == evidence.penalties
-    # Along the path each ridge starts from the one before: a few digits, as documented.
     np.testing.assert_allclose(again.evidence.marginal, evidence.evidence.marginal)
     np.testing.assert_allclose(again.slopes, evidence.slopes)
 
 
-# ---- cut ----------------------------------------------------------------------------------------
+# ---- selection ----------------------------------------------------------------------------------
 
 
-def test_the_shares_are_the_users_or_the_plans(data):
-    auto = automatic_inclusion(data.train)
-    assert possible_shares(data, GRADED) == (auto,)
-    shares = possible_shares(data, SETTINGS)
-    assert shares[0] == min(2 * auto, 0.5) and list(shares) == sorted(set(shares))
-    assert set(shares) <= {min(step * auto, THEMED.largest_share) for step in THEMED.share_steps}
-    assert possible_shares(data, replace(SETTINGS, inclusion_prior=0.07)) == (0.07,)
-
-
-@pytest.mark.parametrize("share", [0.05, 0.2, 0.6])
-def test_a_cut_says_its_share_and_cost(data, evidence, share):
-    cut = cut_vocabulary(data, evidence, SETTINGS, share)
+@pytest.mark.parametrize("limit", [0.05, 0.2, 0.6])
+def test_a_selection_has_its_inclusion_and_threshold(data, evidence, limit):
+    found = select(data, evidence, SETTINGS, limit)
     amount = evidence.evidence.combined(THEMED.marginal_share)
-    assert cut.share == share
-    most, least = (description_cost(amount, s, THEMED.smallest_vocabulary) for s in (0.0, share))
-    assert cut.word_cost == min(most, max(least, least_discovery(amount)))
-    assert np.all(amount[cut.kept] >= cut.word_cost)
-    kept = data.word_counts[cut.kept].sum() / data.word_counts.sum()
-    assert kept <= cut.share or len(cut.kept) == 10
-    given = cut_vocabulary(data, evidence, replace(SETTINGS, inclusion_prior=share), share)
-    assert given.word_cost == description_cost(amount, share, THEMED.smallest_vocabulary)
+    assert found.inclusion == limit
+    most, least = (description_cost(amount, s, THEMED.smallest_vocabulary) for s in (0.0, limit))
+    assert found.word_cost == min(most, max(least, least_discovery(amount)))
+    assert np.all(amount[found.kept] >= found.word_cost)
+    kept = data.word_counts[found.kept].sum() / data.word_counts.sum()
+    assert kept <= limit or len(found.kept) == 10
 
 
-def test_an_automatic_share_is_a_limit_and_a_share_that_is_given_is_reached(data, evidence):
-    """Words that say no more than noise are kept for a user who wants them."""
-    made = make_reviews(300, random_state=4).relevant
+def test_an_automatic_inclusion_is_a_limit_and_a_given_one_is_reached(data, evidence):
+    relevant = make_reviews(300, random_state=4).relevant
     tokens = data.word_counts / data.word_counts.sum()
-    auto = cut_vocabulary(data, evidence, SETTINGS, 0.5).kept
-    assert made[auto].mean() > 0.9 and tokens[auto].sum() < 0.4  # 28% of the tokens are relevant
-    given = cut_vocabulary(data, evidence, replace(SETTINGS, inclusion_prior=0.5), 0.5).kept
+    auto = select(data, evidence, SETTINGS, 0.5).kept
+    assert relevant[auto].mean() > 0.9 and tokens[auto].sum() < 0.4  # 28% of tokens are relevant
+    given = select(data, evidence, replace(SETTINGS, inclusion_prior=0.5), 0.5).kept
     assert set(auto) < set(given) and tokens[given].sum() > 0.45
 
 
-def test_a_stable_selection_keeps_what_lasts_and_more_if_a_share_is_given(data):
-    made = make_reviews(300, random_state=4).relevant
+def test_a_stable_selection_and_more_if_an_inclusion_is_given(data):
+    relevant = make_reviews(300, random_state=4).relevant
     settings = replace(SETTINGS, stable=True)
-    evidence = gather_evidence(data, None, settings.lasting)
-    (auto,) = automatic_cuts(data, evidence, settings)
-    assert auto.discoveries and len(auto.kept) == evidence.n_lasting
-    assert made[auto.kept].mean() > 0.8
-    assert auto.share == data.word_counts[auto.kept].sum() / data.word_counts.sum()
+    evidence = gather_evidence(data, None, settings.stable_share)
+    (auto,) = possible_selections(data, evidence, settings)
+    assert auto.limit is None and len(auto.kept) == evidence.n_stable
+    assert relevant[auto.kept].mean() > 0.8
+    assert auto.inclusion == data.word_counts[auto.kept].sum() / data.word_counts.sum()
     assert auto.word_cost == evidence.amount(2 / 3)[auto.kept].min()
-    # A fixed inclusion is a limit; one that is given is reached, and a larger one keeps more.
-    for share in (auto.share, 0.1):
-        fixed = replace(settings, fixed_inclusion=FixedInclusion(share, discoveries=True))
-        (cut,) = automatic_cuts(data, evidence, fixed)
-        assert cut.share == share and not cut.discoveries
-        assert set(cut.kept) == set(auto.kept) if share > 0.1 else set(cut.kept) < set(auto.kept)
-    given = [cut_vocabulary(data, evidence, settings, s).kept for s in (0.1, 0.2, 0.5, 0.8)]
+    for limit in (auto.inclusion, 0.1):
+        (found,) = possible_selections(data, evidence, replace(settings, fixed_inclusion=limit))
+        assert found.inclusion == limit
+        same = set(found.kept) == set(auto.kept)
+        assert same if limit > 0.1 else set(found.kept) < set(auto.kept)
+    given = [select(data, evidence, settings, s).kept for s in (0.1, 0.2, 0.5, 0.8)]
     assert set(given[0]) < set(given[1]) < set(auto.kept) < set(given[2]) < set(given[3])
-    more = np.setdiff1d(np.flatnonzero(~made), auto.kept)[:3]
-    dropped = replace(settings, drop=auto.kept[:5], keep=more)
-    (cut,) = automatic_cuts(data, evidence, dropped)
-    assert not set(auto.kept[:5]) & set(cut.kept) and set(more) <= set(cut.kept)
+    more = np.setdiff1d(np.flatnonzero(~relevant), auto.kept)[:3]
+    (found,) = possible_selections(data, evidence, replace(settings, drop=auto.kept[:5], keep=more))
+    assert not set(auto.kept[:5]) & set(found.kept) and set(more) <= set(found.kept)
 
 
-def test_discoveries_are_what_says_more_than_noise(data, evidence):
-    cut = cut_discoveries(data, evidence, SETTINGS)
+def test_significant_words(data, evidence):
+    found = select(data, evidence, SETTINGS, None)
     amount = evidence.evidence.combined(THEMED.marginal_share)
     seen = data.word_counts > 0
-    assert cut.word_cost == min(least_discovery(amount[seen]), 2 * np.log(seen.sum()))
-    np.testing.assert_array_equal(cut.kept, np.flatnonzero((amount >= cut.word_cost) & seen))
+    assert found.word_cost == significance_threshold(amount[seen])
+    np.testing.assert_array_equal(found.kept, np.flatnonzero((amount >= found.word_cost) & seen))
     tokens = data.word_counts / data.word_counts.sum()
-    assert cut.discoveries and cut.share == pytest.approx(tokens[cut.kept].sum())
-    again = cut_again(data, evidence, SETTINGS, replace(cut, share=0.123))
-    np.testing.assert_array_equal(again.kept, cut.kept)
-    assert again.share == 0.123  # what they came to when they were chosen is their name
-    # Ten words at least, and those that the user wants.
+    assert found.inclusion == pytest.approx(tokens[found.kept].sum())
     wanted = int(np.argmin(np.where(seen, amount, np.inf)))
-    forced = cut_discoveries(data, evidence, replace(SETTINGS, keep=np.array([wanted])))
-    assert set(forced.kept) == {*cut.kept, wanted}
+    forced = select(data, evidence, replace(SETTINGS, keep=np.array([wanted])), None)
+    assert set(forced.kept) == {*found.kept, wanted}
 
 
-def test_words_that_a_share_is_filled_up_with_are_noise_where_few_say_anything():
-    """Of 600 words 12 matter: the share is for the taking, and is not taken."""
+def test_few_words_are_kept_where_few_matter():
+    """Of 600 words 12 matter: a larger inclusion would be filled with noise."""
     rng = np.random.default_rng(0)
     counts = rng.multinomial(40, rng.dirichlet(np.full(600, 0.4)), size=900).astype(float)
     often = np.argsort(-counts.sum(axis=0))[:150]
@@ -174,59 +143,41 @@ def test_words_that_a_share_is_filled_up_with_are_noise_where_few_say_anything()
     target = np.sqrt(counts[:, matter]) @ strength + rng.normal(size=900)
     model = FocusedTopicRegressor(4, random_state=0).fit(counts, target)
     kept = np.flatnonzero(model.selected_words_)
-    assert model.fitted_.discoveries
     assert len(kept) <= 16 and np.isin(kept, matter).sum() >= 10
 
 
-def test_a_larger_share_keeps_a_superset(data, evidence):
-    shares = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8)
-    kept = [set(cut_vocabulary(data, evidence, SETTINGS, share).kept) for share in shares]
+def test_a_larger_inclusion_keeps_a_superset(data, evidence):
+    limits = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8)
+    kept = [set(select(data, evidence, SETTINGS, limit).kept) for limit in limits]
     assert all(small <= large for small, large in pairwise(kept))
     assert len(kept[0]) < len(kept[-1])
 
 
-def test_without_selection_all_words_are_kept_at_no_cost(data, evidence):
-    cut = cut_vocabulary(data, evidence, replace(SETTINGS, select=False), 1.0)
-    np.testing.assert_array_equal(cut.kept, np.flatnonzero(data.word_counts > 0))
-    assert (cut.share, cut.word_cost) == (1.0, None)
+def test_without_selection_all_words_are_kept(data, evidence):
+    (found,) = possible_selections(data, evidence, replace(SETTINGS, select=False))
+    np.testing.assert_array_equal(found.kept, np.flatnonzero(data.word_counts > 0))
+    assert (found.inclusion, found.word_cost) == (1.0, None)
 
 
-def test_no_word_left_is_said(data, evidence):
+def test_an_error_if_no_word_is_left(data, evidence):
     nothing = replace(SETTINGS, drop=np.arange(data.train.corpus.n_words))
     with pytest.raises(ValueError, match="none is kept"):
-        cut_vocabulary(data, evidence, nothing, 0.1)
+        select(data, evidence, nothing, 0.1)
 
 
-@pytest.mark.parametrize("refit", [False, True])
-def test_a_result_has_the_share_and_cost_of_its_last_cut(data, refit):
-    settings = replace(CHOOSING, refit=refit, max_steps=3)
-    result = fit_focused(data.train, data.held_out, data.family, settings)
-    assert result.inclusion_prior in [trial.share for trial in result.shares]
-    used = settings.plan.smallest_vocabulary
-    share = result.inclusion_prior
-    if result.discoveries:
-        most = 2 * np.log(len(result.evidence))
-        assert result.word_cost == min(most, least_discovery(result.evidence))
-    else:
-        most, least = (description_cost(result.evidence, s, used) for s in (0.0, share))
-        assert result.word_cost == min(most, max(least, least_discovery(result.evidence)))
-    kept = np.flatnonzero(result.state.inclusion)
-    assert np.all(result.evidence[kept] >= result.word_cost)
-
-
-def test_a_refit_keeps_the_choices(data, problem):
+def test_a_refit_keeps_the_choices(data, problem, comparing):
     settings = replace(SETTINGS, max_steps=3)
     first = fit_focused(data.train, data.held_out, data.family, settings)
+    assert first.final.selection.inclusion in [trial.inclusion for trial in first.trials]
+    kept = np.flatnonzero(first.state.inclusion)
+    assert np.all(first.evidence[kept] >= first.final.selection.word_cost)
     more = refit_focused(problem, data.held_out, data.family, settings, first)
-    assert more.explained == first.explained and more.shares == first.shares
-    assert more.inclusion_prior == first.inclusion_prior
-    none = fit_focused(
-        data.train, data.held_out, data.family, replace(settings, select=False, refit=False)
-    )
-    assert (none.inclusion_prior, none.word_cost, none.shares) == (1.0, None, ())
+    assert more.final.explained == first.final.explained and more.trials == first.trials
+    assert more.final.selection.limit == first.final.selection.limit
+    assert more.final.choices == first.final.choices
 
 
-# ---- share --------------------------------------------------------------------------------------
+# ---- inclusion ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -238,140 +189,76 @@ def test_a_refit_keeps_the_choices(data, problem):
         ([0.5, 0.4], 0.0, 0),
     ],
 )
-def test_the_smallest_share_within_a_standard_error_of_the_best(explained, error, taken):
-    trials = [ShareTrial(share=0.1 + i, explained=e, error=error) for i, e in enumerate(explained)]
+def test_the_smallest_inclusion_within_a_standard_error_of_the_best(explained, error, taken):
+    trials = [
+        InclusionTrial(inclusion=0.1 + i, explained=e, error=error) for i, e in enumerate(explained)
+    ]
     assert smallest_good(trials, [True] * len(trials)) == taken
 
 
-def test_a_share_has_words_for_every_topic_if_there_is_such_a_share():
-    trials = [ShareTrial(share=s, explained=0.5, error=0.1) for s in (0.1, 0.2, 0.4)]
+def test_an_inclusion_has_words_for_every_topic_if_there_is_one():
+    trials = [InclusionTrial(inclusion=s, explained=0.5, error=0.1) for s in (0.1, 0.2, 0.4)]
     assert smallest_good(trials, [False, True, True]) == 1
     assert smallest_good(trials, [False, False, False]) == 2
 
 
-def test_a_larger_share_where_topics_are_alike(data, monkeypatch):
-    """Shaped topics that share their top words are no topics; the most diverse ones if all do."""
-    settings = replace(SETTINGS, max_steps=2, refit=False)
-    shares = [0.05, 0.1, 0.2]
-    monkeypatch.setattr(
-        share_module,
-        "automatic_cuts",
-        lambda *of: (
-            tuple(cut_vocabulary(*of, share) for share in shares)
-            if of[2].inclusion_prior is None
-            else automatic_cuts(*of)
-        ),
-    )
-    monkeypatch.setattr(share_module, "smallest_good", lambda *_: 0)
-    seen = []
-
-    def alike(topic_word):
-        seen.append(len(topic_word))
-        return (0.5, 0.7, 0.6)[len(seen) - 1]
-
-    monkeypatch.setattr(fit_module, "diversity", alike)
-    found = fit_focused(data.train, data.held_out, data.family, settings)
-    assert len(seen) == len(shares) and seen == sorted(seen)
-    assert found.inclusion_prior == shares[1]
-    monkeypatch.setattr(fit_module, "diversity", lambda t: 0.9 if len(t) == seen[-1] else 0.5)
-    assert (
-        fit_focused(data.train, data.held_out, data.family, settings).inclusion_prior
-        == (shares[-1])
-    )
-    given = replace(settings, inclusion_prior=shares[0])  # the user's share is the user's
-    assert fit_focused(data.train, data.held_out, data.family, given).inclusion_prior == shares[0]
-
-
-def test_diversity_is_that_of_the_metric(data):
-    from topicfocus.metrics import topic_diversity
-
-    topics = np.random.default_rng(0).dirichlet(np.ones(60), 3)
-    assert diversity(topics.T) == pytest.approx(topic_diversity(topics, 10))
-    few = topics[:, :12]  # four words a topic: two of them are top words
-    assert diversity(few.T) == pytest.approx(topic_diversity(few, 2))
-
-
-def test_shares_are_tried_on_the_documents_set_aside(data, evidence):
-    chosen = choose_share(data, evidence, themes_of(data, CHOOSING), CHOOSING)
-    every = automatic_cuts(data, evidence, CHOOSING)
-    assert len(every) == 3
-    assert [t.share for t in chosen.trials] == [cut.share for cut in every]
-    cut, start = chosen.candidate(0)
-    index = [t.share for t in chosen.trials].index(cut.share)
+def test_inclusions_are_compared_on_validation_documents(data, evidence, comparing):
+    themes = themes_of(data, SETTINGS)
+    every = possible_selections(data, evidence, SETTINGS)
+    least = automatic_inclusion(data.train, 0.5, 0.5)
+    assert len(every) >= 3 and least in [s.inclusion for s in every]
+    chosen = choose_inclusion(data, evidence, themes, SETTINGS)
+    assert [t.inclusion for t in chosen.trials] == [s.inclusion for s in every]
     best = max(chosen.trials, key=lambda t: t.explained)
-    assert chosen.trials[index].explained >= best.explained - chosen.trials[index].error
+    mine = next(t for t in chosen.trials if t.inclusion == chosen.selection.inclusion)
+    assert 0 < best.explained - mine.error <= mine.explained < 1
     assert best.error == 0 and all(t.error > 0 for t in chosen.trials if t is not best)
-    assert [cut.share for cut in chosen.cuts] == [t.share for t in chosen.trials[index:]]
-    np.testing.assert_array_equal(cut.kept, cut_again(data, evidence, CHOOSING, cut).kept)
-    assert len(start.logits) == len(cut.kept) and 0 < chosen.trials[index].explained < 1
-    given = choose_share(data, evidence, None, replace(CHOOSING, inclusion_prior=0.1))
-    assert given.trials == () and [cut.share for cut in given.cuts] == [0.1]
+    assert len(chosen.start.logits) == len(chosen.selection.kept)
+    given = choose_inclusion(data, evidence, None, replace(SETTINGS, inclusion_prior=0.1))
+    assert given.trials == () and given.selection.inclusion == 0.1
 
 
-def test_shares_are_compared_by_coefficients_that_are_drawn_as_in_the_end(
-    data, evidence, monkeypatch
-):
-    """By the best of a few ρ: a regression as it is loses more, the more words there are."""
-    starts = choose_share(data, evidence, themes_of(data, CHOOSING), CHOOSING).starts
-    together = share_module._compared(data, starts)
-    alone = []
-    for rho in share_module.DRAWN:
-        monkeypatch.setattr(share_module, "DRAWN", (rho,))
-        alone.append(share_module._compared(data, starts))
-    explained = np.array([part.explained for part in alone])
-    np.testing.assert_allclose(together.explained, explained.max(axis=0), rtol=1e-12)
-    assert np.all(np.ptp(explained, axis=0) > 1e-5)
-    best = int(np.argmax(explained[:, 0]))
-    np.testing.assert_allclose(together.losses[0], alone[best].losses[0], rtol=1e-12)
-    # As the refit itself does it.
-    start = starts[0]
-    some = start.first_state
-    mixes, held = (
-        topic_mixes(part.corpus, some, tolerance=1e-2, n_jobs=1)
-        for part in (start.train, start.held_out)
-    )
-    (mine,), (theirs,) = data.columns, data.held_columns
-    fit = fit_drawn(mine, mixes, start.state.coef_rows.T, share_module.DRAWN[-1])
-    predictor = shrunken(theirs, fit, held)[0]
-    assert explained[-1, 0] == pytest.approx(explained_share(theirs, predictor), rel=1e-6)
-
-
-def test_few_documents_set_aside_are_no_judges_of_shares(data, evidence, problem, monkeypatch):
-    """Folds then, each predicted from the others; the errors are those of all documents."""
-    themes, rows = themes_of(data, CHOOSING), np.arange(problem.n_docs)
+def test_folds_where_validation_documents_are_few(data, evidence, problem, comparing, monkeypatch):
+    """Each fold is predicted from the others; the errors are those of all documents."""
+    themes, rows = themes_of(data, SETTINGS), np.arange(problem.n_docs)
     parts = [(problem.rows(rows[rows % 3 != i]), problem.rows(rows[rows % 3 == i])) for i in (0, 1)]
-    cuts = automatic_cuts(data, evidence, CHOOSING)
-    aside = choose_share(data, evidence, themes, CHOOSING).trials
-    chosen = choose_share(data, evidence, themes, CHOOSING, lambda: iter(parts)).trials
+    model = data, evidence, themes, SETTINGS
+    aside = choose_inclusion(*model).trials
+    chosen = choose_inclusion(*model, lambda: iter(parts)).trials
     each = []
     for train, held in parts:
         own = FocusData.of(train, held, data.family)
         fold = gather_evidence(own, evidence.penalties)
         starts = []
-        for whole in cuts:
-            part = cut_again(own, fold, CHOOSING, whole)
-            chosen_by = start_topics(data, evidence, whole, themes, CHOOSING, None).penalties
-            starts.append(start_topics(own, fold, part, themes, CHOOSING, None, chosen_by))
-        each.append(share_module._compared(own, starts))
+        for whole in possible_selections(data, evidence, SETTINGS):
+            penalties = start_topics(data, evidence, whole, themes, SETTINGS).penalties
+            part = select(own, fold, SETTINGS, whole.limit)
+            starts.append(start_topics(own, fold, part, themes, SETTINGS, penalties))
+        each.append(inclusion._compare(own, starts))
     losses = np.concatenate([part.losses for part in each], axis=1)
     best = int(np.argmax([trial.explained for trial in chosen]))
     for i, trial in enumerate(chosen):
         assert trial.explained == pytest.approx(np.mean([part.explained[i] for part in each]))
         more = losses[i] - losses[best]
         assert trial.error == pytest.approx(more.std(ddof=1) / np.sqrt(len(more)))
-    # 200 documents instead of 50: the error is about half.
-    assert max(t.error for t in chosen) < max(t.error for t in aside)
-    # Enough set aside, no folds, or a fold in which no word says anything: those set aside.
-    assert choose_share(data, evidence, themes, CHOOSING, lambda: ()).trials == aside
-    monkeypatch.setattr(share_module, "ENOUGH_ASIDE", data.held_out.size)
-    assert choose_share(data, evidence, themes, CHOOSING, lambda: iter(parts)).trials == aside
+    # Many validation documents, no folds, or a fold in which no word is associated.
+    assert choose_inclusion(*model, lambda: ()).trials == aside
+    monkeypatch.setattr(inclusion, "ENOUGH_VALIDATION", data.held_out.size)
+    assert choose_inclusion(*model, lambda: iter(parts)).trials == aside
     monkeypatch.undo()
-    silent = replace(parts[1][0], target=np.ones(parts[1][0].n_docs))
-    bad = [parts[0], (silent, parts[1][1])]
-    assert choose_share(data, evidence, themes, CHOOSING, lambda: iter(bad)).trials == aside
 
 
-# ---- start --------------------------------------------------------------------------------------
+def test_a_fold_without_association(data, evidence, problem, comparing):
+    rows = np.arange(problem.n_docs)
+    parts = [(problem.rows(rows[rows % 3 != i]), problem.rows(rows[rows % 3 == i])) for i in (0, 1)]
+    constant = replace(parts[1][0], target=np.ones(parts[1][0].n_docs))
+    model = data, evidence, None, SETTINGS
+    bad = [parts[0], (constant, parts[1][1])]
+    aside = choose_inclusion(*model).trials
+    assert choose_inclusion(*model, lambda: iter(bad)).trials == aside
+
+
+# ---- initial topics -----------------------------------------------------------------------------
 
 
 def columns_of(problem, family, target):
@@ -404,55 +291,52 @@ def test_several_targets_go_up_first_and_then_down(problem):
     np.testing.assert_allclose(few, [[1, 1], [-1, -1]], atol=1e-6)
 
 
-def test_starting_topics_lean_by_their_place():
+def test_initial_topics_lean_by_their_place():
     count = np.array([10.0, 20.0, 30.0])
     lean = unit_columns(np.array([[1.0], [0.0], [-1.0]]), count)
     assert (count @ lean**2)[0] == pytest.approx(count.sum())
     logits = starting_logits(count, lean, np.array([[-1.0], [1.0]]), 0.5)
-    topics = np.exp(logits)
-    np.testing.assert_allclose(topics.sum(axis=0), 1.0)
+    np.testing.assert_allclose(np.exp(logits).sum(axis=0), 1.0)
     ratio = logits[:, 1] - logits[:, 0]
     np.testing.assert_allclose(ratio - ratio[1], lean[:, 0], atol=1e-9)
 
 
-def test_a_start_is_the_null_model_with_topics(data, evidence):
-    cut = cut_vocabulary(data, evidence, GRADED, 0.1)
-    start = start_topics(data, evidence, cut, None, GRADED, None)
+def test_the_initial_model_is_the_null_model_with_topics(data, evidence):
+    selection = select(data, evidence, GRADED, 0.1)
+    start = start_topics(data, evidence, selection, None, GRADED)
     spread = data.train.target.std()
     np.testing.assert_allclose(start.state.coef, [-spread, 0.0, spread], atol=1e-12)
     np.testing.assert_allclose(start.state.intercept, data.train.target.mean())
     assert start.coef_bound is None
-    assert start.begin is start.logits
-    relevant = data.word_counts[cut.kept].sum() / data.size
+    relevant = data.word_counts[selection.kept].sum() / data.size
     np.testing.assert_allclose(start.state.doc_topic_prior.sum(), relevant)
     assert start.supervision_weight == supervision(GRADED, relevant)
-    np.testing.assert_allclose(start.weighted.target_weight, start.supervision_weight)
+    np.testing.assert_allclose(start.supervised.target_weight, start.supervision_weight)
     np.testing.assert_array_equal(start.word_weight, 1.0)
     np.testing.assert_allclose(start.first_state.topic_word, np.exp(start.logits))
     unfocused = replace(SETTINGS, select=False)
-    every = cut_vocabulary(data, evidence, unfocused, 1.0)
-    free = start_topics(data, evidence, every, None, unfocused, None)
+    every = select(data, evidence, unfocused, 1.0)
+    free = start_topics(data, evidence, every, None, unfocused)
     np.testing.assert_allclose(free.coef_bound, 3 * spread)
 
 
-def test_documents_are_seen_by_the_weights_of_their_words(data, evidence):
-    cut = cut_vocabulary(data, evidence, SETTINGS, 0.1)
-    start = start_topics(data, evidence, cut, themes_of(data, SETTINGS), SETTINGS, None)
+def test_counts_are_multiplied_by_the_weights_of_words(data, evidence):
+    selection = select(data, evidence, SETTINGS, 0.1)
+    start = start_topics(data, evidence, selection, themes_of(data, SETTINGS), SETTINGS)
     assert 0 < start.word_weight.min() < 1 < start.word_weight.max()
     for seen, words in ((start.train, data.words), (start.held_out, data.held_words)):
         np.testing.assert_allclose(
-            seen.corpus.counts.toarray(), words[:, cut.kept].toarray() * start.word_weight
+            seen.corpus.counts.toarray(), words[:, selection.kept].toarray() * start.word_weight
         )
 
 
-def test_words_count_by_how_strongly_they_lean():
+def test_weights_of_words_are_proportional_to_their_association():
     count = np.array([10.0, 10.0, 10.0, 70.0])
     lean = np.array([[9.0], [-2.0], [0.0], [0.1]])
     wanted = np.array([False, False, True, False])
     weight = word_weights(lean, count, wanted, THEMED)
     assert count @ weight == pytest.approx(count.sum())
-    strength = np.minimum(np.abs(unit_columns(lean, count)[:, 0]), FULL_STRENGTH)
-    np.testing.assert_allclose(weight[0] / weight[1], strength[0] / strength[1])
+    np.testing.assert_allclose(weight[0] / weight[1], 4.5)
     free = word_weights(lean, count, np.zeros(4, dtype=bool), THEMED)
     assert free[2] / free[0] < 0.05 and weight[2] > 0.5 * FORCED_WEIGHT
     several_predictors = word_weights(np.hstack([lean, lean]), count, wanted, THEMED)
@@ -464,7 +348,6 @@ def test_topics_need_words():
     assert possible_topics(replace(SETTINGS, n_topics=10), 12) == 10
     assert possible_topics(replace(SETTINGS, n_topics=10), 6) == 6
     assert possible_topics(replace(SETTINGS, n_topics=10), 1) == 2
-    assert possible_topics(replace(SETTINGS, n_topics=1), 1) == 1
     assert possible_topics(replace(SETTINGS, n_topics=10, doc_topic_prior=np.ones(10)), 12) == 10
     assert possible_topics(replace(SETTINGS, n_topics=10, select=False), 12) == 10
 
@@ -475,54 +358,34 @@ def test_supervision_has_a_floor_and_gives_way_to_the_user():
     assert supervision(replace(SETTINGS, supervision_weight=0.5), 100.0) == 0.5
 
 
-def test_a_second_pass_goes_on_from_the_words_it_shares(data):
-    first = fit_focused(
-        data.train, data.held_out, data.family, replace(SETTINGS, refit=False, max_steps=2)
-    ).chosen
-    kept = np.append(first.cut.kept[1:], data.train.corpus.n_words + 5)
-    logits = np.zeros((len(kept), 3))
-    begin = carry_over(first, kept, logits)
-    np.testing.assert_allclose(np.exp(begin[:-1]), first.state.topic_word[1:])
-    np.testing.assert_array_equal(begin[-1], 0.0)
+# ---- validation ---------------------------------------------------------------------------------
 
 
-# ---- judge --------------------------------------------------------------------------------------
-
-
-def test_predictors_that_are_too_sure_are_shrunken():
+def test_predictors_with_too_large_coefficients_are_shrunk(data):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(500, 1))
     y = 2.0 + 0.5 * x[:, 0] + 0.1 * rng.normal(size=500)
-    column = target_columns(make_problem(make_corpus(np.ones((500, 1))), y), Gaussian(1.0))[0]
+    documents = make_problem(make_corpus(np.ones((500, 1))), y)
+    column = target_columns(documents, Gaussian(1.0))[0]
     fit = Linear(np.array([[1.0]]), np.array([1.0]), Gaussian(1.0))
-    predictor, (shift, factor) = shrunken(column, fit, x)
+    (factor,) = shrinkage_factors(FocusData.of(documents, documents, Gaussian(1.0)), [fit], x)
     assert factor == pytest.approx(0.5, abs=0.02)
-    np.testing.assert_allclose(predictor[:, 0], shift[0] + factor * (1.0 + x[:, 0]))
-    np.testing.assert_allclose(predictor.mean(), y.mean())
+    rest = y - y.mean() - factor * (x[:, 0] - x.mean())
+    np.testing.assert_allclose(held_out_deviance(column, fit, x), rest**2, atol=1e-12)
 
 
-def test_noise_is_the_error_less_what_prediction_adds():
+def test_noise_is_the_error_less_the_variance_given_the_words():
     y = np.array([0.0, 2.0])
     column = target_columns(make_problem(make_corpus(np.ones((2, 1))), y), Gaussian(1.0))[0]
     at_mean = np.ones((2, 1))
-    assert honest_noise(column, at_mean, np.array([0.2, 0.4])) == pytest.approx((0.7, 1.0, 0.0))
-    # The words leave five times as much open as there is error: a part of it counts.
-    found = honest_noise(column, at_mean, np.array([5.0, 5.0]))
+    assert variance_parts(column, at_mean, np.array([0.2, 0.4])) == pytest.approx((0.7, 1.0, 0.0))
+    # The variance given the words is five times the error: a part of it counts.
+    found = variance_parts(column, at_mean, np.array([5.0, 5.0]))
     assert found == pytest.approx((0.1, 0.9 / 5.0, 0.0))
     column = replace(column, family=Bernoulli())
-    assert honest_noise(column, at_mean, np.zeros(2)) == (1.0, 1.0, 0.0)
+    assert variance_parts(column, at_mean, np.zeros(2)) == (1.0, 1.0, 0.0)
 
 
-def test_settings_say_how_many_steps_there_may_be():
-    assert SETTINGS.total_steps == 10 + 10
-    assert GRADED.total_steps == 21 + 21
-    assert replace(SETTINGS, max_steps=5, refit=False).total_steps == 5
-    assert replace(SETTINGS, select=False).plan == UNFOCUSED
-    with pytest.raises(TypeError):
-        FocusSettings(3)
-
-
-def test_damped_counts_are_roots():
+def test_roots_of_counts():
     corpus = make_corpus(np.array([[4.0, 9.0], [0.0, 1.0]]))
     np.testing.assert_allclose(damp(corpus).counts.toarray(), [[2, 3], [0, 1]])
-    assert len(Multiple.of([Gaussian(1.0), Poisson()]).split()) == 2

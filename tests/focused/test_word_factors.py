@@ -8,7 +8,7 @@ from scipy.stats import kstest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.focused.correlated_words import (
-    complete_by_factors,
+    add_correlated_words,
     factor_dependence,
     factor_scores,
 )
@@ -72,12 +72,12 @@ def test_it_finds_the_rest_and_stays_within_the_share(data, relevant):
     problem = make_problem(corpus, None)
     count = corpus.word_counts
     some = relevant[::2]
-    found = complete_by_factors(some, problem, 0.25, 5)
+    found = add_correlated_words(some, problem, 0.25, 5)
     assert set(some) <= set(found)
     assert np.mean(data.relevant[found]) > 0.97
     assert len(found) > 0.9 * len(relevant)
     for share in (0.15, 0.2, 0.25):
-        kept = complete_by_factors(some, problem, share, 5)
+        kept = add_correlated_words(some, problem, share, 5)
         assert count[kept].sum() <= max(share * count.sum(), count[some].sum())
 
 
@@ -89,5 +89,5 @@ def test_a_weight_of_two_is_two_copies(data, relevant):
     weighted = make_problem(corpus, None, doc_weight=1.0 + twice)
     some = relevant[::2]
     np.testing.assert_array_equal(
-        complete_by_factors(some, copies, 0.25, 5), complete_by_factors(some, weighted, 0.25, 5)
+        add_correlated_words(some, copies, 0.25, 5), add_correlated_words(some, weighted, 0.25, 5)
     )

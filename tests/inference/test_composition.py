@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from kernel_twins import words_beside
 from scipy import sparse
 
 from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.inference.composition import context_counts, topic_tokens
-from topicfocus.kernels.reference import words_beside
 
 REVIEWS = make_reviews(120, random_state=1)
 COUNTS = sparse.vstack([REVIEWS.counts[:60], REVIEWS.counts[:2] * 0]).tocsr()
@@ -42,7 +42,7 @@ def test_tokens_equal_a_loop(model):
     wanted = twin(model, COUNTS)
     np.testing.assert_allclose(model.topic_tokens(COUNTS), wanted, rtol=1e-10, atol=1e-12)
     prior = model.doc_topic_prior_
-    made_of = model.composition(COUNTS)
+    made_of = model.token_proportions(COUNTS)
     np.testing.assert_allclose(made_of.sum(axis=1), 1)
     np.testing.assert_allclose(made_of[-1], prior / prior.sum())
     some = wanted.sum(axis=1) > 0

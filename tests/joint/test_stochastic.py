@@ -10,10 +10,10 @@ from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver, StochasticSolver, run
-from topicfocus.joint.adam import Adam
+from topicfocus.joint.gradient import Adam
 from topicfocus.joint.initialize import perturbed_start
 from topicfocus.joint.statistics import bound_value, collect
-from topicfocus.joint.unconstrained import collapsed_gradient
+from topicfocus.joint.stochastic import collapsed_gradient
 
 
 def bound_per_token(problem, model, hyper):

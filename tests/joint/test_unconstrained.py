@@ -10,7 +10,7 @@ from scipy.special import expit
 from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import INCLUSION_MARGIN
 from topicfocus.joint.statistics import bound_value, collect
-from topicfocus.joint.unconstrained import (
+from topicfocus.joint.stochastic import (
     collapsed_gradient,
     from_unconstrained,
     to_unconstrained,

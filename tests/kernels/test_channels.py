@@ -1,12 +1,12 @@
 """Topics and background of the paper's algorithm: kernels beside their twins."""
 
+import kernel_twins as reference
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_cases import numerical_gradient
 from scipy.special import expit, log_softmax, softmax
 
-from topicfocus.kernels import reference
 from topicfocus.kernels.channels import (
     ChannelGradients,
     log_softmax_columns,

@@ -107,8 +107,7 @@ def test_an_edit_in_the_file_of_a_helper_is_noticed(use, tmp_path):
     assert before["table"][0] != 7.0 and after["table"][0] == 7.0
 
 
-@pytest.mark.parametrize("pattern", ["*.nbi", "*.nbc"])
-@pytest.mark.parametrize("size", [0, 40])
+@pytest.mark.parametrize(("pattern", "size"), [("*.nbi", 0), ("*.nbc", 40)])
 def test_a_damaged_cache_is_rebuilt(use, pattern, size):
     expected = use()
     damaged = list(use.cache.rglob(pattern))

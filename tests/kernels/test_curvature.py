@@ -1,10 +1,10 @@
 """The curvature of a topic mix, factorised over words and over topics, beside the matrix itself."""
 
+import kernel_twins as reference
 import numpy as np
 import pytest
 from kernel_cases import entry, random_rows, room_for_mixes
 
-from topicfocus.kernels import reference
 from topicfocus.kernels.constrained import answer_at_mode
 from topicfocus.kernels.curvature import (
     OVER_TOPICS,

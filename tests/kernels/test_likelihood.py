@@ -1,9 +1,9 @@
 """Classes: log-likelihoods and probabilities beside scipy's."""
 
+import kernel_twins as reference
 import numpy as np
 import pytest
 
-from topicfocus.kernels import reference
 from topicfocus.kernels.likelihood import class_rows
 
 

@@ -4,6 +4,7 @@ Kernels are given a family as the package gives it, `common(family)`, so that th
 for all families; the twin is given the family itself.
 """
 
+import kernel_twins as reference
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -23,7 +24,6 @@ from kernel_cases import (
 )
 
 from topicfocus.families import Gaussian, Multiple, Poisson, for_kernels
-from topicfocus.kernels import reference
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import (
     LocalBudget,

@@ -1,5 +1,6 @@
 """The paper's algorithm: gradients against numerical ones, lazy Adam against textbook Adam."""
 
+import kernel_twins as reference
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,6 @@ from scipy.special import digamma, gammaln, log_softmax
 
 from topicfocus.families import Gaussian, for_kernels
 from topicfocus.joint.gradient import unvisited_drift
-from topicfocus.kernels import reference
 from topicfocus.kernels.uncollapsed import (
     SMALLEST_CONCENTRATION,
     AdamStep,
@@ -61,13 +61,12 @@ def document_parts(case: Documents, d, gamma, logits, inclusion, log_topics):
     return np.array([log_p_z + log_p_w - log_q_z, log_p_theta - log_q_theta, log_p_y])
 
 
-def take_step(case, local, inclusion, log_topics, docs, t, epsilon=1e-8):
+def take_step(case, local, inclusion, log_topics, first, last, t, epsilon=1e-8):
     n_words, n_topics = log_topics.shape
     out = UncollapsedStats(np.zeros((n_words, n_topics)), np.zeros(3))
     step_documents(
-        0,
-        len(docs),
-        docs,
+        first,
+        last,
         case.corpus,
         inclusion,
         log_topics,
@@ -79,6 +78,18 @@ def take_step(case, local, inclusion, log_topics, docs, t, epsilon=1e-8):
         out,
     )
     return out
+
+
+def logit_rows(stored, n_topics):
+    """A document's block of logits, topics x words in memory, as words x topics."""
+    return stored.reshape(n_topics, -1).T
+
+
+def one_document(local: Uncollapsed, corpus, d) -> Uncollapsed:
+    """Views of one document's parameters."""
+    a, b = corpus.indptr[d], corpus.indptr[d + 1]
+    gamma, logits = local[:3], local[3:]
+    return Uncollapsed(*(x[d : d + 1] for x in gamma), *(x[a:b] for x in logits))
 
 
 def copy_of(local: Uncollapsed) -> Uncollapsed:
@@ -104,16 +115,16 @@ def test_gradients(group, data, lengths, n_words, n_topics, seed):
     family = EXAMPLES[data.draw(st.sampled_from(group))]
     case, local, inclusion, log_topics = make_case(seed, family, lengths, n_words, n_topics)
     before = copy_of(local)
-    docs = np.arange(len(case.corpus.target))
-    out = take_step(case, local, inclusion, log_topics, docs, 1)
+    docs = range(len(case.corpus.target))
+    out = take_step(case, local, inclusion, log_topics, 0, len(docs), 1)
     parts = np.zeros(3)
     word_topic = np.zeros((n_words, n_topics))
     for d in docs:
         here = slice(case.corpus.indptr[d], case.corpus.indptr[d + 1])
         words, counts = case.corpus.indices[here], case.corpus.counts[here]
-        gamma, logits = before.concentration[d], before.logits[here]
+        gamma, logits = before.concentration[d], logit_rows(before.logits[here], n_topics)
         d_gamma = local.concentration_m[d] / 0.1
-        d_logits = local.logits_m[here] / 0.1
+        d_logits = logit_rows(local.logits_m[here], n_topics) / 0.1
 
         def bound(g, l, d=d):
             return document_parts(case, d, g, l, inclusion, log_topics).sum()
@@ -182,9 +193,10 @@ def test_lazy_steps_equal_textbook_adam(family, seed, epsilon, tolerance):
             docs = np.array([0, 2])  # document 1 and 3 begin later
         if t == 7:
             docs = np.arange(n_docs)
-        catch_up_documents(docs, case.corpus.indptr, local, unvisited_drift(visited[docs], t), RATE)
-        visited[docs] = t
         for d in docs:
+            drift = unvisited_drift(int(visited[d]), t)
+            catch_up_documents(one_document(local, case.corpus, d), drift, RATE)
+            visited[d] = t
             here = slice(case.corpus.indptr[d], case.corpus.indptr[d + 1])
             twin = reference.uncollapsed_gradients(
                 case.corpus.indices[here],
@@ -193,17 +205,17 @@ def test_lazy_steps_equal_textbook_adam(family, seed, epsilon, tolerance):
                 log_topics,
                 case.prior,
                 local.concentration[d],
-                local.logits[here],
+                logit_rows(local.logits[here], n_topics),
                 family,
                 case.local_target(d),
             )
-            logit_gradients[t - 1][here] = twin[0]
+            logit_gradients[t - 1][here] = twin[0].T.reshape(-1, n_topics)
             gamma_gradients[t - 1][d] = twin[1]
-        take_step(case, local, inclusion, log_topics, docs, t, epsilon)
+            take_step(case, local, inclusion, log_topics, d, d + 1, t, epsilon)
     assert len(set(visited)) > 1  # somebody is behind at the end
-    everyone = np.arange(n_docs)
-    end = unvisited_drift(visited, n_steps + 1)
-    catch_up_documents(everyone, case.corpus.indptr, local, end, RATE)
+    for d in range(n_docs):
+        end = unvisited_drift(int(visited[d]), n_steps + 1)
+        catch_up_documents(one_document(local, case.corpus, d), end, RATE)
     assert local.concentration.min() > SMALLEST_CONCENTRATION
     expected = reference.adam(start.concentration, gamma_gradients, RATE, epsilon)
     np.testing.assert_allclose(local.concentration, expected, rtol=tolerance)
@@ -222,8 +234,7 @@ def test_drift_of_a_single_parameter():
         )
         value, m, v = local.concentration[0], local.concentration_m[0], local.concentration_v[0]
         adam_move_array(value, gradient[0], m, v, constants(1))
-        visit = unvisited_drift(np.array([1]), gap + 2)
-        catch_up_documents(np.array([0]), np.array([0, 0]), local, visit, RATE)
+        catch_up_documents(local, unvisited_drift(1, gap + 2), RATE)
         expected = reference.adam(np.array([5.0]), [gradient[0]] + [np.zeros(1)] * gap, RATE)
         assert local.concentration[0, 0] == pytest.approx(expected[0], rel=1e-8)
         assert m[0] == pytest.approx(0.1 * 0.7 * 0.9**gap, rel=1e-12)
@@ -242,12 +253,11 @@ def test_concentrations_stay_positive():
         np.array([[1e-3, 0.0]]),
         *empty_logits(2),
     )
-    visit = unvisited_drift(np.array([1]), 50)
-    catch_up_documents(np.array([0]), np.array([0, 0]), local, visit, RATE)
+    catch_up_documents(local, unvisited_drift(1, 50), RATE)
     assert local.concentration[0, 0] == SMALLEST_CONCENTRATION
     assert local.concentration[0, 1] == 1.0
     case, local, inclusion, log_topics = make_case(1, Gaussian(1.0), [0], 3, 2)
     local.concentration[:] = SMALLEST_CONCENTRATION
     local.concentration_m[:] = -1e3
-    take_step(case, local, inclusion, log_topics, np.array([0]), 1)
+    take_step(case, local, inclusion, log_topics, 0, 1, 1)
     assert np.all(local.concentration == SMALLEST_CONCENTRATION)

@@ -1,11 +1,11 @@
 """Counting windows, beside every window written out."""
 
+import kernel_twins as reference
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topicfocus.kernels import reference
 from topicfocus.kernels.windows import window_counts
 
 DOCUMENTS = st.lists(st.lists(st.integers(-1, 4), max_size=25), min_size=1, max_size=6)

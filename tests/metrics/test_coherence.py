@@ -44,7 +44,7 @@ def by_definition(topics, counts, measure, top_n, s=0.01):
     return np.array(means)
 
 
-@pytest.mark.parametrize("measure", ["pmi", "npmi", "umass", "log_ratio"])
+@pytest.mark.parametrize("measure", ["pmi", "npmi", "umass", "smoothed_pmi"])
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.coo_array])
 def test_definition(case, measure, convert):
     topics, counts = case
@@ -62,7 +62,7 @@ def test_the_papers_measure_rewards_independent_rare_words():
         counts = (rng.random((20_000, 60)) < f).astype(int)
         topic = np.ones((1, 60)) / 60
         assert coherence(topic, counts, "pmi", top_n=50) == pytest.approx(expected, abs=0.05)
-        assert abs(coherence(topic, counts, "log_ratio", top_n=50)) < 0.15
+        assert abs(coherence(topic, counts, "smoothed_pmi", top_n=50)) < 0.15
 
 
 @pytest.mark.parametrize("f", [0.01, 0.05, 0.1, 0.5])

@@ -4,6 +4,7 @@ import pytest
 from topicfocus.metrics import (
     accuracy,
     auc,
+    calibration,
     calibration_error,
     log_loss,
     poisson_deviance,
@@ -112,3 +113,15 @@ def test_auc_of_several_classes_is_the_mean_of_those_that_are_there():
 def test_a_count_that_is_predicted_as_zero_has_a_finite_deviance():
     assert np.isfinite(poisson_deviance([3], [0]))
     assert poisson_deviance([2, 5], [2, 5]) == 0
+
+
+def test_calibration_of_shares_has_wilsons_intervals():
+    truth = np.repeat([0.0, 0.0, 1.0, 1.0], 20)
+    truth[20:25] = 1.0
+    found = calibration(truth, np.arange(80.0), shares=True)
+    for end in (found.low, found.high):  # where the score test is just at 5%
+        spread = np.sqrt(end * (1 - end) / found.n)
+        np.testing.assert_allclose(abs(found.observed - end), 1.959964 * spread, atol=1e-5)
+    assert np.all(found.low <= found.observed + 1e-9) and np.all(found.high - found.low > 0.1)
+    plain = calibration(truth, np.arange(80.0), shares=False)
+    assert plain.low[0] == plain.high[0] == 0.0

@@ -1,4 +1,4 @@
-"""One headless browser for all tests of the page; they are skipped where there is none."""
+"""One headless browser for all tests of the page, which are skipped without one."""
 
 import shutil
 
@@ -22,7 +22,7 @@ FLAGS = (
 @pytest.fixture(scope="session")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    # The shell is the same engine without the windows of a browser: it costs less than half.
+    # The shell is the same engine without windows, for less than half of the CPU time.
     names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     found = next(filter(None, map(shutil.which, names)), None)
     if found is None:
@@ -36,16 +36,15 @@ def browser():
 
 @pytest.fixture(scope="session")
 def largest():
-    """A page of 50 topics and 10,000 words, and its texts (benchmarks/explorer.py has figures)."""
-    model, given = large(50, 10_000, 0.1, FocusedTopicRegressor)
-    return Explorer(model, **given), given["texts"]
+    """A page of 50 topics and 10,000 words."""
+    model, given = large(50, 10_000, 0.1, FocusedTopicRegressor, n_docs=200)
+    return Explorer(model, **given)
 
 
 class Shared:
-    """The first page of a test: the same one for all tests that ask for nothing special.
+    """One page for the tests without special options, because a context costs CPU time.
 
-    A context and its processes begin and end for a third of what opening a report costs. Between
-    tests nothing stays that a report could notice: storage, media, the size, where the mouse was.
+    Storage, media, size and mouse are reset between tests.
     """
 
     def __init__(self, browser):
@@ -56,12 +55,12 @@ class Shared:
         self.free = False
         if self._page is None:
             self._page = self._browser.new_context(**USUAL).new_page()
-            # `troubles` of the test that has it then.
+            # The `troubles` of the test that uses the page then.
             watch(self._page, lambda what: self.troubles.append(what))
         return self._page
 
     def give_back(self, troubles):
-        """For the next test, whose list is another; what cannot be cleaned is thrown away."""
+        """Reset the page for the next test; a page that cannot be reset is closed."""
         page, self.free, self.troubles = self._page, True, troubles
         try:
             page.evaluate("localStorage.clear(), sessionStorage.clear()")
@@ -79,7 +78,7 @@ USUAL = {"accept_downloads": True, "viewport": {"width": 1280, "height": 800}}
 
 
 def watch(page, trouble):
-    """Call `trouble` with every error and warning, and with all that is asked for elsewhere."""
+    """Call `trouble` with every error and warning, and with every request to another host."""
     page.on("console", lambda m: trouble(m.text) if m.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: trouble(str(error)))
     page.on(
@@ -95,7 +94,7 @@ def shared(browser):
 
 @pytest.fixture
 def open_page(browser, shared, tmp_path):
-    """A function that opens a report; afterwards, nothing may have complained or been fetched."""
+    """A function that opens a report; fails on errors, warnings and requests."""
     troubles, contexts, opened = [], [], []
     shared.troubles = troubles
 

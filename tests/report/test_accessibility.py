@@ -12,8 +12,7 @@ from topicfocus.report import Explorer
 RUN = "axe.run({resultTypes: ['violations'], selectors: false}).then(found => found.violations)"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["regression", "multiclass"])
+@pytest.mark.parametrize(("kind", "scheme"), [("regression", "light"), ("multiclass", "dark")])
 def test_axe(open_page, kind, scheme):
     axe = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
     script = (resources.files(axe) / "axe.min.js").read_text(encoding="utf-8")

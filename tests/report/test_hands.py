@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
-from report_cases import case
+from report_cases import case, explorer
 
 from topicfocus.report import Explorer
-
-
-def explorer(kind, **options):
-    model, texts, target = case(kind)
-    return Explorer(model, texts=texts[:60], target=target[:60], **options)
 
 
 def drag(page, surface, start, stop, steps=4):
@@ -141,7 +136,7 @@ def test_the_nearest_documents_stand_beside_it(open_page):
     model, texts, target = case("regression")
     page = open_page(explorer("regression").html, "#view=try")
     page.locator("#try-text").fill(texts[50])
-    made_of = np.sqrt(model[-1].composition(model[:-1].transform(texts[:60])))
+    made_of = np.sqrt(model[-1].token_proportions(model[:-1].transform(texts[:60])))
     known = model[:-1].transform(texts[:60])[:, model[-1].selected_words_].sum(axis=1)
     near = np.where(np.asarray(known).ravel() > 0, made_of @ made_of[50], 0)
     shown = page.locator("#nearest [data-doc]").evaluate_all("n => n.map(d => +d.dataset.doc)")
@@ -152,7 +147,7 @@ def test_the_nearest_documents_stand_beside_it(open_page):
 
 
 def test_the_largest_page_opens_soon(open_page, largest):
-    html = largest[0].html
+    html = largest.html
     assert len(html.encode()) < 1_500_000
     ready = "performance.getEntriesByName('topicfocus-ready')[0].startTime"
     # 0.3 s where nothing else runs; machines that test are busy: once of three times is enough.

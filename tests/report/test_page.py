@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report_cases import KINDS, case
+from report_cases import KINDS, case, explorer
 
-from topicfocus.estimators.words import ORDERS, has_telling, usual_order
+from topicfocus.estimators.words import ORDERS, has_distinctive, usual_order
 from topicfocus.report import Explorer
 
 VIEWS = ("topics", "words", "documents", "try", "fit")
@@ -18,11 +18,6 @@ FRONTIER = [{"inclusion_prior": p, "rmse": 2 - p, "words": 100 * p} for p in (0.
 def packed(shares):
     """As the page has them, in steps of 1/65535."""
     return np.round(shares * 65535)
-
-
-def explorer(kind, **options):
-    model, texts, target = case(kind)
-    return Explorer(model, texts=texts[:60], target=target[:60], **options)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "pairs"])
@@ -69,8 +64,8 @@ def test_the_relevance_slider_changes_the_words(open_page):
 def test_words_stand_in_the_order_of_python(open_page, kind, order):
     model = case(kind).model
     usual = usual_order(model[-1].fitted_)
-    if order == "telling" and not has_telling(model[-1].fitted_):
-        page = open_page(explorer(kind).html, "#by=telling")
+    if order == "distinctive" and not has_distinctive(model[-1].fitted_):
+        page = open_page(explorer(kind).html, "#by=distinctive")
         assert page.get_by_label("Words by").input_value() == usual == "probability"
         return
     best = model[-1].top_words(20, model[0].get_feature_names_out(), order)
@@ -114,7 +109,7 @@ def test_a_topic_filters_words_and_documents(open_page):
     page.click("#tab-documents")
     shown = page.locator(".docs [data-doc]").first.get_attribute("data-doc")
     model, texts, _ = case("regression")
-    made_of = packed(model[-1].composition(model[:-1].transform(texts[:60])))
+    made_of = packed(model[-1].token_proportions(model[:-1].transform(texts[:60])))
     assert int(shown) == int(made_of[:, 2].argmax())
     page.click(".selection .chip")
     assert "topic=" not in page.evaluate("location.hash")
@@ -318,7 +313,7 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
         for p in (0.1, 0.2, 0.3)
     ]
     page = open_page(explorer("regression", frontier=rows).html, "#view=fit")
-    card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
+    card = page.locator("#panel-fit .card").filter(has_text="Frontier")
     assert f"In grey: {own + 4} topics." in card.inner_text()
     assert card.locator("path.line").count() == 2 and card.locator("path.line.faint").count() == 1
     assert card.locator("circle.point").count() == card.locator("circle.faint").count() == 3
@@ -328,8 +323,8 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
     for row in rows:
         row["score_se"] = 0.125
     page = open_page(explorer("regression", frontier=rows[2:4]).html, "#view=fit")
-    card = page.locator("#panel-fit .card").filter(has_text="What is gained and lost")
-    assert "with more topics" in card.inner_text() and card.locator("path.line").count() == 1
+    card = page.locator("#panel-fit .card").filter(has_text="Frontier")
+    assert "by number of topics" in card.inner_text() and card.locator("path.line").count() == 1
     # Standard errors: a bar at each point, a column, and no figure to choose; this model's row.
     assert "a standard error over folds to each side" in card.inner_text()
     assert card.locator("path.line").get_attribute("d").count("V") == 2

@@ -37,7 +37,7 @@ def test_try_it_equals_predict_and_explain(open_page, kind):
     near = {"rtol": 0, "atol": 1e-6}
     np.testing.assert_allclose([r["theta"] for r in found], estimator.transform(counts), **near)
     made_of = [r["composition"] for r in found]
-    np.testing.assert_allclose(made_of, estimator.composition(counts), **near)
+    np.testing.assert_allclose(made_of, estimator.token_proportions(counts), **near)
     tokens = [r["tokens"] for r in found]
     np.testing.assert_allclose(tokens, estimator.topic_tokens(counts), **near)
     np.testing.assert_allclose([r["predictor"] for r in found], explanation.predictor, **near)
@@ -179,7 +179,7 @@ def test_typed_text_is_predicted_as_it_is_typed(open_page):
 
 
 def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch):
-    from topicfocus.report import table
+    from topicfocus.report import words as table
 
     model, texts, target = case("joint")
     exact = Explorer(model, texts=texts[:30], target=target[:30])

@@ -7,20 +7,15 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from report_cases import case
+from report_cases import case, explorer
 
 from topicfocus import FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
-from topicfocus.report.codes import readable, spoken
-from topicfocus.report.groups import group_summary
-from topicfocus.report.layout import topic_map
-from topicfocus.report.stability import read_stability
-
-
-def explorer(kind, **options):
-    model, texts, target = case(kind)
-    return Explorer(model, texts=texts[:60], target=target[:60], **options)
+from topicfocus.report.documents import group_summary
+from topicfocus.report.facts import read_stability
+from topicfocus.report.labels import last_level, readable
+from topicfocus.report.render import unpack_texts
 
 
 def saved(page, name, ending):
@@ -119,9 +114,9 @@ def test_columns_beside_the_text_are_in_the_story(open_page, family):
     page = open_page(made.html)
     story = page.locator(".story").inner_text()
     change = found["high"][0][0] - found["low"][0][0]
-    said = re.search(r"Beside the topics: length from [\d.]+ to [\d.]+ ([+−][\d.]+)", story)
+    said = re.search(r"Covariates: length from [\d.]+ to [\d.]+ ([+−][\d.]+)", story)
     assert float(said.group(1).replace("−", "-")) == pytest.approx(change, abs=0.006)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Columns beside the text", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Covariates", "csv"))))
     assert float(rows[0]["change"]) == pytest.approx(change, rel=1e-6)
     expected = "expected" if family == "poisson" else "predicted"
     assert f"the {expected} target" in story
@@ -174,16 +169,6 @@ def test_stability_is_shown_whatever_it_is(open_page):
 # ---- pictures -----------------------------------------------------------------------------------
 
 
-def test_topics_that_share_words_are_near_on_the_map():
-    near = np.array([[0.5, 0.5, 0, 0], [0.4, 0.6, 0, 0], [0, 0, 0.5, 0.5], [0, 0, 0.2, 0.8]])
-    places = topic_map(near, np.array([1.0, 1.0, -1.0, -1.0]))
-    gap = lambda i, j: np.hypot(*(places[i] - places[j]))  # noqa: E731
-    assert gap(0, 1) < 0.3 * gap(0, 2) and gap(2, 3) < 0.3 * gap(0, 2)
-    assert places[0, 0] > 0 > places[2, 0]  # what raises is on the right
-    assert np.abs(places).max() == 1
-    assert np.all(topic_map(np.ones((1, 2)) / 2, np.zeros(1)) == 0)
-
-
 def test_topics_by_group_and_over_time(open_page):
     model, texts, _ = case("regression")
     shop = ["a", "b", "c"] * 20
@@ -191,17 +176,17 @@ def test_topics_by_group_and_over_time(open_page):
     made = explorer("regression", by={"shop": shop}, time={"day": day})
     groups = made.summary["groups"]
     check_what_topics_add(made.summary, groups[0], np.array(shop))
-    made_of = model[-1].composition(model[:-1].transform(texts[:60]))
+    made_of = model[-1].token_proportions(model[:-1].transform(texts[:60]))
     np.testing.assert_allclose(groups[0]["share"][1], made_of[1::3].mean(axis=0))
     assert groups[1]["labels"][:2] == ["2020-01", "2020-02"] and len(groups[1]["labels"]) == 12
     page = open_page(made.html)
     text = page.locator("#panel-topics").inner_text()
-    assert "Topics by shop" in text and "Topics over day" in text
-    assert "Differences in target by shop" in text and "Differences in target over day" in text
+    assert "Topic proportions by shop" in text and "Topic proportions by day" in text
+    assert "Differences in target by shop" in text and "Differences in target by day" in text
     added = list(csv.DictReader(io.StringIO(saved(page, "Differences in target by shop", "csv"))))
     first = [float(row["adds, target"]) for row in added if row["shop"] == "a"]
     assert sum(first) == pytest.approx(sum(groups[0]["targets"][0]["adds"][0]), abs=1e-6)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Topics by shop", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Topic proportions by shop", "csv"))))
     assert len(rows) == 9 and float(rows[0]["share"]) == pytest.approx(made_of[0::3, 0].mean())
 
 
@@ -212,8 +197,9 @@ def test_groups_and_times_are_read():
     assert group_summary(None, None, made_of) is None
     years = group_summary(None, [1990 + i % 60 for i in range(90)], made_of)[0]
     assert len(years["labels"]) == 12 and sum(years["n"]) == 90
-    gaps = group_summary(["a", None, float("nan")] * 30, None, made_of)[0]
-    assert gaps["n"] == [30]
+    gaps = group_summary(["a", None, float("nan"), "b", "b"] * 18, None, made_of)[0]
+    assert gaps["n"] == [36, 18]  # the most frequent first
+    assert group_summary(["a", None, float("nan")] * 30, None, made_of) is None  # one value
     with pytest.raises(ValueError, match=r"shop has 2 values, but there are 90"):
         group_summary({"shop": [1, 2]}, None, made_of)
     with pytest.raises(ValueError, match=r"numbers, or dates .* got 'soon'"):
@@ -236,7 +222,6 @@ def test_charts_are_saved_as_svg_and_csv(open_page):
         sorted(float(r["change"]) for r in rows), np.sort(effects["change"]), rtol=1e-6
     )
     for view, name in (
-        ("topics", "Map of the topics"),
         ("words", "Words"),
         ("documents", "Predicted and actual stars"),
         ("documents", "Calibration of stars"),
@@ -256,7 +241,7 @@ def test_charts_are_saved_as_svg_and_csv(open_page):
 def test_a_spreadsheet_takes_no_name_for_a_formula(open_page):
     made = explorer("regression", names={0: "=1+1", 1: 'a "b", c', 2: "@x"})
     page = open_page(made.html)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Map of the topics", "csv"))))
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Effects of topics on target", "csv"))))
     assert sorted(r["name"] for r in rows) == ["'=1+1", "'@x", 'a "b", c']
 
 
@@ -303,9 +288,11 @@ def test_codes_have_readable_labels_that_differ():
         "ad: Elective: Yes",
         "ad: Elective: No",
     ]
-    assert spoken("ad:a|Elective|Yes") == "Elective: Yes"
+    assert last_level("ad:a|Elective|Yes") == "Elective: Yes"
     assert readable(["rx:lisinopril", "note:x"]) == ["rx:lisinopril", "note:x"]
-    assert spoken(names[0]) == "Sepsis, pulmonary" and spoken("rx:lisinopril") == "lisinopril"
+    assert (
+        last_level(names[0]) == "Sepsis, pulmonary" and last_level("rx:lisinopril") == "lisinopril"
+    )
     # What cannot be told apart by its levels gets a number, also one that is taken already.
     same = ["a|b|x" + "y" * 300, "a|b|x" + "y" * 301, "k:p|q|end of it", "k:p|q|q|end of it"]
     assert len(set(readable(same))) == 4
@@ -343,3 +330,44 @@ def test_intervals_of_counts_and_levels_are_shown_whole(open_page, kind):
     ends = [int(e) for e in found.groups()[:2] if e]
     low, high = model[-1].predict_interval(model[:-1].transform(texts[:60]))
     assert (ends[0], ends[-1]) == (low[d], high[d])
+
+
+# ---- what the page must not say ------------------------------------------------------------------
+
+
+def test_no_text_is_cut_and_long_ones_are_shown_by_their_words(open_page, monkeypatch):
+    from topicfocus.report import summary
+
+    _, texts, _ = case("regression")
+    for name in ("PAGE_BUDGET", "SMALLEST_TEXTS"):
+        monkeypatch.setattr(summary, name, 3000)
+    made = explorer("regression", title="small")
+    packed = unpack_texts(made.summary["documents"]["texts"])
+    assert all(text in (None, full) for text, full in zip(packed, texts, strict=False))
+    longest = packed.index(None)
+    assert max(len(t) for t in packed if t is not None) <= len(texts[longest])
+    page = open_page(made.html, f"#view=documents&doc={longest}")
+    assert "these are its words" in page.locator("#document").inner_text()
+    assert page.locator("#document .text mark").count() > 0
+
+
+def test_the_caption_of_the_example_goes_when_the_text_is_edited(open_page):
+    page = open_page(explorer("regression").html, "#view=try")
+    assert page.locator("#example").count() == 1
+    page.locator("#try-text").press_sequentially("x")
+    assert page.locator("#example").count() == 0
+    page.get_by_role("button", name="The example").click()
+    assert page.locator("#example").count() == 1
+
+
+def test_negligible_amounts_have_no_colour(open_page):
+    page = open_page(explorer("regression").html, "#view=documents")
+    full = page.evaluate("topicfocus.shade(0)")
+    for d in range(5):
+        page.evaluate(f"topicfocus.update({{doc: {d}}})")
+        for kind, tip in page.locator("#document .text mark").evaluate_all(
+            "n => n.map(m => [m.className, m.dataset.tip])"
+        ):
+            amount = float(tip.rpartition(": ")[2].replace("−", "-"))
+            sign = "even" if abs(amount) <= 0.0199 * full else "up" if amount > 0 else "down"
+            assert kind == sign or abs(abs(amount) - 0.02 * full) < 1e-3 * full

@@ -13,13 +13,12 @@ from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, SLDARegressor
 from topicfocus.report import Explorer
-from topicfocus.report.evaluation import calibration
 from topicfocus.report.inputs import read_inputs
-from topicfocus.report.intervals import topic_errors
 from topicfocus.report.labels import Labels
-from topicfocus.report.packing import pack, unpack, unpack_texts
+from topicfocus.report.render import pack, unpack, unpack_texts
 from topicfocus.report.summary import Extras, summarise
-from topicfocus.report.vocabulary import evidence_needed
+from topicfocus.report.topics import topic_errors
+from topicfocus.report.words import evidence_needed
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -34,7 +33,7 @@ def test_it_is_plain_json(kind):
     )
     errors = np.array(summary["topics"]["error"], dtype=float)
     assert np.all(errors > 0)
-    made_of = estimator.composition(model[:-1].transform(texts[:30]))
+    made_of = estimator.token_proportions(model[:-1].transform(texts[:30]))
     np.testing.assert_allclose(summary["topics"]["prevalence"], made_of.mean(axis=0))
     context = summary["topics"]["context"]
     if kind == "joint":
@@ -136,7 +135,7 @@ def test_words_know_their_target_and_why():
     wanted = np.sqrt(len(texts)) * np.corrcoef(root, target == "yes")[0, 1]
     assert z[v] == pytest.approx(wanted, abs=0.011)
     np.testing.assert_allclose(
-        unpack(summary["why"]["as_prediction"]), estimator.evidence_, rtol=1e-3
+        unpack(summary["why"]["as_prediction"]), estimator.screening_statistic_, rtol=1e-3
     )
 
 
@@ -148,28 +147,15 @@ def test_the_costs_explain_which_words_were_kept(kind):
     cost = estimator.fitted_.word_cost
     needed = evidence_needed(estimator.fitted_, cost, [])
     # A word is kept if, and only if, it has more than the best dropped one has an occurrence.
-    score = (estimator.evidence_ - cost) / frequency
+    score = (estimator.screening_statistic_ - cost) / frequency
     best = score[~kept].max()
     np.testing.assert_allclose(needed[~kept], cost + max(best, 0) * frequency[~kept])
     assert np.all(score[kept] >= best)
-    assert np.all(estimator.evidence_[~kept] <= needed[~kept] * (1 + 1e-12))
+    assert np.all(estimator.screening_statistic_[~kept] <= needed[~kept] * (1 + 1e-12))
     # The documents of the page do not matter to it.
     few = Explorer(model, texts=texts[:9], target=target[:9]).summary["words"]["why"]
     np.testing.assert_allclose(unpack(few["needed"]), needed, rtol=1e-3)
     assert few["prediction_cost"] == cost
-
-
-def test_calibration_of_shares_has_wilsons_intervals():
-    truth = np.repeat([0.0, 0.0, 1.0, 1.0], 20)
-    truth[20:25] = 1.0
-    found = calibration(truth, np.arange(80.0), shares=True)
-    for y, low, high, n in zip(found["y"], found["low"], found["high"], found["n"], strict=True):
-        for end in (low, high):  # where the score test is just at 5%
-            spread = end * (1 - end) / n
-            assert abs(y - end) == pytest.approx(1.959964 * np.sqrt(spread), abs=1e-5)
-        assert low <= y + 1e-9 and high >= y - 1e-9 and high - low > 0.1
-    plain = calibration(truth, np.arange(80.0), shares=False)
-    assert plain["low"][0] == plain["high"][0] == 0.0
 
 
 def test_targets_have_names():
@@ -215,10 +201,10 @@ def test_texts_beside_counts_are_read_and_checked():
     counts = model[:-1].transform(texts[:20])
     names = list(model[0].get_feature_names_out())
     same = read_inputs(model[-1], texts[:20], counts, None, names).words
-    assert same.reads_text and same.note == ""
+    assert same.text and same.note == ""
     other = read_inputs(model[-1], texts[:20], counts * 2, None, names).words
     assert "made elsewhere" in other.note
-    assert not read_inputs(model[-1], None, counts, None, names).words.reads_text
+    assert not read_inputs(model[-1], None, counts, None, names).words.text
 
 
 def test_vectorisers_the_page_cannot_be_are_noticed():
@@ -230,7 +216,7 @@ def test_vectorisers_the_page_cannot_be_are_noticed():
     ):
         pipeline = make_pipeline(*steps).fit(texts, target)
         words = read_inputs(pipeline, texts[:5]).words
-        assert not words.reads_text and "Python" in words.note
+        assert not words.text and "Python" in words.note
 
 
 def test_errors_say_what_to_do():

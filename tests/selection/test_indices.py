@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from topicfocus.selection import false_words_bound, nogueira_index
-from topicfocus.selection.word_stability import jaccard, masks, mean_jaccard
+from topicfocus.selection.stability_measures import jaccard, masks, mean_jaccard
 
 
 def test_nogueira_is_one_for_equal_sets_and_none_where_it_has_no_meaning():

@@ -1,7 +1,5 @@
 """TopicSearchCV: settings on folds, the choice, the frontier, and what users do wrong."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -13,12 +11,10 @@ from topicfocus import (
     FocusedTopicClassifier,
     FocusedTopicRegressor,
     PCSLDARegressor,
-    PFSLDARegressor,
-    SLDARegressor,
     TopicSearchCV,
 )
 from topicfocus.datasets import make_reviews
-from topicfocus.selection import frontier, runner, search
+from topicfocus.selection import runner, search
 
 GRID = {"n_topics": [2, 3], "inclusion_prior": [0.1, 0.3]}
 #: To choose the share of words is most of a small fit: one test does, others are not about it.
@@ -125,29 +121,14 @@ def test_words_are_screened_once_per_fold(reviews, monkeypatch):
     assert len(gathered) == 2 * 2  # of the training documents and of all documents of each fold
 
 
-def test_regressions_on_the_words_kept_are_those_of_every_number_of_topics(reviews, monkeypatch):
-    from topicfocus.focused import screening as evidence
-
-    regressed, whole = [], evidence.ridge_fits
-    monkeypatch.setattr(evidence, "MOST_REGRESSED", 3)
-    monkeypatch.setattr(
-        evidence, "ridge_fits", lambda *a: (regressed.append(a[0][0].words.shape[1]), whole(*a))[1]
-    )
-    model = FocusedTopicRegressor(**QUICK)
-    for shares, each in (([0.1, 0.3], 2), ([0.1, 0.2, 0.3, 0.4], 4 + 4)):
-        regressed.clear()
-        grid = {"n_topics": [2, 3], "inclusion_prior": shares}
-        TopicSearchCV(model, grid, cv=2, n_jobs=1, refit=False).fit(reviews.counts, reviews.target)
-        # Of all words and of each share, both passes; what was forgotten is computed again.
-        assert len(regressed) == 2 * 2 * (1 + each)
-
-
 def test_the_frontier_has_a_row_a_setting(found):
     rows = found.frontier_rows_
     assert list(found.frontier_["n_topics"]) == [row["n_topics"] for row in rows]
     assert len(rows) == 4 and sum(row["chosen"] for row in rows) == 1
     for row in rows:
-        figures = [row[k] for k in ("score", "score_se", "npmi", "log_ratio", "agreement")]
+        figures = [
+            row[k] for k in ("score", "score_se", "npmi", "smoothed_pmi", "target_agreement")
+        ]
         assert np.isfinite(figures).all()
         assert 0 < row["diversity"] <= 1 and 0 < row["jaccard"] <= 1 and row["nogueira"] <= 1
         assert row["seconds"] > 0 and row["words"] >= 2 and row["error"] is None
@@ -219,13 +200,6 @@ def test_texts_are_counted_once_a_fold_on_its_training_part(reviews):
     assert np.isfinite(words).all()
 
 
-def test_the_search_may_be_the_end_of_a_pipeline(reviews):
-    model = FocusedTopicRegressor(**{**QUICK, "inclusion_prior": "auto"})
-    inner = TopicSearchCV(model, {"n_topics": [2]}, cv=2, n_jobs=1)
-    whole = make_pipeline(CountVectorizer(), inner).fit(reviews.texts, reviews.target)
-    assert whole.predict(reviews.texts[:3]).shape == (3,)
-
-
 # ---- what goes with documents --------------------------------------------------------------------
 
 
@@ -242,7 +216,7 @@ def test_groups_are_never_on_both_sides(reviews):
     )
     model.fit(reviews.counts, reviews.target, groups=groups)
     assert seen == [40] * 4
-    with pytest.raises(ValueError, match="20 folds need as many groups, but there are 16"):
+    with pytest.raises(ValueError, match="greater than the number of groups"):
         model.set_params(cv=20).fit(reviews.counts, reviews.target, groups=groups)
 
 
@@ -297,7 +271,7 @@ def test_several_targets(reviews):
     model = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, cv=2, n_jobs=1)
     model.fit(reviews.counts, y)
     assert model.predict(reviews.counts).shape == (160, 2)
-    assert np.isfinite(model.frontier_rows_[0]["agreement"])
+    assert np.isfinite(model.frontier_rows_[0]["target_agreement"])
 
 
 @pytest.mark.parametrize("scoring", [None, "neg_log_loss", "roc_auc_ovr"])
@@ -310,24 +284,6 @@ def test_classes(reviews, scoring):
     assert found.predict_proba(reviews.counts).shape == (160, 3)
     assert found.decision_function(reviews.counts).shape == (160, 3)
     assert list(found.classes_) == ["bad", "fair", "good"]
-
-
-def test_joint_models_take_part(reviews):
-    model = PFSLDARegressor(max_epochs=2, random_state=0, n_jobs=1)
-    grid = {"n_topics": [2], "inclusion_prior": [0.2]}
-    found = TopicSearchCV(model, grid, cv=2, n_jobs=1).fit(reviews.counts, reviews.target)
-    assert found.frontier_rows_[0]["inclusion_prior"] == 0.2
-
-
-def test_a_fold_does_not_start_from_the_model_of_another(reviews):
-    few = {"n_topics": 2, "max_epochs": 2, "random_state": 0, "n_jobs": 1}
-    cold, warm = (
-        TopicSearchCV(SLDARegressor(warm_start=w, **few), {"n_topics": [2]}, cv=2, refit=False)
-        .fit(reviews.counts, reviews.target)
-        .cv_results_["mean_test_score"]
-        for w in (False, True)
-    )
-    np.testing.assert_array_equal(cold, warm)
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
@@ -354,15 +310,15 @@ def test_all_settings_fail(reviews):
     [
         ({"param_grid": {"topics": [2]}}, "Invalid parameter 'topics'"),
         ({"param_grid": {"n_topics": []}}, "n_topics"),
-        ({"cv": 1}, "at least 2 folds"),
-        ({"cv": 200}, "cv=200 folds need as many documents"),
+        ({"cv": 1}, "n_splits=2 or more"),
+        ({"cv": 200}, "greater than the number of samples"),
         ({"rule": "largest"}, "rule must be one of"),
         ({"scoring": ["r2", "max_error"]}, "scoring must be one name"),
         ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
     ],
 )
 def test_mistakes_are_told_before_any_fit(reviews, change, message, monkeypatch):
-    monkeypatch.setattr(FocusedTopicRegressor, "fit", lambda *a, **k: pytest.fail("it was fitted"))
+    monkeypatch.setattr(FocusedTopicRegressor, "_fit", lambda *a, **k: pytest.fail("it was fitted"))
     found = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=2).set_params(**change)
     with pytest.raises((ValueError, TypeError), match=message):
         found.fit(reviews.counts, reviews.target)
@@ -399,37 +355,19 @@ def test_an_interrupted_search_continues(reviews, exactly, tmp_path, monkeypatch
     model = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, **how)
     with pytest.raises(KeyboardInterrupt):
         model.fit(reviews.counts, reviews.target)
-    assert len(list(folder.glob("setting-*.json"))) == 5  # also those of an unfinished fold
     monkeypatch.setattr(search, "fit_setting", lambda *args: (fits.append(args), whole(*args))[1])
     model.fit(reviews.counts, reviews.target)
     assert len(fits) == 12
     np.testing.assert_array_equal(
         model.cv_results_["mean_test_score"], exactly.cv_results_["mean_test_score"]
     )
-    # Nothing is fitted again, apart from a fit whose file is damaged.
-    (folder / "setting-0-fold-0.json").write_text("{", encoding="utf-8")
     model.fit(reviews.counts, reviews.target)
-    assert len(fits) == 13
-    json.loads((folder / "setting-0-fold-0.json").read_text(encoding="utf-8"))
-
-
-def test_a_checkpoint_of_something_else_is_refused(reviews, tmp_path):
-    how = {"cv": 2, "n_jobs": 1, "checkpoint": tmp_path / "search", "refit": False}
-    model = TopicSearchCV(FocusedTopicRegressor(**QUICK), {"n_topics": [2]}, **how)
-    model.fit(reviews.counts, reviews.target)
-    with pytest.raises(ValueError, match="belongs to another search"):
-        model.fit(reviews.counts, reviews.target + 1)
-    for change in ({"scoring": "neg_mean_squared_error"}, {"cv": 3}, {"estimator__max_epochs": 3}):
-        with pytest.raises(ValueError, match="belongs to another search"):
-            clone(model).set_params(**change).fit(reviews.counts, reviews.target)
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(FileExistsError, match="contains other files"):
-        model.set_params(checkpoint=other).fit(reviews.counts, reviews.target)
-    with pytest.raises(FileExistsError, match="is a file"):
-        model.set_params(checkpoint=other / "mine.txt").fit(reviews.counts, reviews.target)
-    assert [path.name for path in other.iterdir()] == ["mine.txt"]
+    assert len(fits) == 12
+    # Other data and settings use nothing of the folder.
+    model.fit(reviews.counts, reviews.target + 1)
+    assert len(fits) == 24
+    model.set_params(estimator__max_epochs=3).fit(reviews.counts, reviews.target)
+    assert len(fits) == 36
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -471,5 +409,5 @@ def rows(*entries):
     ],
 )
 def test_the_rule(rule, table, taken):
-    choice = frontier.choose(table, rule, 0.8)
+    choice = search.choose(table, rule, 0.8)
     assert choice.chosen == taken and choice.best in choice.within and taken in choice.within

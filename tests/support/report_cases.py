@@ -17,6 +17,7 @@ from topicfocus import (
     TokenCounter,
 )
 from topicfocus.datasets import make_reviews
+from topicfocus.report import Explorer
 
 
 class Case(NamedTuple):
@@ -77,6 +78,19 @@ def case(kind: str) -> Case:
     else:  # every word kept
         model, y = SLDAClassifier(3, max_epochs=10, random_state=0), labels
     return Case(make_pipeline(words, model).fit(texts, y), texts, y)
+
+
+@cache
+def _usual(kind: str) -> Explorer:
+    return Explorer(case(kind).model, texts=case(kind).texts[:60], target=case(kind).target[:60])
+
+
+def explorer(kind: str, **options: Any) -> Explorer:
+    """The page of a case with 60 documents, made once if there are no options."""
+    if not options:
+        return _usual(kind)
+    model, texts, target = case(kind)
+    return Explorer(model, texts=texts[:60], target=target[:60], **options)
 
 
 def large(

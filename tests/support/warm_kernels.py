@@ -1,12 +1,12 @@
-"""Compile the kernels that the package uses, in two processes, before tests are run in parallel.
+"""Compile the kernels of the package before tests run in parallel, by fitting small models.
 
-Workers that start with an empty cache meet the same kernels at the same time, and each compiles
-them. `warm` fits small models instead, once: what it compiles is in the cache for every process.
-It need not be complete, a kernel left out is compiled by the test that meets it.
+Workers that start with an empty cache would each compile the same kernels. A kernel that is left
+out here is compiled by the first test that needs it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 
 def joint_models() -> None:
-    """Local inference, in double and in single precision, and the paper's own algorithm."""
+    """Local inference in double and in single precision, and the gradient solver."""
     import numpy as np
 
     import topicfocus
@@ -29,14 +29,14 @@ def joint_models() -> None:
     model.log_likelihood(counts, ratings)
     for solver in ("stochastic", "gradient"):
         topicfocus.SLDARegressor(solver=solver, **few).fit(counts, ratings)
-    topicfocus.LDA(**few).fit(counts)  # without targets: most fits of more than these documents
+    topicfocus.LDA(**few).fit(counts)
     model = topicfocus.SLDARegressor(**few)
     model.partial_fit(counts[:20], ratings[:20])
     np.testing.assert_array_equal(model.n_features_in_, counts.shape[1])
 
 
 def focused_models() -> None:
-    """The constrained objective, mixes, the tokeniser and windows of words."""
+    """The constrained objective, topic proportions, the tokeniser, and coherence."""
     import topicfocus
     from topicfocus import metrics
 
@@ -65,36 +65,28 @@ def small_data():
     return counts, np.asarray(reviews.target), reviews.texts
 
 
-def warm(processes: int = 2) -> None:
-    """Run every part, at most `processes` at a time; a part that fails is left to its tests."""
+def warm() -> None:
+    """Run all parts at the same time; a part that fails is left to the tests."""
     paths = [str(SOURCE), os.environ.get("PYTHONPATH", "")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    waiting = list(range(len(PARTS)))
-    while waiting:
-        now, waiting = waiting[:processes], waiting[processes:]
-        running = [
-            subprocess.Popen(
-                [sys.executable, __file__, str(part)],
-                env=env,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            for part in now
-        ]
-        for process in running:
-            process.wait()
+    command, nowhere = [sys.executable, __file__], subprocess.DEVNULL
+    running = [
+        subprocess.Popen([*command, str(part)], env=env, stdout=nowhere, stderr=nowhere)
+        for part in range(len(PARTS))
+    ]
+    for process in running:
+        process.wait()
 
 
 def warm_once(part: int) -> None:
-    """A part, unless it was done for these sources; waits for another process that does it."""
-    from filelock import FileLock
-
+    """Run a part unless it was run for these sources; waits for another process that runs it."""
     from topicfocus.kernels.compile import source_hash
     from topicfocus.kernels.local import infer_documents
 
-    folder = Path(infer_documents.stats.cache_path)
-    done = folder / f"warm.{part}.{source_hash()}"
-    with FileLock(f"{done}.lock"):
+    done = Path(infer_documents.stats.cache_path) / f"warm.{part}.{source_hash()}"
+    done.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{done}.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             PARTS[part]()
             done.touch()

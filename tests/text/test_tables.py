@@ -136,7 +136,7 @@ def test_a_quote_that_is_never_closed_is_an_error(tmp_path, skip_bad):
     path = write(tmp_path / "q.csv", "text,stars\n" + "a,1\n" * 2000 + '"b,2\n' + "c,3\n" * 2000)
     assert "row 2001: a quote is opened and never closed" in error(path, skip_bad=skip_bad)
     header = write(tmp_path / "h.csv", '"text,stars\na,1\n')
-    assert "opened in the header is never closed" in error(header)
+    assert "a quote in its header is never closed" in error(header)
 
 
 def test_encodings(tmp_path):
@@ -476,7 +476,7 @@ def test_blocks_are_small_and_a_table_can_be_read_again(tmp_path, monkeypatch):
         assert [len(block) for block in table] == [10, 10, 5]
         assert table.rows.tolist() == list(range(1, 26))
         assert table.target == [str(i) for i in range(25)]
-    monkeypatch.setattr("topicfocus.text.formats.BLOCK_CHARACTERS", 12)
+    monkeypatch.setattr("topicfocus.text.tables.BLOCK_CHARACTERS", 12)
     assert len(list(table)) > 3
     counts = TokenCounter().fit_transform(table)
     assert counts.shape == (25, 25)

@@ -3,6 +3,7 @@
 The "only if" needs every word to be observed, as the paper's proof says; documents here hold all.
 """
 
+import itertools
 from dataclasses import replace
 
 import hypothesis.strategies as st
@@ -11,8 +12,9 @@ import numpy as np
 from hypothesis import given, settings
 from scipy.special import logsumexp
 
-from topicfocus.inference.state import Hyperparameters
-from topicfocus.joint.likelihood import enumerate_switches
+from topicfocus.corpus import make_corpus
+from topicfocus.inference.state import Hyperparameters, make_problem
+from topicfocus.joint.likelihood import exact_log_likelihood
 from topicfocus.metrics import channel_overlap
 
 N_WORDS = 5
@@ -32,6 +34,23 @@ def make(seed, n_topics, kept):
 kept_words = st.lists(st.booleans(), min_size=N_WORDS, max_size=N_WORDS).filter(
     lambda kept: any(kept) and not all(kept)
 )
+
+
+def enumerate_switches(tokens, state, hyper):
+    """All 2^N switch assignments of a short document, and log p(w, ξ) of each."""
+    switches = np.array(list(itertools.product((0, 1), repeat=len(tokens))), dtype=int)
+    counts = np.array([np.bincount(tokens[xi == 1], minlength=N_WORDS) for xi in switches])
+    problem = make_problem(make_corpus(counts, allow_empty=True), None)
+    plain = Hyperparameters(n_topics=hyper.n_topics, selects=False)
+    # A word of no topic is left out by the likelihood; here it is impossible.
+    possible = np.all((counts == 0) | (state.topic_word.max(axis=1) > 0), axis=1)
+    with np.errstate(divide="ignore"):
+        outside = [np.log(state.background[tokens[xi == 0]]).sum() for xi in switches]
+    log_p = exact_log_likelihood(problem, state, plain) + outside
+    kept = switches.sum(axis=1)
+    log_p += kept * np.log(hyper.inclusion_prior)
+    log_p += (len(tokens) - kept) * np.log1p(-hyper.inclusion_prior)
+    return switches, np.where(possible, log_p, -np.inf)
 
 
 def posterior(tokens, state, hyper):

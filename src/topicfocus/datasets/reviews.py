@@ -1,9 +1,9 @@
-"""Readable film reviews: words that depend on the rating among words that do not."""
+"""Simulated reviews: words that depend on the rating among words that do not."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,7 @@ _SENTIMENT = {
     "awful": "awful terrible worst dreadful stupid ridiculous waste horrible atrocious unwatchable "
     "painful insulting laughable garbage",
 }
-# What a review made of one group only is worth, in the order of the groups above.
+# Rating of a review with words of one group alone, in the order of the groups above.
 _RATINGS = (10.0, 7.75, 5.5, 3.25, 1.0)
 
 _GENRES = {
@@ -68,13 +68,13 @@ _SIGNATURE_SHARE = 0.4  # ... which then takes this share of their boilerplate
 
 @dataclass(frozen=True, eq=False)
 class ReviewCorpus:
-    """Synthetic film reviews and what they were made from.
+    """Simulated reviews and their parameters.
 
     Attributes
     ----------
     counts : scipy.sparse.csr_array of shape (n_docs, n_words)
     target : ndarray of shape (n_docs,)
-        The rating, or 0 and 1, as asked for.
+        The rating, or 0 and 1.
     vocabulary : tuple of str
         In alphabetical order, as CountVectorizer has it.
     texts : list of str
@@ -92,18 +92,17 @@ class ReviewCorpus:
     components : ndarray of shape (5, n_words)
         Word distributions of the sentiment groups: the relevant topics.
     doc_topic : ndarray of shape (n_docs, 5)
-        Mix of sentiment groups in each document.
+        Proportions of sentiment groups in each document.
     coef : ndarray of shape (5,)
-        The rating that each sentiment group stands for.
+        The rating of each sentiment group.
     themes : tuple of str
-        Planted themes, where they were asked for (`n_themes`); else empty. Then the relevant
-        topics are "food_praise", "food_blame", "service_praise", ..., 2 x themes of them in
-        ``components``, ``doc_topic`` and ``coef``, ``genre`` has the one or two themes of each
-        document, and ``plot`` is empty.
+        Planted themes (`n_themes`), else empty. With themes the relevant topics are "food_praise",
+        "food_blame", "service_praise", ..., 2 x themes of them in ``components``, ``doc_topic`` and
+        ``coef``, ``genre`` has the one or two themes of each document, and ``plot`` is empty.
     doc_theme : ndarray of shape (n_docs, n_themes) or None
-        Shares of the themes in each document.
+        Proportions of the themes in each document.
     direction : ndarray of int, shape (n_docs, n_themes), or None
-        1 where a theme is praised, -1 where it is blamed, 0 where the document is not about it.
+        1 where a theme is praised, -1 where it is blamed, 0 where the document does not have it.
     """
 
     counts: sparse.csr_array
@@ -130,23 +129,23 @@ def make_reviews(
     random_state: int | np.random.Generator | None = None,
     n_themes: int | None = None,
 ) -> ReviewCorpus:
-    """Make readable film reviews in which only some words have to do with the rating.
+    """Simulate readable film reviews in which only some words depend on the rating.
 
     About 28% of the tokens are opinions. A document has a position on the scale from "rave" to
-    "awful" and a mix θ of the five sentiment groups around it; its rating is η·θ + Normal(0, 0.5²),
-    rounded and kept within 1 to 10. All other tokens are independent of the rating, but not of each
-    other: one or two genres and one plot theme per document bring their own words, some reviews
-    carry a signature ("copyright ... newsgroup ... reply"), and words such as "film" are
+    "awful" and proportions θ of the five sentiment groups around it; its rating is η·θ + Normal(0,
+    0.5²), rounded and kept within 1 to 10. All other tokens are independent of the rating, but not
+    of each other: one or two genres and one plot theme per document bring their own words, some
+    reviews carry a signature ("copyright ... newsgroup ... reply"), and words such as "film" are
     everywhere. A topic model that does not see the target mixes genres, plots and opinions. Within
     a group, the r-th word (r = 1, 2, ...) has probability proportional to 1 / (r + 1).
 
-    With ``n_themes`` they are reviews of places in which themes (food, service, price, waiting,
-    room, cleanliness, drinks, location) are planted. A document is about one theme, or two in the
-    proportion 0.6 to 0.4. A quarter of its tokens are opinions, of each theme 92% in the direction
-    in which the document praises or blames it; 40% only say what the theme is; the rest is
-    everywhere. The rating is again η·θ + Normal(0, 0.5²), with η = 10 for praise and 1 for blame:
-    the directions of the themes added up by their shares. So themes do not go with the rating,
-    opinions do, and only words that say nothing about it tell which opinions belong together.
+    With ``n_themes``, the function simulates reviews of places in which themes (food, service,
+    price, waiting, room, cleanliness, drinks, location) are planted. A document is about one theme,
+    or two in the proportion 0.6 to 0.4. A quarter of its tokens are opinions, of each theme 92% in
+    the direction in which the document praises or blames it; 40% are neutral words of the theme;
+    the rest are common words. The rating is again η·θ + Normal(0, 0.5²), with η = 10 for praise and
+    1 for blame: the directions of the themes added up by their shares. So themes are independent of
+    the rating, opinions are not, and neutral words identify the theme of opinions.
 
     Parameters
     ----------
@@ -157,7 +156,7 @@ def make_reviews(
         A rating from 1 to 10, or 1 where the rating before rounding is above 5.5 and 0 elsewhere.
     random_state : int, numpy.random.Generator or None
     n_themes : int, optional
-        Themes to plant, 1 to 8; by default none, and film reviews.
+        Number of themes, 1 to 8; by default film reviews without themes.
 
     Returns
     -------
@@ -187,15 +186,9 @@ def make_reviews(
         return _themed_reviews(rng, n_docs, lengths, target, n_themes)
 
     groups = _word_groups()
-    vocabulary = tuple(sorted(word for words in groups.values() for word in words))
-    word_probs = _group_distributions(groups, vocabulary)
-    n_sentiment = len(_SENTIMENT)
-
     doc_sentiment = _draw_sentiment(rng, n_docs)
     coef = np.array(_RATINGS)
     score = doc_sentiment @ coef + rng.normal(0.0, 0.5, size=n_docs)
-    rating = np.clip(np.rint(score), 1.0, 10.0)
-
     genre_mix = _draw_genres(rng, n_docs)
     plot = rng.integers(len(_PLOTS), size=n_docs)
     signature = _SIGNATURE_SHARE * (rng.random((n_docs, 1)) < _SIGNED)
@@ -209,20 +202,11 @@ def make_reviews(
             boilerplate * signature,
         ]
     )
-    docs, words = draw_tokens(rng, rng.multinomial(lengths, group_mix), word_probs)
-
-    opinion_words = {word for name in _SENTIMENT for word in groups[name]}
     return ReviewCorpus(
-        counts=count_tokens(docs, words, (n_docs, len(vocabulary))),
-        target=rating if target == "rating" else (score > 5.5).astype(np.float64),
-        vocabulary=vocabulary,
-        texts=_write_texts(rng, docs, words, lengths, vocabulary),
-        relevant=np.array([word in opinion_words for word in vocabulary]),
-        groups=groups,
+        **_written(rng, lengths, groups, group_mix, len(coef)),
+        **_rated(score, target),
         genre=tuple(_largest_first(mix, tuple(_GENRES)) for mix in genre_mix),
         plot=tuple(tuple(_PLOTS)[i] for i in plot),
-        rating=rating,
-        components=word_probs[:n_sentiment],
         doc_topic=doc_sentiment,
         coef=coef,
     )
@@ -239,14 +223,10 @@ def _themed_reviews(
     n_themes = whole_number("n_themes", n_themes, minimum=1)
     if n_themes > len(themes.THEMES):
         raise ValueError(f"n_themes must be at most {len(themes.THEMES)}, got {n_themes}")
-    groups = themes.theme_groups(n_themes)
     names = tuple(themes.THEMES)[:n_themes]
-    vocabulary = tuple(sorted(word for words in groups.values() for word in words))
-    word_probs = _group_distributions(groups, vocabulary)
     planted = themes.plant(rng, n_docs, n_themes)
     coef = np.tile(themes.RATINGS, n_themes)
     score = planted.doc_topic @ coef + rng.normal(0.0, 0.5, size=n_docs)
-    rating = np.clip(np.rint(score), 1.0, 10.0)
     opinion, about, everywhere = themes.SHARES
     group_mix = np.hstack(
         [
@@ -255,25 +235,50 @@ def _themed_reviews(
             np.full((n_docs, 1), everywhere),
         ]
     )
-    docs, words = draw_tokens(rng, rng.multinomial(lengths, group_mix), word_probs)
-    components = word_probs[: 2 * n_themes]
     return ReviewCorpus(
-        counts=count_tokens(docs, words, (n_docs, len(vocabulary))),
-        target=rating if target == "rating" else (score > 5.5).astype(np.float64),
-        vocabulary=vocabulary,
-        texts=_write_texts(rng, docs, words, lengths, vocabulary),
-        relevant=components.max(axis=0) > 0,
-        groups=groups,
+        **_written(rng, lengths, themes.theme_groups(n_themes), group_mix, len(coef)),
+        **_rated(score, target),
         genre=tuple(_largest_first(mix, names) for mix in planted.doc_theme),
         plot=(),
-        rating=rating,
-        components=components,
         doc_topic=planted.doc_topic,
         coef=coef,
         themes=names,
         doc_theme=planted.doc_theme,
         direction=planted.direction,
     )
+
+
+def _rated(score: NDArray[np.float64], target: str) -> dict[str, Any]:
+    """Whole-number ratings from scores, and the target."""
+    rating = np.clip(np.rint(score), 1.0, 10.0)
+    sentiment = (score > 5.5).astype(np.float64)
+    return {"rating": rating, "target": rating if target == "rating" else sentiment}
+
+
+def _written(
+    rng: np.random.Generator,
+    lengths: NDArray[np.int64],
+    groups: dict[str, tuple[str, ...]],
+    group_mix: NDArray[np.float64],
+    n_topics: int,
+) -> dict[str, Any]:
+    """Words drawn from the groups, of which the first `n_topics` are the relevant topics."""
+    vocabulary = tuple(sorted(word for words in groups.values() for word in words))
+    word_probs = _group_distributions(groups, vocabulary)
+    docs, words = draw_tokens(rng, rng.multinomial(lengths, group_mix), word_probs)
+    # Join the tokens of each document in random order.
+    shuffled = rng.permutation(len(docs))
+    order = shuffled[np.argsort(docs[shuffled], kind="stable")]
+    per_doc = np.split(words[order], np.cumsum(lengths)[:-1])
+    components = word_probs[:n_topics]
+    return {
+        "counts": count_tokens(docs, words, (len(lengths), len(vocabulary))),
+        "vocabulary": vocabulary,
+        "texts": [" ".join(vocabulary[v] for v in tokens) for tokens in per_doc],
+        "relevant": components.max(axis=0) > 0,
+        "groups": groups,
+        "components": components,
+    }
 
 
 def _word_groups() -> dict[str, tuple[str, ...]]:
@@ -294,15 +299,15 @@ def _group_distributions(
 
 
 def _draw_sentiment(rng: np.random.Generator, n_docs: int) -> NDArray[np.float64]:
-    """Mixes of the sentiment groups: Dirichlet around a position on the scale of groups.
+    """Proportions of sentiment groups: Dirichlet around a position on the scale of groups.
 
-    Neighbours on the scale are mixed (a rave has some warm words, and hardly any awful ones).
+    Neighbours on the scale co-occur (a rave has some warm words, and hardly any awful ones).
     """
     n_groups = len(_SENTIMENT)
     position = rng.uniform(-0.5, n_groups - 0.5, size=(n_docs, 1))
     closeness = np.exp(-0.5 * ((np.arange(n_groups) - position) / 0.6) ** 2) + 0.01
-    # One Dirichlet per row: gammas, normalised. The 0.01 above keeps every gamma away from zero
-    # sum, and lets an odd word of the opposite opinion through.
+    # One Dirichlet per row: normalised gammas. The 0.01 above keeps their sums positive and allows
+    # a few words of the opposite opinion.
     gammas = rng.standard_gamma(6.0 * closeness / closeness.sum(axis=1, keepdims=True))
     return gammas / gammas.sum(axis=1, keepdims=True)
 
@@ -319,17 +324,3 @@ def _draw_genres(rng: np.random.Generator, n_docs: int) -> NDArray[np.float64]:
 
 def _largest_first(mix: NDArray[np.float64], names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(names[i] for i in np.argsort(-mix, kind="stable") if mix[i] > 0)
-
-
-def _write_texts(
-    rng: np.random.Generator,
-    docs: NDArray[np.int64],
-    words: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    vocabulary: tuple[str, ...],
-) -> list[str]:
-    """Join the tokens of each document in random order."""
-    shuffled = rng.permutation(len(docs))
-    order = shuffled[np.argsort(docs[shuffled], kind="stable")]
-    per_doc = np.split(words[order], np.cumsum(lengths)[:-1])
-    return [" ".join(vocabulary[v] for v in tokens) for tokens in per_doc]

@@ -1,4 +1,4 @@
-"""Documents drawn from the paper's own generative process, with the truth attached."""
+"""Documents drawn from the generative process of pf-sLDA, with its parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from topicfocus.corpus.validation import index_dtype
+from topicfocus.counts import index_dtype
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,13 +31,13 @@ class SyntheticCorpus:
         The irrelevant topic π; zero on relevant words.
     relevant : ndarray of bool, shape (n_words,)
     doc_topic : ndarray of shape (n_docs, n_topics)
-        The topic mixes θ.
+        Topic proportions θ.
     coef : ndarray of shape (n_topics,)
         η.
     noise_variance : float or None
         δ; None for the Bernoulli family.
     inclusion_prior : float
-        p, the expected share of tokens that are relevant.
+        p, the expected fraction of relevant tokens.
     """
 
     counts: sparse.csr_array
@@ -72,8 +72,8 @@ def make_pfslda(
     word is drawn from β_z with z ~ Categorical(θ_d) if ξ_dn = 1, from π if ξ_dn = 0. The target is
     y_d ~ Normal(η·θ_d, δ) or y_d ~ Bernoulli(1 / (1 + exp(-η·θ_d))).
 
-    The defaults are the simulation of the paper (appendix, "Data set details"), which does not
-    state the number and length of documents, η or δ.
+    The defaults follow the simulation of Ren, Kunes and Doshi-Velez (2020, appendix, "Data set
+    details"), which does not state the number and length of documents, η or δ.
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ def make_pfslda(
         background[~relevant] = rng.dirichlet(np.ones(n_irrelevant))
 
     doc_topic = rng.dirichlet(alpha, size=n_docs)
-    # The tokens of a document are exchangeable: drawing how many come from each topic, and then
-    # that many words, is the same as drawing ξ, z and w token by token.
+    # Tokens of a document are exchangeable: drawing their number for each topic, and then the
+    # words, is equivalent to drawing ξ, z and w token by token.
     n_included = rng.binomial(lengths, inclusion_prior)
     channels = np.column_stack([rng.multinomial(n_included, doc_topic), lengths - n_included])
     docs, words = draw_tokens(rng, channels, np.vstack([components, background]))
@@ -165,7 +165,7 @@ def make_pfslda(
 
 
 def whole_number(name: str, value: int, *, minimum: int) -> int:
-    """Return ``value`` as an int, or say which parameter is not one or is too small."""
+    """``value`` as an int of at least ``minimum``."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -176,7 +176,7 @@ def whole_number(name: str, value: int, *, minimum: int) -> int:
 
 
 def read_doc_lengths(doc_length: int | ArrayLike, n_docs: int) -> NDArray[np.int64]:
-    """Tokens of each document, from one number for all or one for each."""
+    """Number of tokens of each document, from one number or one per document."""
     lengths = np.asarray(doc_length)
     if lengths.dtype.kind not in "iu":
         raise TypeError(f"doc_length must be an integer or an array of them, got {doc_length!r}")
@@ -195,14 +195,14 @@ def draw_tokens(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw the words of all tokens, one channel (topic) after the other.
 
-    Works token by token rather than as multinomials of documents x words, so that memory grows with
+    Tokens are drawn one by one, not as multinomials of documents x words, so that memory grows with
     the number of tokens and not with the vocabulary.
 
     Parameters
     ----------
     rng : numpy.random.Generator
     channels : ndarray of int, shape (n_docs, n_channels)
-        How many tokens of each document come from each channel.
+        Number of tokens of each document from each channel.
     word_probs : ndarray of shape (n_channels, n_words)
         Each channel's distribution over words.
 
@@ -216,9 +216,9 @@ def draw_tokens(
     for n_tokens, probs in zip(channels.T, word_probs, strict=True):
         total = int(n_tokens.sum())
         if total == 0:
-            continue  # also spares a channel without words, whose probabilities are all zero
-        # The first edge above the number: never a word of probability zero, whose edge equals the
-        # one before. Scaling by the last edge, nearly 1, keeps every number below it.
+            continue  # also skips a channel without words, whose probabilities are all zero
+        # The first edge above the number is never that of a word with probability zero, which
+        # equals the previous edge. Scaling by the last edge, nearly 1, keeps every number below it.
         edges = np.cumsum(probs)
         words.append(np.searchsorted(edges, rng.random(total) * edges[-1], side="right"))
         docs.append(np.repeat(np.arange(n_docs), n_tokens))

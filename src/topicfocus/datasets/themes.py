@@ -1,4 +1,4 @@
-"""Readable reviews of places in which themes are planted, each praised or blamed."""
+"""Words and proportions of simulated reviews with planted themes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: Theme: words that praise, words that blame, words that only say what it is about. In each
+#: Theme: words that praise, words that blame, neutral words. In each
 #: group the most frequent word comes first.
 THEMES = {
     "food": (
@@ -77,26 +77,26 @@ _EVERYWHERE = (
     "anniversary"
 )
 
-#: Expected shares of tokens: opinions, what themes are about, words that are everywhere.
+#: Expected fractions of tokens: opinions, neutral words of themes, common words.
 SHARES = (0.25, 0.40, 0.35)
 _TWO = 0.5  # share of documents with a second theme ...
 _SECOND = 0.4  # ... which then has this share of them
 _OPPOSITE = 0.08  # share of a theme's opinions that are of the other direction
-#: What a document of praise or blame alone is worth.
+#: Rating of a document with praise or blame alone.
 RATINGS = (10.0, 1.0)
 
 
 class Planted(NamedTuple):
-    """What the documents of planted themes are made from.
+    """Proportions of planted themes and of praise and blame.
 
     Attributes
     ----------
     doc_theme : array (documents, themes)
-        Shares of the themes, rows sum to one.
+        Proportions of the themes, rows sum to one.
     direction : array of int (documents, themes)
-        1 for praise, -1 for blame, 0 where a document is not about the theme.
+        1 for praise, -1 for blame, 0 where a document does not have the theme.
     doc_topic : array (documents, 2 x themes)
-        Shares of (theme, praise), (theme, blame) in the opinions, theme by theme.
+        Proportions of (theme, praise), (theme, blame) in the opinions, theme by theme.
     """
 
     doc_theme: NDArray[np.float64]
@@ -116,7 +116,7 @@ def theme_groups(n_themes: int) -> dict[str, tuple[str, ...]]:
 
 
 def plant(rng: np.random.Generator, n_docs: int, n_themes: int) -> Planted:
-    """One theme a document, or two in the proportion 0.6 to 0.4, each praised or blamed."""
+    """One theme per document, or two in the proportion 0.6 to 0.4, each praised or blamed."""
     first = rng.integers(n_themes, size=n_docs)
     two = (rng.random(n_docs) < _TWO) & (n_themes > 1)
     second = (first + rng.integers(1, max(n_themes, 2), size=n_docs)) % n_themes

@@ -1,4 +1,4 @@
-"""Base class of all estimators: topic proportions, words of topics, saving.
+"""Base class of all estimators: topic proportions, words of topics, explanations, saving.
 
 An estimator makes a trainer from its parameters; the result of training is `fitted_`, from which
 all public attributes and predictions are read.
@@ -7,32 +7,53 @@ all public attributes and predictions are read.
 from __future__ import annotations
 
 import os
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, BinaryIO
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import is_dask
+from topicfocus.estimators import effects
+from topicfocus.estimators.arguments import (
+    check_choice,
+    check_count,
+    labels_for_each,
+    read_weight,
+)
 from topicfocus.estimators.columns import check_columns
-from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fit_warnings import warn_if_useless, warn_of_empty
+from topicfocus.estimators.documents import (
+    Documents,
+    read_batch,
+    read_training,
+    read_validation,
+)
+from topicfocus.estimators.explain import Explanation, explain
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer
 from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.joint_training import JointTrainer
-from topicfocus.estimators.parameters import check_choice, check_count
 from topicfocus.estimators.targets import TargetModel
-from topicfocus.estimators.training import RESERVOIR_SIZE, FitOptions, in_data_units
+from topicfocus.estimators.training import (
+    RESERVOIR_SIZE,
+    FitOptions,
+    in_data_units,
+    warn_if_useless,
+    warn_of_empty,
+)
 from topicfocus.estimators.words import (
     ORDERS,
     context_scores,
     first_words,
-    has_telling,
+    has_distinctive,
+    naming_order,
     reciprocal_ranks,
     topic_scores,
     word_names,
@@ -44,9 +65,14 @@ def _drops_words(model: TopicModel) -> bool:
     return hasattr(type(model), "background_")
 
 
+def has_targets(model: Any) -> bool:
+    """Whether a model is a regressor or a classifier."""
+    return isinstance(model, (RegressorMixin, ClassifierMixin))
+
+
 @dataclass(eq=False, repr=False)
-class TopicModel(TransformerMixin, BaseEstimator):
-    """Base of all estimators. A subclass has `_trainer(n_words)`, made from its parameters."""
+class TopicModel(TransformerMixin, BaseEstimator, ABC):
+    """Base class of all estimators, with and without targets."""
 
     #: Largest number of documents that `partial_fit` keeps in memory.
     reservoir_size = RESERVOIR_SIZE
@@ -54,8 +80,15 @@ class TopicModel(TransformerMixin, BaseEstimator):
     #: With fewer different words that the topics contain, a prediction is near the average.
     FEW_WORDS = 3
 
-    #: Set for one call of `fit` by `training.fit_with`.
-    _fit_options = FitOptions()
+    #: Makes targets from the columns of y and the weights of the documents; None without targets.
+    _make_targets: ClassVar[Callable[[Any, list[np.ndarray], np.ndarray], TargetModel] | None] = (
+        None
+    )
+
+    #: Documents and statistics that the next `partial_fit` continues from.
+    _stream = None
+    #: The model of the last epoch, if validation documents chose another one.
+    _last_epoch = None
 
     n_topics: int = 5
     _: KW_ONLY
@@ -72,9 +105,17 @@ class TopicModel(TransformerMixin, BaseEstimator):
         lambda f: f.n_samples_seen, "Documents fitted to, by their weights."
     )
 
+    coef_ = FittedAttribute(lambda f: f.coef, "η, one row per class or target if several.")
+    intercept_ = FittedAttribute(lambda f: f.intercept, "b.")
+    covariate_coef_ = FittedAttribute(lambda f: f.covariate_coef, "ζ, if there are covariates.")
+    n_covariates_ = FittedAttribute(
+        lambda f: f.targets and f.targets.n_covariates, "Number of covariates."
+    )
+    family_ = FittedAttribute(lambda f: f.targets and f.state.family, "The fitted family.")
+
+    @abstractmethod
     def _trainer(self, n_words: int) -> JointTrainer | FocusedTrainer:
         """Check all parameters and make the trainer."""
-        raise NotImplementedError
 
     # ---- training --------------------------------------------------------------------------------
 
@@ -90,39 +131,79 @@ class TopicModel(TransformerMixin, BaseEstimator):
         check_columns(self, X, reset=reset)
         return corpus
 
-    def _train(
-        self, documents: Documents, targets: TargetModel | None, held_out: Documents | None = None
+    def _weight_classes(self, documents: Documents, targets: TargetModel) -> Documents:
+        """Multiply the weights of documents by `class_weight`, in classifiers."""
+        return documents
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any = None,
+        options: FitOptions = FitOptions(),  # noqa: B008 - frozen
+        validation: Mapping[str, Any] | None = None,
+        **arrays: Any,
     ):
-        """Fit to documents."""
+        """Read and check all arguments of `fit`, then fit."""
+        corpus = self._read_counts(X, reset=True)
+        documents, targets = read_training(corpus, y, self._make_targets, **arrays)
+        validation_documents = None
+        if targets is not None:
+            documents = self._weight_classes(documents, targets)
+            validation_documents = read_validation(targets, corpus.n_words, **(validation or {}))
         warn_of_empty(documents, type(self).__name__)
-        trainer = self._trainer(documents.corpus.n_words)
-        fitted, last = trainer.fit(documents, targets, held_out, self._fit_options)
-        self.__dict__.pop("_stream", None)
-        self.__dict__.pop("_last_epoch", None)
-        if last is not None:
-            self._last_epoch = in_data_units(last)
+        trainer = self._trainer(corpus.n_words)
+        fitted, last = trainer.fit(documents, targets, validation_documents, options)
+        self._stream = None
+        self._last_epoch = None if last is None else in_data_units(last)
         self.fitted_ = in_data_units(fitted)
         warn_if_useless(self)
         return self
 
-    def _learn(self, documents: Documents, targets: TargetModel | None):
-        """Fit to a batch, after earlier ones."""
-        trainer: Any = self._trainer(documents.corpus.n_words)
+    def _partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        first_targets: Callable[..., TargetModel] | None = None,
+        labels: Mapping[str, Any] | None = None,
+        **arrays: Any,
+    ):
+        """Fit to a batch, after earlier ones; `labels` are the classes or levels by argument."""
         before = getattr(self, "fitted_", None)
-        stream = getattr(self, "_stream", None)
-        if stream is None:
-            stream = trainer.stream(documents, targets, before)
-        self._stream, fitted = trainer.advance(stream, documents, before, targets)
+        if before is not None:
+            self._check_unchanged(before, labels or {})
+        corpus = self._read_counts(X, reset=before is None)
+        targets = None if before is None else before.targets
+        if targets is None:
+            documents, targets = read_training(corpus, y, first_targets, is_batch=True, **arrays)
+        else:
+            documents, targets = read_batch(corpus, y, targets, **arrays)
+        if targets is not None:
+            documents = self._weight_classes(documents, targets)
+        trainer: Any = self._trainer(corpus.n_words)
+        if self._stream is None:
+            self._stream = trainer.stream(documents, targets, before)
+        self._stream, fitted = trainer.advance(self._stream, documents, before, targets)
         self.fitted_ = in_data_units(fitted)
         return self
 
-    def _check_stream(self) -> None:
-        """Raise an error if parameters changed that must not change between batches."""
-        if self.fitted_.state.n_topics != self.n_topics and not self.fitted_.lacks_words:
+    def _check_unchanged(self, before: Fitted, labels: Mapping[str, Any]) -> None:
+        """Raise an error if parameters or labels changed that must not change between batches."""
+        if before.state.n_topics != self.n_topics and not before.lacks_words:
             raise ValueError(
-                f"partial_fit goes on with {self.fitted_.state.n_topics} topics, but n_topics is "
-                f"now {self.n_topics}. Call fit, or clone the model, to start anew."
+                f"partial_fit goes on with {before.state.n_topics} topics, but n_topics is now "
+                f"{self.n_topics}. Call fit, or clone the model, to start anew."
             )
+        for name, given in labels.items():
+            codings = before.target_model.codings
+            each = [None] * len(codings)
+            if given is not None:
+                each = labels_for_each(given, len(codings), name)
+            for coding, own in zip(codings, each, strict=True):
+                if own is not None and not np.array_equal(coding.labels, np.unique(own)):
+                    raise ValueError(
+                        f"`{name}={own!r}` is not the same as on last call to partial_fit, was: "
+                        f"{coding.labels!r}"
+                    )
 
     # ---- new documents ---------------------------------------------------------------------------
 
@@ -135,10 +216,10 @@ class TopicModel(TransformerMixin, BaseEstimator):
     # ---- topics ----------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> np.ndarray:
-        """Topic proportions θ̂ of documents, inferred from their words only.
+        """Infer topic proportions θ̂ of documents from their words.
 
-        θ̂ maximises Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k on the simplex. Words that training
-        never saw are ignored; a document without words gets α/Σα.
+        θ̂ maximises Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k on the simplex. Words that do not occur
+        in the training documents are ignored; a document without words gets α/Σα.
 
         Parameters
         ----------
@@ -153,7 +234,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -167,11 +248,11 @@ class TopicModel(TransformerMixin, BaseEstimator):
         return self.fitted_.mixes(corpus, self.n_jobs)
 
     def topic_tokens(self, X: Any) -> np.ndarray:
-        """How many of a document's relevant tokens each topic explains.
+        """Expected number of relevant tokens of each topic.
 
-        Σ_v c_v φ_v r_vk with r_vk = β_vk θ̂_k / Σ_j β_vj θ̂_j and θ̂ of `transform`; c are the counts
-        themselves, also in models that find θ̂ from their roots. A row sums to the number of tokens
-        of the document that topics contain.
+        Σ_v c_v φ_v r_vk with r_vk = β_vk θ̂_k / Σ_j β_vj θ̂_j and θ̂ of `transform`. c are the counts
+        themselves, also in models that infer θ̂ from square roots of counts. A row sums to the
+        number of tokens of the document that topics contain.
 
         Parameters
         ----------
@@ -186,7 +267,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -200,11 +281,12 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """
         return self.fitted_.tokens(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
-    def composition(self, X: Any) -> np.ndarray:
-        """What documents are made of: the share of each topic in their relevant tokens.
+    def token_proportions(self, X: Any) -> np.ndarray:
+        """Proportion of each topic in the relevant tokens of documents.
 
-        `topic_tokens` divided by its row sums. Prediction uses `transform`, which the prior draws
-        towards α/Σα, most where words are few; what a document is about is better read from here.
+        `topic_tokens` divided by its row sums. Predictions use `transform`, which is shrunk toward
+        α/Σα by the prior, most for documents of few words. To read what a document is about, token
+        proportions are better.
 
         Parameters
         ----------
@@ -220,7 +302,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -228,17 +310,18 @@ class TopicModel(TransformerMixin, BaseEstimator):
         >>> from topicfocus.datasets import make_reviews
         >>> reviews = make_reviews(300, random_state=0)
         >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-        >>> made_of, mix = (f(reviews.counts) for f in (model.composition, model.transform))
-        >>> bool(made_of.std(axis=0).mean() > mix.std(axis=0).mean())
+        >>> tokens = model.token_proportions(reviews.counts)
+        >>> bool(tokens.std(axis=0).mean() > model.transform(reviews.counts).std(axis=0).mean())
         True
         """
-        return self.fitted_.composition(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
+        return self.fitted_.token_proportions(self._read_counts(X, reset=False), n_jobs=self.n_jobs)
 
     def relevant_words(self, X: Any) -> np.ndarray:
-        """How many different words of each document the topics contain.
+        """Number of different words of each document that the topics contain.
 
-        With none the prediction is that of a document without words, and with few it is near it:
-        `FEW_WORDS` (3) is where the command line begins to say so.
+        A document without such words gets the prediction of a document without words, and one with
+        few of them a similar prediction. The command line marks documents with fewer than
+        `FEW_WORDS` (3).
 
         Parameters
         ----------
@@ -253,7 +336,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------
@@ -266,12 +349,12 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """
         return self.fitted_.relevant_words(self._read_counts(X, reset=False))
 
-    # ---- words of topics -----------------------------------------------------------------------
+    # ---- words of topics -------------------------------------------------------------------------
 
     def top_words(
         self, n: int = 10, vocabulary: Any = None, order: str | None = None
     ) -> list[list[str]]:
-        """The n first words of each topic.
+        """The top words of each topic.
 
         Parameters
         ----------
@@ -279,27 +362,28 @@ class TopicModel(TransformerMixin, BaseEstimator):
         vocabulary : list of str, dict or vectoriser, optional
             Names of the columns: a list, the `vocabulary_` of a vectoriser, or the vectoriser; by
             default the feature names seen in fit (a dataframe's columns), else column numbers.
-        order : {"telling", "probability", "relevance", "frex"}, optional
-            By default "telling" for focused models with themes, else "probability". Telling words
-            occur beside the *other* words of the topic more often than by chance, are its own, and
-            lean the way it does: (C_vk - E_vk) √r_vk t_vk, see docs/reading-topics.md.
-            "probability" is by β_vk; "relevance" by λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4
-            and p_v the frequency of the word in training among the words of all topics (Sievert and
-            Shirley, 2014); "frex" by the harmonic mean of the ranks of β_vk and of β_vk / Σ_j β_vj
-            among the words of the topic (Bischof and Airoldi, 2012).
+        order : {"distinctive", "probability", "relevance", "frex"}, optional
+            By default "distinctive" for focused models with themes, else "probability". Distinctive
+            words co-occur with the *other* words of the topic more often than by chance, are
+            exclusive to it, and have an association with the target of the same sign:
+            (C_vk - E_vk) √r_vk t_vk, see docs/reading-topics.md. "probability" orders by β_vk;
+            "relevance" by λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4 and p_v the training
+            frequency of the word among the words of all topics (Sievert and Shirley, 2014); "frex"
+            by the harmonic mean of the ranks of β_vk and of β_vk / Σ_j β_vj among the words of the
+            topic (Bischof and Airoldi, 2012).
 
         Returns
         -------
-        list of lists of str, one a topic
-            Words of probability zero are not listed, and with "telling" none of which the topic has
-            less than its part.
+        list of lists of str, one per topic
+            Words of probability zero are not listed; for "distinctive", only words with
+            r_vk ≥ 1/K are listed.
 
         Raises
         ------
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If the order is unknown, or is "telling" and the model does not know its telling words.
+            If the order is unknown, or "distinctive" words cannot be computed for this model.
 
         Examples
         --------
@@ -316,14 +400,14 @@ class TopicModel(TransformerMixin, BaseEstimator):
         return first_words(scores, n, self._column_names(vocabulary), lambda s: s > -np.inf)
 
     def word_ranks(self, order: str | None = None) -> np.ndarray:
-        """Places of the words in each topic's list: 1 for the first, 1/2 for the second, and so on.
+        """Reciprocal ranks of the words in each topic: 1 for the first, 1/2 for the second, ...
 
-        In place of `components_` where a measure is to be of the words that are shown, for example
+        Metrics of the words that are shown take them in place of `components_`, for example
         ``coherence(model.word_ranks(), counts, "npmi", 10)``.
 
         Parameters
         ----------
-        order : {"telling", "probability", "relevance", "frex"}, optional
+        order : {"distinctive", "probability", "relevance", "frex"}, optional
             As for `top_words`.
 
         Returns
@@ -353,12 +437,12 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
     @available_if(_drops_words)
     def context_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
-        """Dropped words that documents of a topic use more than others: what it is about.
+        """Dropped words that documents of a topic use more than other documents.
 
-        By √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts word v beside topic
-        k in the training documents (r_d is their `composition`, c_dv is √count in models that see
-        roots) and E_vk = C_v· C_·k / C_·· is what would be expected if the word went with no topic.
-        After `partial_fit`, of the documents that were at hand.
+        They are ordered by √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts
+        co-occurrences of word v and topic k in the training documents (r_d are their
+        `token_proportions`; c_dv is √count in focused models), and E_vk = C_v· C_·k / C_·· is its
+        expectation under independence. After `partial_fit`, of the documents in memory.
 
         Parameters
         ----------
@@ -368,7 +452,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        list of lists of str, one a topic
+        list of lists of str, one per topic
             Only words that occur more often than expected.
 
         Raises
@@ -404,12 +488,211 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """Scores that order the words of each topic, topics x words."""
         if order is not None:
             check_choice("order", order, ORDERS)
-            if order == "telling" and not has_telling(self.fitted_):
+            if order == "distinctive" and not has_distinctive(self.fitted_):
                 raise ValueError(
-                    'order="telling" is for focused models: choose another order, such as '
+                    'order="distinctive" is for focused models: choose another order, such as '
                     '"probability".'
                 )
         return topic_scores(self.fitted_, order)
+
+    # ---- targets ---------------------------------------------------------------------------------
+
+    def _probabilities(self, documents: Documents) -> list[np.ndarray]:
+        """P(y = label) of every target."""
+        fitted = self.fitted_
+        predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
+        return fitted.target_model.probabilities(fitted.state.family, predictor)
+
+    def _weighted_documents(
+        self, X: Any, exposure: Any, covariates: Any, sample_weight: Any, y: Any = None
+    ) -> Documents:
+        documents = self._new_documents(X, y, exposure, covariates)
+        return replace(documents, weight=read_weight(sample_weight, documents.corpus.n_docs))
+
+    @available_if(has_targets)
+    def explain(
+        self,
+        X: Any,
+        covariates: Any = None,
+        exposure: Any = None,
+        vocabulary: Any = None,
+    ) -> Explanation:
+        """Contributions of words and topics to the linear predictor; they add up exactly.
+
+        The contribution of a word is how far it moves the prediction from that of a document
+        without words. For more than two classes, it is what the word adds to the log odds of a
+        class against all others (docs/estimators.md has the formula).
+
+        Parameters
+        ----------
+        X : counts, documents x words
+        covariates, exposure : optional
+            As for fit.
+        vocabulary : list of str, dict or vectoriser, optional
+            As for `top_words`.
+
+        Returns
+        -------
+        Explanation
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` has other columns than the training documents, or invalid counts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> found = model.explain(reviews.counts[:4], vocabulary=reviews.vocabulary)
+        >>> bool(np.allclose(found.predictor[:, 0], model.predict(reviews.counts[:4])))
+        True
+        """
+        documents = self._new_documents(X, exposure=exposure, covariates=covariates)
+        names = self._column_names(vocabulary)
+        order = naming_order(self.fitted_)
+        about = tuple(", ".join(words) for words in self.top_words(3, names, order=order))
+        return explain(self.fitted_, documents, names, self.n_jobs, about)
+
+    @available_if(has_targets)
+    def topic_effects(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        exposure: Any = None,
+        covariates: Any = None,
+        sample_weight: Any = None,
+        quantiles: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+        vocabulary: Any = None,
+    ) -> pd.DataFrame:
+        """Predicted difference over the interdecile range of each topic, in units of the target.
+
+        The prediction of a typical document (averages of the topic proportions, covariates and log
+        exposures of X) as the proportion θ̂_k of topic k goes from the 10th to the 90th percentile
+        of X and the other topics decrease in proportion.
+
+        Parameters
+        ----------
+        X : counts, documents x words
+            Documents for percentiles and averages: the training documents, or similar ones.
+        y : targets, optional
+            Only if the documents had **no part in the fit**, such as a test set: the differences
+            are then estimated again from these documents, with confidence intervals.
+        exposure, covariates, sample_weight : optional
+            As for fit.
+        quantiles : pair of floats, optional
+            By default (0.1, 0.9); with C > 5 classes (0.1, 1 - 1/2C), because fewer than a tenth of
+            the documents belong to an average class.
+        confidence : float, default=0.95
+            Confidence level of the intervals. Given the topics, it is that of a linear regression
+            of y on their proportions with a heteroscedasticity-consistent standard error.
+        vocabulary : list of str, dict or vectoriser, optional
+            As for `top_words`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per topic (and class, for more than two; and target, for several) with the
+            columns "topic"; "target" (if several); "class" (if there are classes); the quantiles
+            "proportion_low" and "proportion_high" of the topic; the predictions "low" and "high" at
+            them (a number, or the probability of the class); their difference "change"; the
+            difference found in X and y, "estimate", with the limits "lower" and "upper" of its
+            interval (NaN without y); "limit_low" and "limit_high", the range of the target;
+            "coef", on the scale of the linear predictor; "words", the top five.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(500, random_state=0)
+        >>> X, y = reviews.counts, reviews.target
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(X[:300], y[:300])
+        >>> effects = model.topic_effects(X[300:], y[300:])
+        >>> bool((effects["lower"] < effects["upper"]).all())
+        True
+        """
+        documents = self._weighted_documents(X, exposure, covariates, sample_weight, y)
+        effects.check_quantiles(effects.QUANTILES if quantiles is None else quantiles, confidence)
+        found = effects.topic_effects(
+            self.fitted_,
+            documents,
+            None if y is None else documents,
+            quantiles=quantiles,
+            confidence=confidence,
+            n_jobs=self.n_jobs,
+        )
+        names = [" ".join(words) for words in self.top_words(5, vocabulary)]
+        return effects.topic_table(self.fitted_, found, names)
+
+    @available_if(has_targets)
+    def word_effects(
+        self,
+        X: Any,
+        *,
+        exposure: Any = None,
+        covariates: Any = None,
+        sample_weight: Any = None,
+        n_documents: int | None = None,
+        vocabulary: Any = None,
+    ) -> pd.DataFrame:
+        """Mean predicted difference between documents with and without each word.
+
+        Each document of a sample of X is predicted without the word and with one occurrence of it.
+        Dropped words change nothing and have no row.
+
+        Parameters
+        ----------
+        X, exposure, covariates, sample_weight
+            As for `topic_effects`.
+        n_documents : int, optional
+            Size of the random sample of X, which is always the same. By default 100; between 5 and
+            100 if there are many topics and words.
+        vocabulary
+            As for `topic_effects`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per word (and class, for more than two; and target, for several): "word",
+            "column" of X, "target", "class", the number of "documents" of X that contain it, and
+            the mean "change" of the expected target, or of the probability of the class.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> effects = model.word_effects(reviews.counts)
+        >>> bool(len(effects["change"]) == model.selected_words_.sum())
+        True
+        """
+        documents = self._weighted_documents(X, exposure, covariates, sample_weight)
+        if n_documents is not None:
+            n_documents = check_count("n_documents", n_documents)
+        found = effects.word_effects(
+            self.fitted_, documents, n_documents=n_documents, n_jobs=self.n_jobs
+        )
+        return effects.word_table(self.fitted_, found, self._column_names(vocabulary))
+
+    # ---- files and display -----------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str] | BinaryIO) -> None:
         """Write the fitted model to one file, without pickle; `topicfocus.load` reads it.
@@ -442,7 +725,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         save(self, path)
 
     def _html_repr(self) -> str:
-        """scikit-learn's diagram, which calls this for notebooks, and the topics below it."""
+        """scikit-learn's diagram, and the topics below it."""
         return estimator_html_repr(self) + topics_html(self)
 
     @property
@@ -483,4 +766,5 @@ class TopicModel(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        tags.target_tags.multi_output = has_targets(self)
         return tags

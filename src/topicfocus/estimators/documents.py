@@ -1,24 +1,21 @@
-"""Read and check the arguments of `fit` and `partial_fit`: weights, exposures, covariates."""
+"""Validated documents of `fit` and `partial_fit`, and their split into training and validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 
 from topicfocus.corpus import Corpus, make_corpus
-from topicfocus.estimators.coding import target_columns
-from topicfocus.estimators.scaling import LARGEST
+from topicfocus.estimators.arguments import read_covariates, read_groups, read_weight
+from topicfocus.estimators.targets import TargetModel, target_columns
+from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem, make_problem
 
-if TYPE_CHECKING:
-    from topicfocus.estimators.targets import TargetModel
-
-LARGEST_WEIGHT = 1e15
-LARGEST_EXPOSURE = 1e30
+#: Makes targets from the columns of y and the weights of the documents.
+MakeTargets = Callable[[list[np.ndarray], np.ndarray], TargetModel]
 
 
 @dataclass(frozen=True)
@@ -68,107 +65,26 @@ class Documents:
         return np.ones(self.corpus.n_docs) if self.weight is None else self.weight
 
 
-# ---- single arguments ------------------------------------------------------------------------
-
-
-def _read_column(values: Any, n_docs: int, name: str, low: float, high: float) -> np.ndarray:
-    """One finite number per document, within limits."""
-    column = check_array(values, ensure_2d=False, dtype=float, input_name=name)
-    if column.shape != (n_docs,):
-        raise ValueError(
-            f"{name}.shape == {column.shape}, expected {(n_docs,)}: one number per document"
-        )
-    bad = (column < low) | (column > high)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"{name} must lie between {low:g} and {high:g}, but row {row} is {column[row]:g}."
-        )
-    return column
-
-
-def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") -> np.ndarray | None:
-    """Non-negative document weights, at least one of them positive; None if all are one."""
-    if sample_weight is None:
-        return None
-    if np.isscalar(sample_weight):
-        sample_weight = np.full(n_docs, sample_weight)
-    weight = _read_column(sample_weight, n_docs, name, 0.0, LARGEST_WEIGHT)
-    if weight.sum() == 0:
-        raise ValueError(f"every {name} is zero: there is nothing to learn from.")
-    return None if np.all(weight == 1) else weight
-
-
-def read_exposure(exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:
-    """Log exposure of every document."""
-    if exposure is None:
-        return None
-    return np.log(_read_column(exposure, n_docs, name, 1 / LARGEST_EXPOSURE, LARGEST_EXPOSURE))
-
-
-def read_covariates(
-    covariates: Any, n_docs: int, expected: int | None, name: str = "covariates"
-) -> np.ndarray | None:
-    """Numeric columns with NaN for missing values; `expected` is their number at fit."""
-    if covariates is None:
-        if expected:
-            raise ValueError(
-                f"the model was fitted with {expected} covariates: pass {name} for these documents "
-                "too, with the same columns."
-            )
-        return None
-    if expected == 0:
-        raise ValueError(f"the model was fitted without covariates, but {name} was passed.")
-    try:
-        values = np.asarray(covariates, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be numbers: {error}. Encode categories as columns of 0 and 1 first "
-            "(OneHotEncoder)."
-        ) from error
-    if values.ndim == 1:
-        values = values[:, None]
-    if values.ndim != 2 or len(values) != n_docs:
-        raise ValueError(f"{name} has shape {values.shape}, but there are {n_docs} documents")
-    large = np.abs(values) > LARGEST
-    if large.any():
-        row, column = (int(i[0]) for i in np.nonzero(large))
-        raise ValueError(
-            f"{name} contains {values[row, column]:g} at row {row}, column {column}, which is too "
-            "large to compute with. Correct it, or measure the column in other units."
-        )
-    if expected is not None and values.shape[1] != expected:
-        raise ValueError(
-            f"{name} has {values.shape[1]} columns, but the model was fitted with {expected}."
-        )
-    return np.ascontiguousarray(values) if values.shape[1] else None
-
-
-def read_groups(groups: Any, n_docs: int) -> np.ndarray | None:
-    """Group numbers of the documents."""
-    if groups is None:
-        return None
-    if np.shape(groups) != (n_docs,):
-        raise ValueError(f"groups has shape {np.shape(groups)}, but there are {n_docs} documents")
-    return np.unique(np.asarray(groups), return_inverse=True)[1]
-
-
-# ---- documents ---------------------------------------------------------------------------------
+# ---- documents -----------------------------------------------------------------------------------
 
 
 def read_training(
     corpus: Corpus,
     y: Any,
-    make_targets: Callable[[list[np.ndarray], np.ndarray], TargetModel],
+    make_targets: MakeTargets | None,
     *,
     sample_weight: Any = None,
     exposure: Any = None,
     covariates: Any = None,
     groups: Any = None,
-) -> tuple[Documents, TargetModel]:
-    """Documents of `fit`; `make_targets` makes the targets from the columns of y and weights."""
+    is_batch: bool = False,
+) -> tuple[Documents, TargetModel | None]:
+    """Documents of `fit`, or of the first batch of `partial_fit`, and their targets."""
     n = corpus.n_docs
     weight = read_weight(sample_weight, n)
+    if make_targets is None:
+        documents = Documents(corpus, None, weight)
+        return documents.drop_zero_weight(allow_empty=is_batch), None
     weights = np.ones(n) if weight is None else weight
     columns = target_columns(y, n)
     targets = make_targets(columns, weights)
@@ -177,23 +93,26 @@ def read_training(
     # The label of a document of weight 0 may occur in no other document.
     if np.any(weights == 0):
         columns = [np.where(weights > 0, c, np.full(n, None, dtype=object)) for c in columns]
+    target = targets.encode_columns(columns)
+    if is_batch:
+        check_differences(target, weights)
     documents = Documents(
         corpus,
-        targets.scale(targets.encode_columns(columns)),
+        targets.scale(target),
         weight,
         targets.offset(exposure, n),
         targets.scaled_covariates(values),
         read_groups(groups, n),
     )
-    return documents.drop_zero_weight(), targets
+    return documents.drop_zero_weight(allow_empty=is_batch), targets
 
 
 def read_validation(
     targets: TargetModel,
     n_words: int,
-    X: Any,
-    y: Any,
     *,
+    X: Any = None,
+    y: Any = None,
     sample_weight: Any = None,
     exposure: Any = None,
     covariates: Any = None,
@@ -227,28 +146,20 @@ def read_validation(
 def read_batch(
     corpus: Corpus,
     y: Any,
-    known: TargetModel | None,
-    make_targets: Callable[[list[np.ndarray], np.ndarray], TargetModel],
+    targets: TargetModel,
     *,
     sample_weight: Any = None,
     exposure: Any = None,
     covariates: Any = None,
 ) -> tuple[Documents, TargetModel]:
-    """Documents of `partial_fit`; the first batch (`known` is None) determines the targets."""
+    """Documents of a later batch of `partial_fit`, and the targets with updated ranges."""
     n = corpus.n_docs
     weight = read_weight(sample_weight, n)
-    weights = np.ones(n) if weight is None else weight
     columns = target_columns(y, n)
-    targets = make_targets(columns, weights) if known is None else known
     if not targets.has_classes:
         targets.check_numbers(columns)
     target = targets.encode_columns(columns)
-    values = read_covariates(covariates, n, None if known is None else known.n_covariates)
-    if known is None:
-        check_differences(target, weights)
-        targets = targets.with_covariates(values, weights)
-    else:
-        targets = targets.with_values(target, weights)
+    values = read_covariates(covariates, n, targets.n_covariates)
     documents = Documents(
         corpus,
         targets.scale(target, "y"),
@@ -256,6 +167,7 @@ def read_batch(
         targets.offset(exposure, n),
         targets.scaled_covariates(values),
     )
+    targets = targets.with_values(target, documents.weights)
     return documents.drop_zero_weight(allow_empty=True), targets
 
 
@@ -270,10 +182,169 @@ def check_differences(target: np.ndarray, weight: np.ndarray) -> None:
             )
 
 
-def labels_for_each(labels: Any, n_targets: int, name: str) -> list:
-    """One list of labels per target."""
-    if n_targets == 1 and (len(labels) == 0 or np.ndim(labels[0]) == 0):
-        return [labels]
-    if len(labels) != n_targets:
-        raise ValueError(f"{name} is for {len(labels)} targets, but y has {n_targets}.")
-    return list(labels)
+# ---- training and validation documents -----------------------------------------------------------
+
+
+def split_validation(
+    documents: Documents,
+    targets: TargetModel,
+    share: float,
+    rng: np.random.Generator,
+    of_targets: np.random.Generator | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows for training and for validation, stratified by class.
+
+    Documents are ordered by a random hash of their words and targets (with the generator
+    `of_targets` for the targets, if given), so that copies are never separated and a document of
+    weight 2 is treated as two copies. Groups are kept together. If there are too few documents, all
+    of them are used for both, and δ is underestimated.
+    """
+    everyone = np.arange(documents.corpus.n_docs)
+    weight = documents.weights
+    target = documents.target
+    assert target is not None
+    if documents.group is not None:
+        return _whole_groups(documents.group, target, weight, targets, share, rng)
+    hashes = _hashes(documents, target, rng, rng if of_targets is None else of_targets)
+    held = np.zeros(len(everyone), dtype=bool)
+    for group in _strata(target, targets):
+        group = group[weight[group] > 0]
+        # The trailing digits, so that similar documents are not neighbours in this order.
+        order = group[np.argsort(np.modf(np.abs(hashes[group]) * 1e4)[0], kind="stable")]
+        before = np.cumsum(weight[order]) - weight[order]
+        wanted = max(1.0, round(share * weight[order].sum()))
+        values = hashes[order]
+        chosen = before < wanted
+        chosen |= np.isin(values, values[chosen])  # copies go together
+        if weight[order][~chosen].sum() < 2:
+            return everyone, everyone
+        held[order[chosen]] = True
+    train = ~held & (weight > 0)
+    if not all(_varies(target[part & (weight > 0)]) for part in (train, held)):
+        return everyone, everyone
+    return everyone[train], everyone[held]
+
+
+def make_folds(
+    documents: Documents, targets: TargetModel, n: int, most: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of `n` folds; no folds if there are too few documents.
+
+    Folds are made one after the other by `split_validation` with fixed seeds, so that they depend
+    on the documents only. At most about `most` documents are used.
+    """
+
+    def split_off(share: float, step: int) -> tuple[np.ndarray, np.ndarray]:
+        first, second = (np.random.default_rng((step, use)) for use in (0, 1))
+        return split_validation(documents, targets, share, first, second)
+
+    used = np.arange(documents.corpus.n_docs)
+    size = float(documents.weights.sum())
+    if size > most:
+        used = split_off(most / size, 0)[1]
+        documents = documents.rows(used)
+    left, parts = np.arange(len(used)), []
+    for i in range(n, 1, -1):
+        rest, part = split_off(1 / i, i)
+        if len(part) == len(left):
+            return []
+        parts.append(left[part])
+        left, documents = left[rest], documents.rows(rest)
+    everyone = np.arange(len(used))
+    return [(used[np.setdiff1d(everyone, part)], used[part]) for part in [*parts, left]]
+
+
+def _whole_groups(
+    group: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray,
+    targets: TargetModel,
+    share: float,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray]:
+    everyone = np.arange(len(group))
+    held = choose_groups(group, _strata(target, targets), weight, share, rng)[group]
+    if not all(_varies(target[part]) for part in (~held, held)):
+        return everyone, everyone
+    return everyone[~held], everyone[held]
+
+
+def choose_groups(
+    group: np.ndarray,
+    strata: list[np.ndarray],
+    weight: np.ndarray,
+    share: float,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Choose whole groups for the test part, about a fraction `share` of every stratum.
+
+    In random order, a group is chosen if it brings the fractions closer to `share`. No stratum is
+    chosen entirely.
+
+    Parameters
+    ----------
+    group : array of int
+        Group of each document, numbered from 0.
+    strata : list of arrays
+        Rows of each class, or all rows.
+    weight : array of float
+    share : float
+    rng : Generator
+
+    Returns
+    -------
+    array of bool, one per group
+    """
+    size = np.zeros((int(group.max()) + 1, len(strata)))
+    for s, documents in enumerate(strata):
+        np.add.at(size[:, s], group[documents], weight[documents])
+    total = size.sum(axis=0)
+    held, taken = np.zeros(len(size), dtype=bool), np.zeros(len(strata))
+
+    def distance(amount: np.ndarray) -> np.ndarray:
+        return np.sum((amount - share * total) ** 2 / np.maximum(total, 1e-300), axis=-1)
+
+    order = rng.permutation(len(size))
+    for g in order:
+        more = taken + size[g]
+        if np.all((more < total) | (size[g] == 0)) and distance(more) < distance(taken):
+            held[g], taken = True, more
+    if not held.any():
+        # Every group is too large: choose the best one.
+        possible = order[np.all(size[order] < total, axis=1) & (size[order].sum(axis=1) > 0)]
+        if len(possible):
+            held[possible[np.argmin(distance(size[possible]))]] = True
+    return held
+
+
+def _hashes(
+    documents: Documents,
+    target: np.ndarray,
+    rng: np.random.Generator,
+    of_targets: np.random.Generator,
+) -> np.ndarray:
+    """Row hashes: random projections of words and targets."""
+    hashes = dot(documents.corpus.counts, rng.standard_normal(documents.corpus.n_words))
+    for column in target.T:
+        hashes = hashes + of_targets.standard_normal() * np.nan_to_num(column, nan=7.7)
+    return hashes
+
+
+def _strata(target: np.ndarray, targets: TargetModel) -> list[np.ndarray]:
+    """Rows of each class of a single target, else one stratum."""
+    known = np.all(np.isfinite(target), axis=1)
+    if targets.n_targets == 1 and targets.codings[0].is_class:
+        groups = [np.flatnonzero(target[:, 0] == c) for c in np.unique(target[known, 0])]
+    else:
+        groups = [np.flatnonzero(known)]
+    rest = np.flatnonzero(~known)
+    return [g for g in [*groups, rest] if len(g)] if len(rest) >= 10 else groups
+
+
+def _varies(target: np.ndarray) -> bool:
+    """Whether every target has two or more different known values."""
+    for column in target.T:
+        known = column[np.isfinite(column)]
+        if len(known) == 0 or np.ptp(known) == 0:
+            return False
+    return True

@@ -1,26 +1,21 @@
-"""Effects on the target's own scale that real documents reach: of topics, and of words.
+"""Predicted differences, in units of the target, that belong to topics and to words.
 
-**A topic.** Take a typical document: the averages of the topic mixes θ̂, covariates and log
-exposures of the documents given, so that its linear predictor is their average, too. Let topic k
-have the share q of it and the others what is left, in proportion,
+**Topics.** Consider a typical document: averages of the topic proportions θ̂, covariates and log
+exposures of the given documents, so that its linear predictor is their average, too. Let topic k
+have the proportion q of it, and the others the rest, in proportion,
 
     θ_k = q,   θ_j = θ̄_j (1 - q) / (1 - θ̄_k).
 
-Its effect is the change of the prediction E[y | f] (the probability of a class) as q goes from the
-10th to the 90th percentile of the documents' own θ̂_k. Where there are more than five classes, C,
-the upper percentile is 100 (1 - 1/2C) instead: a class of average size has a share 1/C of the
-documents, which the 90th percentile does not reach, and this is the middle of them.
+The effect of the topic is the difference of the predictions E[y | f] (the probability of a class)
+at the 90th and at the 10th percentile of θ̂_k over the documents. With C > 5 classes the upper
+percentile is 100 (1 - 1/2C): a class of average size has 1/C of the documents, and this percentile
+is the middle of them.
 
-**Its interval** contains the uncertainty of the coefficients of topics and covariates: the delta
-method with the covariance φ (N/n Σ_d w_d x_d x_dᵀ)⁻¹, x_d = (θ̂_d, z_d), w_d = -E[ℓ''(f_d)], for the
-N documents of the training, of which the n given stand for a sample. φ is what the words leave open
-of the mixes, as noise: Var(y | θ̂)/Var(y | f), 1 for classes and levels. Of more than two classes it
-is the interval of a logistic regression of this class against the rest. It does not contain that
-the topics were found from the same data, nor thresholds of levels (too narrow), nor that
-coefficients are shrunken (too wide).
+Its interval comes from documents that had no part in the fit (`held_out_effects`), if there are
+any.
 
-**A word.** The mean, over a fixed sample of the documents, each taken without the word, of what one
-occurrence of it changes the prediction by. Words that no topic contains change nothing.
+**Words.** The effect of a word is the mean change of the prediction due to one occurrence of it, in
+a fixed sample of the documents, each without the word. Words that no topic contains have no effect.
 """
 
 from __future__ import annotations
@@ -30,64 +25,63 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.targets import TargetPart
+from topicfocus.estimators.held_out_effects import held_out_effects
 from topicfocus.inference.mixes import first_occurrence
 from topicfocus.inference.words import mix_weights
 
-#: Percentiles of a topic's share, as shares of the documents; see `default_quantiles`.
+#: Quantiles of the topic proportions; see `default_quantiles`.
 QUANTILES = (0.1, 0.9)
-#: Documents that words are added to, at most, and at least where each of them costs much.
+#: Largest and smallest number of documents that words are added to.
 SAMPLE, _FEWEST = 100, 5
-#: Multiplications that words may cost, a second or two.
+#: Number of multiplications for words, a second or two.
 _AFFORDED = 1e10
 #: Numbers held at a time while words are added to documents.
 _BLOCK = 4_000_000
-#: A step of a linear predictor to find the slope of the response by.
-_STEP = 1e-4
-#: Relative to the largest information; keeps topics that no document has from an error.
-_JITTER = 1e-10
 
 
 @dataclass(frozen=True)
 class TopicEffects:
-    """What each topic changes in a typical document.
+    """Effects of the topics in a typical document, one column per predictor.
 
-    One column a predictor: a number, the second of two classes, each of more classes, in turn for
-    several targets.
+    A predictor belongs to a number, to the second of two classes, or to each of more classes; for
+    several targets in turn.
 
     Attributes
     ----------
     names : tuple of str
-        What each column is about: "y", or "y is good" for a class.
+        Names of the predictors: "y", or "y is good" for a class.
     quantiles : tuple of two floats
-        Which, as shares of the documents.
-    share_low, share_high : arrays (topics,)
+        Lower and upper quantile.
+    proportion_low, proportion_high : arrays (topics,)
         These quantiles of θ̂_k.
     low, high : arrays (topics, predictors)
         Expected target, or probability of the class, with these shares; within the limits.
-    change, lower, upper : arrays (topics, predictors)
-        high - low, and the ends of its interval.
+    change : array (topics, predictors)
+        high - low.
+    estimate, lower, upper : arrays (topics, predictors)
+        The same difference estimated from documents that had no part in the fit, and its interval
+        (`held_out_effects`); NaN without such documents.
     typical : array (predictors,)
-        The prediction of the typical document itself.
+        Prediction of the typical document.
     limits, observed : arrays (predictors, 2)
-        Values that the target can have, infinite where none are known; and the smallest and
-        largest that training saw, NaN where that is not known.
+        Smallest and largest possible target, infinite if unknown; and smallest and largest training
+        target, NaN if unknown.
     coef : array (topics, predictors)
         η, on the scale of the linear predictors.
     """
 
     names: tuple[str, ...]
     quantiles: tuple[float, float]
-    share_low: np.ndarray
-    share_high: np.ndarray
+    proportion_low: np.ndarray
+    proportion_high: np.ndarray
     low: np.ndarray
     high: np.ndarray
     change: np.ndarray
+    estimate: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     typical: np.ndarray
@@ -98,20 +92,20 @@ class TopicEffects:
 
 @dataclass(frozen=True)
 class WordEffects:
-    """What the first occurrence of each word changes.
+    """Effects of the first occurrence of each word.
 
     Attributes
     ----------
     names : tuple of str
-        What each predictor is about.
+        Names of the predictors.
     words : array of int (words,)
-        Columns of the words that topics contain; any other changes nothing.
+        Columns of the words that topics contain.
     documents : array of int (words,)
-        How many of the documents given have the word.
+        Number of the given documents that contain the word.
     change : array (words, predictors)
         Mean change of the expected target, or of the probability of the class.
     sample : int
-        Documents that the mean is over.
+        Number of documents that the mean is over.
     """
 
     names: tuple[str, ...]
@@ -121,19 +115,23 @@ class WordEffects:
     sample: int
 
 
-# ---- topics ------------------------------------------------------------------------------------
+# ---- topics --------------------------------------------------------------------------------------
 
 
 def topic_effects(
     fitted: Fitted,
     documents: Documents,
+    held_out: Documents | None = None,
     *,
     quantiles: tuple[float, float] | None = None,
     confidence: float = 0.95,
     mixes: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> TopicEffects:
-    """The effect of every topic, in documents such as these; `mixes` are their θ̂ if known."""
+    """The effect of every topic, in documents such as these; `mixes` are their θ̂ if known.
+
+    `held_out` are documents with targets that had no part in the fit: intervals come from them.
+    """
     if documents.corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
     state, weight = fitted.state, documents.weights
@@ -143,28 +141,40 @@ def topic_effects(
     predictor = fitted.predictors(documents, mixes, n_jobs)
     centre = np.average(predictor, axis=0, weights=weight)
     typical, *ends = found_shares(mixes, weight, quantiles)
-    shares = np.column_stack(ends)
     limits, observed = _limits(fitted)
-    moved, f, response = _at_both_ends(fitted, typical, shares, centre, limits)
+    moved, response = _at_both_ends(fitted, typical, np.column_stack(ends), centre, limits)
     low, high = response[:, 0], response[:, 1]
-    error = _standard_errors(fitted, documents, mixes, predictor, moved, f, n_jobs)
-    reach = norm.ppf(0.5 + confidence / 2) * error
-    widest = limits[:, 1] - limits[:, 0]
+    estimate = lower = upper = np.full(low.shape, np.nan)
+    if held_out is not None:
+        same = held_out is documents
+        theirs = mixes if same else fitted.mixes(held_out.corpus, n_jobs)
+        found = held_out_effects(fitted, held_out, theirs, moved[:, 1] - moved[:, 0])
+        topics = slice(state.n_topics)
+        estimate = found.estimate[topics]
+        lower, upper = (limit[topics] for limit in found.interval(confidence))
     return TopicEffects(
-        fitted.target_model.predictor_names(),
-        (float(quantiles[0]), float(quantiles[1])),
-        shares[:, 0],
-        shares[:, 1],
-        low,
-        high,
-        high - low,
-        np.maximum(high - low - reach, -widest),
-        np.minimum(high - low + reach, widest),
-        fitted.target_model.responses(state.family, centre[None])[0],
-        limits,
-        observed,
-        state.coef_rows.T.copy(),
+        names=fitted.target_model.predictor_names(),
+        quantiles=(float(quantiles[0]), float(quantiles[1])),
+        proportion_low=ends[0],
+        proportion_high=ends[1],
+        low=low,
+        high=high,
+        change=high - low,
+        estimate=estimate,
+        lower=lower,
+        upper=upper,
+        typical=fitted.target_model.responses(state.family, centre[None])[0],
+        limits=limits,
+        observed=observed,
+        coef=state.coef_rows.T.copy(),
     )
+
+
+def proportion_differences(fitted: Fitted, mixes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """θ_high - θ_low of every topic in documents of these proportions, topics x topics."""
+    typical, *ends = found_shares(mixes, weight, default_quantiles(fitted))
+    low, high = (_with_share(typical, end) for end in ends)
+    return high - low
 
 
 def found_shares(mixes: np.ndarray, weight: np.ndarray, quantiles: Any) -> np.ndarray:
@@ -175,10 +185,9 @@ def found_shares(mixes: np.ndarray, weight: np.ndarray, quantiles: Any) -> np.nd
 
 
 def training_effects(fitted: Fitted) -> np.ndarray | None:
-    """`low` and `high` of every topic in the documents of the training: topics x 2 x predictors.
+    """`low` and `high` of every topic in the training documents: topics x 2 x predictors.
 
-    With average covariates and an exposure of one. None where their shares are not known (models
-    without targets).
+    Covariates are average, and the exposure is one. None for models without targets.
     """
     if fitted.typical_shares is None or fitted.targets is None:
         return None
@@ -187,30 +196,30 @@ def training_effects(fitted: Fitted) -> np.ndarray | None:
     centre = state.intercept + state.coef_rows @ typical
     if state.covariate_coef is not None:
         centre = centre + fitted.targets.covariate_scaling.centre @ state.covariate_coef
-    return _at_both_ends(fitted, typical, np.column_stack(ends), centre, _limits(fitted)[0])[2]
+    return _at_both_ends(fitted, typical, np.column_stack(ends), centre, _limits(fitted)[0])[1]
 
 
 def _at_both_ends(
     fitted: Fitted, typical: np.ndarray, shares: np.ndarray, centre: np.ndarray, limits: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mixes with both shares of every topic, topics x 2 x topics; their predictors, one row each;
-    and what these come to within the limits, topics x 2 x predictors."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Proportions with both values of every topic, topics x 2 x topics, and the predictions of
+    these within the limits, topics x 2 x predictors."""
     state = fitted.state
     moved = np.stack([_with_share(typical, shares[:, i]) for i in (0, 1)], axis=1)
     f = (centre + (moved - typical) @ state.coef_rows.T).reshape(-1, state.n_predictors)
     response = fitted.target_model.responses(state.family, f)
     response = np.clip(response, limits[:, 0], limits[:, 1]).reshape(len(shares), 2, -1)
-    return moved, f, response
+    return moved, response
 
 
 def default_quantiles(fitted: Fitted) -> tuple[float, float]:
-    """The 10th and the 90th percentile; of many classes higher, where documents of one are."""
+    """The 10th and the 90th percentile; for many classes the upper one is higher."""
     most = max((part.coding.n_labels for part in fitted.parts if part.coding.is_class), default=2)
     return QUANTILES[0], max(QUANTILES[1], 1 - 0.5 / most)
 
 
 def weighted_quantiles(values: np.ndarray, weight: np.ndarray, wanted: Any) -> np.ndarray:
-    """Quantiles in which a value of weight 2 counts like two; between values by straight lines."""
+    """Weighted quantiles, interpolated linearly; a value of weight 2 counts like two values."""
     values, place = np.unique(values[weight > 0], return_inverse=True)
     total = np.bincount(place, weight[weight > 0])
     middle = (np.cumsum(total) - 0.5 * total) / total.sum()
@@ -218,7 +227,7 @@ def weighted_quantiles(values: np.ndarray, weight: np.ndarray, wanted: Any) -> n
 
 
 def _with_share(typical: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Row k: the typical mix with the share q_k of topic k, the others in proportion."""
+    """Row k: typical proportions with q_k for topic k, the others in proportion."""
     left = 1 - typical
     out = typical * np.where(left > 0, (1 - shares) / np.where(left > 0, left, 1.0), 0.0)[:, None]
     np.fill_diagonal(out, shares)
@@ -226,7 +235,7 @@ def _with_share(typical: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def _limits(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
-    """Of every predictor: what the target can be, and what it was."""
+    """Possible and observed range of the target of every predictor."""
     limits, observed = [], []
     for part in fitted.parts:
         seen = (np.nan, np.nan) if part.coding.is_class else part.coding.range_seen
@@ -235,59 +244,7 @@ def _limits(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
     return np.array(limits, dtype=float), np.array(observed, dtype=float)
 
 
-def _standard_errors(
-    fitted: Fitted,
-    documents: Documents,
-    mixes: np.ndarray,
-    predictor: np.ndarray,
-    moved: np.ndarray,
-    f: np.ndarray,
-    n_jobs: int | None,
-) -> np.ndarray:
-    """Of high - low, topics x predictors, by the delta method."""
-    weight, more = documents.weights, documents.covariates
-    typical = np.zeros(0) if more is None else np.average(more, axis=0, weights=weight)
-    design = mixes if more is None else np.column_stack([mixes, more])
-    n_topics = len(moved)
-    ends = np.concatenate([moved, np.tile(typical, (n_topics, 2, 1))], axis=2)
-    spread = fitted.predictor_variance(documents.corpus, mixes, n_jobs)
-    size = fitted.n_samples_seen
-    out = np.empty((n_topics, predictor.shape[1]))
-    for part in fitted.parts:
-        own = predictor[:, part.where]
-        scale = _dispersion(part, predictor, spread, weight)
-        weights = part.family.information(own) * (weight * size / weight.sum())[:, None]
-        slopes = _slopes(part, f).reshape(n_topics, 2, -1)
-        for l in range(own.shape[1]):
-            total = (design * weights[:, [l]]).T @ design
-            total.flat[:: len(total) + 1] += _JITTER * total.max()
-            covariance = scale * np.linalg.pinv(total, hermitian=True)
-            push = slopes[:, 1, l, None] * ends[:, 1] - slopes[:, 0, l, None] * ends[:, 0]
-            variance = np.einsum("ki,ij,kj->k", push, covariance, push)
-            out[:, part.where.start + l] = np.sqrt(np.maximum(variance, 0.0))
-    return out
-
-
-def _dispersion(
-    part: TargetPart, predictor: np.ndarray, spread: np.ndarray, weight: np.ndarray
-) -> float:
-    """φ: given θ̂ what the words leave open of the mix is noise, too."""
-    if part.coding.n_labels:
-        return 1.0
-    own = np.maximum(part.family.variance(predictor[:, part.where.start]), 1e-300)
-    return float(np.average(part.variance(predictor, spread) / own, 0, weight))
-
-
-def _slopes(part: TargetPart, f: np.ndarray) -> np.ndarray:
-    """dE[y | f]/df; of one of several classes P(1 - P), by its log odds against the rest."""
-    if part.width > 1:
-        p = part.probabilities(f)
-        return p * (1 - p)
-    above, below = (part.response(f + step) for step in (_STEP, -_STEP))
-    return (above - below) / (2 * _STEP)
-
-
-# ---- words -------------------------------------------------------------------------------------
+# ---- words ---------------------------------------------------------------------------------------
 
 
 def word_effects(
@@ -298,7 +255,7 @@ def word_effects(
     mixes: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> WordEffects:
-    """The effect of every word that topics contain, in documents such as these."""
+    """The effect of every word that topics contain."""
     corpus = documents.corpus
     if corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
@@ -328,7 +285,7 @@ def word_effects(
 def affordable_documents(
     fitted: Fitted, documents: Documents, n_words: int, afforded: float = _AFFORDED
 ) -> int:
-    """Documents to add so many words to: a hundred, fewer where topics and words are many.
+    """Number of documents to add `n_words` words to: 100, fewer if there are many topics and words.
 
     The topic proportions of a document with one more word take some 12 K (n + K) operations.
     """
@@ -339,7 +296,7 @@ def affordable_documents(
 
 
 def _sample(weight: np.ndarray, most: int) -> np.ndarray:
-    """Documents that count, a fixed random choice of them where they are many."""
+    """Documents of positive weight, a fixed random sample of at most `most`."""
     rows = np.flatnonzero(weight > 0)
     if len(rows) > most:
         rows = np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
@@ -374,11 +331,12 @@ def topic_table(fitted: Fitted, effects: TopicEffects, words: list[str]) -> pd.D
     columns = {
         "topic": every,
         **_about(fitted, n_topics),
-        "share_low": effects.share_low[every],
-        "share_high": effects.share_high[every],
+        "proportion_low": effects.proportion_low[every],
+        "proportion_high": effects.proportion_high[every],
         "low": effects.low.ravel(),
         "high": effects.high.ravel(),
         "change": effects.change.ravel(),
+        "estimate": effects.estimate.ravel(),
         "lower": effects.lower.ravel(),
         "upper": effects.upper.ravel(),
         "limit_low": each(effects.limits[:, 0]),

@@ -53,8 +53,6 @@ class Fitted:
         Screening statistic of each word (focused models).
     word_cost : float or None
         Threshold of the screening statistic (focused models).
-    discoveries : bool
-        Whether only words selected at a 10% false discovery rate are kept (focused models).
     inclusion_prior : float or None
         Fraction of tokens kept (focused models).
     supervision_weight : float or None
@@ -77,7 +75,7 @@ class Fitted:
         models); None means 0.
     typical_shares : array (3, topics) or None
         Mean of θ̂ over the training documents, and the quantiles that `topic_effects` calls
-        share_low and share_high. After `partial_fit`, of the documents in memory.
+        proportion_low and proportion_high. After `partial_fit`, of the documents in memory.
     """
 
     state: ModelState
@@ -92,7 +90,6 @@ class Fitted:
     converged: bool | None = None
     evidence: np.ndarray | None = None
     word_cost: float | None = None
-    discoveries: bool = False
     inclusion_prior: float | None = None
     supervision_weight: float | None = None
     shaping: str | None = None
@@ -184,7 +181,7 @@ class Fitted:
         often = np.where(contained, np.maximum(self.word_count, 0.5), 0.0)
         return often / max(often.sum(), 1e-300)
 
-    # ---- targets -------------------------------------------------------------------------------
+    # ---- targets ---------------------------------------------------------------------------------
 
     @property
     def target_model(self) -> TargetModel:
@@ -247,7 +244,7 @@ class Fitted:
             mixes = self.mixes(corpus, n_jobs)
         return topic_tokens(corpus, self.state, mixes)
 
-    def composition(
+    def token_proportions(
         self, corpus: Corpus, mixes: np.ndarray | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Token proportions of the topics, documents x topics."""

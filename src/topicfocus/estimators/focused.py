@@ -7,33 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_choice,
     check_flag,
     check_share,
     is_auto,
     read_columns,
 )
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.base import TopicModel
+from topicfocus.estimators.fitted import FittedAttribute
+from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 
 #: Word-selection criteria.
 SELECTIONS = ("predictive", "stable")
 
 
+# The two base classes repeat what they share, so that no model has more than four classes.
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConstrainedTopicModel:
-    """Parameters and attributes that focused models and pc-sLDA share."""
+class ConstrainedTopicModel(TopicModel):
+    """Parameters and attributes of pc-sLDA."""
 
     doc_topic_prior: Any = "auto"
     supervision_weight: Any = "auto"
     max_epochs: int | None = None
-    early_stopping: bool = True
     validation_fraction: float = 0.1
 
-    evidence_ = FittedAttribute(lambda f: f.evidence, "Screening statistic of each word.")
+    screening_statistic_ = FittedAttribute(
+        lambda f: f.evidence, "Screening statistic of each word."
+    )
     explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
     supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
 
@@ -42,15 +46,24 @@ class ConstrainedTopicModel:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FocusedTopicModel(ConstrainedTopicModel):
-    """Parameters and attributes that focused regressors and classifiers share."""
+class FocusedTopicModel(TopicModel):
+    """Parameters and attributes of focused regressors and classifiers."""
 
+    doc_topic_prior: Any = "auto"
+    supervision_weight: Any = "auto"
+    max_epochs: int | None = None
+    validation_fraction: float = 0.1
     inclusion_prior: Any = "auto"
     keep_words: Any = None
     drop_words: Any = None
     selection: str = "predictive"
     themes: bool = True
 
+    screening_statistic_ = FittedAttribute(
+        lambda f: f.evidence, "Screening statistic of each word."
+    )
+    explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
+    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
     inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
     word_weight_ = FittedAttribute(lambda f: f.word_weight, "Weight of a token of each word.")
     selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
@@ -82,53 +95,51 @@ class FocusedTopicModel(ConstrainedTopicModel):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
-    """Focused topics for a real target, or another family: few, readable, and predictive.
+    """Focused topics for a real-valued target, or another family.
 
-    Words are kept by the evidence they give about the target, up to a share of the tokens, and
-    count by how much they say. A topic is a theme, what documents are about, with a direction,
-    which way they lean. Topics are shaped on the kept words by the constrained objective, in which
-    the topic mix of a document comes from its words alone, in training as in prediction. β and the
-    background have exactly disjoint supports.
+    Words are selected by a screening statistic of their association with the target, up to a
+    fraction of the tokens, and weighted by it. A topic is a subject of the documents with a sign of
+    the association. Topics are optimised on the kept words by the constrained objective, in which
+    topic proportions depend on the words alone, in training as in prediction. β and the background
+    have disjoint supports.
 
     Parameters
     ----------
     n_topics : int, default=5
-        Fewer are found, with a warning, where too few words say anything about the target.
+        Fewer are found, with a warning, if too few words are associated with the target.
     inclusion_prior : float in (0, 1) or "auto", default="auto"
-        Expected share of tokens that are relevant. Words are kept up to it by what they say about
-        the target; where that runs out earlier, words that vary with the kept ones, as words of
-        the same topics do, fill it up. "auto": 20 tokens of an average document, twice that (both
-        between 5% and 50% of all), or only words that say more than noise: the fewest words that
-        predict documents not trained on (folds of X, or X_val if it has 3,000 documents) as well
-        as the best of these, to one standard error of the difference, or more if topics would
-        share over a fifth of their top words. That is a limit: words that say no more than noise
-        would are not kept to reach it.
+        Expected fraction of tokens that are relevant. Words are kept up to it in the order of their
+        screening statistic; if too few are associated with the target, words that are correlated
+        with the kept ones follow. "auto" compares 20 tokens of an average document, twice that
+        (both between 5% and 50% of all), and words selected at a 10% false discovery rate, and
+        keeps the fewest words that predict validation documents (folds of X, or X_val if it has
+        3,000 documents) as well as the best of these, to one standard error of the difference, or
+        more if topics would share over a fifth of their top words. This is a limit: words without
+        an association are not kept to reach it.
     family : str, family, or a list of these, default="gaussian"
         As for :class:`SLDARegressor`.
     doc_topic_prior : float, array (n_topics,) or "auto", default="auto"
-        a, the weight of the prior of a topic mix. "auto": together as much as the relevant
-        words of an average document.
+        α, the prior of topic proportions. "auto": its sum is the number of relevant tokens of an
+        average document.
     supervision_weight : float or "auto", default="auto"
-        λ. "auto": 0.3 for each relevant token of an average document.
+        λ, the weight of the targets. "auto": 0.3 per relevant token of an average document.
     keep_words, drop_words : list of words or column numbers, optional
-        Words that are kept or dropped whatever the evidence. Names need named columns.
+        Words that are kept or dropped regardless of the screening statistic. Names require named
+        columns.
     max_epochs : int, optional
         L-BFGS steps of a pass, at most; 10 by default, 21 without themes.
-    early_stopping : bool, default=True
-        Whether shaping ends when the documents set aside are explained worse, significantly (two
-        paired standard errors) and by over a tenth of the best (a twentieth without themes).
     selection : {"predictive", "stable"}, default="predictive"
-        What words are kept for. "stable" keeps words that another sample of documents would rather
-        keep, too: evidence is what halves of the documents find on average, luck taken off, and
-        without a share given as many words are kept as are expected to say more than noise.
-        docs/choosing.md has what that gains and costs.
+        Word-selection criterion. "stable" prefers words that replicate in other samples: the
+        screening statistic is a mean over halves of the documents, shrunk by empirical Bayes, and
+        without a given `inclusion_prior` as many words are kept as are expected to be associated
+        with the target. docs/choosing.md compares both.
     themes : bool, default=True
-        Whether topics are themes with directions. Without, topics of one target are places on the
-        line from low to high, and all kept words count alike (docs/focused.md).
+        Whether topics are subjects with signs. Otherwise the topics of one target are grades from
+        low to high, and all kept words have equal weights (docs/focused.md).
     validation_fraction : float, default=0.1
-        Share of documents that choices are made on (unless `fit` is given X_val and y_val).
+        Fraction of validation documents, unless `fit` is given X_val and y_val.
     n_jobs, random_state, verbose
-        As for :class:`LDA`. The seed decides which documents are set aside, nothing else.
+        As for :class:`LDA`. The seed determines only which documents are for validation.
 
     Attributes
     ----------
@@ -136,22 +147,22 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
     coef_, intercept_ : η and b; the expected target of a document of one topic is their sum
     inclusion_ : array (words,), exactly 0 or 1
     word_weight_ : array (words,)
-        How much a token of the word counts in topic mixes: one on average over the relevant tokens,
-        0 for words that are dropped.
+        Weight of a token of the word in topic proportions: one on average over the relevant tokens,
+        0 for dropped words.
     selected_words_ : array of bool (words,)
     background_ : array (words,), zero on kept words
-    evidence_ : array (words,)
-        What each word says about the target, on the scale of a squared z score.
+    screening_statistic_ : array (words,)
+        Association of each word with the target, on the scale of a squared z score.
     noise_variance_ : float
-        δ, from documents not trained on.
+        δ, estimated from validation documents.
     shaping_ : {"themes", "graded"}
-        How topics were shaped.
+        Whether topics are subjects with signs, or grades.
     explained_ : tuple of float
-        Share of the held-out target's deviance that the model explains.
-    inclusion_path_ : tuple of (share, explained, error)
-        The shares that "auto" tried, what each explains before topics are shaped of documents not
-        trained on, and the standard error of the difference from the best of them (0 for that
-        one). A share that adds no word is left out.
+        Fraction of the validation deviance that the model explains.
+    inclusion_path_ : tuple of (inclusion, explained, error)
+        Inclusion fractions that "auto" compared, the fraction of validation deviance that their
+        words explain, and the standard error of the difference from the best of them (0 for that
+        one). Fractions that add no word are left out.
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists
@@ -179,20 +190,21 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     n_topics : int, default=5
     inclusion_prior, doc_topic_prior, supervision_weight, keep_words, drop_words
         As for :class:`FocusedTopicRegressor`.
-    max_epochs, early_stopping, selection, themes, validation_fraction
+    max_epochs, selection, themes, validation_fraction
         As for :class:`FocusedTopicRegressor`.
     n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
     class_weight : None, "balanced" or dict, default=None
-        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
-        makes every class weigh the same.
+        Factors on the weights of the documents of each class, as in scikit-learn; "balanced" gives
+        all classes the same total weight.
 
     Attributes
     ----------
     classes_ : array, or a list of arrays for several targets
     coef_ : array (topics,) or (classes, topics)
-        Log odds of the second class in a document of one topic; with more classes one row a class.
-    components_, inclusion_, word_weight_, selected_words_, background_, evidence_
+        Log odds of the second class in a document of one topic; for more classes, one row per
+        class.
+    components_, inclusion_, word_weight_, selected_words_, background_, screening_statistic_
         As for :class:`FocusedTopicRegressor`.
     shaping_, explained_, inclusion_path_
         As for :class:`FocusedTopicRegressor`.
@@ -221,14 +233,13 @@ class PCSLDARegressor(ConstrainedTopicModel, TopicRegressor):
         As for :class:`FocusedTopicRegressor`.
     max_epochs : int, optional
         L-BFGS steps at most; 60 by default.
-    early_stopping : bool, default=True
-        It matters more here, since all words can overfit.
     validation_fraction, n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
 
     Attributes
     ----------
-    components_, coef_, intercept_, evidence_, noise_variance_, explained_, history_, n_iter_
+    components_, coef_, intercept_, screening_statistic_, noise_variance_
+    explained_, history_, n_iter_
         As for :class:`FocusedTopicRegressor`, without those that concern selection.
 
     Examples
@@ -249,18 +260,18 @@ class PCSLDAClassifier(ConstrainedTopicModel, TopicClassifier):
     Parameters
     ----------
     n_topics : int, default=5
-    doc_topic_prior, supervision_weight, max_epochs, early_stopping
+    doc_topic_prior, supervision_weight, max_epochs
         As for :class:`PCSLDARegressor`.
     validation_fraction, n_jobs, random_state, verbose
         As for :class:`PCSLDARegressor`.
     class_weight : None, "balanced" or dict, default=None
-        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
-        makes every class weigh the same.
+        Factors on the weights of the documents of each class, as in scikit-learn; "balanced" gives
+        all classes the same total weight.
 
     Attributes
     ----------
     classes_ : array, or a list of arrays for several targets
-    components_, coef_, intercept_, evidence_, explained_, history_, n_iter_
+    components_, coef_, intercept_, screening_statistic_, explained_, history_, n_iter_
         As for :class:`PCSLDARegressor`; `coef_` has one row a class where there are more than two.
 
     Examples

@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_count,
-    check_flag,
     check_positive,
     check_prior,
     check_share,
     is_auto,
 )
-from topicfocus.estimators.progress import show_progress
+from topicfocus.estimators.documents import Documents, make_folds, split_validation
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
@@ -30,7 +28,6 @@ from topicfocus.estimators.training import (
     scaled_state,
     with_context,
 )
-from topicfocus.estimators.validation_split import make_folds, split_validation
 from topicfocus.focused import FocusResult, FocusSettings, fit_focused
 from topicfocus.focused import online as focus_stream
 from topicfocus.focused.data import sample_rows
@@ -40,6 +37,7 @@ from topicfocus.focused.refit import FINE
 from topicfocus.inference.reservoir import Reservoir
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
+from topicfocus.progress import show_progress
 
 #: Largest number of documents in which a low-fidelity fit counts words beside topics.
 LOW_FIDELITY_DOCUMENTS = 2_000
@@ -54,7 +52,6 @@ AFTER_SCREENING = frozenset(
         "keep_words",
         "drop_words",
         "max_epochs",
-        "early_stopping",
         "themes",
         "n_jobs",
         "verbose",
@@ -135,12 +132,13 @@ class FocusedTrainer:
         return fitted, None
 
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
-        """Warn if too few words were kept for the topics asked for."""
+        """Warn if too few words were kept for the number of topics."""
         found, wanted = result.state.n_topics, self.settings.n_topics
+        n_kept = len(result.final.selection.kept)
         if found < wanted:
             warnings.warn(
-                f"{found} topics instead of {wanted}: only {len(result.chosen.cut.kept)} words are "
-                "associated with the target. Ask for fewer topics, or keep more words "
+                f"{found} topics instead of {wanted}: only {n_kept} words "
+                "are associated with the target. Ask for fewer topics, or keep more words "
                 "(inclusion_prior, keep_words).",
                 UserWarning,
                 stacklevel=2,
@@ -164,7 +162,7 @@ class FocusedTrainer:
         return parts
 
     def _fitted(self, result: FocusResult, targets: TargetModel, **more: Any) -> Fitted:
-        selects = self.settings.select
+        selects, final = self.settings.select, result.final
         return Fitted(
             state=result.state,
             targets=targets,
@@ -172,15 +170,14 @@ class FocusedTrainer:
             selects=selects,
             evidence=result.evidence,
             association=result.slopes if selects else None,
-            word_cost=result.word_cost,
-            discoveries=result.discoveries,
-            inclusion_prior=result.inclusion_prior if selects else None,
-            supervision_weight=result.supervision_weight,
+            word_cost=final.selection.word_cost,
+            inclusion_prior=final.selection.inclusion if selects else None,
+            supervision_weight=final.supervision_weight,
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
-            explained=(result.explained,),
-            variance_factor=result.chosen.choices.openness,
-            extra_variance=result.chosen.choices.excess,
-            shares=tuple((t.share, t.explained, t.error) for t in result.shares) or None,
+            explained=(final.explained,),
+            variance_factor=final.choices.openness,
+            extra_variance=final.choices.extra_variance,
+            shares=tuple((t.inclusion, t.explained, t.error) for t in result.trials) or None,
             **more,
         )
 
@@ -224,7 +221,7 @@ class FocusedTrainer:
                 before,
                 objective=float(found.history[-1].objective) if found.history else np.nan,
                 kept_words=int(np.sum(found.state.topic_word.max(axis=1) > 0)),
-                validation=found.explained,
+                validation=found.final.explained,
             )
             fitted = self._fitted(found, targets, **history, **seen)
             kept = stream.reservoir.problem()
@@ -246,7 +243,6 @@ def _history(result: FocusResult) -> dict[str, Any]:
         "epoch": [info.epoch for info in result.history],
         "objective": [float(info.objective) for info in result.history],
         "kept_words": [info.kept for info in result.history],
-        "validation": [float(info.validation) for info in result.history],
     }
     return {"n_iter": len(result.history), "history": history}
 
@@ -273,7 +269,6 @@ def focused_trainer(model: Any, **settings: Any) -> FocusedTrainer:
             supervision_weight=weight,
             doc_topic_prior=prior,
             max_steps=steps,
-            early_stopping=check_flag("early_stopping", model.early_stopping),
             **settings,
         ),
         validation_fraction=check_share("validation_fraction", model.validation_fraction),

@@ -1,9 +1,7 @@
-"""What a notebook shows of a fitted model below scikit-learn's diagram: its topics, as a table.
+"""The table of topics that a notebook shows below scikit-learn's diagram of a fitted model.
 
-First what each topic does to the prediction, in the documents of the training
-(`effects.training_effects`); coefficients last. Words and labels come from strangers' texts:
-everything that is not written here is escaped. There are no colours of our own, so the table reads
-in light and in dark notebooks.
+Predicted differences in the training documents (`effects.training_effects`) come first,
+coefficients last. Words and labels come from texts of unknown origin, so all cells are escaped.
 """
 
 from __future__ import annotations
@@ -12,119 +10,81 @@ import html
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from topicfocus.estimators.effects import default_quantiles, training_effects
 
-#: Words a topic is shown by, dropped words it goes with, and classes at most.
-N_WORDS = 8
-N_CONTEXT = 4
-MOST_COLUMNS = 8
+#: Largest numbers of top words, dropped words and columns of effects.
+N_WORDS, N_CONTEXT, MOST_COLUMNS = 8, 4, 8
 
 
 def topics_html(model: Any) -> str:
-    """A table of topics with their effects and top words; nothing before `fit`."""
+    """A table of topics with their effects and top words; empty before `fit`."""
     if not hasattr(model, "components_"):
         return ""
-    n_topics = len(model.components_)
-    coef = np.atleast_2d(getattr(model, "coef_", np.zeros((0, n_topics))))
-    found = training_effects(model.fitted_)
-    columns = _effects(model, found) if found is not None else {}
-    if len(coef) <= 1 or found is None:
-        columns |= _coefficients(model, coef, found is not None)
-    first = coef[0] if found is None and len(coef) else None
+    fitted = model.fitted_
+    columns: dict[str, list[str]] = {}
+    order = np.arange(len(fitted.components))
+    found = training_effects(fitted)
     if found is not None:
-        first = found[:, 1, 0] - found[:, 0, 0]
-    order = (
-        np.arange(n_topics) if first is None or len(coef) > 1 else np.argsort(-first, kind="stable")
-    )
-    words = {"words": [", ".join(chosen) for chosen in model.top_words(N_WORDS)]}
-    if getattr(model.fitted_, "context", None) is not None:
-        words["goes with"] = [", ".join(w) for w in model.context_words(N_CONTEXT)]
-    head = "".join(f"<th>{_text(name)}</th>" for name in ["topic", *columns, *words])
-    rows = "".join(
-        f"<tr><td>{k}</td>"
-        + "".join(f'<td style="text-align:right">{_text(c[k])}</td>' for c in columns.values())
-        + "".join(f'<td style="text-align:left">{_text(c[k])}</td>' for c in words.values())
-        + "</tr>"
-        for k in order
-    )
-    said = _summary(model, len(coef), found is not None)
-    return (
-        '<table class="topicfocus" style="border-collapse:collapse;margin-top:.5em">'
-        f'<caption style="text-align:left">{_text(said)}'
-        f"</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    )
+        columns = _effects(model, found)
+    coef = np.atleast_2d(fitted.coef) if fitted.targets is not None else np.zeros((0, len(order)))
+    if len(coef) == 1:
+        columns["coef"] = [f"{c:.3g}" for c in coef[0]]
+        by = coef[0] if found is None else found[:, 1, 0] - found[:, 0, 0]
+        order = np.argsort(-by, kind="stable")
+    columns["words"] = [", ".join(words) for words in model.top_words(N_WORDS)]
+    if fitted.context is not None:
+        columns["occurs with"] = [", ".join(words) for words in model.context_words(N_CONTEXT)]
+    table = pd.DataFrame(columns).iloc[order].rename_axis("topic").reset_index()
+    with pd.option_context("display.max_colwidth", None):
+        text = table.to_html(classes="topicfocus", index=False, border=0, justify="left")
+    caption = f"<caption>{html.escape(_caption(model, coef, found is not None))}</caption>"
+    return text.replace("<thead>", f"{caption}<thead>", 1)
 
 
 def _effects(model: Any, found: np.ndarray) -> dict[str, list[str]]:
-    """Of one predictor both ends and the change; of several the change of each."""
+    """Both predictions and their difference; for several predictors the differences."""
     names = model.fitted_.target_model.predictor_names()
     classes = [p.coding.is_class for p in model.fitted_.parts for _ in range(p.width)]
     change = found[:, 1] - found[:, 0]
     if len(names) > 1:
         return {
-            f"{names[l]}{', points' if classes[l] else ''}": [
-                _change(x, classes[l]) for x in change[:, l]
+            f"{name}, points" if is_class else name: [
+                f"{100 * x:+.1f}" if is_class else f"{x:+.3g}" for x in column
             ]
-            for l in range(min(len(names), MOST_COLUMNS))
+            for name, is_class, column in list(zip(names, classes, change.T, strict=True))[
+                :MOST_COLUMNS
+            ]
         }
-    digits = _decimals(change)
-    level = (lambda x: f"{x:.1%}") if classes[0] else (lambda x: f"{x:.{digits}f}")
-    low, high = found[:, 0, 0], found[:, 1, 0]
-    named = f"{names[0]}: little → much" if not classes[0] else f"P({names[0]}): little → much"
+    ends = zip(found[:, 0, 0], found[:, 1, 0], strict=True)
+    if classes[0]:
+        return {
+            f"P({names[0]}): little → much": [f"{a:.1%} → {b:.1%}" for a, b in ends],
+            "change": [f"{100 * x:+.1f}" for x in change[:, 0]],
+        }
+    largest = max(float(np.abs(change).max()), 1e-6)
+    digits = int(np.clip(2 - np.floor(np.log10(largest)), 0, 6))  # the largest has three digits
     return {
-        named: [f"{level(a)} → {level(b)}" for a, b in zip(low, high, strict=True)],
-        "change": [_change(x, classes[0], digits) for x in change[:, 0]],
+        f"{names[0]}: little → much": [f"{a:.{digits}f} → {b:.{digits}f}" for a, b in ends],
+        "change": [f"{x:+.{digits}f}" for x in change[:, 0]],
     }
 
 
-def _change(x: float, is_class: bool, digits: int | None = None) -> str:
-    if is_class:
-        return f"{100 * x:+.1f}"
-    return f"{x:+.3g}" if digits is None else f"{x:+.{digits}f}"
-
-
-def _decimals(values: np.ndarray) -> int:
-    """With which the largest has three digits."""
-    largest = float(np.max(np.abs(values), initial=0.0))
-    return int(np.clip(2 - np.floor(np.log10(largest)), 0, 6)) if largest > 0 else 0
-
-
-def _coefficients(model: Any, coef: np.ndarray, beside: bool) -> dict[str, list[str]]:
-    names = ["coef"] if beside else _predictors(model, len(coef))
-    return {n: [f"{c:.3g}" for c in row] for n, row in zip(names, coef, strict=False)}
-
-
-def _text(value: Any) -> str:
-    return html.escape(str(value), quote=True)
-
-
-def _predictors(model: Any, n: int) -> list[str]:
-    """What each row of coefficients is about."""
-    classes = getattr(model, "classes_", None)
-    if n == 1:
-        return ["coef" if classes is None else f"log odds of {classes[1]}"]
-    if isinstance(classes, np.ndarray):
-        names = [str(c) for c in classes]
-    else:
-        names = [f"coef {i}" for i in range(n)]
-    return names[:MOST_COLUMNS]
-
-
-def _summary(model: Any, n: int, effects: bool) -> str:
+def _caption(model: Any, coef: np.ndarray, effects: bool) -> str:
     n_topics, n_words = model.components_.shape
     parts = [f"{n_topics} topics of {n_words} words"]
     if hasattr(model, "selected_words_"):
         parts.append(f"{int(np.sum(model.selected_words_))} kept")
-    if n > MOST_COLUMNS:
-        parts.append(f"{MOST_COLUMNS} of {n} {'effects' if effects else 'coefficients'} shown")
+    if len(coef) > MOST_COLUMNS:
+        parts.append(f"{MOST_COLUMNS} of {len(coef)} effects shown")
     if not hasattr(model, "feature_names_in_"):
-        parts.append("words are numbers of columns: X had no names")
-    said = ", ".join(parts)
+        parts.append("words are column numbers, because X had no names")
+    text = ", ".join(parts)
     if effects:
         low, high = (f"{100 * q:g}th" for q in default_quantiles(model.fitted_))
-        said += (
-            f". Effects: the prediction of a typical training document as its share of the topic "
-            f"goes from the {low} to the {high} percentile"
+        text += (
+            ". Effects: the prediction of a typical training document as its proportion of the "
+            f"topic goes from the {low} to the {high} percentile"
         )
-    return said
+    return text

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from topicfocus.counts import ChunkedCounts
-from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.parameters import (
+from topicfocus.estimators.arguments import (
     check_choice,
     check_count,
     check_positive,
     check_prior,
     is_auto,
 )
-from topicfocus.estimators.progress import show_progress
+from topicfocus.estimators.documents import Documents, split_validation
+from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
@@ -41,15 +42,48 @@ from topicfocus.joint import (
     run,
 )
 from topicfocus.joint import online as joint_stream
-from topicfocus.joint.epoch_choice import EpochChoice
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.validation import (
+    INCLUSION_PRIORS,
+    EpochChoice,
+    ValidationLoss,
+    choose_inclusion,
+)
 from topicfocus.kernels.threads import n_threads
+from topicfocus.progress import show_progress
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 
 #: Default max_epochs and tol of each solver.
 _EPOCHS = {"coordinate": 200, "stochastic": 60, "gradient": 500}
 _TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
+
+
+#: Settings of solver="auto" of pf-sLDA, the paper's algorithm with a larger step that falls to
+#: zero. Chosen on validation parts of Yelp and Pang & Lee; docs/models.md describes them.
+_AUTO_RATE = 0.05
+_AUTO_STEPS = 8_500
+_AUTO_EPOCHS = (75, 250)
+_AUTO_BATCHES = (40, 100)
+_AUTO_BATCH_SIZE = (10, 100)
+
+
+#: Documents on which inclusion_prior="auto" is chosen, where no X_val is given.
+VALIDATION_FRACTION = 0.2
+
+
+def auto_schedule(n_docs: int, batch_size: int | None) -> tuple[int, int]:
+    """Batch size and number of epochs of solver="auto".
+
+    Batches of 100 documents; smaller ones for fewer than 4,000 documents, so that an epoch has 40
+    steps, and larger ones from 10,000 documents on, so that it has at most 100.
+    """
+    if batch_size is None:
+        least, most = _AUTO_BATCHES
+        batch_size = int(np.clip(math.ceil(n_docs / least), *_AUTO_BATCH_SIZE))
+        batch_size = max(batch_size, math.ceil(n_docs / most))
+    steps = max(1, math.ceil(n_docs / batch_size))
+    return batch_size, int(np.clip(round(_AUTO_STEPS / steps), *_AUTO_EPOCHS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +100,15 @@ class JointTrainer:
         The solver of that name.
     coordinate : CoordinateSolver
         The solver for batches.
-    max_epochs, tol : of `fit`
+    max_epochs, tol : of `fit`; without `max_epochs`, that of `auto_schedule`
+    schedule : bool
+        Whether the gradient solver has the settings of solver="auto".
+    search : bool
+        Whether the inclusion prior is to be chosen (inclusion_prior="auto").
+    path : tuple of (p, explained fraction, standard error) or None
+        The inclusion priors that were compared.
+    batch_size : int or None
+        As the estimator has it.
     batch_tol : float
         Tolerance of the epochs of a batch.
     title : str
@@ -85,8 +127,12 @@ class JointTrainer:
     name: str
     solver: Solver
     coordinate: CoordinateSolver
-    max_epochs: int
+    max_epochs: int | None
     tol: float
+    schedule: bool = False
+    search: bool = False
+    path: tuple[tuple[float, float, float], ...] | None = None
+    batch_size: int | None = None
     batch_tol: float = 1e-5
     title: str = "joint model"
     verbose: bool = False
@@ -109,6 +155,17 @@ class JointTrainer:
 
         Returns the model, and that of the last epoch if there are validation documents.
         """
+        if self.schedule and not isinstance(documents.corpus.counts, sparse.csr_array):
+            if self.search:
+                raise ValueError(
+                    'inclusion_prior="auto" needs counts in memory: give a number, or take some '
+                    "of the documents, X.rows(...)."
+                )
+            trainer = replace(self, schedule=False, name="coordinate", solver=self.coordinate)
+            return trainer.fit(documents, targets, held_out, options)
+        if self.search:
+            trainer = self._choose_inclusion(documents, targets, held_out, options)
+            return trainer.fit(documents, targets, held_out, options)
         self._check_in_memory(documents)
         family = _family(documents, targets)
         rng = generator(self.random_state)
@@ -129,13 +186,14 @@ class JointTrainer:
                 if progress is not None:
                     progress(f"epochs of the {self.name} solver", info.epoch, epochs, info)
 
+            solver, epochs = self._scheduled(problem.n_docs)
             result = run(
-                self.solver,
+                solver,
                 problem,
                 self.hyper,
                 start,
                 rng,
-                max_epochs=self.max_epochs,
+                max_epochs=epochs,
                 tol=self.tol,
                 callback=report,
                 watch=watch,
@@ -147,11 +205,57 @@ class JointTrainer:
         )
         return fitted, last[0] if last else None
 
+    def _choose_inclusion(
+        self,
+        documents: Documents,
+        targets: TargetModel | None,
+        held_out: Documents | None,
+        options: FitOptions,
+    ) -> JointTrainer:
+        """This trainer with the inclusion prior that predicts validation documents.
+
+        These are `held_out`, or a fifth of the documents.
+        """
+        assert targets is not None  # the model has a target
+        rng = generator(self.random_state)
+        train = documents
+        if held_out is None:
+            rows, others = split_validation(documents, targets, VALIDATION_FRACTION, rng)
+            train, held_out = documents.rows(rows), documents.rows(others)
+        family = _family(train, targets)
+        problem = train.problem(self.hyper.supervision_weight, self.n_jobs)
+        solver, epochs = self._scheduled(problem.n_docs)
+        assert isinstance(solver, GradientSolver)
+        hyper = replace(self.hyper, inclusion_prior=max(INCLUSION_PRIORS))
+        start = replace(self, hyper=hyper)._begin(problem, family, rng)
+        validation = ValidationLoss(held_out.problem(1.0, self.n_jobs), family)
+        with show_progress(self.title, self.verbose) as shown:
+            progress = options.progress or shown
+
+            def report(done: int, total: int) -> None:
+                if progress is not None:
+                    progress("choice of the inclusion prior", done, total)
+
+            chosen = choose_inclusion(
+                solver, problem, hyper, start, validation, rng, epochs, report
+            )
+        hyper = replace(self.hyper, inclusion_prior=chosen.inclusion_prior)
+        return replace(self, hyper=hyper, search=False, path=chosen.path)
+
+    def _scheduled(self, n_docs: int) -> tuple[Solver, int]:
+        """The solver and its number of epochs for this number of documents."""
+        epochs = _EPOCHS[self.name] if self.max_epochs is None else self.max_epochs
+        if not (self.schedule and isinstance(self.solver, GradientSolver)):
+            return self.solver, epochs
+        batch_size, epochs = auto_schedule(n_docs, self.batch_size)
+        epochs = epochs if self.max_epochs is None else self.max_epochs
+        return replace(self.solver, batch_size=batch_size, decay_epochs=epochs), epochs
+
     def _begin(self, problem: Problem, family: Any, rng: np.random.Generator) -> ModelState:
         """Starting values of the solver."""
         given = (problem, self.hyper, family, self.prior, rng)
         if self.name == "gradient":
-            return near_symmetric_start(*given, noise_start=self.noise_start)
+            return near_symmetric_start(*given, noise_start=self.noise_start, spread=self.schedule)
         return perturbed_start(*given)
 
     def _check_in_memory(self, documents: Documents) -> None:
@@ -187,6 +291,8 @@ class JointTrainer:
             selects=self.hyper.selects,
             hyper=self.hyper,
             converged=converged,
+            inclusion_prior=self.hyper.inclusion_prior if self.hyper.selects else None,
+            shares=self.path,
             **history,
             **count_documents(documents, before),
         )
@@ -198,6 +304,11 @@ class JointTrainer:
         self, documents: Documents, targets: TargetModel | None, before: Fitted | None = None
     ) -> joint_stream.JointStream:
         """A stream of batches like `documents`, which continues from the model `before`."""
+        if self.search:
+            raise ValueError(
+                'inclusion_prior="auto" compares fits to all documents: for partial_fit give a '
+                "number, such as inclusion_prior=0.1."
+            )
         rng = generator(self.random_state)
         problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
         if before is None:
@@ -261,16 +372,31 @@ def _history(result: FitResult) -> dict[str, Any]:
 
 
 def joint_trainer(
-    model: Any, hyper: dict[str, Any], coordinate: CoordinateSolver | None = None
+    model: Any,
+    hyper: dict[str, Any],
+    coordinate: CoordinateSolver | None = None,
+    *,
+    schedule: bool = False,
+    search: bool = False,
 ) -> JointTrainer:
     """Check the parameters of an estimator and make its trainer.
 
-    `hyper` are the fields of Hyperparameters that not all joint models have.
+    `hyper` are the fields of Hyperparameters that not all joint models have; with `schedule`,
+    solver="auto" is the gradient solver with the settings of `auto_schedule`, and with `search`
+    the inclusion prior is chosen.
     """
     n_topics = check_count("n_topics", model.n_topics)
     prior, learn = check_prior(model.doc_topic_prior, n_topics)
     check_choice("solver", model.solver, SOLVERS)
-    name = "coordinate" if model.solver == "auto" else model.solver
+    schedule = schedule and model.solver == "auto" and not learn
+    if search and not schedule:
+        raise ValueError(
+            'inclusion_prior="auto" needs solver="auto", bound="paper", selection="auto" and a '
+            "given doc_topic_prior: set inclusion_prior to a number, or leave these as they are."
+        )
+    name = model.solver
+    if name == "auto":
+        name = "gradient" if schedule else "coordinate"
     coordinate = CoordinateSolver() if coordinate is None else coordinate
     epochs, tol = model.max_epochs, model.tol
     n_threads(model.n_jobs)  # raises an error for an invalid n_jobs
@@ -281,9 +407,12 @@ def joint_trainer(
         hyper=Hyperparameters(n_topics=n_topics, learn_prior=learn, **hyper),
         prior=prior,
         name=name,
-        solver=_solver(model, name, coordinate),
+        solver=_solver(model, name, coordinate, schedule),
+        schedule=schedule,
+        search=search,
+        batch_size=model.batch_size,
         coordinate=coordinate,
-        max_epochs=_EPOCHS[name] if epochs is None else check_count("max_epochs", epochs),
+        max_epochs=None if epochs is None else check_count("max_epochs", epochs),
         tol=_TOLERANCE[name] if tol is None else check_positive("tol", tol, zero=True),
         batch_tol=1e-5 if tol is None else check_positive("tol", tol, zero=True),
         title=type(model).__name__,
@@ -291,15 +420,15 @@ def joint_trainer(
         n_jobs=model.n_jobs,
         random_state=model.random_state,
         start=model.fitted_.state if model.warm_start and hasattr(model, "fitted_") else None,
-        noise_start=_noise_start_of(model, name),
+        noise_start=_noise_start_of(model),
         reservoir_size=model.reservoir_size,
     )
 
 
-def _noise_start_of(model: Any, solver: str) -> float | str | None:
+def _noise_start_of(model: Any) -> float | str | None:
     """Starting value of δ, for models that have this parameter."""
     value = getattr(model, "noise_start", None)
-    if value is not None and solver != "gradient":
+    if value is not None and model.solver != "gradient":
         raise ValueError('noise_start is for solver="gradient"; others start from the variance.')
     if value is None or value == "random":
         return value
@@ -308,7 +437,7 @@ def _noise_start_of(model: Any, solver: str) -> float | str | None:
     return check_positive("noise_start", value)
 
 
-def _solver(model: Any, name: str, coordinate: CoordinateSolver) -> Solver:
+def _solver(model: Any, name: str, coordinate: CoordinateSolver, schedule: bool) -> Solver:
     settings: dict[str, Any] = {}
     if model.batch_size is not None:
         settings["batch_size"] = check_count("batch_size", model.batch_size)
@@ -316,6 +445,9 @@ def _solver(model: Any, name: str, coordinate: CoordinateSolver) -> Solver:
         settings["learning_rate"] = check_positive("learning_rate", model.learning_rate)
     if name == "stochastic":
         return StochasticSolver(**settings)
+    if schedule:
+        rate = settings.pop("learning_rate", _AUTO_RATE)
+        return GradientSolver(learning_rate=rate, concentration_start="length", **settings)
     return GradientSolver(**settings) if name == "gradient" else coordinate
 
 

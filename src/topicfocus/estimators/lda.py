@@ -1,13 +1,251 @@
-"""Latent Dirichlet allocation: topics without a target."""
+"""Latent Dirichlet allocation, and the base class of the joint models (LDA, sLDA, pf-sLDA)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
-from topicfocus.estimators.documents import Documents, read_weight
-from topicfocus.estimators.joint import JointTopicModel
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from topicfocus.estimators.arguments import check_count
+from topicfocus.estimators.base import TopicModel, has_targets
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer
+from topicfocus.inference.mixes import initial_concentration
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.joint.bounds import NEGATIVE, bound_terms
+from topicfocus.joint.likelihood import exact_log_likelihood, importance_log_likelihood
+from topicfocus.joint.statistics import collect
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class JointTopicModel(TopicModel):
+    """Base class of the joint models."""
+
+    doc_topic_prior: Any = 1.0
+    solver: str = "auto"
+    max_epochs: int | None = None
+    tol: float | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    warm_start: bool = False
+
+    converged_ = FittedAttribute(lambda f: f.converged, "Whether the stopping rule was met.")
+
+    def elbo(
+        self, X: Any, y: Any = None, *, per_document: bool = False, **extras: Any
+    ) -> dict[str, Any]:
+        """The evidence lower bound of documents, and its eight terms by name.
+
+        Parameters
+        ----------
+        X : counts
+        y : target, optional
+            Without it (or if it is NaN) the bound is on log p(w).
+        per_document : bool, default=False
+            Whether to return arrays over documents instead of sums.
+        **extras
+            `exposure` and `covariates` of the documents, as for predict.
+
+        Returns
+        -------
+        dict with "bound" and log_p_theta, log_p_z, log_p_y, log_p_xi, log_p_w, log_q_theta,
+        log_q_z, log_q_xi; the bound is the first five minus the last three.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` has other columns than the training documents, or invalid counts.
+
+        Examples
+        --------
+        >>> from topicfocus import SLDARegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> model = SLDARegressor(3, max_epochs=5, random_state=0)
+        >>> model.fit(reviews.counts, reviews.target).elbo(reviews.counts)["bound"] < 0
+        True
+        """
+        problem, state, gamma = self._infer(self._new_documents(X, y, **extras))
+        terms = bound_terms(problem, state, self._hyper, gamma)
+        terms["log_p_y"] = terms["log_p_y"] - self._per_unit(problem.target_weights)
+        bound = np.sum([-v if name in NEGATIVE else v for name, v in terms.items()], axis=0)
+        result = {"bound": bound, **terms}
+        return result if per_document else {k: float(v.sum()) for k, v in result.items()}
+
+    def log_likelihood(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        n_samples: int = 500,
+        exact: bool = False,
+        random_state: int | np.random.Generator | None = 0,
+        **extras: Any,
+    ) -> np.ndarray:
+        """log p(w_d), or log p(w_d, y_d) if a target is given, of every document.
+
+        Estimated by importance sampling from q(θ). `exact` enumerates all assignments, for small
+        documents (with a target: two topics only). Words that do not occur in the training
+        documents are ignored.
+
+        Parameters
+        ----------
+        X : counts
+        y : target, optional
+        n_samples : int, default=500
+        exact : bool, default=False
+        random_state : int or Generator, default=0
+        **extras
+            `exposure` and `covariates` of the documents, as for predict.
+
+        Returns
+        -------
+        array (documents,)
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` has other columns than the training documents, or invalid counts.
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> model = LDA(3, max_epochs=5, random_state=0).fit(counts)
+        >>> bool((model.log_likelihood(counts[:4], n_samples=50) < 0).all())
+        True
+        """
+        problem, state, gamma = self._infer(self._new_documents(X, y, **extras))
+        per_unit = self._per_unit(problem.target_weights > 0)
+        if exact:
+            return exact_log_likelihood(problem, state, self._hyper) - per_unit
+        return self._sampled(problem, state, gamma, n_samples, random_state) - per_unit
+
+    def perplexity(self, X: Any, *, n_samples: int = 500, random_state: Any = 0) -> float:
+        """exp(-Σ_d log p(w_d) / number of tokens) of documents; lower is better.
+
+        Parameters
+        ----------
+        X : counts
+        n_samples : int, default=500
+        random_state : int or Generator, default=0
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If ``X`` has other columns than the training documents, or none of their words.
+
+        Examples
+        --------
+        >>> from topicfocus import LDA
+        >>> from topicfocus.datasets import make_reviews
+        >>> counts = make_reviews(200, random_state=0).counts
+        >>> model = LDA(3, max_epochs=5, random_state=0).fit(counts)
+        >>> 1 < model.perplexity(counts, n_samples=50) < counts.shape[1]
+        True
+        """
+        corpus = self._read_counts(X, reset=False)
+        fitted = self.fitted_
+        tokens = float((corpus.counts @ fitted.known_words.astype(float)).sum())
+        if tokens == 0:
+            raise ValueError("X has no tokens of words in the training documents: no perplexity.")
+        problem, state, gamma = self._infer(Documents(corpus, None))
+        value = self._sampled(problem, state, gamma, n_samples, random_state).sum()
+        return float(np.exp(-value / tokens))
+
+    @available_if(has_targets)
+    def at_last_epoch(self):
+        """A copy with the model of the last epoch, if `fit` chose another one on X_val.
+
+        For comparing the end of an optimisation, such as the algorithm of Ren, Kunes and
+        Doshi-Velez (2020), with the epoch that predicts best. Not stored in model files.
+
+        Returns
+        -------
+        an estimator of the same class
+
+        Raises
+        ------
+        ValueError
+            If `fit` was not given ``X_val`` and ``y_val``, or the model was loaded from a file.
+
+        Examples
+        --------
+        >>> from topicfocus import SLDARegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> train, valid = slice(0, 200), slice(200, 300)
+        >>> model = SLDARegressor(3, max_epochs=5, random_state=0).fit(
+        ...     reviews.counts[train], reviews.target[train],
+        ...     X_val=reviews.counts[valid], y_val=reviews.target[valid])
+        >>> model.at_last_epoch().n_iter_
+        5
+        """
+        check_is_fitted(self)
+        if self._last_epoch is None:
+            raise ValueError(
+                "the last epoch is kept when fit is given X_val and y_val, and not in model files."
+            )
+        other = copy.copy(self)
+        other.fitted_ = self._last_epoch
+        return other
+
+    @property
+    def _hyper(self) -> Hyperparameters:
+        assert self.fitted_.hyper is not None
+        return self.fitted_.hyper
+
+    def _infer(self, documents: Documents) -> tuple[Problem, ModelState, np.ndarray]:
+        """The problem of new documents, the model, and the converged γ of q(θ).
+
+        Targets are scaled because Var η·θ, a difference of squares, would be lost to rounding for a
+        target with a large mean.
+        """
+        state, hyper, targets = self.fitted_.state, self._hyper, self.fitted_.targets
+        if targets is not None and targets.target_scaling is not None:
+            state = targets.target_scaling.apply(state, into_coef=True)
+            if documents.target is not None:
+                documents = replace(documents, target=targets.scale(documents.target))
+        problem = documents.problem(hyper.supervision_weight, self.n_jobs)
+        gamma = initial_concentration(problem.n_docs, state.doc_topic_prior, problem.mean_length())
+        collect(problem, state, hyper, gamma, max_steps=200, tolerance=1e-7)
+        return problem, state, gamma
+
+    def _per_unit(self, weights: np.ndarray) -> np.ndarray | float:
+        """log p of the scaled minus the original targets; `weights` is documents x targets."""
+        targets = self.fitted_.targets
+        scaling = None if targets is None else targets.target_scaling
+        if scaling is None or weights.shape[1] != len(scaling.size):
+            return 0.0  # no target is known
+        return scaling.log_density(weights)
+
+    def _sampled(
+        self,
+        problem: Problem,
+        state: ModelState,
+        gamma: np.ndarray,
+        n_samples: int,
+        random_state: Any,
+    ) -> np.ndarray:
+        n_samples = check_count("n_samples", n_samples)
+        rng = np.random.default_rng(random_state)
+        return importance_log_likelihood(problem, state, self._hyper, gamma, n_samples, rng)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -23,15 +261,15 @@ class LDA(JointTopicModel):
     doc_topic_prior : float, array (n_topics,) or "learn", default=1.0
         α. "learn": by Newton-Raphson.
     solver : {"auto", "coordinate", "stochastic", "gradient"}, default="auto"
-        "auto" is coordinate ascent, whose bound never falls.
+        "auto" is coordinate ascent, which never decreases the bound.
     max_epochs : int, optional
-        Passes over the documents at most: 200 (coordinate), 60 (stochastic), 500 (gradient).
+        Largest number of epochs: 200 (coordinate), 60 (stochastic), 500 (gradient) by default.
     tol : float, optional
-        Stop when the bound changes by no more than this share of itself in two (coordinate) or
-        three (stochastic) epochs in a row; 1e-5, 2e-6, and 0 (never) for "gradient".
+        Stop if the relative change of the bound is at most this in two (coordinate) or three
+        (stochastic) consecutive epochs; 1e-5, 2e-6, and 0 (never) for "gradient".
     batch_size, learning_rate : optional
-        Of the solvers that have minibatches: 0.1 (stochastic), 100 and 0.025 (gradient). A
-        stochastic batch is 100 documents, or a hundredth of them if that is more.
+        Of the solvers with minibatches: 0.1 (stochastic), 100 and 0.025 (gradient). A stochastic
+        batch has 100 documents, or 1% of them if that is more.
     warm_start : bool, default=False
         Start the next fit from the topics of the last one.
     n_jobs : int, optional
@@ -47,10 +285,10 @@ class LDA(JointTopicModel):
     n_iter_ : int
     converged_ : bool
     history_ : dict of lists
-        epoch, objective (bound per token), kept_words, seconds. One entry an epoch, or a batch of
-        `partial_fit` (NaN for the objective where the batch brought no epoch).
+        epoch, objective (bound per token), kept_words, seconds. One entry per epoch, or per batch
+        of `partial_fit` (NaN for the objective if there was no epoch).
     n_samples_seen_ : float
-        Documents of `fit` or of all calls to `partial_fit`, by their weights.
+        Sum of the weights of the documents of `fit`, or of all calls to `partial_fit`.
 
     Examples
     --------
@@ -81,7 +319,7 @@ class LDA(JointTopicModel):
         Raises
         ------
         ValueError
-            If ``X`` is no matrix of counts, or a parameter is out of its range.
+            If ``X`` is not a matrix of counts, or a parameter is out of its range.
 
         Examples
         --------
@@ -91,9 +329,7 @@ class LDA(JointTopicModel):
         >>> LDA(3, max_epochs=5, random_state=0).fit(reviews.counts).n_iter_
         5
         """
-        corpus = self._read_counts(X, reset=True)
-        documents = Documents(corpus, None, read_weight(sample_weight, corpus.n_docs))
-        return self._train(documents.drop_zero_weight(), None)
+        return self._fit(X, sample_weight=sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
         """Learn from a batch of counts, after those of earlier calls. See docs/streaming.md.
@@ -111,7 +347,7 @@ class LDA(JointTopicModel):
         Raises
         ------
         ValueError
-            If ``X`` is no matrix of counts, or a parameter is out of its range.
+            If ``X`` is not a matrix of counts, or a parameter is out of its range.
 
         Examples
         --------
@@ -122,12 +358,7 @@ class LDA(JointTopicModel):
         >>> float(model.n_samples_seen_)
         400.0
         """
-        first = not hasattr(self, "fitted_")
-        corpus = self._read_counts(X, reset=first)
-        documents = Documents(corpus, None, read_weight(sample_weight, corpus.n_docs))
-        if not first:
-            self._check_stream()
-        return self._learn(documents.drop_zero_weight(allow_empty=True), None)
+        return self._partial_fit(X, sample_weight=sample_weight)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The bound on log p(w), summed over the documents.
@@ -146,7 +377,7 @@ class LDA(JointTopicModel):
         NotFittedError
             If the estimator is not fitted yet.
         ValueError
-            If ``X`` does not have the columns that training saw, or holds what is no count.
+            If ``X`` has other columns than the training documents, or invalid counts.
 
         Examples
         --------

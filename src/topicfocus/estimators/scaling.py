@@ -20,8 +20,6 @@ import numpy as np
 
 from topicfocus.inference.state import ModelState
 
-#: Targets and covariates beyond this size are an error: their weighted squares could overflow.
-LARGEST = 1e152
 #: Standard deviations below this are an error: their squares could underflow.
 SMALLEST_STD = 1e-100
 #: Scaled values are rounded to multiples of this number.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.lda import JointTopicModel
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 
 
 def _slda_trainer(model: Any) -> JointTrainer:
@@ -33,16 +32,17 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
     supervision_weight : float or "auto", default="auto"
         λ, the weight of log p(y) in the objective; "auto" is 1.
     family : str, family, or a list of these, default="gaussian"
-        Of the target: "gaussian" (a real number), "poisson" (a count, with `exposure`), "ordinal"
-        (a rating), "bernoulli" (a probability of 1), or a family of your own (docs/families.md). A
-        list has one for each column of y; one name serves all columns.
+        Family of the target: "gaussian" (a real number), "poisson" (a count, with `exposure`),
+        "ordinal" (a rating), "bernoulli" (0 or 1), or a family of your own (docs/families.md). A
+        list has one per column of y; a single name is for all columns.
     standardize : bool, default=True
-        Fit real targets in standard deviations from their median, so that the model is the same in
-        all units. False: as they are, which the paper's algorithm means by its steps and starts.
+        Whether real-valued targets are scaled by their standard deviation, so that the model does
+        not depend on their units. The algorithm of Ren, Kunes and Doshi-Velez (2020) does not scale
+        them.
     noise_start : float, "random" or None, default=None
-        δ at the start of ``solver="gradient"``, in the units of the fit: the square of a normal
-        number, at least 0.05 (None), without that floor as in the original code ("random"), or
-        given.
+        Starting value of δ for ``solver="gradient"``, in the units of the fit: the square of a
+        normal random number, at least 0.05 (None) or without that bound, as in the original code
+        ("random"), or a number.
     coef_penalty : float, default=0.001
         Precision of the Normal(0, ·) prior on η and ζ, in the units of the fit. The original has 0.
 
@@ -50,11 +50,11 @@ class SLDARegressor(JointTopicModel, TopicRegressor):
     ----------
     components_, doc_topic_prior_, n_iter_, converged_, history_ : as for :class:`LDA`
     coef_ : array (topics,) or (targets, topics)
-        η: the linear predictor of a document that is all of one topic, in the units of the target
-        like all of these; `elbo` and `log_likelihood` are densities per unit of it. The objective
-        in `history_` is of the standardised target, and so the same in all units.
+        η, the linear predictor of a document that consists of one topic, in the units of the
+        target. `elbo` and `log_likelihood` are densities per unit of it; the objective in
+        `history_` is that of the scaled target.
     intercept_ : float or array (targets,)
-        0: θ sums to one, so η carries it.
+        0, because θ sums to one and η includes the intercept.
     covariate_coef_ : array (covariates,) or (targets, covariates)
         ζ, if there were covariates.
     noise_variance_ : float or array (targets,)
@@ -98,16 +98,16 @@ class SLDAClassifier(JointTopicModel, TopicClassifier):
     coef_penalty : float, default=0.001
         Precision of the Normal(0, ·) prior on η and ζ, so that separable classes have an optimum.
     class_weight : None, "balanced" or dict, default=None
-        Factors on the weights of the documents of each class, as scikit-learn has them; "balanced"
-        makes every class weigh the same.
+        Factors on the weights of the documents of each class, as in scikit-learn; "balanced" gives
+        all classes the same total weight.
 
     Attributes
     ----------
     classes_ : array, or a list of arrays for several targets
         The labels.
     coef_ : array (topics,) or (classes, topics)
-        The log odds of the second class in a document that is all of one topic; with more classes
-        one row a class.
+        Log odds of the second class in a document that consists of one topic; for more classes, one
+        row per class.
     components_, doc_topic_prior_, intercept_, n_iter_, converged_, history_
         As for :class:`SLDARegressor`.
 

@@ -1,8 +1,7 @@
-"""Which classes model files may hold, and the checks of each before it is used.
+"""Classes that model files may hold, and the checks of their objects.
 
-Compiled kernels trust the shapes and values that they are given, and a file may ask for any
-parameter, so both are checked and limited first. The same checks run before writing: what could not
-be loaded is not saved. Types of fields are checked by `topicfocus.persistence`.
+Compiled kernels trust shapes and values, and a file may have any parameters, so both are checked
+first. The same checks run before writing. `topicfocus.persistence` checks the types of fields.
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.base import TopicModel
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.coding import Coding
+from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.joint import JointTopicModel
+from topicfocus.estimators.lda import JointTopicModel
 from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
-from topicfocus.estimators.supervised import SupervisedTopicModel
-from topicfocus.estimators.targets import TargetModel, TargetPart
+from topicfocus.estimators.supervised import TopicClassifier
+from topicfocus.estimators.targets import Coding, TargetModel, TargetPart
 from topicfocus.families import FAMILIES, Categorical, Family, Multiple
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.persistence import register, register_record
@@ -40,13 +37,13 @@ _RECORDS = (
     TargetScaling,
 )
 
-#: The largest number in units of the data, a variance included; a few can still be added.
+#: Largest number in units of the data, including variances; sums of a few do not overflow.
 _LARGEST = 1e305
-#: The largest weight, prior or probability of words and topics.
+#: Largest weight, prior or probability of words and topics.
 _LARGEST_WEIGHT = 1e15
 _MOST_TOPICS = 100_000
 _MOST_JOBS = 1024
-#: Each token of a text begins this many n-grams at most; more fill the memory with a short text.
+#: Largest length of n-grams; longer ones could fill the memory with a short text.
 _LONGEST_NGRAM = 32
 
 
@@ -74,7 +71,7 @@ def _check_array(
     high: float = _LARGEST,
     dtype: Any = np.float64,
 ) -> None:
-    """Type, shape and range of an array, or nothing; NaN is out of every range."""
+    """Check type, shape and range of an array if there is one; NaN is out of every range."""
     if array is None:
         return
     array = np.asarray(array)
@@ -92,11 +89,11 @@ def _check_settings(estimator: Any) -> None:
     _require(isinstance(output, dict), "set_output must have been given a container")
 
 
-# ---- topic models ------------------------------------------------------------------------------
+# ---- topic models --------------------------------------------------------------------------------
 
 
 def check_model(model: TopicModel) -> None:
-    """Fitted, with valid parameters, and arrays of the type, shape and range of the kernels."""
+    """Check parameters, and type, shape and range of all arrays."""
     check_is_fitted(model)
     fitted: Any = model.fitted_
     _require(isinstance(fitted, Fitted), "fitted_ must be the result of fitting")
@@ -118,13 +115,13 @@ def check_model(model: TopicModel) -> None:
     )
     others = [*getattr(model, "covariate_names_", []), getattr(model, "exposure_name_", "")]
     _require(all(isinstance(name, str) for name in others), "names of columns must be strings")
-    if isinstance(model, SupervisedTopicModel):
+    if has_targets(model):
         _require(fitted.targets is not None, "targets must be there in a model of targets")
         _check_targets(fitted, fitted.target_model, isinstance(model, TopicClassifier))
 
 
 def _check_arrays(fitted: Fitted, joint: bool) -> None:
-    """Everything in `fitted` that has a size: what kernels, tables and intervals are given."""
+    """Check types, shapes and ranges of all arrays, which kernels trust."""
     state, hyper = fitted.state, fitted.hyper
     _require(state.topic_word.ndim == 2 and state.topic_word.size, "topic_word must be a matrix")
     (n_words, n_topics), tiny, most = state.topic_word.shape, np.finfo(float).tiny, _LARGEST_WEIGHT
@@ -165,7 +162,7 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
 
 
 def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
-    """Family and labels of every target, covariates, and that they belong together."""
+    """Check families, labels and covariates, and that they are consistent."""
     state, n, imputation = fitted.state, targets.n_covariates, targets.imputation
     families = [own for own, _ in state.family.split()]
     _require(len(families) == len(targets.codings), f"codings must be of {len(families)} targets")
@@ -192,7 +189,7 @@ def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
 
 
 def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
-    """One target: labels that can be searched, as many as its family has."""
+    """Check that one target has sorted labels, as many as its family."""
     width, labels = family.n_predictors, coding.labels
     _require(
         type(coding.family) is type(family) and coding.n_predictors == width,
@@ -219,7 +216,7 @@ def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
 
 
 def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
-    """Fitted, with one column per word, and with parameters that read no files and have limits."""
+    """Check that each word has a column, that no files are read, and the length of n-grams."""
     check_is_fitted(vectoriser, "vocabulary_")
     _check_settings(vectoriser)
     words, columns = zip(*vectoriser.vocabulary_.items(), strict=True)
@@ -248,7 +245,7 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
 
 
 def check_pipeline(pipeline: Pipeline) -> None:
-    """Named steps, the last one a topic model with the words of the vectoriser before it."""
+    """Check names of steps, and that the last one is a topic model with the vectoriser's words."""
     _require(
         pipeline.memory is None,
         "Pipeline.memory is a folder of this machine; call set_params(memory=None) before saving",

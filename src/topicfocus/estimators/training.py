@@ -1,7 +1,8 @@
-"""Options of a fit, and helpers that the trainers of joint and focused models share."""
+"""What the trainers of joint and focused models share: options, history, warnings."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.focused import FixedInclusion, SharedStages
+from topicfocus.focused import SharedStages
 from topicfocus.inference.composition import context_counts
 from topicfocus.inference.state import ModelState
 from topicfocus.joint.solver import Progress
@@ -35,24 +36,16 @@ class FitOptions:
     """
 
     low_fidelity: bool = False
-    fixed_inclusion: FixedInclusion | None = None
+    fixed_inclusion: float | None = None
     shared: SharedStages | None = None
     progress: Progress | None = None
 
 
 def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: Any) -> Any:
-    """Call ``model.fit`` with options that are not parameters of the model.
-
-    Models other than those of this package are fitted without them.
-    """
-    targets = () if y is None else (y,)
-    if not hasattr(type(model), "_fit_options"):
-        return model.fit(X, *targets, **arrays)
-    model._fit_options = options
-    try:
-        return model.fit(X, *targets, **arrays)
-    finally:
-        del model._fit_options
+    """Fit with options that are not parameters of the model, which other packages do not have."""
+    if hasattr(model, "_fit"):
+        return model._fit(X, y, options, **arrays)
+    return model.fit(X, y, **arrays)
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -120,3 +113,65 @@ def with_context(
     if fitted.targets is not None and weight.sum() > 0:
         shares = found_shares(mixes, weight, default_quantiles(fitted))
     return replace(fitted, context=context, typical_shares=shares)
+
+
+# ---- warnings ------------------------------------------------------------------------------------
+
+
+class UselessFitWarning(UserWarning):
+    """The model is likely of little use."""
+
+
+#: No warnings for fits of fewer documents, or of fewer epochs in a joint model.
+_FEW_DOCUMENTS, _FEW_EPOCHS = 200, 30
+
+
+def no_words_kept(model: Any) -> list[str]:
+    """A message if the model selects words and keeps none."""
+    kept = model.fitted_.selected_words
+    if kept is None or kept.any():
+        return []
+    return [
+        "no word is kept: the topics predict almost nothing. Increase inclusion_prior, or check "
+        "that documents and targets belong together."
+    ]
+
+
+def warn_of_empty(documents: Documents, name: str) -> None:
+    """Warn if most documents have no words."""
+    n_docs = documents.corpus.n_docs
+    n_empty = int(np.sum(np.diff(documents.corpus.counts.indptr) == 0))
+    if n_docs >= _FEW_DOCUMENTS and 2 * n_empty > n_docs:
+        warnings.warn(
+            f"{name}: {n_empty:,} of {n_docs:,} documents have no words, and get the average "
+            "prediction; check the vocabulary.",
+            UselessFitWarning,
+            stacklevel=4,
+        )
+
+
+def validation_explained(fitted: Fitted) -> float:
+    """Largest fraction of the validation deviance explained; NaN without validation."""
+    shares = fitted.explained
+    if shares is None:
+        shares = tuple(fitted.history.get("validation", ()))
+    known = [share for share in shares if np.isfinite(share)]
+    return max(known) if known else float("nan")
+
+
+def warn_if_useless(model: Any) -> None:
+    """Warn if no word is kept, or predictions are worse than a constant."""
+    fitted = model.fitted_
+    few_epochs = fitted.is_joint and fitted.n_iter < _FEW_EPOCHS
+    if few_epochs or fitted.n_samples_seen < _FEW_DOCUMENTS:
+        return
+    messages = no_words_kept(model)
+    share = validation_explained(fitted)
+    if share < 0:
+        messages.append(
+            f"on the validation documents the model is worse than a constant (fraction explained "
+            f"{share:.3g}): do not use its predictions. Check that documents and targets belong "
+            "together, or try another model."
+        )
+    for message in messages:
+        warnings.warn(f"{type(model).__name__}: {message}", UselessFitWarning, stacklevel=4)

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from topicfocus.estimators.fitted import Fitted
 
 #: Orders of a topic's words.
-ORDERS = ("telling", "probability", "relevance", "frex")
+ORDERS = ("distinctive", "probability", "relevance", "frex")
 #: λ of the relevance, and the weight of exclusivity in FREX.
 RELEVANCE = 0.4
 EXCLUSIVITY = 0.5
@@ -58,14 +58,16 @@ def word_names(given: Any, n_words: int) -> np.ndarray:
     return names
 
 
-def has_telling(fitted: Fitted) -> bool:
+def has_distinctive(fitted: Fitted) -> bool:
     """Whether the distinctive words of the topics can be computed."""
     return fitted.context is not None and fitted.association is not None
 
 
 def usual_order(fitted: Fitted) -> str:
     """The default order: distinctive words for focused models with subjects, else probability."""
-    return "telling" if fitted.shaping == "themes" and has_telling(fitted) else "probability"
+    return (
+        "distinctive" if fitted.shaping == "themes" and has_distinctive(fitted) else "probability"
+    )
 
 
 def naming_order(fitted: Fitted) -> str:
@@ -79,12 +81,12 @@ def topic_scores(
 ) -> np.ndarray:
     """Scores, topics x words; words are listed from the largest, -inf are not listed."""
     order = usual_order(fitted) if order is None else order
-    if order == "telling":
-        return telling_scores(fitted)
+    if order == "distinctive":
+        return distinctive_scores(fitted)
     return word_scores(fitted.components, fitted.word_share, order, relevance)
 
 
-def telling_scores(fitted: Fitted) -> np.ndarray:
+def distinctive_scores(fitted: Fitted) -> np.ndarray:
     """Scores of distinctive words, topics x words.
 
         (C_vk - E_vk)₊ · √r_vk · t_vk,   r_vk = β_vk / Σ_j β_vj,   t_vk = l/(1 + l), l = (u_v·e_k)₊
@@ -106,10 +108,10 @@ def telling_scores(fitted: Fitted) -> np.ndarray:
     excess = beside - expected
     excess[excess <= _ROUNDING * often] = 0.0
     toward = sign_agreement(fitted.association[kept], fitted.state.coef_rows)
-    telling = excess * np.sqrt(own) * toward
+    distinctive = excess * np.sqrt(own) * toward
     out = np.full(beta.shape, -np.inf)
     others = np.where(own >= (1 - _ROUNDING) / len(beta), beta[:, kept] - 1.0, -np.inf)
-    out[:, kept] = np.where(telling > 0, telling, others)
+    out[:, kept] = np.where(distinctive > 0, distinctive, others)
     return out
 
 
@@ -183,7 +185,7 @@ def context_scores(context: np.ndarray, dropped: np.ndarray) -> np.ndarray:
     Sums are over the `dropped` words.
     """
     counts = np.where(dropped[:, None], context, 0.0)
-    total = max(counts.sum(), 1e-300)
+    total = max(counts.sum(), 1e-30)  # float32 has no smaller numbers
     expected = counts.sum(axis=1, keepdims=True) * (counts.sum(axis=0) / total)
     lift = np.log((counts + CONTEXT_SHRINKAGE) / (expected + CONTEXT_SHRINKAGE))
     return (np.sqrt(counts) * lift).T

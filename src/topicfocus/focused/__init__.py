@@ -2,24 +2,21 @@
 
 `fit` reads from top to bottom: `screening` of every word against the targets, `themes` (the
 subjects of the documents), `inclusion` (how many words to keep), `selection` of the words,
-`initialize` and `optimize` the topics (ended by `early_stopping`), `refit` the coefficients,
-`evaluate` on validation documents. `objective` is the constrained objective with its gradient,
-`data` what all stages work on, `settings` what is asked for, `result` what they return. pc-sLDA is
-the same model with all words kept. `online` learns from batches.
+`initialize` and `optimize` the topics, `refit` the coefficients. `objective` is the constrained
+objective with its gradient, `data` what all stages work on, `settings` what is asked for, `result`
+what is returned. pc-sLDA is the same model with all words kept. `online` learns from batches.
 """
 
 from topicfocus.focused.data import damp
 from topicfocus.focused.fit import fit_focused, refit_focused
 from topicfocus.focused.result import FocusResult
-from topicfocus.focused.settings import FixedInclusion, FocusSettings, ShapingPlan
-from topicfocus.focused.shared_stages import SharedStages
+from topicfocus.focused.settings import FocusSettings, SharedStages, TopicPlan
 
 __all__ = [
-    "FixedInclusion",
     "FocusResult",
     "FocusSettings",
-    "ShapingPlan",
     "SharedStages",
+    "TopicPlan",
     "damp",
     "fit_focused",
     "refit_focused",

@@ -1,6 +1,6 @@
-"""Words that follow the topics of the kept words, whatever they say about the target.
+"""Words that correlate with the topics of the words kept, without association of their own.
 
-Topics make the kept words of a document vary together. With x_d the counts of its kept words, ℓ_d
+Topics make the words of a document vary together. With x_d the counts of its kept words, ℓ_d
 their sum and p_v a word's share of all kept tokens, the factors are the leading principal
 directions of (x_dv - ℓ_d p_v)/√p_v, for which multinomial noise alone would be white; K topics
 span K-1. For another word with counts c_d and rate q in documents of length L_d,
@@ -8,8 +8,7 @@ span K-1. For another word with counts c_d and rate q in documents of length L_d
     t = Σ_d (c_d - q L_d) s_d,    C = Σ_d (c_d - q L_d)² s_d s_dᵀ,    tᵀ C⁻¹ t ~ χ²(K-1),
 
 s_d being the factor scores, if the word's rate does not depend on the topics. Scores are linear in
-the tokens and average zero, so the fixed length of a document does not bias t: a token that is one
-kept word more is one other word less, but just as often on the positive as on the negative side.
+the tokens and average zero, so the fixed length of a document does not bias t.
 """
 
 from __future__ import annotations
@@ -32,8 +31,10 @@ from topicfocus.inference.passes import (
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.products import add_rows, add_words
 
-#: Completing ends when nothing is added; this many rounds have always been enough.
+#: Rounds, at most: added words sharpen the factors, and a round without new words is the last.
 _MOST_ROUNDS = 10
+#: Familywise error of the test.
+FAMILYWISE_ERROR = 0.05
 
 
 def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarray:
@@ -104,23 +105,21 @@ def factor_dependence(
     return np.einsum("vk,vk->v", score, np.linalg.solve(spread, score[:, :, None])[:, :, 0])
 
 
-def complete_by_factors(
+def add_correlated_words(
     kept: np.ndarray,
     problem: Problem,
     inclusion_prior: float,
     n_topics: int,
     *,
     drop: np.ndarray | None = None,
-    error: float = 0.05,
 ) -> np.ndarray:
-    """Columns kept, and words that follow their topics up to the inclusion prior's share of tokens.
+    """Columns kept, and words that correlate with their topics, up to the inclusion.
 
-    Of the words dropped, those whose dependence on the factors is significant (familywise `error`),
-    most per token first, while the kept share of tokens is within `inclusion_prior`. Added words
-    sharpen the factors, so this is repeated until nothing is added. `drop` are never added.
+    Added are words whose dependence on the factors is significant, the largest per token first.
+    Words in `drop` are never added.
     """
     corpus, weight, count = problem.corpus, problem.doc_weights, problem.word_counts
-    needed = chi2.isf(error / max(len(count), 1), max(n_topics - 1, 1))
+    needed = chi2.isf(FAMILYWISE_ERROR / max(len(count), 1), max(n_topics - 1, 1))
     inside = np.zeros(len(count), dtype=bool)
     inside[kept] = True
     allowed = count > 0

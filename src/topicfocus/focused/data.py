@@ -1,4 +1,4 @@
-"""The documents of a focused fit: those to train on, and those to make choices on."""
+"""The training and validation documents of a focused fit."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.counts import Counts
-from topicfocus.focused.screening_sums import Past
+from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Column, target_columns
 from topicfocus.inference.passes import dot
 from topicfocus.inference.state import Problem, joined
 
-#: Draws of `drawn_by_content` that halves are made by; themes use those from 1 on.
+#: First draw of `drawn_by_content` for halves; subjects use those from 1 on.
 _FIRST_HALF = 1_000_000
 
 
 def damp(corpus: Corpus) -> Corpus:
-    """√counts: a word's second occurrence in a document says less than its first."""
+    """√counts: the second occurrence of a word in a document adds less information."""
     return Corpus(corpus.counts.sqrt(), corpus.vocabulary)
 
 
 def drawn_by_content(problem: Problem, draw: int) -> np.ndarray:
-    """A number between 0 and 1 for each document, as if at random, by its words alone.
+    """A pseudorandom number between 0 and 1 for each document, by its words alone.
 
     Every draw has its own seed, so a last column of zeros changes nothing.
     """
@@ -35,18 +35,18 @@ def drawn_by_content(problem: Problem, draw: int) -> np.ndarray:
 
 
 def halves_by_content(problem: Problem, n_pairs: int) -> np.ndarray:
-    """Documents x pairs: which are of the first half of each pair, about half of them.
+    """Documents x pairs: whether a document is in the first half of each pair.
 
-    By their words alone, so that copies are of one half, and the order of documents is no matter.
+    By their words alone, so that copies are in one half and the order of documents does not matter.
     """
     draws = range(_FIRST_HALF, _FIRST_HALF + n_pairs)
     return np.column_stack([drawn_by_content(problem, draw) < 0.5 for draw in draws])
 
 
 def sample_rows(problem: Problem, most: int) -> np.ndarray:
-    """Rows of about so many of the documents, or all. A smaller sample is part of a larger one.
+    """Rows of about `most` documents, or all. A smaller sample is part of a larger one.
 
-    A document of weight two is two. But a tenth of as many are drawn if all are of an enormous one.
+    A document of weight two counts as two; where all weights are huge, a tenth of `most` are drawn.
     """
     if problem.size <= most:
         return np.arange(problem.n_docs)
@@ -55,16 +55,16 @@ def sample_rows(problem: Problem, most: int) -> np.ndarray:
 
 
 def sampled(problem: Problem, most: int) -> Problem:
-    """About so many of the documents, or all."""
+    """About `most` of the documents, or all."""
     return problem if problem.size <= most else problem.rows(sample_rows(problem, most))
 
 
 @dataclass(frozen=True, kw_only=True)
 class FocusData:
-    """Documents to train on and documents to make choices on, with √counts of both.
+    """Training and validation documents, with √counts of both.
 
-    `family` is that of their targets. `past`: what is known of training documents that are no
-    longer at hand.
+    `family` is that of their targets. `past`: sums over training documents of a stream that are no
+    longer in memory.
     """
 
     train: Problem
@@ -86,13 +86,13 @@ class FocusData:
         )
 
     def joined(self) -> FocusData:
-        """All documents to train on; the held-out ones keep their place."""
+        """All documents for training; the validation documents stay the same."""
         everyone = joined(self.train, self.held_out)
         return FocusData.of(everyone, self.held_out, self.family, self.past)
 
     @cached_property
     def columns(self) -> list[Column]:
-        """The targets of the documents trained on, one by one."""
+        """The targets of the training documents, one by one."""
         return target_columns(self.train, self.family)
 
     @cached_property
@@ -105,7 +105,7 @@ class FocusData:
 
     @property
     def word_counts(self) -> np.ndarray:
-        """n_v of all documents trained on, past ones too."""
+        """n_v of all training documents, including past ones."""
         mine = self.train.word_counts
         return mine if self.past is None else mine + self.past.word_count
 

@@ -1,19 +1,18 @@
-"""The focused model: evidence, themes, share, cut, start, shape, refit, judge.
+"""The focused fit: screening, subjects, inclusion, selection, initial topics, optimisation, refit.
 
-Each stage is a file of its own. The stages run twice: first with validation documents, for all that
-has to be chosen, and then with all documents. pc-sLDA is the same with all words kept.
+The stages run twice: first with validation documents, for all that has to be chosen, and then with
+all documents. pc-sLDA is the same with all words kept.
 
 A low-fidelity fit (`FocusSettings.low_fidelity`) costs a part of a full fit. A search uses such
 fits to compare settings:
 
-- the first pass makes its choices (inclusion, penalties, shrinkage, δ) from the initial topics,
-  without optimising them;
+- the first pass makes its choices from the initial topics, without optimising them;
 - topics are optimised once, on all documents, in a few steps: the first ones move them most;
 - topic proportions are found to four digits instead of ten, and coefficients are not shrunk toward
   the signs of the topics.
 
 A low-fidelity model is not meant for use: its topics have taken fewer steps, and δ is that of the
-initial topics. Only graded plans have low-fidelity fits; other models are fitted in full.
+initial topics. pc-sLDA has no low-fidelity fits.
 """
 
 from __future__ import annotations
@@ -22,47 +21,36 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from topicfocus.focused.data import FocusData
-from topicfocus.focused.early_stopping import StoppingRule, Watch
-from topicfocus.focused.evaluate import judge, shrinkage_factors
-from topicfocus.focused.inclusion import (
-    LEAST_DIVERSITY,
-    ChosenShare,
-    Folds,
-    choose_share,
-    diversity,
-)
+from topicfocus.focused.inclusion import Folds, choose_inclusion
 from topicfocus.focused.initialize import Start, start_topics
-from topicfocus.focused.optimize import Shaped, ShapeSettings, shape_topics
-from topicfocus.focused.refit import FINE, Care, Regressions, held_out_mixes
+from topicfocus.focused.optimize import OptimizeSettings, optimize_topics
+from topicfocus.focused.refit import FINE, Precision, Regressions, evaluate, shrinkage_factors
 from topicfocus.focused.result import (
-    Candidate,
     Choices,
     FocusResult,
-    ShareTrial,
-    expand,
-    final_state,
+    InclusionTrial,
+    PassModel,
+    over_all_words,
+    with_coefficients,
 )
 from topicfocus.focused.screening import WordEvidence, gather_evidence
-from topicfocus.focused.screening_sums import Past
-from topicfocus.focused.selection import Cut, cut_again
-from topicfocus.focused.settings import FocusSettings
-from topicfocus.focused.shared_stages import SharedStages
+from topicfocus.focused.selection import Selection, select
+from topicfocus.focused.settings import FocusSettings, SharedStages
 from topicfocus.focused.themes import Themes, themes_of
+from topicfocus.focused.word_statistics import Past
+from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.joint.solver import Progress, StepInfo
 from topicfocus.kernels.blas import one_blas_thread
 
 #: Optimisation steps of a low-fidelity fit.
 LOW_FIDELITY_STEPS = 4
-#: Of the regressions that choices are made by in a low-fidelity fit: shrinkage and δ are two
-#: numbers.
-LOW_FIDELITY_CHOICES = Care(1e-2, 2_000)
-#: Of the regressions that a low-fidelity fit predicts with.
-LOW_FIDELITY = Care(1e-2, math.inf)
-
-#: A model, and the shares that were tried for it.
-Pass = tuple[Candidate, tuple[ShareTrial, ...]]
+#: Regressions of a low-fidelity fit: those that choices are made with (shrinkage and δ are two
+#: numbers), and those that it predicts with.
+LOW_FIDELITY_CHOICES, LOW_FIDELITY = Precision(1e-2, 2_000), Precision(1e-2, math.inf)
 
 
 @one_blas_thread()
@@ -78,85 +66,29 @@ def fit_focused(
 ) -> FocusResult:
     """Fit on `train`, choose on `held_out`, then fit what was chosen on both.
 
-    The first pass shapes nothing by the held-out documents: the share of words, penalties, the
-    shrinkage of η and δ come from it; where few are held out, the share comes from `folds` of the
-    documents instead (`share`). The second pass, words and topics of that share from all
-    documents, takes them as they are, so δ stays honest and the words kept do not depend on who was
-    held out. The first pass of a low-fidelity fit optimises no topics. `shared` has the stages that
-    other fits to the same documents have computed already.
-
-    If topics share too many of their top words in the end (`share.diversity`), both passes are made
-    again with the next larger share of the path.
+    The inclusion, penalties, the shrinkage of coefficients and δ come from the first pass, in which
+    nothing is fitted to the validation documents; where these are few, the inclusion comes from
+    `folds` of the documents instead. The second pass keeps these choices, so δ stays valid and the
+    words kept do not depend on who was held out. `shared` has the stages that other fits to the
+    same documents have computed.
     """
-    steps = Steps(progress, settings.total_steps)
-    data, shared = FocusData.of(train, held_out, family, past), shared or SharedStages()
-    passes = BothPasses(data, settings, steps, folds, shared)
-    found: list[tuple[float, Candidate]] = []
-    distinct = more = True
-    larger = 0
-    while more and not (found and distinct):
-        first, trials = passes.first(larger)
-        chosen = first
-        if settings.refit:
-            chosen = passes.again(first)
-        alike = diversity(chosen.state.topic_word)
-        found.append((alike, chosen))
-        distinct = alike >= LEAST_DIVERSITY or settings.is_low_fidelity
-        more = bool(trials) and first.cut.share != trials[-1].share
-        larger += 1
-    _, chosen = found[-1] if distinct else max(found, key=lambda pair: pair[0])
-    data, evidence = passes.data, passes.evidence
-    return _result(data, evidence, passes.themes, settings, chosen, trials, steps)
-
-
-class BothPasses:
-    """The first pass and the second, for one share of the path after the other.
-
-    Evidence and themes are found once; `data` and `evidence` are those of the last pass.
-    """
-
-    def __init__(
-        self,
-        data: FocusData,
-        settings: FocusSettings,
-        steps: Steps,
-        folds: Folds | None,
-        shared: SharedStages,
-    ) -> None:
-        self.data, self.settings, self.steps, self._folds = data, settings, steps, folds
-        self._shared = shared
-        steps.begin("screening words")
-        self.evidence = shared.screening(lambda: gather_evidence(data, None, settings.lasting))
-        steps.begin("subjects")
-        self.themes = themes_of(data, settings, shared)
-        self._before = data, self.evidence
-        self._all: tuple[FocusData, WordEvidence] | None = None
-        self._share: ChosenShare | None = None
-
-    def first(self, larger: int) -> Pass:
-        """A model of the share taken, or of the `larger`-th after it, and what was tried."""
-        self.data, self.evidence = self._before
-        self.steps.begin("validation pass")
-        if self._share is None:
-            model = self.data, self.evidence, self.themes, self.settings
-            self._share = choose_share(*model, self._folds)
-        cut, start = self._share.candidate(larger)
-        most = 0 if self.settings.is_low_fidelity else self.settings.steps
-        found = _fit_words(self.data, cut, start, self.settings, self.steps, most)
-        return found, self._share.trials
-
-    def again(self, first: Candidate) -> Candidate:
-        """The same from all documents."""
-        if self._all is None:
-            data, penalties = self._before[0].joined(), self._before[1].penalties
-            lasting = self.settings.lasting
-            self.steps.begin("screening words of all documents")
-            found = self._shared.screening_of_all(lambda: gather_evidence(data, penalties, lasting))
-            self._all = data, found
-        self.data, self.evidence = self._all
-        self.steps.begin("all documents")
-        model = self.data, self.evidence, self.themes
-        return _fit_again(*model, self.settings, self.steps, first)
+    steps, shared = _Steps(progress, 2 * settings.steps), shared or SharedStages()
+    data = FocusData.of(train, held_out, family, past)
+    steps.begin("screening words")
+    evidence = shared.screening(lambda: gather_evidence(data, None, settings.stable_share))
+    steps.begin("subjects")
+    themes = themes_of(data, settings, shared)
+    steps.begin("validation pass")
+    chosen = choose_inclusion(data, evidence, themes, settings, folds)
+    first = _fit_words(data, chosen.selection, chosen.start, settings, steps)
+    everyone, penalties = data.joined(), evidence.penalties
+    steps.begin("screening words of all documents")
+    evidence = shared.screening_of_all(
+        lambda: gather_evidence(everyone, penalties, settings.stable_share)
+    )
+    steps.begin("all documents")
+    final = _fit_again(everyone, evidence, themes, settings, steps, first)
+    return _result(everyone, evidence, themes, settings, final, chosen.trials, steps)
 
 
 @one_blas_thread()
@@ -168,16 +100,15 @@ def refit_focused(
     previous: FocusResult,
     past: Past | None = None,
 ) -> FocusResult:
-    """The second pass alone: more `documents`, the choices and themes of a `previous` fit.
+    """The second pass alone: more `documents`, the choices and subjects of a `previous` fit.
 
-    Words are cut by the evidence there is now. Topics of a graded plan go on from the previous
-    ones. `held_out` is part of the documents, and decides nothing here.
+    `held_out` is part of the documents, and decides nothing here.
     """
     data = FocusData.of(documents, held_out, family, past)
-    steps, themes = Steps(None, settings.total_steps), previous.themes
-    evidence = gather_evidence(data, previous.penalties, settings.lasting)
-    chosen = _fit_again(data, evidence, themes, settings, steps, previous.chosen)
-    return _result(data, evidence, themes, settings, chosen, previous.shares, steps)
+    steps, themes = _Steps(None, settings.steps), previous.themes
+    evidence = gather_evidence(data, previous.penalties, settings.stable_share)
+    final = _fit_again(data, evidence, themes, settings, steps, previous.final)
+    return _result(data, evidence, themes, settings, final, previous.trials, steps)
 
 
 def _fit_again(
@@ -185,117 +116,110 @@ def _fit_again(
     evidence: WordEvidence,
     themes: Themes | None,
     settings: FocusSettings,
-    steps: Steps,
-    earlier: Candidate,
-) -> Candidate:
-    """Words and topics of more documents, with the choices of an `earlier` fit.
-
-    Where η is graded topics start from those of the earlier one, and half of the steps is enough.
-    Where η is free, stopping early is part of the fit: it starts anew.
-    """
-    cut = cut_again(data, evidence, settings, earlier.cut)
-    start = start_topics(data, evidence, cut, themes, settings, earlier)
-    taken = earlier.choices.steps
-    most = max(1, math.ceil(taken / 2) if settings.plan.graded else taken)
-    if settings.is_low_fidelity:
-        most = min(LOW_FIDELITY_STEPS, settings.steps)
-    return _fit_words(data, cut, start, settings, steps, most, earlier)
+    steps: _Steps,
+    earlier: PassModel,
+) -> PassModel:
+    """Words and topics of more documents, with the choices of an `earlier` fit."""
+    selection = select(data, evidence, settings, earlier.selection.limit)
+    if not settings.stable:  # the inclusion that was compared
+        selection = replace(selection, inclusion=earlier.selection.inclusion)
+    start = start_topics(
+        data,
+        evidence,
+        selection,
+        themes,
+        settings,
+        earlier.choices.penalties,
+        earlier.choices.mean_squares,
+        earlier.state.n_topics,
+    )
+    return _fit_words(data, selection, start, settings, steps, earlier)
 
 
 def _fit_words(
     data: FocusData,
-    cut: Cut,
+    selection: Selection,
     start: Start,
     settings: FocusSettings,
-    steps: Steps,
-    most: int,
-    earlier: Candidate | None = None,
-) -> Candidate:
-    """Topics and coefficients on the words kept: the stages from shape to judge.
+    steps: _Steps,
+    earlier: PassModel | None = None,
+) -> PassModel:
+    """Topics and coefficients on the words kept.
 
-    At most so many steps of shaping. A first pass is stopped early and judged by the held-out
-    documents; a second one has them among those it is fitted to, and takes the choices of the
-    `earlier` one as they are.
+    A first pass makes choices on the validation documents; a second one is fitted to them, and
+    takes the choices of the `earlier` one.
     """
-    care = FINE
-    if settings.is_low_fidelity:
-        care = LOW_FIDELITY_CHOICES if earlier is None else LOW_FIDELITY
-    watch = _watch(data, start, settings) if earlier is None else None
-    shaped = _shape(start, settings, steps, most, watch, len(cut.kept))
-    state = replace(shaped.state, doc_topic_prior=start.state.doc_topic_prior)
-    regressions = Regressions.of(data, start, state, shaped.mixes, care)
+    low, first = settings.is_low_fidelity, earlier is None
+    precision = (LOW_FIDELITY_CHOICES if first else LOW_FIDELITY) if low else FINE
+    most = settings.steps
+    if low:
+        most = 0 if first else min(LOW_FIDELITY_STEPS, most)
+    elif settings.plan.fixed_coef and not first:
+        most = math.ceil(most / 2)
+    state, near = _optimize(start, settings, steps, most, len(selection.kept))
+    regressions = Regressions.of(data, start, state, near, precision)
     if earlier is None:
-        choices, explained = _judged(data, start, state, settings, regressions, shaped.steps)
+        choices, explained = _choose(data, start, state, settings, regressions, precision)
     else:
         choices, explained = earlier.choices, earlier.explained
-    fits = regressions.shrunk(regressions.fits(choices.drawn), choices.shrinkage)
-    return Candidate(
+    fits = regressions.shrunk(regressions.fits(choices.toward_signs), choices.shrinkage)
+    return PassModel(
         explained=explained,
-        cut=cut,
+        selection=selection,
         word_weight=start.word_weight,
-        state=final_state(state, data.family, fits, choices.noise),
+        state=with_coefficients(state, data.family, fits, choices.noise),
         supervision_weight=start.supervision_weight,
         choices=choices,
     )
 
 
-def _judged(
+def _optimize(
+    start: Start, settings: FocusSettings, steps: _Steps, most: int, kept: int
+) -> tuple[ModelState, np.ndarray | None]:
+    """Topics after at most so many steps, and topic proportions near those of the documents."""
+    if most == 0:
+        return start.first_state, None
+    how = OptimizeSettings(
+        prior_precision=settings.plan.prior_precision, coef_bound=start.coef_bound, max_steps=most
+    )
+    found = optimize_topics(
+        start.supervised, start.state, start.logits, how, lambda value: steps.add(value, kept)
+    )
+    return found.state, found.proportions
+
+
+def _choose(
     data: FocusData,
     start: Start,
     state: ModelState,
     settings: FocusSettings,
     regressions: Regressions,
-    taken: int,
+    precision: Precision,
 ) -> tuple[Choices, float]:
     """What the validation documents decide, and how much of their deviance is explained."""
-    low_fidelity = settings.is_low_fidelity
-    held_mixes = held_out_mixes(start, state, LOW_FIDELITY_CHOICES if low_fidelity else FINE)
-    drawn: tuple[float, ...] = (0.0,) * len(data.columns)
-    if settings.plan.graded and not low_fidelity:
-        # Else η was free while topics were optimised, or choices are made before that (low
-        # fidelity): how far coefficients should be shrunk is another question for the final topics.
-        drawn = regressions.best_drawn(data, start.held_out.beside(held_mixes))
-    fits = regressions.fits(drawn)
-    factors = shrinkage_factors(data, fits, start.held_out.beside(held_mixes))
-    verdict = judge(data, start, state, regressions.shrunk(fits, factors), held_mixes)
+    held = start.held_out
+    held_mixes = topic_mixes(held.corpus, state, tolerance=precision.tolerance, n_jobs=data.n_jobs)
+    design = held.beside(held_mixes)
+    toward_signs: tuple[float, ...] = (0.0,) * len(data.columns)
+    if settings.plan.fixed_coef and not settings.is_low_fidelity:
+        # Otherwise η was optimised with the topics, or topics will still be optimised.
+        toward_signs = regressions.best_toward_signs(data, design)
+    fits = regressions.fits(toward_signs)
+    factors = shrinkage_factors(data, fits, design)
+    found = evaluate(data, start, state, regressions.shrunk(fits, factors), held_mixes)
     choices = Choices(
         penalties=start.penalties,
         mean_squares=start.mean_squares,
         shrinkage=factors,
-        noise=verdict.noise,
-        openness=verdict.openness,
-        excess=verdict.excess,
-        steps=taken,
-        drawn=drawn,
+        toward_signs=toward_signs,
+        noise=found.noise,
+        openness=found.openness,
+        extra_variance=found.extra_variance,
     )
-    return choices, verdict.explained
+    return choices, found.explained
 
 
-def _shape(
-    start: Start, settings: FocusSettings, steps: Steps, most: int, watch: Watch | None, kept: int
-) -> Shaped:
-    """Topics after at most so many steps; without any, those they start from."""
-    if most == 0:
-        return Shaped(state=start.first_state, steps=0)
-    plan = settings.plan
-    prior = plan.shaping_prior * start.state.doc_topic_prior
-    return shape_topics(
-        start.weighted,
-        replace(start.state, doc_topic_prior=prior),
-        start.logits,
-        ShapeSettings(
-            prior_precision=plan.prior_precision,
-            coef_bound=start.coef_bound,
-            max_steps=most,
-            scaled=plan.scaled,
-        ),
-        lambda value, validation: steps.add(value, kept, validation),
-        start.begin,
-        watch,
-    )
-
-
-class Steps:
+class _Steps:
     """The optimisation steps taken so far in both passes, reported to `progress`."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
@@ -308,19 +232,12 @@ class Steps:
         if self._progress is not None:
             self._progress(stage, len(self.history), self._total)
 
-    def add(self, value: float, kept: int, validation: float) -> None:
+    def add(self, value: float, kept: int) -> None:
         """One step of L-BFGS."""
-        info = StepInfo(len(self.history) + 1, value, kept, validation=validation)
+        info = StepInfo(len(self.history) + 1, value, kept)
         self.history.append(info)
         if self._progress is not None:
             self._progress(self._stage, info.epoch, self._total, info)
-
-
-def _watch(data: FocusData, start: Start, settings: FocusSettings) -> Watch | None:
-    if not settings.early_stopping:
-        return None
-    rule = StoppingRule(slack=settings.plan.stopping_slack)
-    return Watch(start.held_out, start.train, data.family, rule)
 
 
 def _result(
@@ -328,22 +245,17 @@ def _result(
     evidence: WordEvidence,
     themes: Themes | None,
     settings: FocusSettings,
-    chosen: Candidate,
-    trials: tuple[ShareTrial, ...],
-    steps: Steps,
+    final: PassModel,
+    trials: tuple[InclusionTrial, ...],
+    steps: _Steps,
 ) -> FocusResult:
     return FocusResult(
-        state=expand(chosen, data.word_counts),
-        inclusion_prior=chosen.cut.share,
-        word_cost=chosen.cut.word_cost,
-        discoveries=chosen.cut.discoveries,
-        supervision_weight=chosen.supervision_weight,
+        state=over_all_words(final, data.word_counts),
         evidence=evidence.amount(settings.plan.marginal_share),
         slopes=evidence.slopes,
-        explained=chosen.explained,
-        shares=trials,
+        trials=trials,
         themes=themes,
         history=tuple(steps.history),
-        chosen=chosen,
+        final=final,
         penalties=evidence.penalties,
     )

@@ -1,20 +1,15 @@
-"""Share: how much of the documents to keep, by documents not trained on, before topics are shaped.
+"""The automatic inclusion: compare a few by documents not trained on, before topics are optimised.
 
-The more words are kept, the more they explain, to a point; the fewer, the clearer the topics. Along
-a path of shares words are cut and topics started, each target is regressed on the topic mixes of
-those starting topics, coefficients drawn to the topics' directions as in the end (`refit`), and
-documents not trained on are predicted. Shaping changes the words of topics and hardly what they
-predict, so what is compared here is what will be compared in the end, for a small part of its cost.
+For each inclusion words are selected and topics initialised, each target is regressed on the topic
+proportions of these topics, and documents not trained on are predicted. The optimisation changes
+the words of topics and hardly what they predict, so this compares what the final models will
+predict at a small part of the cost.
 
-Taken is the smallest share whose loss is not above that of the best by more than one standard error
-of that *difference*, over documents: the rule of Breiman and others for trees, in pairs, since a
-document that is hard for one share is hard for the other. So the documents compared on should be
-many. Where few are set aside, the training documents are split into `N_FOLDS` folds, each predicted
-from the others: then every document counts. Themes are those of all documents (they have seen no
-target), penalties those already chosen on the documents set aside.
-
-The share must have words enough to tell the topics apart. If topics share their top words
-nevertheless in the end (`diversity`), the next larger share is tried.
+We choose the smallest inclusion whose loss is not above the smallest loss by more than one standard
+error of the difference, over documents (the one-standard-error rule of Breiman and others, paired:
+a document that is hard to predict is hard with any inclusion). Where validation documents are few,
+the training documents are split into `N_FOLDS` folds, each predicted from the others. Subjects are
+those of all documents (they do not depend on the target), penalties those already chosen.
 """
 
 from __future__ import annotations
@@ -26,98 +21,113 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.focused.data import FocusData, sample_rows
-from topicfocus.focused.early_stopping import Found, StoppingRule, Watch
 from topicfocus.focused.initialize import Start, start_topics
-from topicfocus.focused.result import ShareTrial
+from topicfocus.focused.refit import fit_toward_signs, has_signs, held_out_deviance
+from topicfocus.focused.result import InclusionTrial
 from topicfocus.focused.screening import WordEvidence, gather_evidence
-from topicfocus.focused.selection import Cut, automatic_cuts, cut_again
+from topicfocus.focused.selection import Selection, possible_selections, select
 from topicfocus.focused.settings import FocusSettings
 from topicfocus.focused.themes import Themes
-from topicfocus.glm import mean_and_error
+from topicfocus.glm import fit_linear, mean_and_error, null_deviance, target_columns
+from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import map_in_order
 
-#: Words that a topic has to choose from, at least: its ten first words are then hardly another's.
-#: But an eighth of the vocabulary is enough in any case.
-WORDS_A_TOPIC = 20
-#: Topics of an automatic share have at least this `diversity`, if any share of the path has it.
-LEAST_DIVERSITY = 0.8
-#: So many documents set aside are enough to compare shares on. Else folds of the others, so many,
-#: of so many documents at most. Each is the work of a thread: two and four share them equally.
-ENOUGH_ASIDE, N_FOLDS, MOST_COMPARED = 3_000, 4, 10_000
-#: Documents that targets are regressed on the topic mixes of, at most: coefficients are few.
+#: Words per topic, at least, so that topics can have different top words; an eighth of the
+#: vocabulary is enough in any case.
+WORDS_PER_TOPIC = 20
+#: Validation documents that are enough to compare inclusions. With fewer, folds of the training
+#: documents, of at most `MOST_COMPARED` documents.
+ENOUGH_VALIDATION, N_FOLDS, MOST_COMPARED = 3_000, 4, 10_000
+#: Documents that targets are regressed on, at most: coefficients are few.
 MOST_REGRESSED = 2_000
-#: ρ that their coefficients are drawn by (`refit`), the best of them: as in the end, if coarser.
-#: The more words, the more a regression as it is has to lose: compared by those, few words look
-#: better than they will be.
-DRAWN = (0.0, 0.03, 0.3)
+#: ρ of these regressions, a coarser grid than that of the final ones (`refit`).
+TOWARD_SIGNS = (0.0, 0.03, 0.3)
+#: Tolerance of θ̂; Newton's last step squares it.
+TOLERANCE = 1e-2
 
-#: Documents to train on and to predict, one fold after the other; none if there are too few.
+#: (training, test) documents of each fold; none if there are too few documents.
 Folds = Callable[[], Iterable[tuple[Problem, Problem]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenShare:
-    """The share that was taken, and the larger ones of the path, in case topics turn out alike."""
+class ChosenInclusion:
+    """The words kept, the initial topics, and the inclusions that were compared."""
 
-    cuts: tuple[Cut, ...]
-    starts: tuple[Start, ...]
-    trials: tuple[ShareTrial, ...] = ()
-
-    def candidate(self, larger: int) -> tuple[Cut, Start]:
-        """Words and start of the one taken, or of the `larger`-th after it."""
-        return self.cuts[larger], self.starts[larger]
+    selection: Selection
+    start: Start
+    trials: tuple[InclusionTrial, ...] = ()
 
 
-def choose_share(
+def choose_inclusion(
     data: FocusData,
     evidence: WordEvidence,
     themes: Themes | None,
     settings: FocusSettings,
     folds: Folds | None = None,
-) -> ChosenShare:
-    """The words to keep and the topics to start from."""
-    cuts = automatic_cuts(data, evidence, settings)
-    jobs = _threads(data)
-    starts = tuple(
-        map_in_order(
-            lambda cut: start_topics(data, evidence, cut, themes, settings, None), cuts, jobs
-        )
-    )
-    if len(cuts) == 1:
-        return ChosenShare(cuts=cuts, starts=starts)
-    parts = []
-    if folds is not None and data.held_out.size < ENOUGH_ASIDE:
+) -> ChosenInclusion:
+    """The words to keep and the initial topics."""
+    selections = possible_selections(data, evidence, settings)
+
+    def started(selection: Selection) -> Start:
+        return start_topics(data, evidence, selection, themes, settings)
+
+    starts = tuple(map_in_order(started, selections, _threads(data)))
+    if len(selections) == 1:
+        return ChosenInclusion(selection=selections[0], start=starts[0])
+    parts: list[_Compared] = []
+    if folds is not None and data.held_out.size < ENOUGH_VALIDATION:
         penalties = [start.penalties for start in starts]
-        parts = _by_folds(data, evidence, themes, settings, cuts, penalties, folds)
+        parts = _by_folds(data, evidence, themes, settings, selections, penalties, folds)
     if not parts:
-        parts = [_compared(data, starts)]
-    trials = _trials([cut.share for cut in cuts], parts)
-    n_words = min(WORDS_A_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
-    taken = smallest_good(trials, [len(cut.kept) >= n_words for cut in cuts])
-    return ChosenShare(cuts=cuts[taken:], starts=starts[taken:], trials=trials)
+        parts = [_compare(data, starts)]
+    trials = _trials([selection.inclusion for selection in selections], parts)
+    n_words = min(WORDS_PER_TOPIC * settings.n_topics, int(np.sum(data.word_counts > 0)) // 8)
+    best = smallest_good(trials, [len(s.kept) >= n_words for s in selections])
+    return ChosenInclusion(selection=selections[best], start=starts[best], trials=trials)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Compared:
-    """Shares on some documents: losses (shares x targets of documents), what each explains."""
+    """Losses (inclusions x documents and targets), and what each inclusion explains."""
 
     losses: np.ndarray
     explained: np.ndarray
     weight: np.ndarray
 
 
-def _compared(data: FocusData, starts: Sequence[Start]) -> _Compared:
-    """How well the documents set aside are predicted by the starting topics of each share."""
-    losses, explained = [], []
+def _compare(data: FocusData, starts: Sequence[Start]) -> _Compared:
+    """How well the validation documents are predicted by the initial topics of each inclusion."""
     some = sample_rows(data.train, MOST_REGRESSED)
-    before = Found()  # mixes and regressions of the share before are near those of the next
+    columns = target_columns(data.train.rows(some), data.family)
+    scale = [null_deviance(column) for column in data.held_columns]
+    losses, explained, mixes, held = [], [], None, None
     for start in starts:
-        train = start.train if len(some) == data.train.n_docs else start.train.rows(some)
-        watch = Watch(start.held_out, train, data.family, StoppingRule(), before, DRAWN)
-        loss, good = watch.look(start.first_state)
-        losses.append(loss)
-        explained.append(good)
+        if mixes is not None and mixes.shape[1] != start.state.n_topics:
+            mixes = held = None
+        train, state = start.train.rows(some), start.first_state
+        # θ̂ of one inclusion is near that of the next.
+        mixes = topic_mixes(
+            train.corpus, state, tolerance=TOLERANCE, n_jobs=data.n_jobs, start=mixes
+        )
+        held = topic_mixes(
+            start.held_out.corpus, state, tolerance=TOLERANCE, n_jobs=data.n_jobs, start=held
+        )
+        design, held_design = train.beside(mixes), start.held_out.beside(held)
+        of_targets, shares = [], []
+        for mine, theirs, unit in zip(columns, data.held_columns, scale, strict=True):
+            signs, x = state.coef_rows[mine.where].T, mine.of(design)
+            if has_signs(mine, signs):
+                fits = [fit_toward_signs(mine, x, signs, rho) for rho in TOWARD_SIGNS]
+            else:
+                fits = [fit_linear(mine, x, tolerance=1e-5)]
+            tried = [held_out_deviance(theirs, fit, held_design) / unit for fit in fits]
+            means = [float(np.average(loss, weights=theirs.weight)) for loss in tried]
+            best = int(np.argmin(means))
+            of_targets.append(tried[best])
+            shares.append(1.0 - means[best])
+        losses.append(np.concatenate(of_targets))
+        explained.append(float(np.mean(shares)))
     weight = np.concatenate([column.weight for column in data.held_columns])
     return _Compared(losses=np.array(losses), explained=np.array(explained), weight=weight)
 
@@ -127,27 +137,24 @@ def _by_folds(
     evidence: WordEvidence,
     themes: Themes | None,
     settings: FocusSettings,
-    whole: Sequence[Cut],
+    whole: Sequence[Selection],
     penalties: Sequence[tuple[float, ...]],
     folds: Folds,
 ) -> list[_Compared]:
-    """The same for each fold; none where a fold has no word to keep.
-
-    A fold is the work of one thread where counts are in memory: its passes are too small to share.
-    """
+    """The same for each fold, in a thread of its own; none where a fold has no word to keep."""
 
     def compared(fold: tuple[Problem, Problem]) -> _Compared | None:
         part = FocusData.of(*fold, data.family, data.past)
-        own = gather_evidence(part, evidence.penalties, settings.lasting)
+        own = gather_evidence(part, evidence.penalties, settings.stable_share)
         try:
-            cuts = [cut_again(part, own, settings, cut) for cut in whole]
-        except ValueError:  # there is no word in this fold that says anything
+            selections = [select(part, own, settings, s.limit) for s in whole]
+        except ValueError:  # no word of this fold is associated with the target
             return None
-        return _compared(
+        return _compare(
             part,
             [
-                start_topics(part, own, cut, themes, settings, None, chosen)
-                for cut, chosen in zip(cuts, penalties, strict=True)
+                start_topics(part, own, selection, themes, settings, chosen)
+                for selection, chosen in zip(selections, penalties, strict=True)
             ],
         )
 
@@ -157,41 +164,32 @@ def _by_folds(
 
 
 def _threads(data: FocusData) -> int | None:
-    """How many shares or folds to look at at once: one where their documents are not in memory."""
+    """How many inclusions or folds at once: one where documents are not in memory."""
     return data.train.n_jobs if sparse.issparse(data.train.corpus.counts) else 1
 
 
-def _trials(shares: Sequence[float], parts: Sequence[_Compared]) -> tuple[ShareTrial, ...]:
-    """What each share explains of all parts, and how well that is told from the best one's."""
+def _trials(inclusions: Sequence[float], parts: Sequence[_Compared]) -> tuple[InclusionTrial, ...]:
+    """What each inclusion explains of all parts, and the error of its difference from the best."""
     losses = np.concatenate([part.losses for part in parts], axis=1)
     weight = np.concatenate([part.weight for part in parts])
     size = [part.weight.sum() for part in parts]
     explained = np.average([part.explained for part in parts], axis=0, weights=size)
     least = losses[int(np.argmax(explained))]
     return tuple(
-        ShareTrial(
-            share=share, explained=float(good), error=mean_and_error(loss - least, weight)[1]
+        InclusionTrial(
+            inclusion=inclusion,
+            explained=float(good),
+            error=mean_and_error(loss - least, weight)[1],
         )
-        for share, good, loss in zip(shares, explained, losses, strict=True)
+        for inclusion, good, loss in zip(inclusions, explained, losses, strict=True)
     )
 
 
-def smallest_good(trials: Sequence[ShareTrial], enough: Sequence[bool]) -> int:
+def smallest_good(trials: Sequence[InclusionTrial], enough: Sequence[bool]) -> int:
     """The first that explains as much as the best less one standard error of the difference.
 
-    Those that have not words `enough` are passed over, if there are others.
+    Those with too few words are passed over, if there are others.
     """
     best = max(trials, key=lambda trial: trial.explained)
     good = [i for i, t in enumerate(trials) if t.explained >= best.explained - t.error]
     return next((i for i in good if enough[i]), good[-1])
-
-
-def diversity(topic_word: np.ndarray) -> float:
-    """The share of distinct words among the top words of all topics; words x topics.
-
-    Ten of each topic, or fewer where the words kept are not twice as many as all of these.
-    """
-    n_words, n_topics = topic_word.shape
-    top = max(min(10, n_words // (2 * n_topics)), 1)
-    words = np.argsort(-topic_word, axis=0, kind="stable")[:top]
-    return len(np.unique(words)) / words.size

@@ -1,15 +1,13 @@
-"""Start: the model that shaping begins with, each topic at a place among the linear predictors.
+"""Initial topics, coefficients and weights of words.
 
-    W⁰_vk = log n_v + clip(spread·u_v)·e_k,
+Without subjects, W⁰_vk = log n_v + clip(spread·u_v)·e_k, u_v being the signed association of word v
+with each linear predictor and e_k the place of topic k. With one predictor, topics are graded from
+-1 to 1; with several, a topic has one of their directions (up or down for a number, each class for
+classes), in turn. With subjects (`themes`), a topic is a subject with such a direction instead.
 
-u_v being what word v says about each predictor (its ridge weight and its slope), e_k the place of
-topic k. One predictor: topics are graded from -1 to 1. Several: a topic leans towards one of the
-directions that matter (up or down for a number, each class for classes), in turn. With themes
-(`themes`) a topic is a theme with such a direction instead.
-
-A kept word counts by its strength (`word_weights`). Without that, a word that says little could
-only say less by being in topics of both directions, and topics could not be distinct and predict
-at once.
+A kept word counts in proportion to its association (`word_weights`). Without that, a word with
+little association could only have little influence by being in topics of both signs, and topics
+could not be distinct and predict at the same time.
 """
 
 from __future__ import annotations
@@ -23,48 +21,41 @@ from scipy.special import softmax
 from topicfocus.corpus import Corpus
 from topicfocus.counts import take_columns, weigh_columns
 from topicfocus.focused.data import FocusData
-from topicfocus.focused.result import Candidate, with_families
+from topicfocus.focused.result import with_families
+from topicfocus.focused.ridge import RidgeFit
 from topicfocus.focused.screening import WordEvidence
-from topicfocus.focused.screening_statistics import RidgeFit
-from topicfocus.focused.selection import Cut
-from topicfocus.focused.settings import FocusSettings, ShapingPlan
-from topicfocus.focused.themes import LARGEST_LEAN, Themes, cell_words, choose_cells
+from topicfocus.focused.selection import Selection
+from topicfocus.focused.settings import FocusSettings, TopicPlan
+from topicfocus.focused.themes import LARGEST_ASSOCIATION, Themes, cell_words, choose_cells
 from topicfocus.glm import Column
 from topicfocus.inference.state import ModelState, Problem
 
-#: λ is at least this, however few relevant tokens a document has.
-SMALLEST_SUPERVISION = 3.0
-#: And a, a topic.
-SMALLEST_PRIOR = 0.1
-#: A word counts no more from this strength on (its leaning, of root mean square one over tokens).
-FULL_STRENGTH = 3.0
-#: What a kept word counts at least, and one that the user wants to be kept, relative to an average
-#: token.
+#: Smallest λ, however few relevant tokens a document has, and smallest a per topic.
+SMALLEST_SUPERVISION, SMALLEST_PRIOR = 3.0, 0.1
+#: Smallest weight of a kept word, and of one that the user keeps, relative to an average token.
 SMALLEST_WEIGHT, FORCED_WEIGHT = 0.03, 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The documents on the kept words, and what shaping begins with.
+    """The documents on the words kept, and the initial model.
 
     Attributes
     ----------
     train, held_out : Problem
-        √counts of the kept words, times their weights.
+        √counts of the words kept, times their weights.
     word_weight : array (words,)
-        m, how much a token of each kept word counts.
+        m, how much a token of each word counts.
     state : ModelState
-        Coefficients, intercepts, family and prior, without topics: these come from `begin`.
+        Coefficients, intercepts, family and prior, without topics.
     logits : array (words, topics)
-        W⁰, which the topics are drawn to.
-    begin : array (words, topics)
-        Where they begin: W⁰, or the topics of an earlier pass.
+        W⁰, the initial topics and the mean of their prior.
     coef_bound : array (topics, predictors) or None
-        |η| at most; None leaves η as it is.
+        Bound of |η| during the optimisation; None leaves η as it is.
     supervision_weight : float
         λ.
     penalties, mean_squares : tuples of float
-        Of the ridge regressions on the kept words, one a signal.
+        Of the ridge regressions on the words kept, one per signal.
     """
 
     train: Problem
@@ -72,7 +63,6 @@ class Start:
     word_weight: np.ndarray
     state: ModelState
     logits: np.ndarray
-    begin: np.ndarray
     coef_bound: np.ndarray | None
     supervision_weight: float
     penalties: tuple[float, ...]
@@ -80,11 +70,11 @@ class Start:
 
     @property
     def first_state(self) -> ModelState:
-        """The model before any shaping."""
-        return replace(self.state, topic_word=softmax(self.begin, axis=0))
+        """The model with the initial topics."""
+        return replace(self.state, topic_word=softmax(self.logits, axis=0))
 
     @property
-    def weighted(self) -> Problem:
+    def supervised(self) -> Problem:
         """The training documents with targets weighted by λ."""
         train = self.train
         return train.with_corpus(train.corpus, self.supervision_weight * train.target_weight)
@@ -93,30 +83,33 @@ class Start:
 def start_topics(
     data: FocusData,
     evidence: WordEvidence,
-    cut: Cut,
+    selection: Selection,
     themes: Themes | None,
     settings: FocusSettings,
-    earlier: Candidate | None,
     penalties: tuple[float, ...] | None = None,
+    mean_squares: tuple[float, ...] | None = None,
+    n_topics: int | None = None,
 ) -> Start:
-    """What shaping begins with; from the topics of an `earlier` pass where η is graded.
-
-    `penalties` of the regressions on the kept words, where others have chosen them: an earlier pass
-    has.
-    """
-    plan, kept = settings.plan, cut.kept
-    choices = None if earlier is None else earlier.choices
-    n_topics = possible_topics(settings, len(kept)) if earlier is None else earlier.state.n_topics
+    """The initial model; penalties, errors and the number of topics may be those of other fits."""
+    plan, kept = settings.plan, selection.kept
+    if n_topics is None:
+        n_topics = possible_topics(settings, len(kept))
     words, held_words = take_columns(data.words, kept), take_columns(data.held_words, kept)
-    given = penalties if choices is None else choices.penalties
-    ridges = evidence.regressed(kept, words, held_words, given, data.n_jobs)
-    mean_squares = tuple(r.mean_square for r in ridges)
-    if choices is not None:
-        mean_squares = choices.mean_squares
-    lean = word_leanings(evidence.slopes[kept], ridges, data.word_counts[kept], plan)
-    weight = word_weights(lean, data.word_counts[kept], forced(settings, kept), plan)
-    count = weight * data.word_counts[kept]
-    place, logits = _places_and_logits(data, lean, count, themes, cut, n_topics, plan)
+    ridges = evidence.regressed(kept, words, held_words, penalties, data.n_jobs)
+    if mean_squares is None:
+        mean_squares = tuple(r.mean_square for r in ridges)
+    word_count = data.word_counts[kept]
+    association = associations(evidence.slopes[kept], ridges, word_count, plan)
+    weight = word_weights(association, word_count, forced(settings, kept), plan)
+    count = weight * word_count
+    if themes is None:
+        place = topic_places(data.columns, association, count, n_topics)
+        logits = starting_logits(count, association, place, plan.start_spread)
+    else:
+        directions = topic_directions(data.columns, association, count, n_topics)
+        place, logits = themed_start(
+            count, themes.lift[kept], association, directions, n_topics, plan
+        )
     spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
@@ -126,8 +119,7 @@ def start_topics(
         word_weight=weight,
         state=_starting_state(data, evidence, settings, place * size, relevant, mean_squares, kept),
         logits=logits,
-        begin=logits if earlier is None or not plan.graded else carry_over(earlier, kept, logits),
-        coef_bound=None if plan.graded else np.broadcast_to(size, place.shape),
+        coef_bound=None if plan.fixed_coef else np.broadcast_to(size, place.shape),
         supervision_weight=supervision(settings, relevant),
         penalties=tuple(r.penalty for r in ridges),
         mean_squares=mean_squares,
@@ -135,34 +127,17 @@ def start_topics(
 
 
 def possible_topics(settings: FocusSettings, n_kept: int) -> int:
-    """As many topics as were asked for, or two, or as there are words kept.
+    """The number of topics: as asked for, but at most one per word kept and at least two.
 
-    A user who gives a prior for each topic gets them all.
+    With a prior for each topic all are kept.
     """
     if not settings.select or settings.doc_topic_prior is not None:
         return settings.n_topics
     return min(settings.n_topics, max(n_kept, 2))
 
 
-def _places_and_logits(
-    data: FocusData,
-    lean: np.ndarray,
-    count: np.ndarray,
-    themes: Themes | None,
-    cut: Cut,
-    n_topics: int,
-    plan: ShapingPlan,
-) -> tuple[np.ndarray, np.ndarray]:
-    """e and W⁰, of themes with directions or of places among the predictors."""
-    if themes is None:
-        place = topic_places(data.columns, lean, count, n_topics)
-        return place, starting_logits(count, lean, place, plan.start_spread)
-    directions = topic_directions(data.columns, lean, count, n_topics)
-    return themed_start(count, themes.lift[cut.kept], lean, directions, n_topics, plan)
-
-
 def supervision(settings: FocusSettings, relevant: float) -> float:
-    """λ: the user's, or so much for each relevant token of an average document."""
+    """λ: the user's, or in proportion to the relevant tokens of an average document."""
     if settings.supervision_weight is not None:
         return float(settings.supervision_weight)
     return float(max(settings.plan.supervision_per_token * relevant, SMALLEST_SUPERVISION))
@@ -177,7 +152,7 @@ def _starting_state(
     mean_squares: tuple[float, ...],
     kept: np.ndarray,
 ) -> ModelState:
-    """The null models with topics' coefficients; δ is an error on documents not trained on."""
+    """The null models with initial coefficients; δ is a validation error."""
     nulls, n_topics, n_words = evidence.nulls, len(coef), len(kept)
     prior = settings.doc_topic_prior
     if prior is None:
@@ -207,108 +182,97 @@ def unit_columns(values: np.ndarray, word_count: np.ndarray) -> np.ndarray:
     return values / np.maximum(size, 1e-300)
 
 
-def word_leanings(
-    slopes: np.ndarray, ridges: Sequence[RidgeFit], word_count: np.ndarray, plan: ShapingPlan
+def associations(
+    slopes: np.ndarray, ridges: Sequence[RidgeFit], word_count: np.ndarray, plan: TopicPlan
 ) -> np.ndarray:
-    """u, words x predictors: ridge weights and slopes mixed, each and in the end of unit size."""
+    """u, words x predictors: the mean of ridge weights and slopes, all of unit size."""
     weights = np.column_stack([r.weights for r in ridges])
-    lean = plan.ridge_share * unit_columns(weights, word_count)
-    lean = lean + (1 - plan.ridge_share) * unit_columns(slopes, word_count)
-    return unit_columns(lean, word_count)
+    association = plan.ridge_share * unit_columns(weights, word_count)
+    association = association + (1 - plan.ridge_share) * unit_columns(slopes, word_count)
+    return unit_columns(association, word_count)
 
 
 def word_weights(
-    lean: np.ndarray, word_count: np.ndarray, wanted: np.ndarray, plan: ShapingPlan
+    association: np.ndarray, word_count: np.ndarray, wanted: np.ndarray, plan: TopicPlan
 ) -> np.ndarray:
-    """m_v ∝ min(s_v, 3), s_v = |u_v|, of mean one over tokens; or ones.
+    """m_v ∝ |u_v|, of mean one over tokens; or ones.
 
-    A token of a word that says twice as much about the target counts twice, up to a limit. Of mean
-    one, so that a document has as much to say about its mix as it has relevant tokens. `wanted`
-    words are those that the user keeps whatever they say.
+    A token of a word with twice the association counts twice. The mean is one, so that the words of
+    a document weigh as much as it has relevant tokens. `wanted` words are those that the user
+    keeps.
     """
     if not plan.weighted:
-        return np.ones(len(lean))
-    strength = unit_columns(np.sqrt((lean**2).sum(axis=1, keepdims=True)), word_count)[:, 0]
-    strength = np.minimum(strength, FULL_STRENGTH)
+        return np.ones(len(association))
+    strength = unit_columns(np.sqrt((association**2).sum(axis=1, keepdims=True)), word_count)[:, 0]
     weight = strength / max(word_count @ strength / word_count.sum(), 1e-300)
     weight = np.maximum(weight, np.where(wanted, FORCED_WEIGHT, SMALLEST_WEIGHT))
     return weight / (word_count @ weight / word_count.sum())
 
 
 def forced(settings: FocusSettings, kept: np.ndarray) -> np.ndarray:
-    """Which of the kept words the user wants to be kept."""
+    """Which of the kept words the user keeps."""
     return np.isin(kept, np.zeros(0, dtype=int) if settings.keep is None else settings.keep)
 
 
 def starting_logits(
-    word_count: np.ndarray, lean: np.ndarray, place: np.ndarray, spread: float
+    word_count: np.ndarray, association: np.ndarray, place: np.ndarray, spread: float
 ) -> np.ndarray:
     """W⁰ = log n_v + clip(spread·u_v)·e_k, normalised over words."""
-    push = np.clip(spread * lean, -3 * spread, 3 * spread) @ place.T
+    push = np.clip(spread * association, -3 * spread, 3 * spread) @ place.T
     weights = word_count[:, None] * np.exp(push)
     return np.log(weights / weights.sum(axis=0))
-
-
-def carry_over(earlier: Candidate, kept: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    """The earlier topics where they kept the same words, `logits` elsewhere."""
-    begin = logits.copy()
-    _, there, here = np.intersect1d(earlier.cut.kept, kept, return_indices=True)
-    begin[here] = np.log(np.maximum(earlier.state.topic_word[there], 1e-300))
-    return begin
 
 
 def themed_start(
     word_count: np.ndarray,
     lift: np.ndarray,
-    lean: np.ndarray,
+    association: np.ndarray,
     directions: Sequence[np.ndarray],
     n_topics: int,
-    plan: ShapingPlan,
+    plan: TopicPlan,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """e and W⁰ of topics that are a theme with a direction each (`themes`).
+    """e and W⁰ of topics with a subject and a sign each (`themes`).
 
-    The place of a topic is the mean leaning of its words, the largest entry scaled to one. A little
-    of the start without themes is mixed in.
+    The place of a topic is the mean association of its words, the largest entry scaled to one.
     """
     assert plan.theme_sharpness is not None
-    cells = cell_words(word_count, lift, lean, directions, plan.theme_sharpness, plan.polarity)
+    cells = cell_words(
+        word_count, lift, association, directions, plan.theme_sharpness, plan.polarity
+    )
     topics = choose_cells(cells, n_topics)
-    mean = topics.T @ np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN)
-    mean = mean / max(np.abs(mean).max(), 1e-300)
-    plain = np.exp(starting_logits(word_count, lean, mean, plan.start_spread))
-    mixed = (1 - plan.start_mix) * topics + plan.start_mix * plain
-    return mean, np.log(mixed / mixed.sum(axis=0))
+    place = topics.T @ np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION)
+    return place / max(np.abs(place).max(), 1e-300), np.log(np.maximum(topics, 1e-300))
 
 
 # ---- places of topics ---------------------------------------------------------------------------
 
 
 def topic_places(
-    columns: Sequence[Column], lean: np.ndarray, word_count: np.ndarray, n_topics: int
+    columns: Sequence[Column], association: np.ndarray, word_count: np.ndarray, n_topics: int
 ) -> np.ndarray:
     """e, topics x predictors, entries from -1 to 1."""
-    n_predictors = lean.shape[1]
+    n_predictors = association.shape[1]
     if n_topics == 1:
         return np.zeros((1, n_predictors))
     if n_predictors == 1:
         return np.linspace(-1.0, 1.0, n_topics)[:, None]
-    directions = topic_directions(columns, lean, word_count, n_topics)
+    directions = topic_directions(columns, association, word_count, n_topics)
     rounds = -(-n_topics // len(directions))
     out = np.empty((n_topics, n_predictors))
     for k in range(n_topics):
-        # A second topic in the same direction starts less far out, or both would stay the same.
+        # A second topic in the same direction starts closer to zero, or both would stay equal.
         size = 1.0 - (k // len(directions)) / rounds
         out[k] = size * directions[k % len(directions)]
     return out
 
 
 def topic_directions(
-    columns: Sequence[Column], lean: np.ndarray, word_count: np.ndarray, n_topics: int
+    columns: Sequence[Column], association: np.ndarray, word_count: np.ndarray, n_topics: int
 ) -> list[np.ndarray]:
-    """All directions in which words may lean, or the leading ones if topics are fewer."""
-    directions = _directions(columns, lean.shape[1])
+    """All directions of associations, or the leading ones if topics are fewer."""
+    directions = _directions(columns, association.shape[1])
     if n_topics < len(directions):
-        directions = _main_directions(lean, word_count, n_topics)
+        directions = _main_directions(association, word_count, n_topics)
     return directions
 
 
@@ -327,14 +291,14 @@ def _directions(columns: Sequence[Column], n_predictors: int) -> list[np.ndarray
     return first + second
 
 
-def _main_directions(lean: np.ndarray, word_count: np.ndarray, n: int) -> list[np.ndarray]:
-    """Both ends of the leading directions in which words lean."""
+def _main_directions(association: np.ndarray, word_count: np.ndarray, n: int) -> list[np.ndarray]:
+    """Both ends of the leading directions of the associations."""
     root = np.sqrt(word_count / word_count.sum())[:, None]
-    axes = np.linalg.svd(root * lean, full_matrices=False)[2]
+    axes = np.linalg.svd(root * association, full_matrices=False)[2]
     out = []
     for axis in axes:
         axis = axis / np.abs(axis).max()
-        # The sign of an SVD means nothing. The first of the largest entries is made positive: two
+        # The sign of an SVD is arbitrary: the first of the largest entries becomes positive. Two
         # targets have equal ones, and rounding must not choose between them.
         axis = axis * np.sign(axis[np.argmax(np.abs(axis) > 1 - 1e-6)])
         out += [axis, -axis]

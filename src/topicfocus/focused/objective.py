@@ -3,8 +3,8 @@
     J = Σ_d [ Σ_t w_dt log p(y_dt | b + o_d + ζᵀz_d + ηᵀθ̂_d)
               + Σ_v c_dv φ_v log(β_v·θ̂_d) + Σ_k a_k log θ̂_dk ]
 
-with θ̂_d the mode from the words alone, so that training sees just what prediction will. The
-statistics are sums over documents, like those of the joint objective.
+with θ̂_d the mode given the words alone, as in prediction. The statistics are sums over documents,
+like those of the joint objective.
 """
 
 from __future__ import annotations
@@ -19,13 +19,18 @@ from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.inference.words import word_weights
-from topicfocus.kernels.constrained import GRADIENTS, ConstrainedStats, constrained_documents
+from topicfocus.kernels.constrained import (
+    GRADIENTS,
+    ConstrainedStats,
+    constrained_documents,
+    many_topics,
+)
 from topicfocus.kernels.local import LocalBudget
 
 
 @dataclass(frozen=True)
 class ConstrainedPass:
-    """What one pass found.
+    """The objective and its gradient.
 
     Attributes
     ----------
@@ -34,8 +39,8 @@ class ConstrainedPass:
     log_topic_gradient : array (words, topics)
         ∂J/∂log β_vk.
     evidence, push : arrays (words,)
-        Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is what the word says as a
-        word, the second what it adds to the prediction.
+        Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is the word's part of the
+        likelihood of the words, the second its effect on the prediction.
     coef_gradient : array like η
     intercept_gradient : array (predictors,)
     covariate_gradient : array (covariates, predictors)
@@ -103,6 +108,8 @@ def _documents(
 ) -> None:
     table, prior, coef, family, budget = shared
     corpus, (theta, slope) = local_corpus(rows, given), changed
+    many = many_topics(len(prior))
     constrained_documents(
-        GRADIENTS, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, total
-    )
+        GRADIENTS, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
+        total,
+    )  # fmt: skip

@@ -1,13 +1,13 @@
 """The focused model from batches: a bounded sample of the documents, and sums over the others.
 
-Topics, coefficients and choices come from a reservoir; what each word says about the target comes
-from all documents (`inference.focused.moments`). While the distinct documents fit into the
-reservoir, nothing is lost: a fit then is `fit_focused` on all of them.
+Topics, coefficients and choices come from a reservoir of documents; the screening statistics come
+from all documents (`word_statistics`). While the distinct documents fit into the reservoir, the
+model is that of `fit_focused` on all of them.
 
-Work is spread by growth. When the number of distinct documents has grown by a fifth (`SHAPE`),
-words are cut and topics shaped again, with the choices made before; when it has doubled (`CHOOSE`),
-the choices are made anew. A batch between these only adds to the documents. So the cost of a
-document is bounded, on average over the stream, and that of a call by a fit to a full reservoir.
+When the number of distinct documents has grown by a fifth (`REFIT_GROWTH`), words are selected and
+topics optimised again, with the earlier choices; when it has doubled (`CHOOSE_GROWTH`), the choices
+are made again. Other batches only add documents. So the cost per document is bounded, on average
+over the stream, and the cost of a call by a fit to a full reservoir.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from topicfocus.focused import (
 )
 from topicfocus.focused.inclusion import Folds
 from topicfocus.focused.screening import past_of
-from topicfocus.focused.screening_sums import Past
+from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Column, Linear, deviance, fit_linear, target_columns
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.reservoir import Reservoir, add
 from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_table
 
-#: Growth of the number of documents after which topics are shaped, and choices made, again.
-SHAPE, CHOOSE = 1.2, 2.0
+#: Growth of the number of documents after which topics are optimised, and choices made, again.
+REFIT_GROWTH, CHOOSE_GROWTH = 1.2, 2.0
 
 #: (train, held out) rows of a problem's documents, and folds of them.
 Split = Callable[[Problem], tuple[np.ndarray, np.ndarray, Folds]]
@@ -43,7 +43,7 @@ Split = Callable[[Problem], tuple[np.ndarray, np.ndarray, Folds]]
 
 @dataclass(frozen=True)
 class Inherited:
-    """A fitted model whose documents are gone, and the number of them."""
+    """A fitted model without its documents, and their number."""
 
     state: ModelState
     size: float
@@ -51,19 +51,19 @@ class Inherited:
 
 @dataclass(frozen=True)
 class FocusStream:
-    """What a stream of batches has come to."""
+    """The state of a stream of batches."""
 
     reservoir: Reservoir
     past: Past | None = None
     result: FocusResult | None = None
-    shaped_at: float = 0.0
-    shaped_pass: int = 1
+    fitted_at: float = 0.0
+    fitted_pass: int = 1
     chosen_at: float = 0.0
     inherited: Inherited | None = None
 
     @property
     def inherits(self) -> bool:
-        """Whether the inherited topics stand: fewer documents have come than they were made of."""
+        """Whether the inherited topics stay: fewer documents have come than they were fitted to."""
         if self.inherited is None:
             return False
         return self.reservoir.distinct < min(self.inherited.size, self.reservoir.capacity)
@@ -76,10 +76,10 @@ def advance(
     settings: FocusSettings,
     split_of: Split,
 ) -> tuple[FocusStream, ModelState | FocusResult | None]:
-    """One batch: the stream after it, and a new model (None: the old one stands).
+    """One batch: the stream after it, and a new model (None: the old one is kept).
 
-    A FocusResult where topics were shaped; a ModelState where inherited topics stand and only η,
-    b, ζ and the family learn.
+    The model is a FocusResult where topics were fitted; a ModelState where inherited topics stay
+    and only η, b, ζ and the family are updated.
     """
     added = add(stream.reservoir, batch)
     reservoir = added.reservoir
@@ -92,10 +92,10 @@ def advance(
     if stream.inherited is not None and stream.inherits:
         return stream, adapt(stream.inherited, problem)
     distinct, passes = reservoir.distinct, reservoir.passes
-    choose = stream.result is None or distinct >= CHOOSE * stream.chosen_at
-    # At the end of a pass whatever came after the last shaping is made use of, too.
-    rest = passes > stream.shaped_pass and distinct > stream.shaped_at
-    if not (choose or rest or distinct >= SHAPE * stream.shaped_at):
+    choose = stream.result is None or distinct >= CHOOSE_GROWTH * stream.chosen_at
+    # At the end of a pass, documents that came after the last fit are used as well.
+    rest = passes > stream.fitted_pass and distinct > stream.fitted_at
+    if not (choose or rest or distinct >= REFIT_GROWTH * stream.fitted_at):
         return stream, None
     remembered = None if past is None else past.scale(1 / passes)
     family = family_of(problem)
@@ -110,7 +110,7 @@ def advance(
             problem, problem.rows(held), family, settings, stream.result, remembered
         )
     return (
-        replace(stream, result=result, shaped_at=distinct, shaped_pass=passes, inherited=None),
+        replace(stream, result=result, fitted_at=distinct, fitted_pass=passes, inherited=None),
         result,
     )
 
@@ -166,7 +166,7 @@ def _curvature(column: Column) -> float:
 
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:
-    """The family's own parameters, averaged. The old model's error on new documents is honest."""
+    """The family's own parameters, averaged. The old model's error on new documents is unbiased."""
     noise = own.noise_variance
     if noise is not None:
         new = float(np.average(error, weights=weight))

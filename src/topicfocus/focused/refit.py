@@ -1,14 +1,17 @@
-"""Refit: coefficients of each target on the topic mixes of the shaped topics, and covariates.
+"""Refit the coefficients on the topic proportions, and evaluate them on validation documents.
 
-Topics were shaped with coefficients η⁰ that say which way each goes, and no more. Refitted ones are
-drawn to these, in a size that the data choose: with g = η⁰·θ̂
+Topics were optimised with coefficients η⁰ that give their signs only. Refitted ones are shrunk
+toward these, in a size that the data choose: with g = η⁰·θ̂
 
     f = b + c·g + Δ·(θ̂ - mean),   penalty ½ P Σ_k Δ_k²,   η = c·η⁰ + Δ,
 
-P being ρ times the documents' weight times the mean variance of the mixes. ρ is the one with which
-documents set aside are predicted best. Mixes of topics are correlated, and coefficients that follow
-every document trained on differ more between topics of one direction than their words do. A target
-with several predictors (classes) has no such scale, and is regressed as it is.
+P being ρ times the documents' weight times the mean variance of the proportions. ρ is the value
+that predicts validation documents best. Topic proportions are correlated, and without this
+penalty coefficients differ more between topics of one sign than their words do. A target with
+several predictors (classes) is regressed without it.
+
+The predictor is then shrunk, f ← s + t·f. The factor t comes from the validation documents; the
+level s from all training documents, because few documents estimate a level poorly.
 """
 
 from __future__ import annotations
@@ -21,69 +24,85 @@ from typing import NamedTuple
 import numpy as np
 
 from topicfocus.focused.data import FocusData, sample_rows
-from topicfocus.focused.evaluate import held_out_deviance
 from topicfocus.focused.initialize import Start
-from topicfocus.glm import Column, Linear, fit_linear, level_beside, target_columns
-from topicfocus.inference.mixes import topic_mixes
+from topicfocus.glm import (
+    Column,
+    Linear,
+    deviance,
+    explained_share,
+    fit_linear,
+    level_beside,
+    shrink,
+    target_columns,
+)
+from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import ModelState
 
-#: ρ that are tried; none is a regression as it is.
-DRAWN = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-#: The ridge of a regression as it is, and of what is not drawn.
-_SMALL = 1e-2
-#: Documents that ρ is chosen on regressions of, at most.
+#: ρ that are compared; 0 is a regression without this penalty.
+TOWARD_SIGNS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+#: The ridge of all these regressions.
+SMALL_RIDGE = 1e-2
+#: Documents of the regressions that ρ is chosen with, at most.
 MOST_COMPARED = 20_000
+#: δ is this fraction of the validation error, at least.
+LEAST_NOISE = 0.1
 
 
-class Care(NamedTuple):
-    """How carefully: the tolerance of θ̂, and documents that targets are regressed on, at most."""
+class Precision(NamedTuple):
+    """The tolerance of θ̂, and the documents that targets are regressed on, at most."""
 
     tolerance: float
     most: float
 
 
 #: Newton's last step squares the tolerance of θ̂, so that ten digits are right.
-FINE = Care(1e-5, math.inf)
+FINE = Precision(1e-5, math.inf)
 
 
-def held_out_mixes(start: Start, state: ModelState, care: Care) -> np.ndarray:
-    """θ̂ of the documents set aside."""
-    corpus, n_jobs = start.held_out.corpus, start.train.n_jobs
-    return topic_mixes(corpus, state, tolerance=care.tolerance, n_jobs=n_jobs)
+# ---- regressions --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
 class Regressions:
     """What targets are regressed on.
 
-    `columns`: the targets. `design`: topic mixes of the documents, and covariates. `toward`: η⁰ of
-    each target, topics x predictors.
+    `columns`: the targets. `design`: topic proportions of the documents, and covariates. `signs`:
+    η⁰ of each target, topics x predictors.
     """
 
     columns: list[Column]
     design: np.ndarray
-    toward: list[np.ndarray]
+    signs: list[np.ndarray]
 
     @staticmethod
     def of(
-        data: FocusData, start: Start, state: ModelState, near: np.ndarray | None, care: Care
+        data: FocusData,
+        start: Start,
+        state: ModelState,
+        near: np.ndarray | None,
+        precision: Precision,
     ) -> Regressions:
-        """Those of the documents trained on. θ̂ is found from mixes `near` it, if there are any."""
-        documents, columns, n_jobs = start.train, data.columns, data.train.n_jobs
-        if documents.size > care.most:
-            some = sample_rows(data.train, int(care.most))
+        """Those of the training documents; θ̂ is found from proportions `near` it, if given."""
+        documents, columns = start.train, data.columns
+        if documents.size > precision.most:
+            some = sample_rows(data.train, int(precision.most))
             documents, near = documents.rows(some), None if near is None else near[some]
             columns = target_columns(documents, data.family)
-        corpus, tolerance = documents.corpus, care.tolerance
-        mixes = topic_mixes(corpus, state, tolerance=tolerance, n_jobs=n_jobs, start=near)
-        toward = [start.state.coef_rows[column.where].T for column in columns]
-        return Regressions(columns=columns, design=documents.beside(mixes), toward=toward)
+        mixes = topic_mixes(
+            documents.corpus,
+            state,
+            tolerance=precision.tolerance,
+            n_jobs=data.n_jobs,
+            start=near,
+        )
+        signs = [start.state.coef_rows[column.where].T for column in columns]
+        return Regressions(columns=columns, design=documents.beside(mixes), signs=signs)
 
-    def fits(self, drawn: tuple[float, ...]) -> tuple[Linear, ...]:
-        """η, b and ζ of each target, drawn by these ρ; thresholds with them."""
+    def fits(self, toward_signs: tuple[float, ...]) -> tuple[Linear, ...]:
+        """η, b and ζ of each target, shrunk by these ρ; thresholds with them."""
         return tuple(
-            fit_drawn(column, column.of(self.design), toward, rho)
-            for column, toward, rho in zip(self.columns, self.toward, drawn, strict=True)
+            fit_toward_signs(column, column.of(self.design), signs, rho)
+            for column, signs, rho in zip(self.columns, self.signs, toward_signs, strict=True)
         )
 
     def shrunk(self, fits: Sequence[Linear], factors: Sequence[float]) -> tuple[Linear, ...]:
@@ -93,33 +112,55 @@ class Regressions:
             for column, fit, factor in zip(self.columns, fits, factors, strict=True)
         )
 
-    def best_drawn(self, data: FocusData, held_design: np.ndarray) -> tuple[float, ...]:
-        """ρ of each target, by regressions on so many documents at most."""
+    def best_toward_signs(self, data: FocusData, held_design: np.ndarray) -> tuple[float, ...]:
+        """ρ of each target."""
         columns, design = self.columns, self.design
         some = sample_rows(data.train, MOST_COMPARED)
         if len(some) < len(design):
             columns, design = target_columns(data.train.rows(some), data.family), design[some]
         return tuple(
-            best_drawn(mine, mine.of(design), theirs, held_design, toward)
-            for mine, theirs, toward in zip(columns, data.held_columns, self.toward, strict=True)
+            best_toward_signs(mine, mine.of(design), theirs, held_design, signs)
+            for mine, theirs, signs in zip(columns, data.held_columns, self.signs, strict=True)
         )
 
 
-def fit_drawn(column: Column, design: np.ndarray, toward: np.ndarray, rho: float) -> Linear:
-    """The regression on `design`, its first coefficients drawn `toward` those of the shaping.
+def fit_toward_signs(column: Column, design: np.ndarray, signs: np.ndarray, rho: float) -> Linear:
+    """The regression on `design`, its first coefficients shrunk toward the direction of `signs`.
 
     The best c for any η makes the penalty ½ P ηᵀ(1 - eeᵀ)η, e being the direction of η⁰.
     """
     if rho == 0.0:
-        return fit_linear(column, design, _SMALL)
-    k, weight = len(toward), column.weight
+        return fit_linear(column, design, SMALL_RIDGE)
+    k, weight = len(signs), column.weight
     mixes, total = design[:, :k], weight.sum()
     centre = weight @ mixes / total
     spread = np.einsum("n,nk,nk->k", weight, mixes, mixes) - total * centre**2
-    e = toward[:, 0] / max(float(np.linalg.norm(toward)), 1e-300)
-    penalty = _SMALL * np.eye(design.shape[1])
+    e = signs[:, 0] / max(float(np.linalg.norm(signs)), 1e-300)
+    penalty = SMALL_RIDGE * np.eye(design.shape[1])
     penalty[:k, :k] += rho * max(float(spread.mean()), 0.0) * (np.eye(k) - np.outer(e, e))
     return fit_linear(column, design, penalty)
+
+
+def has_signs(column: Column, signs: np.ndarray) -> bool:
+    """Whether the coefficients of a target have a direction to be shrunk toward."""
+    return column.width == 1 and bool(np.ptp(signs) > 0)
+
+
+def best_toward_signs(
+    column: Column, design: np.ndarray, held: Column, held_design: np.ndarray, signs: np.ndarray
+) -> float:
+    """The ρ that predicts validation documents best.
+
+    Not the largest that is as good to a standard error, which is too large with few documents, nor
+    the best of folds of the training documents, whose topics were optimised on the test folds.
+    """
+    if not has_signs(column, signs) or not len(held.target):
+        return 0.0
+    losses = [
+        np.average(held_out_deviance(held, fit, held_design), weights=held.weight)
+        for fit in (fit_toward_signs(column, design, signs, rho) for rho in TOWARD_SIGNS)
+    ]
+    return TOWARD_SIGNS[int(np.argmin(losses))]
 
 
 def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -> Linear:
@@ -133,19 +174,93 @@ def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -
     return Linear(factor * fit.coef, intercept, fit.family)
 
 
-def best_drawn(
-    column: Column, design: np.ndarray, held: Column, held_design: np.ndarray, toward: np.ndarray
-) -> float:
-    """The ρ with which held-out documents are predicted best.
+# ---- validation documents -----------------------------------------------------------------------
 
-    Not the largest that is as good to a standard error: of 300 documents that is large, and R² of
-    five topics of Pang & Lee fell by 0.016 in one of five folds, by 0.005 on average (0.003 now).
-    Nor by folds of the documents trained on, whose mixes make free coefficients look too good.
+
+def held_out_deviance(column: Column, fit: Linear, design: np.ndarray) -> np.ndarray:
+    """Deviances of validation targets, the predictor shrunk to them."""
+    column = replace(column, family=fit.family)
+    predictor, (shift, factor) = _shrinkage(column, fit, design)
+    return deviance(column, column.offset + shift + factor * predictor)
+
+
+def shrinkage_factors(
+    data: FocusData, fits: Sequence[Linear], design: np.ndarray
+) -> tuple[float, ...]:
+    """t of each target: how far its predictor must be shrunk for the validation documents."""
+    return tuple(
+        _shrinkage(replace(column, family=fit.family), fit, design)[1][1]
+        for fit, column in zip(fits, data.held_columns, strict=True)
+    )
+
+
+def _shrinkage(
+    column: Column, fit: Linear, design: np.ndarray
+) -> tuple[np.ndarray, tuple[np.ndarray, float]]:
+    """The predictor without offset, and the shift and factor that validation documents ask for."""
+    predictor = fit.predictor(column.of(design), np.zeros_like(column.offset))
+    return predictor, shrink(column, predictor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """The fraction of the deviance explained, the mean over targets; and variances of each target.
+
+    `noise` is δ; `openness` the part that counts of the variance of a predictor given the words;
+    `extra_variance` what a predictor varies by beyond that.
     """
-    if column.width > 1 or np.ptp(toward) == 0 or not len(held.target):
-        return 0.0
-    losses = [
-        np.average(held_out_deviance(held, fit, held_design), weights=held.weight)
-        for fit in (fit_drawn(column, design, toward, rho) for rho in DRAWN)
-    ]
-    return DRAWN[int(np.argmin(losses))]
+
+    explained: float
+    noise: tuple[float, ...]
+    openness: tuple[float, ...]
+    extra_variance: tuple[float, ...]
+
+
+def evaluate(
+    data: FocusData,
+    start: Start,
+    state: ModelState,
+    fits: Sequence[Linear],
+    held_mixes: np.ndarray,
+) -> Evaluation:
+    """How well the shrunk fits predict the validation documents, of these topic proportions.
+
+    The deviance explained compares with the best constant, so both have the level of these
+    documents.
+    """
+    design = start.held_out.beside(held_mixes)
+    explained, variances = [], []
+    for fit, column in zip(fits, data.held_columns, strict=True):
+        column = replace(column, family=fit.family)
+        predictor = fit.predictor(column.of(design), column.offset)
+        own_level = level_beside(column, predictor - column.offset)
+        explained.append(explained_share(column, predictor + own_level))
+        coef = fit.coef[: state.n_topics]
+        # Var(η·θ) given the words of a validation document, for each predictor.
+        spread = predictor_variance(
+            start.held_out.corpus, replace(state, coef=coef), held_mixes, data.n_jobs
+        )
+        variances.append(variance_parts(column, predictor, column.of(spread)[:, 0]))
+    noise, openness, extra = zip(*variances, strict=True)
+    return Evaluation(
+        explained=float(np.mean(explained)), noise=noise, openness=openness, extra_variance=extra
+    )
+
+
+def variance_parts(
+    column: Column, predictor: np.ndarray, spread: np.ndarray
+) -> tuple[float, float, float]:
+    """δ, openness and extra variance, so that the variance of a prediction is the error on average.
+
+    δ is the validation error minus the variance of the predictor given the words, at least a tenth
+    of the error. The Laplace approximation may exceed the error several times where the words
+    determine the target: then only the fraction `openness` of it counts. A family without δ
+    computes its own openness and extra variance (`Family.extra_variance`).
+    """
+    if column.family.noise_variance is None:
+        f = predictor[:, 0]
+        return 1.0, *column.family.extra_variance(column.target, f, spread, column.weight)
+    error = float(np.average(deviance(column, predictor), weights=column.weight))
+    still = float(np.average(spread, weights=column.weight))
+    delta = max(error - still, LEAST_NOISE * error)
+    return delta, min(1.0, (error - delta) / still) if still > 0 else 1.0, 0.0

@@ -1,4 +1,4 @@
-"""What the stages come to: a model for each plan tried, and the one that was chosen."""
+"""The model of a pass, the choices made on validation documents, and the result of a fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.focused.selection import Cut
+from topicfocus.focused.selection import Selection
 from topicfocus.focused.themes import Themes
 from topicfocus.glm import Linear
 from topicfocus.inference.channels import update_background
@@ -18,58 +18,55 @@ from topicfocus.joint.solver import StepInfo
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What the held-out documents decided, to be used again when all documents are fitted.
+    """What validation documents decide; tuples have one entry per target unless said.
 
     Attributes
     ----------
     penalties, mean_squares : tuples of float
-        Of the ridge regressions on the kept words, one a signal.
+        Of the ridge regressions on the words kept, one per signal.
     shrinkage : tuple of float
-        Factors of the predictors, one per target.
+        t, the factor of each predictor.
+    toward_signs : tuple of float
+        ρ, how strongly coefficients are shrunk toward the signs of the topics.
     noise : tuple of float
-        δ, one a target (1 where it has none).
+        δ, 1 where the family has none.
     openness : tuple of float
-        ρ, how much of what the words leave open of a predictor counts, one a target.
-    excess : tuple of float
-        τ, what a predictor varies by besides, one a target.
-    steps : int
-        L-BFGS iterations after which the topics were kept.
-    drawn : tuple of float
-        ρ of the regressions on topic mixes, one a target (`refit`).
+        The part of the variance of a predictor given the words that counts.
+    extra_variance : tuple of float
+        Variance of a predictor beyond that.
     """
 
     penalties: tuple[float, ...]
     mean_squares: tuple[float, ...]
     shrinkage: tuple[float, ...]
+    toward_signs: tuple[float, ...]
     noise: tuple[float, ...]
     openness: tuple[float, ...]
-    excess: tuple[float, ...]
-    steps: int
-    drawn: tuple[float, ...]
+    extra_variance: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShareTrial:
-    """An inclusion prior that was tried, and the share of the target it explains.
+class InclusionTrial:
+    """An inclusion that was compared, and the fraction of the deviance it explains.
 
-    Of documents not trained on; `error` is the standard error, over them, of the difference from
-    the trial that explains most (0 for that one).
+    On documents that were not trained on; `error` is the standard error, over them, of the
+    difference from the best one (0 for that one).
     """
 
-    share: float
+    inclusion: float
     explained: float
     error: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """A model on its kept words, and the share of the held-out target it explains.
+class PassModel:
+    """The model of a pass on its words, and the fraction of the validation deviance it explains.
 
-    `word_weight`: how much a token of each kept word counts.
+    `word_weight`: how much a token of each word kept counts.
     """
 
     explained: float
-    cut: Cut
+    selection: Selection
     word_weight: np.ndarray
     state: ModelState
     supervision_weight: float
@@ -78,46 +75,35 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class FocusResult:
-    """The fitted state over the whole vocabulary, and how it came about.
+    """The result of a fit.
 
     Attributes
     ----------
     state : ModelState
-        `inclusion` is how much a token of each word counts, zero for those that are dropped.
-    inclusion_prior : float
-        The share of tokens that the final cut used.
-    word_cost : float or None
-        c of that cut, what a word's evidence had to exceed; None where all words are kept.
-    discoveries : bool
-        Whether it kept discoveries alone (`cut`).
-    supervision_weight : float
-        λ.
+        Over the whole vocabulary; `inclusion` is how much a token of each word counts, zero for
+        words that are dropped.
     evidence : array (words,)
+        The screening statistic.
     slopes : array (words, predictors)
-        What each word says about each target by itself.
-    explained : float
-        Share of the held-out target that the first pass explains.
-    shares : tuple of ShareTrial
-        The inclusion priors that were tried (`share`).
+        Signed associations of each word with each target.
+    trials : tuple of InclusionTrial
+        The inclusions that were compared.
     themes : Themes or None
-        What documents are about.
+        The subjects of the documents.
     history : tuple of StepInfo
-    chosen, penalties
-        What `refit_focused` goes on from.
+    final : PassModel
+        The model of the last pass.
+    penalties : tuple of float
+        Of the ridge regressions on all words.
     """
 
     state: ModelState
-    inclusion_prior: float
-    word_cost: float | None
-    discoveries: bool
-    supervision_weight: float
     evidence: np.ndarray
     slopes: np.ndarray
-    explained: float
-    shares: tuple[ShareTrial, ...]
+    trials: tuple[InclusionTrial, ...]
     themes: Themes | None
     history: tuple[StepInfo, ...]
-    chosen: Candidate
+    final: PassModel
     penalties: tuple[float, ...]
 
 
@@ -130,33 +116,29 @@ def with_families(family: Any, fitted: Sequence[Any], noise: Sequence[float]) ->
     return family.join(parts)
 
 
-def final_state(
+def with_coefficients(
     state: ModelState, family: Any, fits: Sequence[Linear], noise: Sequence[float]
 ) -> ModelState:
-    """The shaped topics with coefficients as they were refitted and shrunk."""
+    """The topics with the coefficients of these regressions."""
     k = state.n_topics
     coef = np.column_stack([fit.coef[:k] for fit in fits])
     zeta = np.column_stack([fit.coef[k:] for fit in fits])
-    intercept = np.concatenate([fit.intercept for fit in fits])
-    return ModelState(
-        topic_word=state.topic_word,
-        inclusion=state.inclusion,
-        background=state.background,
+    return replace(
+        state,
         coef=coef.reshape(state.coef.shape),
         family=with_families(family, [fit.family for fit in fits], noise),
-        doc_topic_prior=state.doc_topic_prior,
-        intercept=intercept,
+        intercept=np.concatenate([fit.intercept for fit in fits]),
         covariate_coef=zeta if len(zeta) else None,
     )
 
 
-def expand(chosen: Candidate, word_count: np.ndarray) -> ModelState:
-    """The state over all words: φ is zero for a dropped word, β and π are on disjoint words."""
-    n_words, small, kept = len(word_count), chosen.state, chosen.cut.kept
+def over_all_words(model: PassModel, word_count: np.ndarray) -> ModelState:
+    """The state over the vocabulary: φ is zero for a dropped word, β and π are disjoint."""
+    n_words, small, kept = len(word_count), model.state, model.selection.kept
     topics = np.zeros((n_words, small.n_topics))
     topics[kept] = small.topic_word
     inclusion, relevant = np.zeros(n_words), np.zeros(n_words)
-    inclusion[kept], relevant[kept] = chosen.word_weight, 1.0
+    inclusion[kept], relevant[kept] = model.word_weight, 1.0
     background = np.zeros(n_words)
     if np.any((relevant == 0) & (word_count > 0)):
         background = update_background(word_count, relevant)

@@ -1,146 +1,102 @@
-"""Settings of the focused model: what the user may decide, and the ways of shaping topics."""
+"""Settings of the focused model: what a user may decide, and the constants of its topics."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from topicfocus.focused.screening import WordEvidence
+    from topicfocus.focused.themes import Themes
+
 
 @dataclass(frozen=True, kw_only=True)
-class ShapingPlan:
-    """One way of shaping topics; "auto" settings of the estimators come from here.
+class TopicPlan:
+    """The constants of one kind of topics (docs/focused.md).
 
     Attributes
     ----------
-    largest_share : float
-        What the automatic inclusion prior is at most (an explicit one is taken as it is).
-    share_steps : tuple of float
-        Factors on the smallest automatic inclusion prior that are tried (`share`).
+    largest_inclusion : float
+        Bound of the automatic inclusion; an explicit one is taken as it is.
+    token_factors : tuple of float
+        The automatic inclusions that are compared, as multiples of `RELEVANT_TOKENS` per document.
     marginal_share : float
-        Weight of the marginal view in the evidence.
+        s, the weight of the marginal score in the screening statistic.
     smallest_vocabulary : float
-        Share of the words that may be chosen from, at least.
+        Fraction of the words that may be selected from, at least.
     supervision_per_token : float
         λ for each relevant token of an average document.
     prior_precision : float
-        τ, with which topics are drawn to those they start from (`shape`).
+        τ, the precision of the prior of the topics around their initial values.
     start_spread : float
-        How far starting topics differ: W⁰_vk = log n_v + spread·u_v·e_k, e from -1 to 1.
+        Without subjects, W⁰_vk = log n_v + spread·u_v·e_k with e from -1 to 1.
     ridge_share : float
-        u_v mixes the word's ridge weight (this share) and its slope (the rest).
+        u_v averages the word's ridge weight (with this weight) and its slope.
     coef_bound : float
-        |η| in standard deviations of the target while shaping.
-    graded : bool
-        η stays evenly graded between ∓coef_bound while shaping, so that topics keep an order.
+        Bound of |η| during the optimisation, in standard deviations of the target.
+    fixed_coef : bool
+        Whether η stays at its initial value during the optimisation, so that topics keep a sign.
     max_steps : int
-        L-BFGS iterations, at most.
-    scaled : bool
-        Whether these work in logits scaled by the words' frequencies (`shape`).
-    stopping_slack : float
-        Share of the best held-out score that shaping may give up before it is stopped.
+        L-BFGS iterations.
     theme_sharpness : float or None
-        g, the power of a word's lift in a theme (`themes`); None starts without themes.
+        g, the power of a word's lift in a subject; None: topics have no subjects.
     polarity : float
-        ρ, how far words go to the direction they lean to.
-    start_mix : float
-        Share of the start without themes that is mixed into the one with them.
+        ρ, how strongly words are divided by sign.
     weighted : bool
-        Whether a token counts by how strongly its word leans (`start.word_weights`).
-    shaping_prior : float
-        Factor on a, the prior of topic mixes, while topics are shaped. As heavy as prediction wants
-        it, it keeps all mixes alike, and topics then do not follow what occurs together.
+        Whether a token counts in proportion to the association of its word.
     """
 
-    largest_share: float = 0.8
-    share_steps: tuple[float, ...] = (1.0,)
+    largest_inclusion: float = 0.8
+    token_factors: tuple[float, ...] = (1.0,)
     marginal_share: float = 2 / 3
     smallest_vocabulary: float = 0.25
-    supervision_per_token: float
+    supervision_per_token: float = 0.3
     prior_precision: float
-    start_spread: float
-    ridge_share: float
-    coef_bound: float
-    graded: bool = False
+    start_spread: float = 3.0
+    ridge_share: float = 0.5
+    coef_bound: float = 1.0
+    fixed_coef: bool = True
     max_steps: int
-    scaled: bool = False
-    stopping_slack: float = 0.0
     theme_sharpness: float | None = None
     polarity: float = 6.0
-    start_mix: float = 0.02
     weighted: bool = False
-    shaping_prior: float = 1.0
 
 
-#: Topics that are about something, each with a direction, of words that count by their strength.
-THEMED = ShapingPlan(
-    largest_share=0.5,
-    share_steps=(2.0, 4.0),
-    supervision_per_token=0.3,
+#: Topics with a subject and a sign, of words with weights.
+THEMED = TopicPlan(
+    largest_inclusion=0.5,
+    token_factors=(2.0, 4.0),
     prior_precision=9.0,
-    start_spread=3.0,
-    ridge_share=0.5,
-    coef_bound=1.0,
-    graded=True,
     max_steps=10,
-    scaled=True,
-    stopping_slack=0.1,
     theme_sharpness=3.0,
     weighted=True,
-    shaping_prior=0.3,
 )
-#: Topics as places on the line from low to high, in an order that can be told.
-GRADED = ShapingPlan(
-    supervision_per_token=0.3,
-    prior_precision=6.0,
-    start_spread=3.0,
-    ridge_share=0.5,
-    coef_bound=1.0,
-    graded=True,
-    max_steps=21,
-    scaled=True,
-    stopping_slack=0.05,
-)
-#: pc-sLDA: all words, topics free to follow words and target.
-UNFOCUSED = ShapingPlan(
+#: Topics in an order from low to high (`themes=False`).
+GRADED = TopicPlan(prior_precision=6.0, max_steps=21)
+#: pc-sLDA: all words, and coefficients that are optimised with the topics.
+UNFOCUSED = TopicPlan(
     supervision_per_token=1.0,
     prior_precision=1.0,
     start_spread=1.0,
     ridge_share=1.0,
     coef_bound=3.0,
+    fixed_coef=False,
     max_steps=60,
 )
-
-
-@dataclass(frozen=True)
-class FixedInclusion:
-    """The result of an earlier automatic choice of words, to be used again on other documents.
-
-    Unlike an inclusion that a user gives, it is a limit: words without evidence of their own are
-    not added to reach it.
-
-    Attributes
-    ----------
-    inclusion : float
-        Fraction of tokens kept.
-    discoveries : bool
-        Whether words are selected at a 10% false discovery rate instead of up to that fraction.
-        A stable selection is always made by the fraction.
-    """
-
-    inclusion: float
-    discoveries: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class FocusSettings:
     """Settings of a fit; None is automatic.
 
-    `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `refit`: whether
-    what was chosen is fitted again to all documents. `themes`: whether topics are themes with
-    directions, or places among the predictors alone. `stable`: whether words are kept that another
-    sample would keep, too. `low_fidelity`: whether the fit only serves to compare settings (`fit`).
-    `fixed_inclusion`: replaces the automatic choice of how many words are kept.
+    `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `themes`: whether
+    topics have subjects with signs, or are places among the predictors. `stable`: whether the words
+    kept are those that another sample would keep. `low_fidelity`: whether the fit only serves to
+    compare settings (`fit`). `fixed_inclusion` is an earlier automatic choice of the inclusion:
+    unlike `inclusion_prior` it is a limit.
     """
 
     n_topics: int
@@ -151,31 +107,30 @@ class FocusSettings:
     max_steps: int | None = None
     keep: np.ndarray | None = None
     drop: np.ndarray | None = None
-    refit: bool = True
-    early_stopping: bool = True
     themes: bool = True
     stable: bool = False
     low_fidelity: bool = False
-    fixed_inclusion: FixedInclusion | None = None
-    themed: ShapingPlan = THEMED
-    graded: ShapingPlan = GRADED
-    unfocused: ShapingPlan = UNFOCUSED
+    fixed_inclusion: float | None = None
 
     @property
-    def plan(self) -> ShapingPlan:
-        """How topics are shaped."""
+    def inclusion(self) -> float | None:
+        """The inclusion where it is not to be chosen."""
+        return self.fixed_inclusion if self.inclusion_prior is None else self.inclusion_prior
+
+    @property
+    def plan(self) -> TopicPlan:
         if not self.select:
-            return self.unfocused
-        return self.themed if self.themes else self.graded
+            return UNFOCUSED
+        return THEMED if self.themes else GRADED
 
     @property
     def is_low_fidelity(self) -> bool:
-        """Whether the fit is one of low fidelity, which only graded plans with two passes have."""
-        return self.low_fidelity and self.plan.graded and self.refit
+        """Whether the fit is one of low fidelity, which pc-sLDA does not have."""
+        return self.low_fidelity and self.plan.fixed_coef
 
     @property
-    def lasting(self) -> float | None:
-        """Weight of the marginal view in evidence that lasts, which a stable selection asks for."""
+    def stable_share(self) -> float | None:
+        """Weight of the marginal score in the statistics of a stable selection, if it is one."""
         return self.plan.marginal_share if self.stable and self.select else None
 
     @property
@@ -183,7 +138,31 @@ class FocusSettings:
         """L-BFGS iterations of a pass, at most."""
         return self.max_steps or self.plan.max_steps
 
-    @property
-    def total_steps(self) -> int:
-        """Of both passes, at most."""
-        return self.steps * (2 if self.refit else 1)
+
+class SharedStages:
+    """Results of stages that several fits to the same documents have in common.
+
+    Screening statistics depend on the documents, their targets and the validation documents;
+    subjects depend on their own number besides. A search passes one `SharedStages` to every fit to
+    the documents of a fold; the first fit that needs a stage computes it.
+    """
+
+    def __init__(self) -> None:
+        self._results: dict[Any, Any] = {}
+
+    def screening(self, compute: Callable[[], WordEvidence]) -> WordEvidence:
+        """Screening statistics of the training documents."""
+        return self._once("screening", compute)
+
+    def screening_of_all(self, compute: Callable[[], WordEvidence]) -> WordEvidence:
+        """Screening statistics of training and validation documents together."""
+        return self._once("screening of all", compute)
+
+    def subjects(self, number: int, compute: Callable[[], Themes]) -> Themes:
+        """So many subjects of the training documents."""
+        return self._once(("subjects", number), compute)
+
+    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        if key not in self._results:
+            self._results[key] = compute()
+        return self._results[key]

@@ -1,18 +1,17 @@
-"""Themes: what documents are about, from all words; and topics, a theme with a direction each.
+"""Subjects of the documents, from all words; and topics, a subject with a sign each.
 
 The kept words alone cannot tell what a document is about; the dropped ones can. LDA of all words
-gives T themes, θ_dt, and how much more documents of a theme use a word than others do,
+gives T subjects (themes), θ_dt, and how much more often a word occurs in documents of a subject,
 
-    lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t),
+    lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t).
 
-s documents' worth of P(t) added. A topic is a cell (t, e): a theme, and one of the directions e
-in which words may lean (up or down for one linear predictor, each class for classes). Words are
-shared out to the cells,
+A topic is a cell (t, e): a subject, and one of the directions e of the association (up or down for
+one linear predictor, each class for classes). Words are divided among the cells,
 
     β_v,te ∝ n_v · P(t | v) · P(e | v),   P(t | v) ∝ lift_vt^g,   P(e | v) ∝ exp(½ρ u_v·e),
 
-n_v being the word's weighted count, u_v its leaning. In logits this is additive: frequency + theme
-+ direction.
+n_v being the word's weighted count, u_v its signed association. In logits this is additive:
+frequency + subject + sign.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.families import Gaussian
 from topicfocus.focused.data import FocusData, drawn_by_content, sampled
-from topicfocus.focused.settings import FocusSettings
-from topicfocus.focused.shared_stages import SharedStages
+from topicfocus.focused.settings import FocusSettings, SharedStages
 from topicfocus.glm import Column
 from topicfocus.inference.mixes import topic_mixes
 from topicfocus.inference.passes import transposed_dot
@@ -43,29 +41,26 @@ from topicfocus.kernels.threads import map_in_order
 
 #: α of the themes: a document has few of them.
 THEME_PRIOR = 0.1
-#: Documents that themes are found from, at most, passes over these, and documents clustered first.
+#: Documents that subjects are found from, at most, passes over these, and documents clustered.
 MOST_DOCUMENTS, MOST_EPOCHS, MOST_CLUSTERED = 10_000, 40, 3_000
-#: Relative change of the bound that ends the passes: with 2e-4 there are half as many again, and
-#: the words of themes occur together no more often.
+#: Relative change of the bound that ends the passes; with 2e-4 there are half as many again.
 TOLERANCE = 5e-4
-#: Themes need no third digit: 1e-3 costs half as much again, and their words occur together no more
-#: often. Relaxed, 14 epochs have a higher bound than 60 that are not (Yelp, 25 themes, a token:
-#: -7.155 and -7.157, at 1e-3).
+#: Subjects need no third digit. Relaxed, 14 epochs have a higher bound than 60 that are not.
 SOLVER = CoordinateSolver(local_tolerance=1e-2, relaxation=1.7)
-#: Steps of the clustering that they start from, and documents compared for each centre of it.
+#: Steps of a clustering, and candidates compared for each of its centres.
 CLUSTER_STEPS, CANDIDATES = 10, 8
-#: Clusterings of which the tightest is taken. Of single ones a third made one theme of two that
-#: were planted (8 of them), and its cosines tell: 1,520 of such a one, 1,585 of the others.
+#: Clusterings of which the tightest is taken. Real data do not need it (experiments/ABLATION.md),
+#: but with one, two of eight simulated subjects became one in six of eight data sets.
 CLUSTERINGS = 4
-#: s, how many documents' worth of no theme in particular is added to a word's.
+#: s, how many documents of no subject in particular are added to those of a word.
 SMOOTHING = 20.0
 #: |u| at most, so that no rare word is a topic by itself.
-LARGEST_LEAN = 3.0
+LARGEST_ASSOCIATION = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Themes:
-    """What documents are about.
+    """The subjects of the documents.
 
     Attributes
     ----------
@@ -86,7 +81,7 @@ class Themes:
 def themes_of(
     data: FocusData, settings: FocusSettings, shared: SharedStages | None = None
 ) -> Themes | None:
-    """The themes of the documents, as many as the topics ask for; one topic needs none."""
+    """The subjects of the documents, as many as the topics need; one topic needs none."""
     if settings.plan.theme_sharpness is None or settings.n_topics == 1:
         return None
     n_themes = n_themes_of(settings.n_topics, n_directions(data.columns))
@@ -95,15 +90,15 @@ def themes_of(
 
 
 def n_directions(columns: Sequence[Column]) -> int:
-    """Directions in which words may lean: one a class, up and down for any other target."""
+    """Directions of the association: one per class, up and down for any other target."""
     return sum(column.width if column.width > 1 else 2 for column in columns)
 
 
 def find_themes(problem: Problem, n_themes: int) -> Themes:
     """LDA of all words of the documents, or of a sample of them if they are very many.
 
-    Documents are drawn by their content and numbers that are always the same, so that the same
-    documents have the same themes, whatever their order, and two copies are one of weight two.
+    Documents are sampled by their content, so that the same documents have the same subjects,
+    whatever their order, and two copies are one of weight two.
     """
     n_words = problem.corpus.n_words
     if n_themes < 2:
@@ -130,10 +125,10 @@ def _lda(problem: Problem, n_themes: int) -> ModelState:
 
 
 def clustered_topics(problem: Problem, n: int) -> np.ndarray:
-    """Words of documents that are alike, words x clusters: a start from which no theme is missed.
+    """Words of clusters of documents, words x clusters: a start from which no subject is missed.
 
-    Spherical k-means of √(c_dv/n_v), from documents far apart (k-means++), in a few steps; the best
-    of some. Half of each topic is the words' frequencies.
+    The best of several spherical k-means of √(c_dv/n_v), started by k-means++. Half of each topic
+    is the words' frequencies.
     """
     word_count = np.maximum(problem.word_counts, 1e-300)
     problem = sampled(problem, MOST_CLUSTERED)
@@ -141,7 +136,7 @@ def clustered_topics(problem: Problem, n: int) -> np.ndarray:
     rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
     size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
     rows.data *= np.repeat(1 / np.maximum(size, 1e-300), np.diff(rows.indptr))
-    alone = replace(problem, n_jobs=1)  # each is the work of one thread
+    alone = replace(problem, n_jobs=1)  # one thread per clustering
     tried = map_in_order(partial(_clusters, alone, rows, n), range(CLUSTERINGS), problem.n_jobs)
     nearest = max(tried, key=lambda found: found[0])[1]
     topics = np.asarray((_members(problem, nearest, n) @ counts).todense()).T + 1e-12
@@ -172,10 +167,10 @@ def _members(problem: Problem, nearest: np.ndarray, n: int) -> sparse.csr_array:
 
 
 def _far_apart(problem: Problem, rows: sparse.csr_array, n: int, start: int) -> np.ndarray:
-    """Rows drawn in turn with probabilities f_d = (1 - cosine to the nearest one drawn before)².
+    """Centres by greedy k-means++: rows with probabilities f_d = (1 - cosine to the nearest)².
 
-    Of some that are drawn each time the one is taken that leaves the least Σ_d w_d f_d (greedy
-    k-means++). Each `start` has draws of its own.
+    Of some candidates each time, the one that leaves the smallest Σ_d w_d f_d. Each `start` has
+    draws of its own.
     """
     far, chosen = np.ones(rows.shape[0]), []
     for i in range(n):
@@ -191,20 +186,20 @@ def _far_apart(problem: Problem, rows: sparse.csr_array, n: int, start: int) -> 
 
 
 def n_themes_of(n_topics: int, n_directions: int) -> int:
-    """As few themes as have room for the topics, each in every direction."""
+    """As few subjects as give enough topics, each in every direction."""
     return max(1, math.ceil(n_topics / n_directions))
 
 
 def cell_words(
     word_count: np.ndarray,
     lift: np.ndarray,
-    lean: np.ndarray,
+    association: np.ndarray,
     directions: Sequence[np.ndarray],
     sharpness: float,
     polarity: float,
 ) -> np.ndarray:
     """n_v P(t, e | v), words x directions x themes."""
-    push = np.clip(lean, -LARGEST_LEAN, LARGEST_LEAN) @ np.array(directions).T
+    push = np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION) @ np.array(directions).T
     toward = softmax(0.5 * polarity * push, axis=1)
     about = lift**sharpness
     about = about / about.sum(axis=1, keepdims=True)

@@ -18,7 +18,7 @@ from topicfocus.inference.mixes import initial_concentration
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint.coefficients import update_coef
 from topicfocus.joint.selection import complete, description_length, lift, sort_and_cut
-from topicfocus.joint.solver import Solver, StepInfo, shown, small_change
+from topicfocus.joint.solver import Solver, StepInfo, small_change
 from topicfocus.joint.statistics import SufficientStats, bound_value, collect
 from topicfocus.joint.updates import (
     update_inclusion,
@@ -46,11 +46,6 @@ class CoordinateState:
     objective: float = -np.inf
 
 
-@shown(
-    ">>> result = run(solver, problem, hyper, start, rng, max_epochs=500, tol=1e-3)",
-    ">>> result.converged",
-    "True",
-)
 @dataclass(frozen=True, kw_only=True)
 class CoordinateSolver(Solver):
     """Coordinate ascent: every document in turn, then every global block in closed form.

@@ -24,77 +24,110 @@ are otherwise equal to 1e-11:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
-from topicfocus.counts import read_rows
+from topicfocus.counts import Rows, read_rows
 from topicfocus.families import for_kernels
 from topicfocus.inference.documents import beside_words, local_corpus
 from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
-from topicfocus.joint.adam import BETA1, BETA2, Adam, adam_step
 from topicfocus.joint.coefficients import coef_gradient
-from topicfocus.joint.solver import Solver, StepInfo, shown, small_change
+from topicfocus.joint.solver import Solver, StepInfo, small_change
 from topicfocus.kernels.channels import (
     ChannelGradients,
     log_softmax_columns,
     switch_gradients,
     topic_gradient,
 )
-from topicfocus.kernels.local import LocalCorpus
 from topicfocus.kernels.threads import chunk_bounds, run_chunks
 from topicfocus.kernels.uncollapsed import (
     AdamStep,
     Uncollapsed,
     UncollapsedStats,
     Visit,
+    adam_move_array,
     catch_up_documents,
     step_documents,
 )
 
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
-def unvisited_drift(last: np.ndarray, now: int) -> Visit:
+
+def adam_step(rate: float, t: int) -> AdamStep:
+    """The constants of step number t (from 1)."""
+    return AdamStep(float(rate), 1.0 - BETA1**t, 1.0 - BETA2**t, EPSILON)
+
+
+class Adam:
+    """Moments of each parameter block; `step` moves the blocks in place."""
+
+    def __init__(self, parameters: Mapping[str, np.ndarray]) -> None:
+        # Row-major: `step` works on flat views, and a flattened column-major array would be a copy.
+        self.parameters = {k: np.array(v, dtype=float, order="C") for k, v in parameters.items()}
+        self._m = {k: np.zeros_like(v) for k, v in self.parameters.items()}
+        self._v = {k: np.zeros_like(v) for k, v in self.parameters.items()}
+        self.t = 0
+
+    def step(self, gradients: Mapping[str, np.ndarray], rate: float) -> None:
+        """One step along `gradients` for every block named there."""
+        self.t += 1
+        constants = adam_step(rate, self.t)
+        for name, gradient in gradients.items():
+            adam_move_array(
+                self.parameters[name].reshape(-1),
+                np.ascontiguousarray(gradient, dtype=float).reshape(-1),
+                self._m[name].reshape(-1),
+                self._v[name].reshape(-1),
+                constants,
+            )
+
+
+def unvisited_drift(last: int, now: int) -> Visit:
     """Drift and fading of documents last stepped at time `last`, about to be stepped at `now`.
 
     drift = Σ_{j=1}^{g} β₁ʲ/(1-β₁^{t+j}) · √((1-β₂^{t+j})/β₂ʲ), g = now - 1 - last, t = last: the
     constants of `kernels.uncollapsed`. A document never visited has no moments and does not drift.
     """
-    drift = np.zeros(len(last))
-    fade1 = np.ones(len(last))
-    fade2 = np.ones(len(last))
-    for t in np.unique(last[last > 0]):
-        gap = now - 1 - int(t)
-        j = np.arange(1, gap + 1)
-        terms = BETA1**j / (1 - BETA1 ** (t + j)) * np.sqrt((1 - BETA2 ** (t + j)) / BETA2**j)
-        here = last == t
-        drift[here] = terms.sum()
-        fade1[here] = BETA1**gap
-        fade2[here] = BETA2**gap
-    return Visit(drift, fade1, fade2)
+    if last == 0:
+        return Visit(0.0, 1.0, 1.0)
+    gap = now - 1 - last
+    j = np.arange(1, gap + 1)
+    steps = BETA1**j / (1 - BETA1 ** (last + j)) * np.sqrt((1 - BETA2 ** (last + j)) / BETA2**j)
+    return Visit(float(steps.sum()), BETA1**gap, BETA2**gap)
+
+
+@dataclass(frozen=True)
+class Minibatch:
+    """Documents that are always visited together, and their local parameters (views)."""
+
+    problem: Problem
+    rows: Rows
+    bounds: np.ndarray
+    local: Uncollapsed
 
 
 @dataclass(frozen=True)
 class GradientState:
-    """Global parameters (in `adam`), local parameters with their moments, and who was seen when."""
+    """Global parameters (in `adam`), and documents by minibatch with their local parameters.
+
+    `order` has the documents in the order of the minibatches, `visited` the time of the last visit
+    of each minibatch.
+    """
 
     problem: Problem
     hyper: Hyperparameters
     template: ModelState
     adam: Adam
-    local: Uncollapsed
-    visited: np.ndarray
     order: np.ndarray
+    batches: tuple[Minibatch, ...]
+    visited: np.ndarray
     epoch: int
 
 
-@shown(
-    ">>> from topicfocus.joint import GradientSolver",
-    ">>> result = run(GradientSolver(), problem, hyper, start, rng, max_epochs=5, tol=0.0)",
-    ">>> len(result.history)",
-    "5",
-)
 @dataclass(frozen=True, kw_only=True)
 class GradientSolver(Solver):
     """The paper's algorithm: Adam on every parameter at once, of the paper's bound.
@@ -109,14 +142,18 @@ class GradientSolver(Solver):
     learning_rate : float, default=0.025
     patience : int, default=20
         Epochs in a row that may change the objective by at most ``tol`` of itself.
+    decay_epochs : int, optional
+        The step falls linearly to zero over so many epochs. By default it is constant.
+    concentration_start : {"one", "length"}, default="one"
+        Where γ starts: at 1, or at its optimum for flat responsibilities, α + document length /
+        topics. From 1 it takes Adam some fifty epochs to get there, in which nothing else moves.
     """
 
     batch_size: int = 100
     learning_rate: float = 0.025
     patience: int = 20
-
-    def epochs(self, max_epochs: int) -> int:
-        return max_epochs
+    decay_epochs: int | None = None
+    concentration_start: Literal["one", "length"] = "one"
 
     def converged(self, history: list[StepInfo], tol: float) -> bool:
         return small_change(history, tol, patience=self.patience)
@@ -128,15 +165,14 @@ class GradientSolver(Solver):
             raise ValueError('The paper\'s algorithm optimises its own bound: use bound="paper".')
         if hyper.learn_prior:
             raise ValueError('doc_topic_prior="learn" needs solver="coordinate" or "stochastic".')
-        n_docs, n_topics = problem.n_docs, hyper.n_topics
-        nonzeros = problem.corpus.counts.nnz
         parameters = {
-            "topic_logits": np.log(start.topic_word),
+            "topic_logits": np.log(np.maximum(start.topic_word, 1e-300)),
             "coef": start.coef,
         }
         if hyper.selects:
-            parameters["background_logits"] = np.log(start.background)
-            parameters["inclusion_logits"] = logit(start.inclusion)
+            parameters["background_logits"] = np.log(np.maximum(start.background, 1e-300))
+            inclusion = np.clip(start.inclusion, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
+            parameters["inclusion_logits"] = logit(inclusion)
         noise = start.family.noise_variance
         if noise is not None:
             parameters["noise_root"] = np.array([np.sqrt(noise)])
@@ -144,33 +180,47 @@ class GradientSolver(Solver):
             parameters["family"] = start.family.free_parameters()
         if start.covariate_coef is not None:
             parameters["covariate_coef"] = start.covariate_coef
+        order = rng.permutation(problem.n_docs)
+        batches = tuple(
+            self._minibatch(problem.rows(order[first : first + self.batch_size]), start)
+            for first in range(0, problem.n_docs, self.batch_size)
+        )
+        visited = np.zeros(len(batches), dtype=np.int64)
+        return GradientState(problem, hyper, start, Adam(parameters), order, batches, visited, 0)
+
+    def _minibatch(self, problem: Problem, start: ModelState) -> Minibatch:
+        """Documents before their first visit: flat responsibilities, no moments."""
+        counts, prior = problem.corpus.counts, start.doc_topic_prior
         # Responsibilities are the bulk of the memory: single precision halves it.
-        local = Uncollapsed(
-            np.ones((n_docs, n_topics)),
-            np.zeros((n_docs, n_topics)),
-            np.zeros((n_docs, n_topics)),
-            np.ones((nonzeros, n_topics), dtype=np.float32),
-            np.zeros((nonzeros, n_topics), dtype=np.float32),
-            np.zeros((nonzeros, n_topics), dtype=np.float32),
-        )
-        return GradientState(
+        logits = np.zeros((3, counts.nnz, len(prior)), dtype=np.float32)
+        concentration = np.zeros((3, problem.n_docs, len(prior)))
+        concentration[0] = 1.0
+        if self.concentration_start == "length":
+            concentration[0] = prior + problem.corpus.doc_lengths[:, None] / len(prior)
+        return Minibatch(
             problem,
-            hyper,
-            start,
-            Adam(parameters),
-            local,
-            np.zeros(n_docs, dtype=np.int64),
-            rng.permutation(n_docs),
-            0,
+            read_rows(counts, 0, problem.n_docs),
+            chunk_bounds(counts.indptr, problem.corpus.n_words),
+            Uncollapsed(*concentration, *logits),
         )
+
+    def _rate(self, epoch: int) -> float:
+        """Step size of an epoch, counted from 0."""
+        if self.decay_epochs is None:
+            return self.learning_rate
+        return self.learning_rate * min(1.0, max(2.0 * (1.0 - epoch / self.decay_epochs), 0.01))
 
     def model(self, state: GradientState) -> ModelState:
-        return _read(state).model
+        """Words that the start leaves out, those never seen, are in neither channel."""
+        model, start = _read(state).model, state.template
+        return replace(
+            model,
+            topic_word=np.where(start.topic_word > 0, model.topic_word, 0.0),
+            background=np.where(start.background > 0, model.background, 0.0),
+        )
 
     def step(self, state: GradientState) -> tuple[GradientState, StepInfo]:
-        objective = 0.0
-        for first in range(0, state.problem.n_docs, self.batch_size):
-            objective += self._batch(state, state.order[first : first + self.batch_size])
+        objective = sum(self._visit(state, index) for index in range(len(state.batches)))
         model = self.model(state)
         info = StepInfo(
             state.epoch + 1,
@@ -179,28 +229,23 @@ class GradientSolver(Solver):
         )
         return replace(state, epoch=state.epoch + 1), info
 
-    def _batch(self, state: GradientState, docs: np.ndarray) -> float:
-        """A step of everything that these documents touch; their part of the objective."""
-        problem, hyper, local = state.problem, state.hyper, state.local
+    def _visit(self, state: GradientState, index: int) -> float:
+        """A step of all parameters of a minibatch; its part of the objective."""
+        hyper, batch = state.hyper, state.batches[index]
+        problem, local = batch.problem, batch.local
         read = _read(state)
         model = read.model
-        counts = problem.corpus.counts
-        rows = read_rows(counts, 0, counts.shape[0])
-        corpus = local_corpus(rows, beside_words(problem, model))
-        now = state.adam.t + 1
-        drift = unvisited_drift(state.visited[docs], now)
-        catch_up_documents(docs, corpus.indptr, local, drift, self.learning_rate)
-        state.visited[docs] = now
+        now, rate = state.adam.t + 1, self._rate(state.epoch)
+        drift = unvisited_drift(int(state.visited[index]), now)
+        catch_up_documents(local, drift, rate)
+        state.visited[index] = now
         # η's gradient belongs to the γ before this step.
-        batch = problem.rows(docs)
-        d_target = coef_gradient(batch, model, local.concentration[docs])
-        bounds = chunk_bounds(batch.corpus.counts.indptr, model.n_words)
-        step = adam_step(self.learning_rate, now)
-        stats = _step_in_chunks(docs, corpus, read, local, step, bounds, problem.n_jobs)
+        d_target = coef_gradient(problem, model, local.concentration)
+        stats = _step_in_chunks(batch, read, adam_step(rate, now))
         gradient, background_value = _global_gradient(
-            stats.word_topic, batch.word_counts, read, hyper
+            stats.word_topic, problem.word_counts, read, hyper
         )
-        share = hyper.coef_penalty * len(docs) / problem.n_docs
+        share = hyper.coef_penalty * problem.n_docs / state.problem.n_docs
         gradient["coef"] = d_target.coef - share * model.coef
         if model.covariate_coef is not None:
             gradient["covariate_coef"] = d_target.covariates - share * model.covariate_coef
@@ -209,7 +254,7 @@ class GradientSolver(Solver):
             gradient["noise_root"] = 2.0 * d_target.free / root
         if "family" in state.adam.parameters:
             gradient["family"] = d_target.free
-        state.adam.step(gradient, self.learning_rate)
+        state.adam.step(gradient, rate)
         return float(stats.parts.sum()) + background_value
 
 
@@ -221,18 +266,11 @@ class _Reading(NamedTuple):
     log_background: np.ndarray
 
 
-def _step_in_chunks(
-    docs: np.ndarray,
-    corpus: LocalCorpus,
-    read: _Reading,
-    local: Uncollapsed,
-    step: AdamStep,
-    bounds: np.ndarray,
-    n_jobs: int | None,
-) -> UncollapsedStats:
+def _step_in_chunks(batch: Minibatch, read: _Reading, step: AdamStep) -> UncollapsedStats:
     """A step of the variational parameters of documents, in place; what it says of the topics."""
     model = read.model
     coef, family = model.coef_rows, for_kernels(model.family)
+    corpus = local_corpus(batch.rows, beside_words(batch.problem, model))
 
     def make() -> UncollapsedStats:
         return UncollapsedStats(np.zeros(model.topic_word.shape), np.zeros(3))
@@ -241,14 +279,13 @@ def _step_in_chunks(
         step_documents(
             first,
             last,
-            docs,
             corpus,
             model.inclusion,
             read.log_topics,
             model.doc_topic_prior,
             coef,
             family,
-            local,
+            batch.local,
             step,
             out,
         )
@@ -257,7 +294,7 @@ def _step_in_chunks(
         for mine, theirs in zip(total, other, strict=True):
             mine += theirs
 
-    return run_chunks(work, bounds, make, add, n_jobs)
+    return run_chunks(work, batch.bounds, make, add, batch.problem.n_jobs)
 
 
 def _log_softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

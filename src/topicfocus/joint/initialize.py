@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from topicfocus.inference.channels import update_background
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
@@ -44,6 +45,18 @@ def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndar
         families.append(own)
     coef = np.column_stack(columns).reshape(family.coef_shape(n_topics))
     return coef, family.join(families)
+
+
+def _spread_coef(
+    problem: Problem, family: Any, n_topics: int, rng: np.random.Generator
+) -> tuple[np.ndarray, Any]:
+    """η = location + scale · quantiles of Normal(0, 1) of each predictor, in random order."""
+    coef, family = _target_start(problem, family, n_topics)
+    scale = 1.0 if family.noise_variance is None else np.sqrt(family.noise_variance)
+    quantiles = norm.ppf((np.arange(n_topics) + 0.5) / n_topics)
+    columns = np.tile(quantiles[:, None], (1, coef.size // n_topics))
+    spread = rng.permuted(columns, axis=0).reshape(coef.shape)
+    return coef.mean(axis=0) + scale * spread, family
 
 
 def _covariate_start(problem: Problem, n_predictors: int) -> np.ndarray | None:
@@ -89,22 +102,28 @@ def near_symmetric_start(
     prior: np.ndarray,
     rng: np.random.Generator,
     noise_start: float | str | None = None,
+    *,
+    spread: bool = False,
 ) -> ModelState:
     """The paper's start: softmax of normalised exponential noise, so all topics are nearly flat.
 
     Coefficients are Normal(0, 1), in the units of the target as fitting sees it. The target, not
     the start, breaks the symmetry. δ is the square of a Normal(0, 1): as it falls ("random", the
-    original), at least 0.05 (None), or a number that is given.
+    original), at least 0.05 (None), or a number that is given. With `spread`, coefficients are
+    evenly spaced quantiles of that Normal, scaled to the target, and δ is the target's variance.
     """
     n_words, n_topics = problem.corpus.n_words, hyper.n_topics
+    seen = problem.word_counts > 0
     noise = rng.exponential(size=(n_words, n_topics))
-    topics = np.exp(noise / noise.sum(axis=0))
+    topics = np.exp(noise / noise.sum(axis=0)) * seen[:, None]
     noise = rng.exponential(size=n_words)
-    background = np.exp(noise / noise.sum())
+    background = np.exp(noise / noise.sum()) * seen
     inclusion, _ = _switches(problem, hyper)
     shape = family.coef_shape(n_topics)
     coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
-    if family.noise_variance is not None:
+    if spread and problem.supervised:
+        coef, family = _spread_coef(problem, family, n_topics, rng)
+    elif family.noise_variance is not None:
         noise_variance_start = float(rng.standard_normal() ** 2)
         if noise_start is None:
             noise_variance_start = max(noise_variance_start, SMALLEST_NOISE_START)

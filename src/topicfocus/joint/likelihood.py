@@ -7,7 +7,6 @@ In a model without switches the bracket is β_{w_n}·θ.
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -172,30 +171,3 @@ def _target_log_likelihood(target, known, theta, offset, state) -> np.ndarray:
         np.tile(known.astype(float), (times, 1)),
         theta @ state.coef_rows.T + offset,
     )[0]
-
-
-def enumerate_switches(
-    tokens: np.ndarray, state: ModelState, hyper: Hyperparameters
-) -> tuple[np.ndarray, np.ndarray]:
-    """All 2^N switch assignments of a short document and log p(w, ξ) of each, without a target.
-
-    Used to check Theorem 2: the posterior of ξ is a point mass exactly when β and π are disjoint.
-    """
-    p = hyper.inclusion_prior
-    switches = np.array(list(itertools.product((0, 1), repeat=len(tokens))), dtype=int)
-    out = np.empty(len(switches))
-    plain = Hyperparameters(n_topics=hyper.n_topics, selects=False)
-    for i, xi in enumerate(switches):
-        inside = tokens[xi == 1]
-        outside = state.background[tokens[xi == 0]]
-        possible = np.all(outside > 0) and np.all(state.topic_word[inside].max(axis=1) > 0)
-        if not possible:
-            out[i] = -np.inf
-            continue
-        out[i] = (
-            np.log(outside).sum()
-            + _polynomial(inside, state, plain, 2_000_000)
-            + xi.sum() * np.log(p)
-            + (1 - xi).sum() * np.log1p(-p)
-        )
-    return switches, out

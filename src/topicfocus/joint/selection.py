@@ -81,6 +81,8 @@ def topic_dependence(
     average, and the ratio, twice, is about chi-square of K-1 degrees.
     """
     counts = in_memory(take_columns(problem.corpus.counts, columns)).tocsc()
+    if not counts.nnz:
+        return np.zeros(len(columns))
     counts.data *= problem.doc_weights[counts.indices]
     lengths = problem.corpus.doc_lengths * problem.doc_weights
     average = lengths @ mixes / lengths.sum()

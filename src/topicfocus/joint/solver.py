@@ -1,9 +1,8 @@
-"""What a solver is, and the one loop that runs every solver.
+"""The interface of solvers, and the loop that runs them.
 
-A solver is data (its settings) with three functions: `begin` makes its private state from a start,
-`step` is one pass over the documents, `model` reads the model off the private state. The loop
-reports progress, applies the stopping rule, and hands back the best model so far when the user
-presses Ctrl-C.
+A solver is data (its settings) with functions: `begin` makes its private state from a start, `step`
+is one pass over the documents, `model` returns the model of a private state. The loop reports
+progress, applies the stopping rule, and keeps the best model where validation documents are given.
 """
 
 from __future__ import annotations
@@ -18,21 +17,6 @@ import numpy as np
 
 from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.kernels.blas import one_blas_thread
-from topicfocus.shown import shown_after
-
-#: Begins the examples: two documents of two words, their targets, and a start.
-shown = shown_after("""
-    >>> import numpy as np
-    >>> from topicfocus.corpus import make_corpus
-    >>> from topicfocus.families import Gaussian
-    >>> from topicfocus.inference.state import Hyperparameters, make_problem
-    >>> from topicfocus.joint import CoordinateSolver, run
-    >>> from topicfocus.joint.initialize import perturbed_start
-    >>> problem = make_problem(make_corpus([[3, 1], [0, 2]]), np.array([1.0, -1.0]))
-    >>> hyper, rng = Hyperparameters(n_topics=2), np.random.default_rng(0)
-    >>> start = perturbed_start(problem, hyper, Gaussian(1.0), np.ones(2), rng)
-    >>> solver = CoordinateSolver()
-    """)
 
 
 @dataclass(frozen=True)
@@ -96,121 +80,33 @@ class FitResult:
     last: ModelState
 
 
-@shown(
-    ">>> result = run(solver, problem, hyper, start, rng, max_epochs=3, tol=0.0)",
-    ">>> len(result.history)",
-    "3",
-)
 class Solver(Protocol):
-    """What a solver of the joint objective is: its settings, with five functions.
+    """A solver of the joint objective: its settings, with five functions.
 
-    `begin` makes its private state from a start, `step` is one pass over the documents, `model`
-    reads the model off the private state; `epochs` and `converged` say when it is over. `run` calls
-    them. A solver of your own needs nothing else, and need not inherit from this class.
+    The private state is an object of the solver's own, which `run` passes from one function to the
+    next. A solver of your own need not inherit from this class.
     """
 
-    @shown(">>> solver.begin(problem, hyper, start, rng).epoch", "0")
     def begin(
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
     ) -> Any:
-        """The solver's private state before the first epoch.
-
-        Parameters
-        ----------
-        problem : Problem
-            Documents and targets.
-        hyper : Hyperparameters
-        start : ModelState
-        rng : numpy.random.Generator
-            The only source of randomness.
-
-        Returns
-        -------
-        object
-            What `step` and `model` take.
-
-        Raises
-        ------
-        ValueError
-            If the solver cannot do what the hyperparameters ask for.
-        """
+        """The private state before the first epoch; a ValueError if `hyper` is not possible."""
         ...
 
-    @shown(
-        ">>> state, info = solver.step(solver.begin(problem, hyper, start, rng))",
-        ">>> info.epoch, bool(info.objective < 0)",
-        "(1, True)",
-    )
     def step(self, state: Any) -> tuple[Any, StepInfo]:
-        """One epoch: a pass over all documents.
-
-        Parameters
-        ----------
-        state : object
-            Of `begin`, or of the step before.
-
-        Returns
-        -------
-        state : object
-            The next private state.
-        info : StepInfo
-            What the pass did; `run` fills in time and score.
-        """
+        """One epoch, a pass over all documents: the next state, and its metrics."""
         ...
 
-    @shown(
-        ">>> model = solver.model(solver.begin(problem, hyper, start, rng))",
-        ">>> model.topic_word.sum(axis=0).round(6).tolist()",
-        "[1.0, 1.0]",
-    )
     def model(self, state: Any) -> ModelState:
-        """The model that the private state stands for.
-
-        Parameters
-        ----------
-        state : object
-            Of `begin` or `step`.
-
-        Returns
-        -------
-        ModelState
-        """
+        """The model of a private state."""
         ...
 
-    @shown(">>> solver.epochs(100)", "100")
     def epochs(self, max_epochs: int) -> int:
-        """How many epochs to run at most; a solver with a schedule has its own number.
+        """Largest number of epochs; a solver with a schedule has its own."""
+        return max_epochs
 
-        Parameters
-        ----------
-        max_epochs : int
-            What the user has asked for.
-
-        Returns
-        -------
-        int
-        """
-        ...
-
-    @shown(
-        ">>> from topicfocus.joint import StepInfo",
-        ">>> solver.converged([StepInfo(1 + i, -7.0, 2) for i in range(3)], 1e-4)",
-        "True",
-    )
     def converged(self, history: list[StepInfo], tol: float) -> bool:
-        """The stopping rule.
-
-        Parameters
-        ----------
-        history : list of StepInfo
-            Of all epochs so far.
-        tol : float
-            The relative change of the objective that counts as none; 0 asks for all epochs.
-
-        Returns
-        -------
-        bool
-        """
+        """The stopping rule; `tol` is a relative change of the objective, 0 for no rule."""
         ...
 
 
@@ -222,12 +118,6 @@ def small_change(history: list[StepInfo], tol: float, patience: int = 1) -> bool
     return bool(np.all(np.abs(np.diff(values)) <= tol * np.abs(values[1:])))
 
 
-@shown(
-    ">>> result = run(solver, problem, hyper, start, rng, max_epochs=50, tol=1e-6)",
-    ">>> bounds = [info.objective for info in result.history]",
-    ">>> bounds == sorted(bounds)  # coordinate ascent: it never falls",
-    "True",
-)
 @one_blas_thread()
 def run(
     solver: Solver,
@@ -241,10 +131,7 @@ def run(
     callback: Callable[[StepInfo, int], None] | None = None,
     watch: Callable[[ModelState, int, int], float] | None = None,
 ) -> FitResult:
-    """Run a solver until its rule says stop, ``max_epochs`` are done, or Ctrl-C.
-
-    An interrupt before the first epoch is over is raised, since there is nothing to hand back yet;
-    later it ends the fit with the model of the last epoch that was completed.
+    """Run a solver until its stopping rule holds or ``max_epochs`` are done.
 
     Parameters
     ----------

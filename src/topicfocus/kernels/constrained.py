@@ -189,7 +189,7 @@ def add_words(
 
 @kernel
 def constrained_documents(
-    task, first, last, corpus, words, prior, coef, family, theta, by_predictor, budget, out
+    task, first, last, corpus, words, prior, coef, family, theta, by_predictor, budget, many, out
 ):
     """One pass over documents first..last-1; `coef` is predictors x topics.
 
@@ -201,7 +201,8 @@ def constrained_documents(
     `by_predictor` to the derivatives of the document's log-likelihood in its predictors: all that
     the gradients in η, b and ζ need beside θ̂.
 
-    One kernel, because most of what compiles in it is the same for all three.
+    One kernel, because most of what compiles in it is the same for all three. `many` is that of
+    `many_topics`.
     """
     n_topics, n_predictors = prior.shape[0], coef.shape[0]
     longest = 1
@@ -238,7 +239,9 @@ def constrained_documents(
             words_here, counts_here = here[:n], often[:n]
         gather_document(words_here, counts_here, words.table, words.multiplicity, rows, weight)
         padded = pad_document(rows, weight, words_here.shape[0])
-        over = words_to_solve(rows, weight, padded, prior, work.by_word)
+        over = None
+        if many is not None:
+            over = words_to_solve(rows, weight, padded, prior, work.by_word)
         if task == VARIANCES:
             work.mix[0] = 0.0  # infinitely far from θ̂: a new factor is needed
         else:
@@ -261,6 +264,11 @@ def constrained_documents(
                 push, work, out,
             )  # fmt: skip
     keep((owned, exponents, included, scratch))
+
+
+def many_topics(n_topics: int) -> bool | None:
+    """None for few topics: the factor over words, which they do not need, is not compiled."""
+    return None if n_topics < FEW_TOPICS else True
 
 
 def map_documents(
@@ -300,9 +308,11 @@ def _without_targets(
     indptr, indices, counts = rows
     corpus = LocalCorpus(indptr, indices, counts, table, table, table, vector)
     out = ConstrainedStats(table, vector, vector, vector)
+    many = many_topics(len(prior))
     constrained_documents(
-        task, first, last, corpus, words, prior, coef, _NO_TARGETS, theta, by_predictor, budget, out
-    )
+        task, first, last, corpus, words, prior, coef, _NO_TARGETS, theta, by_predictor, budget,
+        many, out,
+    )  # fmt: skip
 
 
 #: The arguments have the types of a pass with targets, so that nothing is compiled for them.

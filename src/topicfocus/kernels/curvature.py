@@ -29,7 +29,8 @@ from topicfocus.kernels.word_sums import mixture
 #: Words, and topics, that loops over them take at a time: padding to 16 cost a tenth more with 10
 #: and 50 topics (AVX-512), to 4 a little.
 MIX_VECTOR = 8
-#: What `words_to_solve` says where the factor over topics is cheaper, or safer.
+#: What `words_to_solve` returns where the factor over topics is cheaper, or safer. With fewer than
+#: FEW_TOPICS topics `over` is None, and numba compiles nothing of the factor over words.
 OVER_TOPICS = -1
 #: The crossover, measured: with fewer topics, or more words for each of them, the factor over
 #: topics is as fast. Newton steps over words are 0.9 times as fast with 8 words and 10 topics; 1.8,
@@ -90,7 +91,8 @@ def whole(n):
 def words_to_solve(rows, weight, n, prior, by_word):
     """The number of words to factorise over (up to the last of a positive weight), or OVER_TOPICS.
 
-    Copies their rows words x topics, since the products over topics of S run along these.
+    For FEW_TOPICS topics or more. Copies their rows words x topics, since the products over topics
+    of S run along these.
     """
     n_topics = prior.shape[0]
     total = 0.0
@@ -102,7 +104,7 @@ def words_to_solve(rows, weight, n, prior, by_word):
     least = prior[0]
     for k in range(1, n_topics):
         least = min(least, prior[k])
-    if n_topics < FEW_TOPICS or over > _MOST_WORDS * n_topics or total > _LARGEST_RATIO * least:
+    if over > _MOST_WORDS * n_topics or total > _LARGEST_RATIO * least:
         return OVER_TOPICS
     copy_words(rows, over, n_topics, by_word)
     return over
@@ -120,26 +122,28 @@ def copy_words(rows, n, n_topics, out):
 @helper
 def factorise_curvature(rows, weight, n, prior, theta, over, work):
     """work.gradient = θ∘∇f = a + Σ_v c m r_v, work.matrix the factor of S or M, work.mix = θ."""
-    if over == OVER_TOPICS:
-        scaled_curvature(
-            rows, weight, n, prior, theta, work.norm, work.bend, work.middle, work.gradient,
-            work.matrix,
-        )  # fmt: skip
-        factorise(work.matrix, prior.shape[0])
-        for k in range(prior.shape[0]):
-            work.mix[k] = theta[k]
-    else:
-        word_curvature(rows, weight, n, prior, theta, over, work)
-        factorise(work.matrix, over)
+    if over is not None:  # noqa: SIM102 (numba leaves out the branch of a plain `is not None`)
+        if over != OVER_TOPICS:
+            word_curvature(rows, weight, n, prior, theta, over, work)
+            factorise(work.matrix, over)
+            return
+    scaled_curvature(
+        rows, weight, n, prior, theta, work.norm, work.bend, work.middle, work.gradient,
+        work.matrix,
+    )  # fmt: skip
+    factorise(work.matrix, prior.shape[0])
+    for k in range(prior.shape[0]):
+        work.mix[k] = theta[k]
 
 
 @helper
 def solve_curvature(rows, n, prior, over, work, x):
     """x ← M⁻¹ x, by the factor that `work` holds."""
-    if over == OVER_TOPICS:
-        solve_factorised(work.matrix, prior.shape[0], x)
-    else:
-        solve_over_words(rows, n, prior, over, work, x)
+    if over is not None:  # noqa: SIM102
+        if over != OVER_TOPICS:
+            solve_over_words(rows, n, prior, over, work, x)
+            return
+    solve_factorised(work.matrix, prior.shape[0], x)
 
 
 @helper
@@ -148,14 +152,21 @@ def sum_words(rows, n, over, z, by_word, out):
 
     Those need no sum over a register, fifty of which cost more than all products of 16 words.
     """
-    if over == OVER_TOPICS:
-        for k in range(rows.shape[0]):
-            row = rows[k]
-            total = 0.0
-            for j in range(n):
-                total += row[j] * z[j]
-            out[k] = total
-        return
+    if over is not None:  # noqa: SIM102
+        if over != OVER_TOPICS:
+            sum_copied_words(over, z, by_word, out)
+            return
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        total = 0.0
+        for j in range(n):
+            total += row[j] * z[j]
+        out[k] = total
+
+
+@helper
+def sum_copied_words(over, z, by_word, out):
+    """out_k = Σ_j W_jk z_j, from the copy words x topics."""
     width = by_word.shape[1]
     for k in range(width):
         out[k] = 0.0

@@ -10,7 +10,7 @@ s_k = Σ c r_k. The original keeps dense Adam state for all documents, so a docu
 the minibatch still moves by its momentum at every step. That drift is a closed form: while the
 gradient is zero, step j after the last visit (at time t) moves a parameter by
 rate · (m β₁ʲ/(1-β₁^{t+j})) / √(v β₂ʲ/(1-β₂^{t+j})), so all of it is rate · m/√v times one number
-per document. `drift` is that number, `fade` the decay of both moments; the caller computes them.
+per minibatch. `drift` is that number, `fade` the decay of both moments; the caller computes them.
 """
 
 from __future__ import annotations
@@ -54,15 +54,19 @@ class AdamStep(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """Per document of the minibatch: how far it drifted since its last visit, and its fading."""
+    """How far documents drifted since their last visit, and the fading of both moments."""
 
-    drift: np.ndarray
-    fade1: np.ndarray
-    fade2: np.ndarray
+    drift: float
+    fade1: float
+    fade2: float
 
 
 class Uncollapsed(NamedTuple):
-    """Variational parameters with their Adam moments: γ by document, logits by nonzero count."""
+    """Variational parameters with their Adam moments: γ by document, logits by nonzero count.
+
+    Logits have a row per nonzero count in size only: the rows of a document together are one block,
+    topics x words.
+    """
 
     concentration: np.ndarray
     concentration_m: np.ndarray
@@ -112,58 +116,56 @@ def adam_move_array(value, gradient, m, v, step):
 
 
 @kernel
-def catch_up_documents(docs, indptr, local, visit, rate):
-    """Apply the drift of the documents about to be visited, in place."""
-    n_topics = local.concentration.shape[1]
-    for i in range(docs.shape[0]):
-        d = docs[i]
-        drift = rate * visit.drift[i]
-        fade1 = visit.fade1[i]
-        fade2 = visit.fade2[i]
-        gamma = local.concentration[d]
-        adam_drift_array(
-            gamma, local.concentration_m[d], local.concentration_v[d], drift, fade1, fade2
-        )
-        for k in range(n_topics):
-            gamma[k] = max(gamma[k], SMALLEST_CONCENTRATION)
-        a, b = indptr[d], indptr[d + 1]
-        adam_drift_array(
-            local.logits[a:b].reshape(-1),
-            local.logits_m[a:b].reshape(-1),
-            local.logits_v[a:b].reshape(-1),
-            drift,
-            fade1,
-            fade2,
-        )
+def catch_up_documents(local, visit, rate):
+    """Apply the drift of documents about to be visited, all last visited together, in place."""
+    drift = rate * visit.drift
+    adam_drift_array(
+        local.concentration.reshape(-1),
+        local.concentration_m.reshape(-1),
+        local.concentration_v.reshape(-1),
+        drift,
+        visit.fade1,
+        visit.fade2,
+    )
+    gamma = local.concentration.reshape(-1)
+    for i in range(gamma.shape[0]):
+        gamma[i] = max(gamma[i], SMALLEST_CONCENTRATION)
+    adam_drift_array(
+        local.logits.reshape(-1),
+        local.logits_m.reshape(-1),
+        local.logits_v.reshape(-1),
+        drift,
+        visit.fade1,
+        visit.fade2,
+    )
 
 
 @helper
-def softmax_rows(logits, r, log_norm, bits):
-    """r = softmax of each row, log_norm = log Σ exp of it; `bits` is scratch of the size of r.
+def softmax_down(logits, r, log_norm, largest, bits):
+    """r = softmax of each column, log_norm = log Σ exp of it; both are topics x words.
 
-    The exponentials and logarithms of a whole document at once: loops long enough for SIMD.
+    `largest` and `bits` are scratch. Topics side by side, so that every loop is over words.
     """
-    n_words, n_topics = logits.shape
+    n_topics, n_words = logits.shape
     for j in range(n_words):
-        largest = -math.inf
-        for k in range(n_topics):
-            largest = max(largest, logits[j, k])
-        for k in range(n_topics):
-            r[j, k] = logits[j, k] - largest
+        largest[j] = logits[0, j]
+        log_norm[j] = 0.0
+    for k in range(1, n_topics):
+        for j in range(n_words):
+            largest[j] = max(largest[j], logits[k, j])
+    for k in range(n_topics):
+        for j in range(n_words):
+            r[k, j] = logits[k, j] - largest[j]
     exp_in_place(r.reshape(-1), n_words * n_topics, bits)
-    for j in range(n_words):
-        norm = 0.0
-        for k in range(n_topics):
-            norm += r[j, k]
-        log_norm[j] = norm
-        for k in range(n_topics):
-            r[j, k] *= 1.0 / norm
+    for k in range(n_topics):
+        for j in range(n_words):
+            log_norm[j] += r[k, j]
+    for k in range(n_topics):
+        for j in range(n_words):
+            r[k, j] /= log_norm[j]
     log_in_place(log_norm, n_words, bits)
     for j in range(n_words):
-        largest = -math.inf
-        for k in range(n_topics):
-            largest = max(largest, logits[j, k])
-        log_norm[j] += largest
+        log_norm[j] += largest[j]
 
 
 @helper
@@ -187,9 +189,9 @@ def concentration_gradient(prior, sums, gamma, family, target, moments, out):
 
 @kernel
 def step_documents(
-    first, last, docs, corpus, inclusion, log_topics, prior, coef, family, local, step, out
+    first, last, corpus, inclusion, log_topics, prior, coef, family, local, step, out
 ):
-    """Statistics of docs[first:last] at the current values, then one Adam step of their own.
+    """Statistics of documents first..last-1 at the current values, then one Adam step of their own.
 
     out.word_topic[v,k] += c r_k; out.parts += (words and responsibilities, mix, target): the part
     of the bound that depends on documents. `coef` is predictors x topics.
@@ -200,43 +202,53 @@ def step_documents(
     gradient = apart(np.empty(n_topics + ROOM))
     moments = apart(np.empty(4 * coef.shape[0] + ROOM)).reshape((4, coef.shape[0]))
     longest = 0
-    for i in range(first, last):
-        longest = max(longest, corpus.indptr[docs[i] + 1] - corpus.indptr[docs[i]])
-    pull = apart(np.empty(n_topics + ROOM))
-    slopes = np.empty((longest, n_topics), dtype=local.logits.dtype)
-    r = np.empty((longest, n_topics))
-    log_norm = apart(np.empty(longest + ROOM))
+    for d in range(first, last):
+        longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
+    slope_buffer = apart(np.empty(longest * n_topics + ROOM, dtype=local.logits.dtype))
+    r_buffer = apart(np.empty(longest * n_topics + ROOM))
+    pull_buffer = apart(np.empty(longest * n_topics + ROOM))
     bits = apart(np.empty(longest * n_topics + ROOM, dtype=np.int64))
+    log_norm = apart(np.empty(longest + ROOM))
+    average = apart(np.empty(longest + ROOM))
     prior_normaliser = dirichlet_log_normaliser(prior)
-    for i in range(first, last):
-        d = docs[i]
+    for d in range(first, last):
         gamma = local.concentration[d]
         times = corpus.doc_weight[d]
         mix = mix_objective_less_prior(prior, gamma, log_theta) - prior_normaliser
         out.parts[1] += times * mix
-        for k in range(n_topics):
-            sums[k] = 0.0
         a, b = corpus.indptr[d], corpus.indptr[d + 1]
-        logits = local.logits[a:b]
-        softmax_rows(logits, r, log_norm, bits)
-        for j in range(b - a):
-            v = corpus.indices[a + j]
-            count = corpus.counts[a + j]
-            average = 0.0
+        n = b - a
+        words, counts = corpus.indices[a:b], corpus.counts[a:b]
+        logits = local.logits[a:b].reshape((n_topics, n))
+        slopes = slope_buffer[: n_topics * n].reshape((n_topics, n))
+        r = r_buffer[: n_topics * n].reshape((n_topics, n))
+        pull = pull_buffer[: n_topics * n].reshape((n_topics, n))
+        softmax_down(logits, r, log_norm, average, bits)
+        for j in range(n):
+            v = words[j]
             for k in range(n_topics):
+                pull[k, j] = inclusion[v] * log_topics[v, k]
+                out.word_topic[v, k] += times * counts[j] * r[k, j]
+            average[j] = 0.0
+        for k in range(n_topics):
+            for j in range(n):
                 # -log r = log_norm - logit
-                pull[k] = (
-                    log_theta[k] + inclusion[v] * log_topics[v, k] + log_norm[j] - logits[j, k]
-                )
-                average += r[j, k] * pull[k]
-                sums[k] += count * r[j, k]
-                out.word_topic[v, k] += times * count * r[j, k]
-            out.parts[0] += times * count * average
-            for k in range(n_topics):
-                slopes[j, k] = count * r[j, k] * (pull[k] - average)
+                pull[k, j] += log_theta[k] + log_norm[j] - logits[k, j]
+                average[j] += r[k, j] * pull[k, j]
+        words_part = 0.0
+        for j in range(n):
+            words_part += counts[j] * average[j]
+        out.parts[0] += times * words_part
+        for k in range(n_topics):
+            total = 0.0
+            for j in range(n):
+                assigned = counts[j] * r[k, j]
+                total += assigned
+                slopes[k, j] = assigned * (pull[k, j] - average[j])
+            sums[k] = total
         adam_move_array(
             logits.reshape(-1),
-            slopes[: b - a].reshape(-1),
+            slopes.reshape(-1),
             local.logits_m[a:b].reshape(-1),
             local.logits_v[a:b].reshape(-1),
             step,

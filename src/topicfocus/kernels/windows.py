@@ -1,8 +1,8 @@
-"""In how many windows of a text is a word, and are two words together?
+"""Counts of windows with a word, and with two words.
 
 A window of w tokens slides over each document one token at a time; a document of at most w tokens
-is one window. Nothing happens between the moves at which a word appears or disappears, so a pair
-is counted when the first of the two leaves: the windows since the later of the two came.
+is one window. Counts change only at moves at which a word enters or leaves, so a pair is counted
+when the first of the two leaves: the windows since the second of them entered.
 """
 
 from __future__ import annotations

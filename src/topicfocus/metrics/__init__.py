@@ -1,6 +1,5 @@
-"""Measures of predictions, topics and chosen words."""
+"""Metrics of predictions, topics and selected words."""
 
-from topicfocus.metrics.agreement import LexiconAgreement, lexicon_agreement, target_agreement
 from topicfocus.metrics.coherence import coherence
 from topicfocus.metrics.prediction import (
     Calibration,
@@ -15,11 +14,14 @@ from topicfocus.metrics.prediction import (
     rmse,
     roc_curve,
 )
-from topicfocus.metrics.words import (
+from topicfocus.metrics.topics import (
+    LexiconAgreement,
     SelectionScores,
     channel_overlap,
+    lexicon_agreement,
     matched_topics,
     selection_scores,
+    target_agreement,
     topic_diversity,
 )
 

@@ -1,19 +1,14 @@
-"""Regressions on words: what a topic model is measured against, everywhere.
+"""Regressions on words, the baselines of every evaluation.
 
-`regression` is what a user's model is compared with. Words are weighed by tf-idf with logarithms of
-counts, which is what makes such regressions strong; covariates, where there are some, stand beside
-them in standard deviations, with the training median and a column that says so where one is not
-known. The penalty is chosen by cross-validation on the training part, or on
-10,000 documents of it. Counts with an exposure are regressed as rates, weighted by the exposure,
-which is the same likelihood.
-`linear` is the regression of one given penalty of the paper's comparison.
+Words are weighted by tf-idf with logarithms of counts, which makes such regressions strong.
+Covariates are standardised; missing ones are replaced by the training median, with an indicator
+column. The penalty is chosen by cross-validation on at most 10,000 training documents. Counts with
+an exposure are modelled as rates weighted by the exposure, which has the same likelihood.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,18 +18,18 @@ from scipy import sparse
 from topicfocus.estimators.scaling import Imputation
 
 FOLDS = 3
-#: Penalties are chosen on no more documents: a hundred thousand choose no better, and this keeps
-#: the comparison cheaper than the fit.
+#: Documents for choosing a penalty, at most: more do not choose better, and the comparison should
+#: be cheaper than the fit.
 CHOOSING_DOCUMENTS = 10_000
-#: Kinds of target that are not centred and scaled.
+#: Kinds of target that are not standardised.
 _NO_UNITS = ("count", "binary", "classes")
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """Predictions of a model: a mean or a label each, and probabilities of classes or levels.
+    """Predictions of a model: means or labels, and probabilities of classes or levels.
 
-    `linear`: f and Var f of a number, documents x 2, which its intervals come from.
+    `linear` has f and its variance, documents x 2, for prediction intervals of numbers.
     """
 
     name: str
@@ -44,7 +39,7 @@ class Predicted:
     linear: np.ndarray | None = None
 
     def of(self, documents: np.ndarray) -> Predicted:
-        """Those of some documents."""
+        """Predictions of some documents."""
         more = (
             None if part is None else part[documents]
             for part in (self.probabilities, self.std, self.linear)
@@ -54,7 +49,7 @@ class Predicted:
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What a regression sees of documents: counts of words, covariates, weights and exposures."""
+    """Counts of words, covariates, weights and exposures of documents."""
 
     words: Any = None
     covariates: np.ndarray | None = None
@@ -68,18 +63,20 @@ def regression(kind: str, train: Inputs, y: np.ndarray, test: Inputs, seed: int 
     Parameters
     ----------
     kind : {"real", "count", "ordinal", "binary", "classes"}
-        Of target; levels of an ordinal one are numbers here.
+        Kind of target; ordinal levels are treated as numbers.
     train, test : Inputs
-        Without words it is a regression on the covariates alone.
+        Without words the regression uses covariates alone.
     y : array
-        The target of the training part, without missing values.
+        Targets of the training part, without missing values.
     seed : int, default=0
 
     Returns
     -------
     Predicted
     """
-    train, test = _filled(train, test)
+    from sklearn.exceptions import ConvergenceWarning
+
+    train, test = _impute(train, test)
     exposure, weight = train.exposure, train.weight
     if exposure is not None:
         y = y / exposure
@@ -90,7 +87,9 @@ def regression(kind: str, train: Inputs, y: np.ndarray, test: Inputs, seed: int 
     n_words = 0 if train.words is None else train.words.shape[1]
     design, inputs = _designs(train, test)
     name, model, grid, scoring = _regression(kind, y, seed)
-    with stopping_early():
+    with warnings.catch_warnings():
+        # Stopping the optimiser early does not change which penalty is selected.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         model.set_params(**_best(model, grid, scoring, design, y, weight, seed))
         model.fit(design, y, sample_weight=weight)
     probabilities = model.predict_proba(inputs) if hasattr(model, "predict_proba") else None
@@ -105,36 +104,26 @@ def regression(kind: str, train: Inputs, y: np.ndarray, test: Inputs, seed: int 
     return Predicted(f"{name} {on}", values, probabilities)
 
 
-@contextmanager
-def stopping_early() -> Iterator[None]:
-    """An optimiser that stops a little early makes no difference to a penalty that is chosen."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
-
-
 def _mean_and_size(y: np.ndarray) -> tuple[float, float]:
-    """Units of a regression: the same fit whatever those of the target."""
+    """Mean and standard deviation of the target, without overflow."""
     largest = float(np.max(np.abs(y), initial=0.0)) or 1.0
-    small = y / largest  # its square is a number
+    small = y / largest  # its square does not overflow
     return float(small.mean()) * largest, (float(small.std()) or 1.0) * largest
 
 
 def _regression(kind: str, y: np.ndarray, seed: int) -> tuple[str, Any, dict[str, Any], str]:
-    """Name, regression, penalties to choose from, and by what."""
+    """Name, regression, grid of penalties, and scoring of the cross-validation."""
     from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
     if kind in ("binary", "classes"):
-        # On reviews saga finds what lbfgs does in a tenth of the time; liblinear, which is faster
-        # still, knows two classes only, and with many documents lbfgs is 8 times as fast.
+        # On reviews saga takes a tenth of the time of lbfgs. liblinear is faster still, but for two
+        # classes only; with many documents lbfgs is 8 times as fast.
         if len(np.unique(y)) == 2 and len(y) <= CHOOSING_DOCUMENTS:
             last: Any = LogisticRegression(solver="liblinear", random_state=seed)
         elif len(np.unique(y)) == 2:
             last = LogisticRegression(tol=1e-3, max_iter=50)
         else:
-            # An epoch of saga is a step for every document: with many of them, few are enough.
+            # An epoch of saga has one step per document: with many of them, few epochs suffice.
             epochs = int(np.clip(100 * CHOOSING_DOCUMENTS / len(y), 10, 100))
             last = LogisticRegression(solver="saga", tol=1e-3, max_iter=epochs, random_state=seed)
         rarest = int(np.unique(y, return_counts=True)[1].min())
@@ -155,7 +144,7 @@ def _regression(kind: str, y: np.ndarray, seed: int) -> tuple[str, Any, dict[str
 def _best(
     model: Any, grid: dict[str, Any], scoring: str, design: Any, y: Any, weight: Any, seed: int
 ) -> dict[str, Any]:
-    """The penalty that predicts best in cross-validation, among no more documents than needed.
+    """The penalty with the best cross-validated score, on a sample of the documents.
 
     A penalty is a prior on coefficients, which does not change with the number of documents.
     """
@@ -177,7 +166,7 @@ def _best(
 
 
 def _some(y: np.ndarray, classes: bool, seed: int) -> np.ndarray:
-    """Documents to choose a penalty on: all, or a sample, of classes one in their proportions."""
+    """Documents for choosing a penalty: all, or a sample, stratified by class."""
     if len(y) <= CHOOSING_DOCUMENTS:
         return np.arange(len(y))
     order, share = np.random.default_rng(seed).permutation(len(y)), CHOOSING_DOCUMENTS / len(y)
@@ -187,8 +176,8 @@ def _some(y: np.ndarray, classes: bool, seed: int) -> np.ndarray:
     return np.sort(np.concatenate([g[: max(FOLDS, round(share * len(g)))] for g in groups]))
 
 
-def _filled(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
-    """Covariates that are not known as topic models have them: the median, and that it is one."""
+def _impute(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
+    """Replace missing covariates by the training median, with an indicator, as topic models do."""
     if train.covariates is None or test.covariates is None:
         return train, test
     weight = np.ones(len(train.covariates)) if train.weight is None else train.weight
@@ -198,7 +187,7 @@ def _filled(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
 
 
 def _designs(train: Inputs, test: Inputs) -> tuple[Any, Any]:
-    """What the regression sees of both parts: words by tf-idf, then covariates."""
+    """Design matrices of both parts: words by tf-idf, then covariates."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     if train.words is None:
@@ -209,7 +198,7 @@ def _designs(train: Inputs, test: Inputs) -> tuple[Any, Any]:
 
 
 def _side_by_side(inputs: Inputs, train: Inputs) -> Any:
-    """Words, then covariates in standard deviations from the mean of the training part."""
+    """Words, then covariates standardised by the training part."""
     if inputs.covariates is None or train.covariates is None:
         return inputs.words
     size = np.std(train.covariates, axis=0)
@@ -221,7 +210,7 @@ def _side_by_side(inputs: Inputs, train: Inputs) -> Any:
 
 
 def constant(kind: str, train: Inputs, y: np.ndarray, test: Inputs, n: int) -> Predicted:
-    """The best prediction for n documents that looks at nothing but the exposure."""
+    """The best constant prediction for n documents, times their exposure."""
     weight = np.ones(len(y)) if train.weight is None else train.weight
     if kind not in ("binary", "classes"):
         exposure = np.ones(len(y)) if train.exposure is None else train.exposure
@@ -237,19 +226,8 @@ def constant(kind: str, train: Inputs, y: np.ndarray, test: Inputs, n: int) -> P
     return Predicted("shares of the training part", values, np.tile(share, (n, 1)))
 
 
-def linear(design: Any, target: np.ndarray, binary: bool, penalty: float) -> Any:
-    """Ridge, or logistic regression with the same penalty: argmin loss + penalty/2 |coef|²."""
-    from sklearn.linear_model import LogisticRegression, Ridge
-
-    with stopping_early():
-        if binary:
-            return LogisticRegression(C=1 / penalty, max_iter=300, tol=1e-3).fit(design, target)
-        solver = "sparse_cg" if sparse.issparse(design) else "auto"
-        return Ridge(penalty, solver=solver, tol=1e-5).fit(design, target)
-
-
 def ridge(design: Any, target: np.ndarray) -> Any:
-    """Ridge on counts as they are, its penalty chosen by leaving one document out."""
+    """Ridge on raw counts, its penalty chosen by leave-one-out cross-validation."""
     from sklearn.linear_model import RidgeCV
 
     return RidgeCV(np.logspace(-1, 4, 11)).fit(design, target)

@@ -1,9 +1,9 @@
-"""Do the top words of a topic occur together? Measures on documents and on windows of texts.
+"""Coherence: co-occurrence of the top words of a topic in documents or in windows of texts.
 
-Read this before using "pmi": with 0.01 added to each probability, two *independent* words of
-document frequency f score log((f² + 0.01)/(f + 0.01)²), which is 3.9 at f = 0.004 and 0.2 at 0.15.
-The paper's measure mostly says how rare the top words are; random rare words beat every model in
-the paper. It is here to reproduce the paper. "npmi" and "log_ratio" are what we judge topics by.
+"pmi" is the measure of Ren, Kunes and Doshi-Velez (2020), for comparison with their results. With
+0.01 added to each probability, two *independent* words of document frequency f score
+log((f² + 0.01)/(f + 0.01)²), which is 3.9 at f = 0.004 and 0.2 at 0.15: it mostly measures how rare
+the top words are. Use "npmi" or "smoothed_pmi" (smoothed PMI) to compare topics.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from scipy import sparse
 
 from topicfocus.corpus import make_corpus
 from topicfocus.counts import in_memory, take_columns
-from topicfocus.metrics.pair_scores import score
 from topicfocus.metrics.topics import read_topics, top_words
 from topicfocus.metrics.windows import read_vocabulary, read_window, topic_windows
 
 #: Tokens of a window where texts are given (as in gensim), None for measures of documents alone.
-_WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "log_ratio": None, "uci": 10, "c_v": 110}
+_WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "smoothed_pmi": None, "uci": 10, "c_v": 110}
 MEASURES = tuple(_WINDOWS)
+#: Added to the probability of a pair, as in gensim and Röder, Both and Hinneburg (2015).
+_EPSILON = 1e-12
 
 
 def coherence(
@@ -44,10 +45,11 @@ def coherence(
 
     With P(v) the share of documents that contain v, P(u, v) both, and M documents:
 
-    - "pmi": log (P(u,v)+s) / ((P(u)+s)(P(v)+s)), s = ``smoothing``: the paper's, see above;
+    - "pmi": log (P(u,v)+s) / ((P(u)+s)(P(v)+s)), s = ``smoothing``, as in Ren, Kunes and
+      Doshi-Velez (2020), see above;
     - "npmi": log(P(u,v)/(P(u)P(v))) / -log P(u,v), and -1 for words that never occur together;
     - "umass": log (P(u,v)+ε)/P(u), u the more probable word of the topic;
-    - "log_ratio": log (M P(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
+    - "smoothed_pmi": log (M P(u,v)+1)/(M P(u)P(v)+1), safe for rare words.
 
     The following, and "npmi" if ``texts`` is given, take shares of windows instead, which slide
     over the texts token by token (a text that is no longer than a window is one):
@@ -60,16 +62,16 @@ def coherence(
     components : array-like (topics, words)
     counts : documents x words
         The reference documents, usually the training set. Not needed where ``texts`` is.
-    measure : {"pmi", "npmi", "umass", "log_ratio", "uci", "c_v"}
+    measure : {"pmi", "npmi", "umass", "smoothed_pmi", "uci", "c_v"}
     top_n : int, default=50
-        The paper's choice; 10 is usual for "npmi", "uci" and "c_v".
+        10 is usual for "npmi", "uci" and "c_v".
     smoothing : float, default=0.01
-        Of "pmi" alone.
+        For "pmi".
     per_topic : bool, default=False
-        One number a topic instead of their mean.
+        One number per topic instead of their mean.
     texts : iterable of lists of str, optional
-        The reference documents as tokens in their order, words outside the vocabulary included:
-        they take room in a window.
+        The reference documents as tokens in their order, including words outside the
+        vocabulary, which count as tokens of a window.
     vocabulary : sequence of str, optional
         The word of each column, to find it in ``texts``.
     window : int, optional
@@ -131,21 +133,21 @@ def coherence(
         raise ValueError(f'"{measure}" needs counts, a matrix of documents x words')
     else:
         counted = _topic_documents(tops, counts, topics.shape[1])
-    values = np.array([score(together, n, measure, smoothing, epsilon) for together, n in counted])
+    values = np.array([_score(together, n, measure, smoothing, epsilon) for together, n in counted])
     return values if per_topic else float(values.mean())
 
 
 def document_coherences(
     components: ArrayLike, counts: Any, measures: Sequence[str], top_n: int
 ) -> list[float]:
-    """`coherence` by several measures of documents: pairs of words are counted once for all."""
+    """`coherence` by several measures; pairs of words are counted once."""
     topics = read_topics(components)
     tops = top_words(topics, top_n)
     if min(map(len, tops)) < 2:
         raise ValueError("a topic has fewer than two words: it has no pairs")
     counted = list(_topic_documents(tops, counts, topics.shape[1]))
     return [
-        float(np.mean([score(together, n, measure, 0.01, None) for together, n in counted]))
+        float(np.mean([_score(together, n, measure, 0.01, None) for together, n in counted]))
         for measure in measures
     ]
 
@@ -160,10 +162,80 @@ def _topic_documents(
             f"counts has {corpus.n_words} words but components has {n_words}; use the "
             "columns that the model was fitted with"
         )
-    # Only the columns that are somebody's top word, as presence: nothing dense of documents.
+    # Only the columns of top words, as presence: no dense matrix with rows of documents.
     chosen = np.unique(np.concatenate(tops))
     present = sparse.csc_array(in_memory(take_columns(corpus.counts, chosen)))
     present.data = np.ones_like(present.data)
     for words in tops:
         local = present[:, np.searchsorted(chosen, words)]
         yield np.asarray((local.T @ local).todense(), dtype=float), corpus.n_docs
+
+
+# ---- from pair counts to coherence ---------------------------------------------------------------
+
+
+def _score(
+    together: NDArray[np.float64], n: int, measure: str, smoothing: float, epsilon: float | None
+) -> float:
+    """Coherence of a topic from pair counts.
+
+    ``together`` counts the documents or windows (out of ``n``) with both words, its diagonal those
+    with one; the most probable word comes first.
+    """
+    alone = np.diag(together)
+    if measure in ("umass", "uci", "c_v") and not alone.all():
+        absent = int(np.argmin(alone))
+        raise ValueError(
+            f"{measure} needs top words that occur; the one of rank {absent + 1} occurs in none"
+        )
+    if measure == "c_v":
+        return _c_v(together / n, _EPSILON if epsilon is None else epsilon)
+    pairs = np.triu_indices(len(alone), 1)
+    joint = together[pairs]
+    first, second = alone[pairs[0]], alone[pairs[1]]
+    if measure == "smoothed_pmi":
+        return float(np.mean(np.log((joint + 1) / (first * second / n + 1))))
+    joint, first, second = joint / n, first / n, second / n
+    if measure == "pmi":
+        s = smoothing
+        return float(np.mean(np.log(joint + s) - np.log(first + s) - np.log(second + s)))
+    if measure == "npmi" and epsilon is None:
+        return float(np.mean(_npmi(joint, first, second)))
+    e = _EPSILON if epsilon is None else epsilon
+    if measure == "umass":
+        return float(np.mean(np.log((joint + e) / first)))
+    if measure == "uci":
+        return float(np.mean(np.log((joint + e) / (first * second))))
+    return float(np.mean(_smoothed_npmi(joint, first, second, e)))
+
+
+def _npmi(joint: NDArray, first: NDArray, second: NDArray) -> NDArray[np.float64]:
+    """log(P(u,v)/(P(u)P(v))) / -log P(u,v); its limits -1 for never and 1 for always together."""
+    value = np.full(len(joint), -1.0)
+    seen = joint > 0
+    always = joint >= 1  # log 1 / log 1, as coherent as can be
+    apart = seen & ~always
+    pmi = np.log(joint[apart] / (first[apart] * second[apart]))
+    value[apart] = pmi / -np.log(joint[apart])
+    value[always] = 1.0
+    return value
+
+
+def _smoothed_npmi(joint: NDArray, first: NDArray, second: NDArray, e: float) -> NDArray:
+    """log((P(u,v)+e)/(P(u)P(v))) / -log(P(u,v)+e); words that never occur may give 0/0.
+
+    Far from -1 for rare words that are never together: -0.58 for P(u) = P(v) = 0.003, e = 1e-12.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.log((joint + e) / (first * second)) / -np.log(joint + e)
+    return np.where(np.minimum(first, second) > 0, value, -1.0)
+
+
+def _c_v(joint: NDArray[np.float64], e: float) -> float:
+    """Mean over words of cos(c_u, Σ_v c_v), c_u the smoothed npmi of u with every top word."""
+    alone = np.diag(joint)
+    context = _smoothed_npmi(joint, alone[:, None], alone[None, :], e)
+    whole = context.sum(axis=0)
+    return float(
+        np.mean(context @ whole / (np.linalg.norm(context, axis=1) * np.linalg.norm(whole)))
+    )

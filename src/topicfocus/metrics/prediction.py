@@ -1,6 +1,6 @@
-"""Measures of predictions; a document of weight 2 counts like two copies of it.
+"""Metrics of predictions; a document of weight 2 counts like two copies of it.
 
-Areas, curves, log loss and deviance are scikit-learn's, imported when they are asked for.
+AUC, ROC curves, log loss and deviance are those of scikit-learn, imported when called.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: 95% of a normal distribution lies within so many standard deviations.
+#: Half-width of a 95% interval of a normal distribution, in standard deviations.
 _Z95 = 1.959963984540054
-#: A count that is predicted as 0 and is not has an infinite deviance; this is as low as it gets.
+#: Smallest mean in the deviance, which is infinite for a positive count predicted as 0.
 _LEAST_MEAN = 1e-12
 
 
@@ -54,7 +54,7 @@ def rmse(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
 
 
 def r2(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
-    """Share of the target's variance that is explained, 1 - MSE / variance.
+    """Fraction of the variance of the target that is explained, 1 - MSE / variance.
 
     NaN where the target does not vary.
 
@@ -80,7 +80,7 @@ def r2(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
 
 
 def accuracy(target: ArrayLike, label: ArrayLike, weight: Any = None) -> float:
-    """Share of the documents whose class was predicted.
+    """Fraction of documents whose class was predicted correctly.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def auc(
     weight: Any = None,
     undefined: float = float("nan"),
 ) -> float:
-    """Area under the ROC curve; of more than two classes the mean of each against the rest.
+    """Area under the ROC curve; for more than two classes the mean of one-against-rest areas.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def auc(
         The classes in the order of the columns of `score`.
     weight : array-like of shape (n_docs,), optional
     undefined : float, default=nan
-        What it is where a class, or everything else, has no documents. With several classes such a
-        class is left out of the mean, and this is the result if none is left.
+        Value if one of the two classes has no documents. With more classes, a class without
+        documents is left out of the mean, and this is the value if none is left.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def auc(
 
 
 def log_loss(target: ArrayLike, probabilities: ArrayLike, labels: Any, weight: Any = None) -> float:
-    """Mean of -log of the probability of the class that it was.
+    """Mean of -log of the predicted probability of the actual class.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def poisson_deviance(target: ArrayLike, mean: ArrayLike, weight: Any = None) -> 
 def roc_curve(
     target: ArrayLike, score: ArrayLike, weight: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Shares of the negative and of the positive documents above every score, from (0, 0) on.
+    """False and true positive rates at every score, from (0, 0) on.
 
     Parameters
     ----------
@@ -260,10 +260,10 @@ class Calibration(NamedTuple):
 def calibration(
     target: ArrayLike, prediction: ArrayLike, *, shares: bool, n_groups: int = 10
 ) -> Calibration:
-    """Mean prediction and mean target of tenths of the documents, by prediction.
+    """Mean prediction and mean target by deciles of the prediction.
 
-    The intervals are Wilson's for `shares` (targets 0 and 1), which have a width where a tenth
-    holds one class only; mean ± 1.96 standard errors otherwise.
+    Intervals are Wilson's for `shares` (targets 0 and 1), which have a positive width even if a
+    decile has one class only; mean ± 1.96 standard errors otherwise.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def calibration(
     shares : bool
         Whether targets are 0 and 1.
     n_groups : int, default=10
-        At most; each has five documents at least.
+        Largest number of groups; each has at least five documents.
 
     Returns
     -------
@@ -307,12 +307,11 @@ def calibration_error(
     *,
     n_groups: int = 10,
 ) -> float:
-    """How far probabilities are from what happens, on average: Σ_g n_g |p̄_g - ȳ_g| / Σ_g n_g.
+    """Expected calibration error, Σ_g n_g |p̄_g - ȳ_g| / Σ_g n_g.
 
-    Of two classes the probability of the second is looked at, of more that of the likeliest (ȳ is
-    then the share that is right), in tenths of the documents by that probability. 0.02 means that
-    probabilities are off by two percentage points. A tenth of few documents is off by chance alone,
-    by about √(p(1-p)/n).
+    For two classes p is the probability of the second, for more that of the most probable one (ȳ
+    is then its accuracy), in deciles of p. 0.02 means that probabilities are off by two percentage
+    points on average. A decile with n documents deviates by about √(p(1-p)/n) by chance.
 
     Parameters
     ----------
@@ -322,7 +321,7 @@ def calibration_error(
         The classes in the order of the columns.
     weight : array-like of shape (n_docs,), optional
     n_groups : int, default=10
-        At most; each has five documents at least.
+        Largest number of groups; each has at least five documents.
 
     Returns
     -------
@@ -338,7 +337,7 @@ def calibration_error(
     stated, happened = stated_and_happened(target, probabilities, labels)
     each = np.ones(len(stated)) if weight is None else np.asarray(weight, dtype=float)
     n_groups = min(n_groups, max(1, len(stated) // 5))
-    # Documents with the same probability are of one group, whatever their order.
+    # Documents with the same probability belong to one group, whatever their order.
     _, place = np.unique(stated, return_inverse=True)
     total = np.bincount(place, each)
     middle = (np.cumsum(total) - 0.5 * total) / total.sum()
@@ -350,9 +349,9 @@ def calibration_error(
 def stated_and_happened(
     target: ArrayLike, probabilities: ArrayLike, labels: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A probability of each document, and whether it came true: what calibration compares.
+    """A predicted probability of each document, and whether the event happened.
 
-    Of two classes that of the second, of more that of the likeliest.
+    The event is the second of two classes, or the most probable of more classes.
     """
     p, truth, names = np.asarray(probabilities), np.asarray(target), np.asarray(labels)
     if p.shape[1] == 2:
@@ -362,7 +361,7 @@ def stated_and_happened(
 
 
 def coverage(target: ArrayLike, low: ArrayLike, high: ArrayLike, weight: Any = None) -> float:
-    """Share of the targets that are inside their intervals, ends included.
+    """Fraction of targets inside their intervals, ends included.
 
     Parameters
     ----------
@@ -386,7 +385,7 @@ def coverage(target: ArrayLike, low: ArrayLike, high: ArrayLike, weight: Any = N
 
 def _column(name: str, values: ArrayLike) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
-    # Otherwise (n, 1) - (n,) would silently be n x n differences.
+    # Otherwise (n, 1) - (n,) would silently broadcast to n x n.
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

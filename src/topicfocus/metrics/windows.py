@@ -1,4 +1,4 @@
-"""Words that occur near each other: counts over windows of texts, for measures of coherence."""
+"""Co-occurrence of words in windows of texts, for measures of coherence."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from topicfocus.kernels.windows import window_counts
 
-#: Topics are counted in groups of about this many different words: their pairs fit the processor's
-#: cache, and memory does not grow with the number of topics.
+#: Topics are counted in groups of about this many distinct words: their pairs fit into the cache,
+#: and memory does not grow with the number of topics.
 _GROUP_WORDS = 512
 
 
 def read_tokens(
     texts: Iterable[Sequence[str]], vocabulary: Sequence[str], chosen: NDArray[np.intp]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Texts as numbers: which of the ``chosen`` columns each token is, else -1; and their ends."""
+    """Index of each token among the ``chosen`` columns (else -1), and the ends of the texts."""
     if isinstance(texts, str):
         raise TypeError("texts must be lists of tokens, one for each document, not one string")
     number = {vocabulary[column]: i for i, column in enumerate(chosen.tolist())}
@@ -45,7 +45,7 @@ def _measured(texts: Iterable[Sequence[str]], lengths: list[int]) -> Iterator[Se
 
 
 def read_vocabulary(vocabulary: Any, n_words: int) -> list[str]:
-    """The word of each column, all different."""
+    """The word of each column; raises if two are the same."""
     if vocabulary is None:
         raise ValueError(
             "texts needs vocabulary: the word of each column of components, as in "
@@ -62,7 +62,7 @@ def read_vocabulary(vocabulary: Any, n_words: int) -> list[str]:
 
 
 def read_window(window: Any, default: int) -> int:
-    """A number of tokens, at least two: one alone has no neighbours."""
+    """The number of tokens in a window, at least two."""
     if window is None:
         return default
     try:
@@ -81,12 +81,12 @@ def topic_windows(
     window: int,
     exact: bool,
 ) -> Iterator[tuple[NDArray[np.float64], int]]:
-    """For each topic the windows with each pair of its words, and the number of windows."""
+    """For each topic the number of windows with each pair of its words, and of all windows."""
     chosen = np.unique(np.concatenate(tops))
     ids, ends = read_tokens(texts, vocabulary, chosen)
     for group in _groups(tops):
         members = np.unique(np.concatenate(group))
-        local = np.full(len(chosen) + 1, -1, dtype=np.int32)  # the last: of the tokens with -1
+        local = np.full(len(chosen) + 1, -1, dtype=np.int32)  # the last entry is for tokens with -1
         local[np.searchsorted(chosen, members)] = np.arange(len(members), dtype=np.int32)
         together, n_windows = window_counts(local[ids], ends, len(members), window, exact)
         for words in group:

@@ -1,8 +1,13 @@
 """Reports: a model as one offline HTML page (`Explorer`), or as figures for a paper (`plots`)."""
 
 from topicfocus.report.explorer import Explorer
-from topicfocus.report.plots import plot_calibration, plot_frontier, plot_topics, plot_words
-from topicfocus.report.search_plot import plot_search
+from topicfocus.report.plots import (
+    plot_calibration,
+    plot_frontier,
+    plot_search,
+    plot_topics,
+    plot_words,
+)
 from topicfocus.report.summary import summarise
 
 __all__ = [

@@ -1,158 +1,41 @@
-"""Predictions of all documents given, and a sample of the documents themselves for the page."""
+"""The documents of the page: a random sample, and means of all documents by group or time."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
-from topicfocus.estimators.fitted import Fitted
-from topicfocus.report.evaluation import (
-    COVERAGE,
-    calibration,
-    confusion,
-    figures,
-    roc,
-    rounded,
-)
+from topicfocus.corpus import Corpus
+from topicfocus.inference.words import mix_weights
+from topicfocus.report.evaluation import Predictions, rounded
 from topicfocus.report.inputs import Inputs
-from topicfocus.report.packing import pack, pack_texts, size, whole
+from topicfocus.report.render import pack, pack_texts, size, whole
 
-#: Nonzero counts beyond which the page gets only those that matter to predictions.
+#: Nonzero counts above which the page gets only the words of topics.
 _MOST_COUNTS = 130_000
+#: Distinct words of topics, and characters, of a document that is quickly read.
+_EXAMPLE_WORDS = (4, 25)
+_EXAMPLE_CHARACTERS = 700
+#: Quantile of the documents' strongest words that is shaded in full.
+_FULL_SHADE = 0.9
+#: Groups shown by themselves; the rarest are pooled.
+MOST_GROUPS = 20
+_POOLED = "all others"
+#: Points in time shown as they are; more are pooled into intervals.
+MOST_TIMES = 30
+_INTERVALS = 12
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """What the model says about every document.
-
-    Attributes
-    ----------
-    mixes, composition : arrays (documents, topics)
-        θ̂, which predictions come from, and shares of the relevant tokens.
-    predictor, offset : arrays (documents, predictors)
-        f, and what it has besides topics and covariates: b + log E.
-    covariates : array (documents, covariates) or None
-    mean : list of arrays, one a target: numbers, or probabilities documents x classes
-    interval : list of pairs of arrays or None, one a target
-        Ends of the 80% interval of a number.
-    """
-
-    mixes: np.ndarray
-    composition: np.ndarray
-    predictor: np.ndarray
-    offset: np.ndarray
-    covariates: np.ndarray | None
-    mean: list[np.ndarray]
-    interval: list[tuple[np.ndarray, np.ndarray] | None]
-
-
-def predict_all(inputs: Inputs, exposure: Any = None, covariates: Any = None) -> Predictions:
-    """Everything from one pass over the documents."""
-    fitted, n_jobs = inputs.fitted, inputs.model.n_jobs
-    if not inputs.n_docs:
-        return _nothing(fitted)
-    documents = fitted.documents(inputs.counts, None, exposure, covariates)
-    mixes = fitted.mixes(documents.corpus, n_jobs)
-    predictor = fitted.predictors(documents, mixes, n_jobs)
-    offset = np.zeros((inputs.n_docs, fitted.state.n_predictors)) + fitted.state.intercept
-    if documents.offset is not None:
-        offset = offset + documents.offset
-    spread = fitted.predictor_variance(documents.corpus, mixes, n_jobs)
-    mean: list[np.ndarray] = []
-    interval: list[tuple[np.ndarray, np.ndarray] | None] = []
-    for part in fitted.parts:
-        if part.coding.is_class:
-            mean.append(part.probabilities(predictor))
-            interval.append(None)
-        else:
-            mean.append(part.mean(predictor))
-            interval.append(part.interval(predictor, spread, COVERAGE))
-    shares = fitted.composition(documents.corpus, mixes)
-    return Predictions(mixes, shares, predictor, offset, documents.covariates, mean, interval)
-
-
-def _nothing(fitted: Fitted) -> Predictions:
-    """Of no documents."""
-    state = fitted.state
-    bare = np.zeros((0, state.n_predictors))
-    mean: list[np.ndarray] = []
-    for part in fitted.parts:
-        coding = part.coding
-        mean.append(np.zeros((0, coding.n_labels)) if coding.is_class else np.zeros(0))
-    none = np.zeros((0, state.n_topics))
-    return Predictions(none, none, bare, bare, None, mean, [None for _ in mean])
-
-
-def read_baselines(inputs: Inputs, given: Any) -> dict[str, list[np.ndarray]]:
-    """Predictions of others, one array a target."""
-    out: dict[str, list[np.ndarray]] = {}
-    for name, predictions in dict(given or {}).items():
-        codings = inputs.codings
-        parts = [predictions] if len(codings) == 1 else predictions
-        if len(codings) > 1 and isinstance(predictions, np.ndarray):
-            parts = list(predictions.T)
-        columns = []
-        for coding, part in zip(codings, parts, strict=True):
-            column = np.asarray(part, dtype=float)
-            if coding.is_class:
-                if column.ndim == 1:
-                    column = np.column_stack([1 - column, column])
-                n_classes = coding.n_labels
-                if column.shape[1] != n_classes:
-                    raise ValueError(
-                        f"the baseline {name!r} has {column.shape[1]} columns, but there are "
-                        f"{n_classes} classes: give probabilities, one column a class."
-                    )
-            if len(column) != inputs.n_docs:
-                raise ValueError(
-                    f"the baseline {name!r} predicts {len(column)} documents, but there are "
-                    f"{inputs.n_docs}."
-                )
-            columns.append(column)
-        out[str(name)] = columns
-    return out
-
-
-def evaluate(
-    inputs: Inputs, found: Predictions, baselines: dict[str, list[np.ndarray]]
-) -> list[dict[str, Any] | None]:
-    """Figures and curves of each target, over all documents that have it."""
-    if inputs.codes is None or not inputs.n_docs:
-        return [None for _ in inputs.codings]
-    out: list[dict[str, Any] | None] = []
-    for t, coding in enumerate(inputs.codings):
-        known = np.isfinite(inputs.codes[:, t])
-        if known.sum() < 2:
-            out.append(None)
-            continue
-        truth = coding.decode_levels(inputs.codes[known, t])
-        mean, ends = found.mean[t][known], found.interval[t]
-        within = None if ends is None else (ends[0][known], ends[1][known])
-        rows = {"this model": figures(coding, truth, mean, within)}
-        for name, predicted in baselines.items():
-            rows[name] = figures(coding, truth, predicted[t][known])
-        record: dict[str, Any] = {"n": int(known.sum()), "figures": rows}
-        if coding.is_class:
-            record["roc"] = [roc(truth == c, mean[:, c]) for c in range(mean.shape[1])]
-            record["calibration"] = [
-                calibration((truth == c).astype(float), mean[:, c], shares=True)
-                for c in range(mean.shape[1])
-            ]
-            record["confusion"] = confusion(truth, mean)
-            # How often the class predicted is right, by how sure the model was.
-            right = (mean.argmax(axis=1) == truth).astype(float)
-            record["certainty"] = calibration(right, mean.max(axis=1), shares=True)
-        else:
-            record["calibration"] = [calibration(truth, mean, shares=False)]
-        out.append(record)
-    return out
+# ---- the sample ----------------------------------------------------------------------------------
 
 
 def sample_rows(n_docs: int, most: int, random_state: int | None) -> np.ndarray:
-    """Documents for the page, in their order."""
+    """Row numbers of the documents in the page, in ascending order."""
     if n_docs <= most:
         return np.arange(n_docs)
     return np.sort(np.random.default_rng(random_state).choice(n_docs, most, replace=False))
@@ -165,7 +48,7 @@ def document_summary(
     names: list[str] | None,
     relevant: np.ndarray,
 ) -> dict[str, Any]:
-    """The sample: predictions, targets, counts and texts; `relevant`: words that topics contain."""
+    """Predictions, targets and counts of the sample; `relevant` marks the words of topics."""
     counts = sparse.csr_array(inputs.counts[rows])
     every = counts.nnz <= _MOST_COUNTS
     if not every:
@@ -187,14 +70,13 @@ def document_summary(
         "composition": pack(found.composition[rows], "u2", 1 / 65535),
         "predictor": pack(found.predictor[rows], "f8"),
         "offset": pack(found.offset[rows], "f8"),
-        # Of more than two classes the page finds them from the predictors.
+        # For more than two classes the page computes them from the predictors.
         "mean": [
             None if coding.n_predictors > 1 else pack(m[rows], "f8")
             for coding, m in zip(inputs.codings, found.mean, strict=True)
         ],
         "actual": None,
         "texts": None,
-        "shortened": False,
     }
     if found.covariates is not None:
         out["covariates"] = pack(found.covariates[rows], "f8")
@@ -203,23 +85,254 @@ def document_summary(
     return out
 
 
-def pack_within(texts: list[str], budget: int) -> tuple[dict[str, Any], bool]:
-    """Texts packed into so many characters, and whether they had to be cut, all at one length."""
+def pack_within(texts: list[str], budget: int) -> dict[str, Any]:
+    """Pack texts into `budget` characters; the longest ones that do not fit become None.
+
+    A text is never cut, because the page would explain words that it does not show.
+    """
     packed = pack_texts(texts)
     if size(packed) <= budget:
-        return packed, False
-    low, high = 100, max(map(len, texts))
-    while high - low > max(50, low // 20):
+        return packed
+    lengths = sorted(map(len, texts))
+    packed = pack_texts([None for _ in texts])
+    low, high = 0, len(lengths)  # texts shorter than lengths[low] fit
+    while high - low > 1:
         middle = (low + high) // 2
-        trial = pack_texts([_shorten(t, middle) for t in texts])
+        trial = pack_texts([t if len(t) < lengths[middle] else None for t in texts])
         if size(trial) <= budget:
             low, packed = middle, trial
         else:
             high = middle
-    if size(packed) > budget:
-        packed = pack_texts([_shorten(t, low) for t in texts])
-    return packed, True
+    return packed
 
 
-def _shorten(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[:longest] + " …"
+def document_examples(
+    inputs: Inputs, found: Predictions, rows: np.ndarray, exposure: Any, covariates: Any
+) -> dict[str, Any]:
+    """The first document to explain, and for each predictor the amount that is shaded in full.
+
+    A word that adds ±shade per occurrence or more is coloured in full in every document. The
+    example is short, predicted well, and has words with positive and negative contributions.
+    """
+    if not len(rows):
+        return {"example": None, "shade": None}
+    counts = sparse.csr_array(inputs.counts[rows])
+    exposure, covariates = (
+        None if values is None else np.asarray(values)[rows] for values in (exposure, covariates)
+    )
+    words = inputs.model.explain(counts, exposure=exposure, covariates=covariates).words
+    per_occurrence = counts.copy()
+    per_occurrence.data = 1.0 / per_occurrence.data
+    shade = []
+    for amounts in words:
+        strongest = abs(amounts.multiply(per_occurrence)).max(axis=1).toarray().ravel()
+        positive = strongest[strongest > 0]
+        shade.append(float(np.quantile(positive, _FULL_SHADE)) if len(positive) else 1.0)
+    return {"example": _example(inputs, found, rows, words), "shade": shade}
+
+
+def _example(inputs: Inputs, found: Predictions, rows: np.ndarray, words: Any) -> int:
+    """The short document with the largest min(Σ positive, Σ negative) contributions."""
+    where = inputs.fitted.parts[0].where
+    shown = np.full(len(rows), where.start)
+    if where.stop - where.start > 1:
+        shown = where.start + found.mean[0][rows].argmax(axis=1)
+    score = np.zeros(len(rows))
+    n_words = np.zeros(len(rows), dtype=int)
+    for l in np.unique(shown):
+        mine = np.flatnonzero(shown == l)
+        amounts = sparse.csr_array(words[l][mine])
+        positive, negative = (
+            np.asarray(a.sum(axis=1)).ravel() for a in (amounts.maximum(0), (-amounts).maximum(0))
+        )
+        score[mine] = np.minimum(positive, negative)
+        n_words[mine] = np.diff(amounts.indptr)
+    score = score + 1e-9
+    score[(n_words < _EXAMPLE_WORDS[0]) | (n_words > _EXAMPLE_WORDS[1])] *= 0.01
+    if inputs.texts is not None:
+        score[[len(inputs.texts[i]) > _EXAMPLE_CHARACTERS for i in rows]] *= 0.1
+    error = _errors(inputs, found, rows)
+    if np.isfinite(error).any():
+        score[~(error <= np.nanmedian(error))] *= 0.001
+    return int(np.argmax(score))
+
+
+def _errors(inputs: Inputs, found: Predictions, rows: np.ndarray) -> np.ndarray:
+    """Absolute error of the first target, NaN where the target is missing."""
+    error = np.full(len(rows), np.nan)
+    if inputs.codes is None:
+        return error
+    coding, codes, mean = inputs.codings[0], inputs.codes[rows, 0], found.mean[0][rows]
+    known = np.isfinite(codes)
+    if coding.is_class:
+        error[known] = 1.0 - mean[known, codes[known].astype(int)]
+    else:
+        error[known] = np.abs(coding.decode_levels(codes[known]) - mean[known])
+    return error
+
+
+# ---- means by group and time ---------------------------------------------------------------------
+
+
+class Outcome(NamedTuple):
+    """A target by document; `amounts` are the contributions of topics, documents x topics."""
+
+    predicted: np.ndarray
+    actual: np.ndarray | None
+    amounts: np.ndarray
+
+
+def group_summary(
+    by: Any, time: Any, composition: np.ndarray, outcomes: Sequence[Outcome | None] = ()
+) -> list[dict[str, Any]] | None:
+    """Means of the documents of each group or time, None if neither was given.
+
+    Parameters
+    ----------
+    by, time : one value per document, a pandas Series, or a dict of name to values; or None
+    composition : array (documents, topics)
+    outcomes : sequence of Outcome, one per target
+
+    Returns
+    -------
+    list of dict, or None
+        "name", "kind" ("group" or "time"), "labels", and for each label "n" documents, the mean
+        "share" of every topic with its standard "error" (None for a single document). "targets"
+        has for every target (None for more than two classes) the mean "predicted" and "actual",
+        and what each topic "adds": the group's mean contribution less that of all documents. The
+        contribution of topic k is (n_k/N)(η_k - η·ā), as in `explain`.
+    """
+    out = []
+    columns = [("group", *pair) for pair in _named(by, "group")]
+    columns += [("time", *pair) for pair in _named(time, "time")]
+    for kind, name, values in columns:
+        if len(values) != len(composition):
+            raise ValueError(
+                f"{name} has {len(values)} values, but there are {len(composition)} documents."
+            )
+        labels, place = _groups(values) if kind == "group" else _times(name, values)
+        if len(labels) < 2:  # nothing to compare
+            continue
+        shares = _frame(composition, place, len(labels))
+        out.append(
+            {
+                "name": name,
+                "kind": kind,
+                "labels": labels,
+                "n": np.bincount(place[place >= 0], minlength=len(labels)).tolist(),
+                "share": shares.mean().to_numpy(),
+                "error": shares.sem().to_numpy(),
+                "targets": [None if o is None else _means(o, place, len(labels)) for o in outcomes],
+            }
+        )
+    return out or None
+
+
+def outcomes(inputs: Inputs, found: Predictions) -> list[Outcome | None]:
+    """The outcome of each target, None for more than two classes, whose scores are relative."""
+    fitted, state = inputs.fitted, inputs.fitted.state
+    counts = fitted.seen(Corpus(inputs.counts)).counts
+    prior = state.doc_topic_prior
+    total = prior.sum() + counts @ mix_weights(state).table.multiplicity
+    from_words = found.mixes - prior / total[:, None]
+    base = state.coef_rows @ (prior / prior.sum())
+    out: list[Outcome | None] = []
+    for t, part in enumerate(fitted.parts):
+        l = part.where.start
+        if part.where.stop - l > 1:
+            out.append(None)
+            continue
+        mean, actual = found.mean[t], None
+        if inputs.codes is not None:
+            actual = part.coding.decode_levels(inputs.codes[:, t])
+        mean = mean[:, 1] if mean.ndim > 1 else mean
+        out.append(Outcome(mean, actual, from_words * (state.coef_rows[l] - base[l])))
+    return out
+
+
+def _frame(values: np.ndarray, place: np.ndarray, n: int) -> Any:
+    """Rows grouped by their place from 0 to n - 1; rows with the place -1 are left out."""
+    groups = pd.Categorical.from_codes(place, categories=range(n))
+    return pd.DataFrame(values).groupby(groups, observed=False)
+
+
+def _means(outcome: Outcome, place: np.ndarray, n: int) -> dict[str, Any]:
+    """Means of each group, NaN for a group without documents."""
+    predicted, actual, amounts = outcome
+    return {
+        "predicted": _frame(predicted, place, n).mean()[0].tolist(),
+        "actual": None if actual is None else _frame(actual, place, n).mean()[0].tolist(),
+        "adds": _frame(amounts, place, n).mean().to_numpy() - amounts.mean(axis=0),
+    }
+
+
+def _named(given: Any, kind: str) -> list[tuple[str, pd.Series]]:
+    """Name and values of each column, missing values as None."""
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        name = getattr(given, "name", None)
+        given = {kind if name is None else name: given}
+    columns = ((str(name), pd.Series(list(values), dtype=object)) for name, values in given.items())
+    return [(name, values.mask(values.isna() | (values == ""), None)) for name, values in columns]
+
+
+def _groups(values: pd.Series) -> tuple[list[str], np.ndarray]:
+    """Labels, the most frequent first (numbers in ascending order), and the place of each row.
+
+    The place of a row without a group is -1.
+    """
+    known = values.dropna().map(str)
+    frequent = known.value_counts(sort=False).sort_values(ascending=False, kind="stable").index
+    labels = list(frequent[:MOST_GROUPS])
+    numbers = pd.to_numeric(pd.Series(labels), errors="coerce")
+    if np.isfinite(numbers).all():
+        labels = [labels[i] for i in np.argsort(numbers, kind="stable")]
+    place = np.full(len(values), -1)
+    place[known.index] = pd.Index(labels).get_indexer(known)
+    if len(frequent) > MOST_GROUPS:
+        place[known.index] = np.where(place[known.index] < 0, len(labels), place[known.index])
+        labels.append(_POOLED)
+    return labels, place
+
+
+def _times(name: str, values: pd.Series) -> tuple[list[str], np.ndarray]:
+    """Points or intervals of time in ascending order, and the place of each row."""
+    known = values.dropna()
+    place = np.full(len(values), -1)
+    if known.empty:
+        return [], place
+    numbers = pd.to_numeric(known, errors="coerce").to_numpy(dtype=float)
+    if np.isfinite(numbers).all():
+        labels, place[known.index] = _number_intervals(numbers)
+        return labels, place
+    days = pd.to_datetime(
+        known.map(lambda value: str(value)[:10]), errors="coerce", format="ISO8601"
+    )
+    wrong = known[days.isna()]
+    if len(wrong):
+        raise ValueError(
+            f"{name}: times are numbers, or dates such as 2024-05-31; got "
+            f"{str(wrong.iloc[0])[:40]!r} (document {wrong.index[0] + 1})."
+        )
+    labels, place[known.index] = _dates(days)
+    return labels, place
+
+
+def _number_intervals(numbers: np.ndarray) -> tuple[list[str], np.ndarray]:
+    points, place = np.unique(numbers, return_inverse=True)
+    if len(points) <= MOST_TIMES:
+        return [f"{p:g}" for p in points], place
+    edges = np.linspace(points[0], points[-1], _INTERVALS + 1)
+    place = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, _INTERVALS - 1)
+    return [f"{a:.4g} to {b:.4g}" for a, b in itertools.pairwise(edges)], place
+
+
+def _dates(days: pd.Series) -> tuple[list[str], np.ndarray]:
+    """Days, months or years: the finest unit with at most `MOST_TIMES` points."""
+    for unit in ("D", "M", "Y"):
+        periods = days.dt.to_period(unit)
+        place, points = pd.factorize(periods, sort=True)
+        if len(points) <= MOST_TIMES:
+            break
+    return [str(p) for p in points], place

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from topicfocus.persistence.atomic import replacing
+from topicfocus.persistence import replacing
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.labels import Labels, target_names_of
 from topicfocus.report.render import frame, render
@@ -15,7 +15,7 @@ from topicfocus.report.summary import Extras, summarise
 
 
 class Explorer:
-    """A page to understand, question and share a model, offline: one file, no server.
+    """An HTML page to explore a model: one file, offline, without a server.
 
     Parameters
     ----------
@@ -26,44 +26,43 @@ class Explorer:
         Documents to show. A bare model needs their `counts`, too.
     counts : documents x words, optional
     target : as for `fit`, optional
-        Of these documents. Without it there are no intervals, associations and figures.
+        Targets of these documents, for intervals of coefficients, associations and metrics.
     names : list of str, or dict of topic number to str, optional
         Names of the topics; by default their most relevant words.
     vocabulary : list of str, optional
-        Names of the columns of `counts`; by default the vectoriser's, or those seen in fit.
+        Names of the columns of `counts`; by default those of the vectoriser or of `fit`.
     target_name : str, optional
-        What the target is called; by default the name of a pandas series.
+        Name of the target; by default that of a pandas Series.
     target_names : list of str, optional
-        The same of several targets; by default the columns of a dataframe.
+        Names of several targets; by default the columns of a DataFrame.
     title, class_names, document_names, covariate_names : optional
-        What to call other things.
+        Other names.
     exposure, covariates : optional
-        Of the documents, for models that were fitted with them.
+        Values of the documents, for models that were fitted with them.
     held_out : bool, default=False
-        Whether the documents are ones the model was not trained on; the page says which.
+        Whether the model was not fitted to these documents; shown beside the metrics.
     baselines : dict of str to predictions for the same documents, optional
-        Their figures stand beside the model's. Probabilities for classes.
+        Their metrics are shown beside the model's. Probabilities for classes.
     frontier : rows of a path over inclusion priors or numbers of topics, optional
-        `frontier_` of a `TopicSearchCV`, or a list of dicts or a dataframe with `inclusion_prior`
-        or `n_topics`, and figures.
-    by, time : one value a document, a pandas series, or a dict of name to values, optional
-        Groups, and numbers or dates: which topics the documents of each are made of.
+        `frontier_` of a `TopicSearchCV`, or a list of dicts or a DataFrame with `inclusion_prior`
+        or `n_topics`, and metrics.
+    by, time : one value per document, a pandas Series, or a dict of name to values, optional
+        Groups, and numbers or dates: the page compares their topics, predictions and targets.
     stability : Stability or dict, optional
-        What `topicfocus.stability` found: topics and words that do not come back are marked, and
-        words have those that stand for them. Any other dict is shown as it is: a list with one
-        entry a topic, or a dict by number of topic, stands beside the topics, anything else in the
-        view of the fit.
+        The result of `topicfocus.stability`: the page marks topics and words that do not replicate
+        and lists interchangeable words. Any other dict is shown as it is: a list with one entry per
+        topic, or a dict by number of topic, beside the topics, everything else in the Fit view.
     max_documents : int, default=500
-        Documents in the page, a random sample; figures and curves are of all of them.
+        Documents in the page, a random sample; metrics and curves use all documents.
     exact : bool, default=False
-        Keep every digit of a model whose topics do not fit into the usual 1.5 MB.
+        Keep all digits of the topics, even if the page exceeds 1.5 MB.
     random_state : int, default=0
-        Of the sample.
+        Seed of the sample.
 
     Attributes
     ----------
     summary : dict
-        All that the page shows, JSON-serialisable.
+        The content of the page, JSON-serialisable.
 
     Examples
     --------
@@ -148,7 +147,7 @@ class Explorer:
         'model.html'
         """
         with replacing(path) as stream:
-            # Half a surrogate pair, which a damaged text may hold, is no character of a file.
+            # A damaged text may contain half a surrogate pair, which cannot be encoded.
             stream.write(self.html.encode("utf-8", "replace"))
         return Path(path)
 

@@ -1,33 +1,37 @@
-"""The facts of a fit: data, settings, training curves, the frontier."""
+"""Facts about a fit: settings, training curves, the frontier of a search, stability."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from topicfocus.report.evaluation import rounded
 from topicfocus.report.inputs import Inputs
+from topicfocus.selection.replication import Stability
 
-#: What a fit found, and how the page calls it.
-_FOUND = {
+#: Fitted attributes and their names in the page.
+_FITTED = {
     "n_iter_": "steps",
     "converged_": "converged",
-    "shaping_": "shaping",
+    "shaping_": "optimisation of the topics",
     "inclusion_prior_": "inclusion prior",
     "supervision_weight_": "supervision weight",
     "doc_topic_prior_": "document-topic prior",
     "noise_variance_": "noise variance",
     "thresholds_": "thresholds between levels",
 }
-#: What a row of a frontier is about; all else in it are figures.
+#: Settings along a frontier; everything else in a row is a metric.
 SEARCHED = ("n_topics", "inclusion_prior")
-#: Settings of a run and a machine, not of the model.
-_ASIDE = ("n_jobs", "verbose")
+#: Settings of a run, not of the model.
+_RUN_SETTINGS = ("n_jobs", "verbose")
+#: Keys of `Stability.to_dict`.
+_OF_STABILITY = {"resamples", "topics", "words", "substitutes"}
 
 
-def fit_facts(inputs: Inputs, frontier: Any = None) -> dict[str, Any]:
-    """How the model was fitted and to what."""
+def fit_summary(inputs: Inputs, frontier: Any = None) -> dict[str, Any]:
+    """Settings, results and data of the fit."""
     model = inputs.model
     history = {
         name: rounded(values)
@@ -35,19 +39,16 @@ def fit_facts(inputs: Inputs, frontier: Any = None) -> dict[str, Any]:
         if len(values) and np.issubdtype(np.asarray(values).dtype, np.number)
     }
     settings = sorted(model.get_params(deep=False).items())
-    found = {n: _shown(getattr(model, a)) for a, n in _FOUND.items() if hasattr(model, a)}
-    n_words = len(inputs.vocabulary)
+    n_words, selected = len(inputs.vocabulary), inputs.fitted.selected_words
     tokens = float(inputs.counts.sum())
     return {
         "history": history,
-        "settings": {name: _shown(v) for name, v in settings if name not in _ASIDE},
-        "fitted": found,
+        "settings": {name: _shown(v) for name, v in settings if name not in _RUN_SETTINGS},
+        "fitted": {n: _shown(getattr(model, a)) for a, n in _FITTED.items() if hasattr(model, a)},
         "data": {
             "documents given": inputs.n_docs,
             "words in the vocabulary": n_words,
-            "words kept": n_words
-            if inputs.fitted.selected_words is None
-            else int(inputs.fitted.selected_words.sum()),
+            "words kept": n_words if selected is None else int(selected.sum()),
             "tokens": tokens,
             "tokens of an average document": round(tokens / max(inputs.n_docs, 1), 1),
         },
@@ -62,23 +63,24 @@ def _shown(value: Any) -> str:
         return f"{value:.3g}"
     if isinstance(value, np.ndarray):
         numbers = [f"{v:.3g}" for v in value.ravel()[:20]]
-        # An equal prior for all topics is one number.
+        # The same prior for all topics is one number.
         return f"{numbers[0]} each" if len(numbers) > 1 == len(set(numbers)) else ", ".join(numbers)
     text = "not set" if value is None else str(value)
     return text if len(text) <= 200 else text[:200] + " …"
 
 
-def read_frontier(given: Any) -> list[dict[str, Any]] | None:
-    """Rows of numbers by topics and inclusion prior, from a list of dicts or a dataframe.
+# ---- frontier ------------------------------------------------------------------------------------
 
-    A number that is not known is left out; so is a setting that has no figure, as one that failed.
+
+def read_frontier(given: Any) -> list[dict[str, Any]] | None:
+    """Rows of metrics by number of topics and inclusion prior, from dicts or a DataFrame.
+
+    Missing metrics are left out, and so are settings that failed.
     """
     if given is None:
         return None
-    if hasattr(given, "to_dict"):
-        given = given.to_dict("records")
     rows = []
-    for row in given:
+    for row in given.to_dict("records") if hasattr(given, "to_dict") else given:
         numbers = {
             str(k): float(v)
             for k, v in dict(row).items()
@@ -94,6 +96,117 @@ def read_frontier(given: Any) -> list[dict[str, Any]] | None:
 
 
 def frontier_axis(rows: list[dict[str, Any]]) -> str:
-    """What rows go along: the share, or the topics if several were tried, each with one share."""
+    """The setting along the frontier: topics if each row has another number of them."""
     tried = {row.get("n_topics") for row in rows}
     return "n_topics" if 1 < len(tried) == len(rows) else "inclusion_prior"
+
+
+# ---- stability -----------------------------------------------------------------------------------
+
+
+def read_stability(
+    given: Any, n_topics: int, vocabulary: Sequence[str] = ()
+) -> dict[str, Any] | None:
+    """{"topics": {name: one value per topic}, "whole": {name: value}, "words", "halves"}.
+
+    `given` is the result of `topicfocus.stability`, its `to_dict`, or any other dict of results:
+    a list with one entry per topic, or a dict by number of topic, is about topics; other dicts are
+    flattened ("words: kept always"); everything else is about the whole fit.
+    """
+    if given is None:
+        return None
+    if isinstance(given, Stability):
+        given = given.to_dict(list(vocabulary) or None)
+    if not isinstance(given, Mapping):
+        raise TypeError(f"stability must be a dict of results, got {type(given).__name__}.")
+    words = halves = None
+    if set(given) >= _OF_STABILITY:
+        words, halves = _word_stability(given, vocabulary), _topic_stability(given)
+        given = _stability_table(given)
+    out: dict[str, Any] = {"topics": {}, "whole": {}, "words": words, "halves": halves}
+    for name, value in _flattened(given, n_topics):
+        if isinstance(value, (list, tuple, np.ndarray)) and len(value) == n_topics:
+            out["topics"][name] = [_plain(v) for v in value]
+        else:
+            out["whole"][name] = _plain(value)
+    return out
+
+
+def _flattened(given: Mapping[Any, Any], n_topics: int, prefix: str = "") -> Any:
+    """(name, value) pairs; a dict by number of topic becomes a list."""
+    for key, value in given.items():
+        name = f"{prefix}{key}"
+        if not isinstance(value, Mapping):
+            yield name, value
+        elif value and all(k in range(n_topics) for k in value):
+            yield name, [value.get(k) for k in range(n_topics)]
+        else:
+            yield from _flattened(value, n_topics, f"{name}: ")
+
+
+def _stability_table(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Results of `Stability.to_dict` by name."""
+    topics = found["topics"]
+    return {
+        "cosine": [t["cosine"] for t in topics],
+        "replicates": [t["same"] for t in topics],
+        f"effect ({found['level']:.0%})": [_interval(t["low"], t["high"]) for t in topics],
+        "words that always return": [" ".join(_returning(t, found)) or "none" for t in topics],
+        "pairs of halves": found["resamples"],
+        "Nogueira's index": found["nogueira"],
+        "Jaccard of disjoint halves": found["disjoint_jaccard"],
+        "words kept in 90% of halves": found["stable_words"],
+        "of these expected false, at most": found["false_words"],
+        "correlation of predictions of two halves": found["prediction_correlation"],
+    }
+
+
+def _returning(topic: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+    """Top words of a topic that return in nearly all halves."""
+    return [w["word"] for w in topic["words"] if w["returns"] >= found["often"]]
+
+
+def _interval(low: Any, high: Any) -> str | None:
+    """Ends of an interval as text, one after the other for several classes."""
+    pairs = [(a, b) for a, b in zip(np.ravel(low), np.ravel(high), strict=True) if a is not None]
+    return ", ".join(f"{a:+.2g} to {b:+.2g}".replace("-", "−") for a, b in pairs) or None
+
+
+def _topic_stability(found: Mapping[str, Any]) -> dict[str, Any]:
+    """For each topic whether it replicates, its cosine, and which of its top words return."""
+    topics = [
+        {name: t[name] for name in ("same", "cosine", "low", "high")}
+        | {"returning": _returning(t, found)}
+        for t in found["topics"]
+    ]
+    return {"level": found["level"], "topics": topics}
+
+
+def _word_stability(found: Mapping[str, Any], vocabulary: Sequence[str]) -> dict[str, Any]:
+    """Frequency of each word in halves, and rows (word, interchangeable word, share of halves).
+
+    The share is that of the halves that keep one of the two. Words are columns of the page.
+    """
+    column = {str(word): v for v, word in enumerate(vocabulary)}
+    frequency = [0.0] * len(column)
+    for row in found["words"]:
+        if row["word"] in column:
+            frequency[column[row["word"]]] = round(row["frequency"], 4)
+    others = [
+        [column[row["word"]], column[other["word"]], round(other["either"], 4)]
+        for row in found["substitutes"]
+        for other in row["others"]
+        if row["word"] in column and other["word"] in column
+    ]
+    return {"frequency": frequency, "others": others, "often": found["often"]}
+
+
+def _plain(value: Any) -> Any:
+    """A number, a truth value or None as it is; anything else as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return ", ".join(str(_plain(v)) for v in value)[:400]
+    return str(value)[:400]

@@ -1,9 +1,9 @@
-"""What a report is made from: the model, how text becomes its words, documents, targets."""
+"""The inputs of a report, checked: model, documents, targets, and how the page reads text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,29 +12,27 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.classifier import TopicClassifier
-from topicfocus.estimators.coding import Coding
 from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.regressor import TopicRegressor
+from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
+from topicfocus.estimators.targets import Coding
 from topicfocus.estimators.words import word_names
 from topicfocus.text import TokenCounter
 
-_DEFAULT_PATTERN = r"(?u)\b\w\w+\b"
-#: Documents whose counts are compared with what the page's own way of reading text gives.
+#: Documents whose counts are compared with those of the page's tokeniser.
 _COMPARED = 50
 
 
 @dataclass(frozen=True)
 class TextReading:
-    """How the page turns text into words; without `reads_text` words are picked from a list.
+    """How the page turns text into words; without `text`, words are picked from a list.
 
+    `note` tells the reader of the page about differences to training, "" if there are none.
     `elisions` is None for scikit-learn's words; with it they are those of `TokenCounter`, of which
-    the longest known phrase is counted if `orders` begins with 0. `note` says what a reader should
-    know about it, "" when it is exactly what training did.
+    the longest known phrase is counted if `orders` begins with 0.
     """
 
-    reads_text: bool
+    text: bool
     lowercase: bool = True
     min_length: int = 2
     orders: tuple[int, int] = (1, 1)
@@ -46,7 +44,7 @@ class TextReading:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything, checked.
+    """A fitted model and documents, checked.
 
     Attributes
     ----------
@@ -56,7 +54,7 @@ class Inputs:
     vocabulary : list of str
     words : TextReading
     codes : array (documents, targets) or None
-        Targets as the family's numbers, NaN where one is not known.
+        Targets as the family's numbers, NaN where they are missing.
     """
 
     model: Any
@@ -72,20 +70,20 @@ class Inputs:
 
     @property
     def fitted(self) -> Fitted:
-        """What the model knows."""
+        """The fitted parts of the model."""
         return self.model.fitted_
 
     @property
     def codings(self) -> tuple[Coding, ...]:
-        """How each target is coded."""
+        """The coding of each target."""
         return tuple(part.coding for part in self.fitted.parts)
 
 
 def read_inputs(
     model: Any, texts: Any = None, counts: Any = None, target: Any = None, vocabulary: Any = None
 ) -> Inputs:
-    """Check what a user gave and bring it into one form."""
-    vectoriser, before, estimator = _take_apart(model)
+    """Check a model and documents, and count texts."""
+    vectoriser, before, estimator = _steps(model)
     if not isinstance(estimator, (TopicRegressor, TopicClassifier)):
         raise TypeError(
             f"a report needs a topic model with a target, or a pipeline that ends in one, got "
@@ -123,7 +121,7 @@ def read_inputs(
     return Inputs(estimator, matrix, texts, names, words, codes)
 
 
-def _take_apart(model: Any) -> tuple[Any, Any, Any]:
+def _steps(model: Any) -> tuple[Any, Any, Any]:
     """(vectoriser or None, all steps before the model or None, model)."""
     if not isinstance(model, Pipeline):
         return None, None, model
@@ -151,6 +149,7 @@ def _words(
     counts: sparse.csr_array,
     vocabulary: list[str],
 ) -> TextReading:
+    """How to read text in the page as training did, if it can."""
     if isinstance(vectoriser, TokenCounter):
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
             own = "codes" if vectoriser.separator is not None else "a tokeniser of its own"
@@ -160,57 +159,36 @@ def _words(
         orders = terms.orders if terms.every else (0, longest if vectoriser.phrases else 1)
         return TextReading(True, rule.lowercase, 1, orders, elisions=rule.elisions)
     if isinstance(vectoriser, CountVectorizer):
-        plain = (
-            vectoriser.analyzer == "word"
-            and vectoriser.token_pattern == _DEFAULT_PATTERN
-            and vectoriser.tokenizer is None
-            and vectoriser.preprocessor is None
-            and vectoriser.strip_accents is None
-        )
-        if not plain:
+        usual = CountVectorizer()
+        names = ("analyzer", "token_pattern", "tokenizer", "preprocessor", "strip_accents")
+        if any(getattr(vectoriser, name) != getattr(usual, name) for name in names):
             return TextReading(
                 False, note="Training used a tokeniser of its own, which runs in Python."
             )
-        low, high = vectoriser.ngram_range
         stop = tuple(vectoriser.get_stop_words() or ())
-        return _with_orders(
-            vectoriser.lowercase, 2, (low, high), stop, binary=bool(vectoriser.binary)
-        )
-    if before is not None:
+        orders = vectoriser.ngram_range
+        reading = TextReading(True, vectoriser.lowercase, 2, orders, stop, vectoriser.binary)
+    elif before is not None:
         return TextReading(False, note="Training prepared the text in steps that run in Python.")
-    if texts is None:
+    elif texts is None:
         return TextReading(False)
-    return _guess(texts, counts, vocabulary)
-
-
-def _with_orders(
-    lowercase: bool,
-    min_length: int,
-    orders: tuple[int, int],
-    stop_words: Sequence[str],
-    binary: bool = False,
-) -> TextReading:
-    # A stop word is in no vocabulary; only where n-grams are made does it matter that it is gone.
-    stop = tuple(sorted(stop_words)) if orders != (1, 1) else ()
-    return TextReading(
-        True, bool(lowercase), int(min_length), (int(orders[0]), int(orders[1])), stop, binary
-    )
+    else:
+        return _guess(texts, counts, vocabulary)
+    # Stop words are not in the vocabulary; n-grams are formed after they are removed.
+    stop = tuple(sorted(reading.stop_words)) if tuple(reading.orders) != (1, 1) else ()
+    return replace(reading, stop_words=stop)
 
 
 def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]) -> TextReading:
-    """Counts came with texts: does the usual way of reading text give these counts?"""
+    """Whether the usual tokeniser reproduces counts that were given with texts."""
     if len(set(vocabulary)) < len(vocabulary):
         return TextReading(False, note="Two words have the same name.")
-    reader = CountVectorizer(vocabulary=vocabulary)
     some = list(texts[:_COMPARED])
-    found = reader.transform(some)
-    same = (sparse.csr_array(found) != counts[: len(some)]).nnz == 0
-    note = (
-        ""
-        if same
-        else (
-            "The model was given counts that were made elsewhere. This page splits text into words "
-            "of two letters or more, in lower case, which gives slightly different counts."
-        )
+    found = CountVectorizer(vocabulary=vocabulary).transform(some)
+    if (sparse.csr_array(found) != counts[: len(some)]).nnz == 0:
+        return TextReading(True)
+    return TextReading(
+        True,
+        note="The model was given counts that were made elsewhere. This page splits text into "
+        "words of two letters or more, in lower case, which gives slightly different counts.",
     )
-    return TextReading(True, note=note)

@@ -1,9 +1,14 @@
-"""What things are called: the page's title, targets, predictors and topics."""
+"""Labels of the page: title, targets, predictors, and readable forms of codes.
+
+A code with a hierarchy is shown by its last level, with as much as distinguishes it from others:
+"ad:admission diagnosis|Non-operative Organ Systems|Cardiovascular|Sepsis, pulmonary" as
+"ad: Sepsis, pulmonary"; the hierarchy is in the tooltip. No two labels are the same.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,52 +16,34 @@ import numpy as np
 
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.estimators.words import first_words, naming_order, topic_scores
 from topicfocus.families import FAMILIES
-from topicfocus.report.codes import spoken
-from topicfocus.report.curves import link_curve
-from topicfocus.report.inputs import Inputs
 
-_NAME_WORDS = 3
-#: λ of the words that name a topic: readers knew topics best by it (Sievert and Shirley, 2014).
-_NAME_RELEVANCE = 0.6
-#: Of "wasn't", "I've" and "they'll".
-_HALVES = frozenset(
-    [
-        "ain",
-        "aren",
-        "couldn",
-        "didn",
-        "doesn",
-        "don",
-        "hadn",
-        "hasn",
-        "haven",
-        "isn",
-        "ll",
-        "mustn",
-        "needn",
-        "re",
-        "shouldn",
-        "ve",
-        "wasn",
-        "weren",
-        "wouldn",
-    ]
-)
+#: Families whose inverse link the page computes itself; it gets a curve of any other.
+_KNOWN = {*FAMILIES, "categorical"}
+#: Points of such a curve. Between them the page uses cubics with the same slopes.
+_POINTS = 401
+#: Characters of a label, unless its last level alone has more.
+_LONGEST = 40
+#: A last level as short as this ("IV", "multiple") needs the level above it.
+_SHORT = 10
+_KIND = re.compile(r"\w{1,6}:(?=.)")
+#: An explanation in brackets at the end: "Cardiac arrest (with or without ...)".
+_REMARK = re.compile(r"\s*\([^()]*\)$")
+#: Last levels that answer the level above: "Elective: Yes", not "Yes (Elective)".
+_ANSWERS = {"yes", "no", "none", "other", "unknown", "true", "false"}
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What a person calls things; None where the model's own words have to do.
+    """Names given by the user; None where the page makes its own.
 
     Attributes
     ----------
     title : str or None
     topics : list of str, or dict of topic number to str
-    targets : list of str, one a target
+    targets : list of str, one per target
     classes : list of str in the order of `classes_`; a list of lists for several targets
-    documents : list of str, one a document
+    documents : list of str, one per document
     covariates : list of str
     """
 
@@ -68,7 +55,7 @@ class Labels:
     covariates: Any = None
 
     def page_title(self, model: Any, targets: list[dict[str, Any]]) -> str:
-        """The user's title, else one of the targets' names."""
+        """The user's title, else one with the names of the targets."""
         if self.title:
             return self.title
         if self.targets is None:
@@ -76,12 +63,12 @@ class Labels:
         names = [t["name"] for t in targets]
         if len(names) > 3:
             names = [*names[:2], f"{len(names) - 2} more"]
-        listed = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
-        return f"Topics that predict {listed}"
+        joined = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
+        return f"Topics that predict {joined}"
 
 
 def target_names_of(name: Any, names: Any, target: Any) -> list[str] | None:
-    """Names of the targets: those given, else those of a pandas series or dataframe."""
+    """The names given, else those of a pandas Series or DataFrame."""
     if name is not None and names is not None:
         raise ValueError("give target_name for one target or target_names for several, not both.")
     if name is not None:
@@ -95,7 +82,7 @@ def target_names_of(name: Any, names: Any, target: Any) -> list[str] | None:
 
 
 def listed(name: str, given: Any, size: int) -> list[str] | None:
-    """A list of so many names, None if none were given."""
+    """A list of `size` names, None if none were given."""
     if given is None:
         return None
     values = [str(v) for v in given]
@@ -104,12 +91,11 @@ def listed(name: str, given: Any, size: int) -> list[str] | None:
     return values
 
 
-#: Families whose inverse link the page computes itself; it gets a curve of any other.
-_KNOWN = {*FAMILIES, "categorical"}
+# ---- targets -------------------------------------------------------------------------------------
 
 
 def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> list[dict[str, Any]]:
-    """Name, family and labels of each target, and which predictors are its own."""
+    """Name, family, labels and range of predictors of each target."""
     parts = fitted.parts
     names = listed("target_names", labels.targets, len(parts))
     if names is None:
@@ -119,32 +105,46 @@ def describe_targets(fitted: Fitted, labels: Labels, predictor: np.ndarray) -> l
         classes = [classes]
     out = []
     for t, part in enumerate(parts):
-        own, where = part.family, part.where
+        family, where, coding = part.family, part.where, part.coding
         about = {
             "name": names[t],
-            "kind": part.coding.kind,
+            "kind": coding.kind,
             "first": where.start,
             "width": where.stop - where.start,
             "labels": _label_names(part, None if classes is None else classes[t]),
-            "levels": np.asarray(part.coding.labels, dtype=float)
-            if part.coding.is_rating
-            else None,
-            "limits": part.coding.bounds(own),
-            "noise": own.noise_variance,
+            "levels": np.asarray(coding.labels, dtype=float) if coding.is_rating else None,
+            "limits": coding.bounds(family),
+            "noise": family.noise_variance,
             "open": float(fitted.variance_factors[where.start]),
             "excess": float(fitted.extra_variances[where.start]),
-            "whole": own.kind == "count",
-            "thresholds": getattr(own, "thresholds", None),
+            "whole": family.kind == "count",
+            "thresholds": getattr(family, "thresholds", None),
         }
-        if own.name not in _KNOWN:
-            about["scale"] = own.scale_name
-            about["curve"] = link_curve(own, predictor[:, where.start])
+        if family.name not in _KNOWN:
+            about["scale"] = family.scale_name
+            about["curve"] = _link_curve(family, predictor[:, where.start])
         out.append(about)
     return out
 
 
+def _link_curve(family: Any, predictor: np.ndarray) -> dict[str, list[float]]:
+    """E[y | f], its slope and Var(y | f) on a grid twice as wide as the documents' f.
+
+    Beyond the grid the page extrapolates linearly.
+    """
+    low, high = (-3.0, 3.0) if not len(predictor) else (predictor.min(), predictor.max())
+    width = max(high - low, 1.0)
+    grid = np.linspace(low - 0.5 * width, high + 0.5 * width, _POINTS)
+    return {
+        "f": grid.tolist(),
+        "mean": family.mean(grid).tolist(),
+        "slope": family.mean_slope(grid).tolist(),
+        "variance": family.variance(grid).tolist(),
+    }
+
+
 def _label_names(part: TargetPart, given: Any) -> list[str] | None:
-    """Classes as the user calls them, levels as numbers; None for a number."""
+    """Names of classes, levels as numbers; None for a number."""
     coding = part.coding
     if not coding.is_class:
         return None if coding.labels is None else [f"{v:g}" for v in coding.labels]
@@ -153,7 +153,7 @@ def _label_names(part: TargetPart, given: Any) -> list[str] | None:
 
 
 def describe_predictors(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What goes up with each linear predictor: a target, or the probability of a class."""
+    """What increases with each linear predictor: a target, or the probability of a class."""
     several = len(targets) > 1
     out = []
     for t, target in enumerate(targets):
@@ -162,64 +162,145 @@ def describe_predictors(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
             if target["kind"] == "categorical":
                 name = f"{name}: {target['labels'][l]}" if several else target["labels"][l]
             elif target["kind"] == "bernoulli":
-                # A class called 1 says nothing by itself.
+                # A class called 1 needs the name of the target.
                 alone = not several and target["labels"][1] not in ("1", "1.0", "True")
                 name = target["labels"][1] if alone else f"{name}: {target['labels'][1]}"
             out.append({"name": name, "target": t})
     return out
 
 
-def topic_names(inputs: Inputs, given: Any) -> list[str]:
-    """The user's names, else the words that tell a topic from the others."""
-    n_topics = inputs.fitted.state.n_topics
-    if given is not None and not isinstance(given, Mapping):
-        names = listed("names", given, n_topics)
-        assert names is not None
-        return names
-    own = dict(given or {})
-    unknown = [k for k in own if not (isinstance(k, (int, np.integer)) and 0 <= k < n_topics)]
-    if unknown:
-        raise ValueError(f"names has {unknown[0]!r}, but topics are numbered 0 to {n_topics - 1}.")
-    order = naming_order(inputs.fitted)
-    scores = topic_scores(inputs.fitted, order, _NAME_RELEVANCE)
-    words = first_words(scores, 4 * _NAME_WORDS, inputs.vocabulary, lambda s: s > -np.inf)
-    said = [", ".join(_named(word) for word in _telling(chosen)[:_NAME_WORDS]) for chosen in words]
-    return [str(own.get(k, said[k])) for k in range(n_topics)]
+# ---- codes ---------------------------------------------------------------------------------------
 
 
-def is_half(word: str) -> bool:
-    """Whether it is what a tokeniser leaves of "didn't" or "I've", which says nothing alone."""
-    return word in _HALVES
+def levels(name: str) -> tuple[str, list[str]]:
+    """The kind of a code ("dx:", or "") and its levels, the broadest first; a word is one level.
+
+    Levels are separated by "|", or by slashes if there are at least two without blanks beside
+    them ("and/or" is a word).
+    """
+    found = _KIND.match(name)
+    kind = found.group() if found else ""
+    rest = name[len(kind) :]
+    if "|" in rest:
+        parts = rest.split("|")
+    elif len(re.findall(r"\S/\S", rest)) >= 2:
+        parts = rest.split("/")
+    else:
+        return "", [name]
+    out: list[str] = []
+    for part in (" ".join(part.split()) for part in parts):
+        if part and (not out or part.lower() != out[-1].lower()):
+            out.append(part)
+    return kind, out or [name]
 
 
-def _telling(words: list[str]) -> list[str]:
-    """Words but for halves, unless these are all there is."""
-    return [word for word in words if not is_half(word)] or words
+def readable(names: Sequence[str]) -> list[str]:
+    """A short label for each name, all of them different where the names are.
+
+    Examples
+    --------
+    >>> from topicfocus.report.labels import readable
+    >>> readable(["film", "dx:renal|failure|acute", "tx:lung|shock|acute", "dx:lung|failure|acute"])
+    ['film', 'dx: acute (renal)', 'tx: acute (shock)', 'dx: acute (lung)']
+    """
+    parts = [levels(name) for name in names]
+    if any(len(own) > 1 for _, own in parts):  # codes of one level are written like the others
+        parts = [
+            _split_kind(name) if len(own) == 1 else (kind, own)
+            for name, (kind, own) in zip(names, parts, strict=True)
+        ]
+    same_end: dict[tuple[str, str], list[list[str]]] = {}
+    for kind, own in parts:
+        same_end.setdefault((kind, own[-1].lower()), []).append(own)
+    labels = []
+    for kind, own in parts:
+        others = [other for other in same_end[kind, own[-1].lower()] if other is not own]
+        labels.append(_label(kind, own[-1], _distinguishing_level(own, others)))
+    return _unique(labels, names)
 
 
-def _named(word: str, longest: int = 28) -> str:
-    """A word as a topic is called by it; of the end of a code, its beginning says what it is."""
-    said = spoken(word)
-    if said == word:
+def _split_kind(name: str) -> tuple[str, list[str]]:
+    """The kind and the rest of a code of one level."""
+    found = _KIND.match(name)
+    kind = found.group() if found else ""
+    return kind, [name[len(kind) :].strip() or name]
+
+
+def _distinguishing_level(own: list[str], others: list[list[str]]) -> str:
+    """The nearest level above the last that no other code with this last level has."""
+    if len(own) == 1 or (not others and len(own[-1]) >= _SHORT):
+        return ""
+    higher = own[-2::-1]
+    for level in higher:
+        if all(level not in other[:-1] for other in others):
+            return level
+    return higher[0]
+
+
+def _label(kind: str, end: str, above: str) -> str:
+    shown = f"{kind} {end}" if kind else end
+    if above and end.lower() in _ANSWERS:
+        above = _cut(above, max(_LONGEST - len(shown), 24))
+        shown = f"{kind} {above}: {end}" if kind else f"{above}: {end}"
+    elif above:
+        shown += f" ({_cut(above, max(_LONGEST - len(shown) - 3, 12))})"
+    return _cut(shown, 2 * _LONGEST)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+
+
+def _unique(labels: list[str], names: Sequence[str]) -> list[str]:
+    """Number the labels of different names that are the same."""
+    owner: dict[str, str] = {}  # label -> name
+    chosen: dict[str, str] = {}  # name -> label
+    for label, name in zip(labels, names, strict=True):
+        if name in chosen:
+            continue
+        shown, number = label, 1
+        while shown in owner:
+            number += 1
+            shown = f"{label} {number}"
+        owner[shown] = name
+        chosen[name] = shown
+    return [chosen[name] for name in names]
+
+
+def last_level(name: str) -> str:
+    """The last level of a code, for names of topics; it need not distinguish codes."""
+    _, parts = levels(name)
+    end = parts[-1] if len(parts) > 1 else _KIND.sub("", parts[-1], count=1)
+    short = _REMARK.sub("", end)
+    end = short if len(short) >= _SHORT else end
+    if len(parts) > 1 and end.lower() in _ANSWERS:
+        return f"{parts[-2]}: {end}"
+    return f"{end} ({parts[-2]})" if len(parts) > 1 and len(end) < _SHORT else end
+
+
+def name_of_word(word: str, longest: int = 28) -> str:
+    """A word as part of a topic's name: a code by its last level, cut at the end."""
+    end = last_level(word)
+    if end == word:
         return brief(word)
-    if len(said) <= longest:
-        return said
-    cut = said[:longest].rsplit(" ", 1)[0] if " " in said[:longest] else said[: longest - 1]
+    if len(end) <= longest:
+        return end
+    cut = end[:longest].rsplit(" ", 1)[0] if " " in end[:longest] else end[: longest - 1]
     return cut.rstrip(" -,;:/(") + "…"
 
 
 def brief(word: str, longest: int = 28) -> str:
     """A long code without its middle: its kind ("dx:") and its end, which tells codes apart.
 
-    The page's own `brief` does the same.
+    `brief` in dom.js does the same.
     """
     if len(word) <= longest:
         return word
     kind = re.match(r"\w{1,6}:", word)
     head = kind.group() if kind else ""
     tail = word[len(word) - (longest - len(head) - 1) :]
-    whole = re.search(r"[|/\s]", tail[: len(tail) // 2])
-    if whole:
-        return f"{head}…{tail[whole.end() :]}"
+    boundary = re.search(r"[|/\s]", tail[: len(tail) // 2])
+    if boundary:
+        return f"{head}…{tail[boundary.end() :]}"
     head = head or word[: longest // 3]
     return f"{head}…{word[len(word) - (longest - len(head) - 1) :]}"

@@ -1,23 +1,23 @@
-"""Figures for papers, from the same summary as the page: topics, words, frontier, calibration.
+"""Plots for papers, from the same summary as the page: topics, words, frontier, calibration.
 
-They need matplotlib (``pip install 'topicfocus[plots]'``), which is imported where it is used.
+They need matplotlib (``pip install 'topicfocus[plots]'``), which is imported when a plot is drawn.
 Each draws on the axes given, or on those of a new pyplot figure, and returns them.
 """
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from topicfocus.report.axes import axes_for
 from topicfocus.report.facts import SEARCHED, frontier_axis, read_frontier
 from topicfocus.report.labels import brief
-from topicfocus.report.packing import unpack, unpack_texts
+from topicfocus.report.render import unpack, unpack_texts
 
-#: What linear predictors are measured in, where that is not the target's own unit.
+#: Units of linear predictors that are not those of the target.
 _UNITS = {
     "poisson": "log counts",
     "ordinal": "log odds of a higher level",
@@ -26,12 +26,15 @@ _UNITS = {
 }
 _CLASSES = ("bernoulli", "categorical")
 _SMALL = 7
-#: The page's own colours: told apart by every kind of colour vision, and in print.
+#: The colours of the page, distinct for colour-blind readers and in print.
 UP, DOWN, NEUTRAL = "#b34700", "#0a5fae", "#8a93a3"
+#: Colours and markers of numbers of topics, from few to many.
+_COLOURS = (DOWN, UP, "#2e7d4f", "#7a4fa3", "#8a6d00", "#b3315f", "#37474f")
+_MARKERS = "os^DvPX"
 
 
 def _summary(source: Any) -> Mapping[str, Any]:
-    """Of an Explorer, or itself."""
+    """The summary of an Explorer, or the summary itself."""
     return source if isinstance(source, Mapping) else source.summary
 
 
@@ -40,6 +43,22 @@ def _predictor(summary: Mapping[str, Any], predictor: int) -> Mapping[str, Any]:
     if not 0 <= predictor < n:
         raise ValueError(f"predictor must be 0 to {n - 1}, got {predictor}.")
     return summary["predictors"][predictor]
+
+
+def _axes(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes given, else those of a new pyplot figure.
+
+    A program that draws many figures closes each with `plt.close(ax.figure)`.
+    """
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Figures need matplotlib: pip install 'topicfocus[plots]', or matplotlib itself."
+        ) from error
+    return plt.figure(figsize=size, layout="constrained").add_subplot()
 
 
 def _tidy(ax: Any) -> None:
@@ -53,24 +72,23 @@ def plot_topics(
     level: float = 1.96,
     coefficients: bool = False,
 ) -> Any:
-    """What every topic does to the target, largest on top, as the page's first picture has it.
+    """Predicted differences of topics, the largest on top, as in the first plot of the page.
 
-    From the hollow to the full mark goes the prediction of a typical document as its share of the
-    topic goes from the 10th to the 90th percentile of documents (`topic_effects`); the thin line is
-    the 95% interval of the change. With `coefficients`, or where the page has no documents, b + η_k
-    instead, the linear predictor of a document of topic k alone, which no document is.
+    The hollow and the full marker are the predictions of a typical document at the 10th and the
+    90th percentile of its proportion of the topic (`topic_effects`); the thin line is the 95%
+    interval of the difference. With `coefficients`, or if the page has no documents, b + η_k
+    instead, the linear predictor of a document of topic k alone.
 
     Parameters
     ----------
     source : Explorer or its summary
     predictor : int, default=0
-        Which linear predictor, where there are several (classes, targets).
+        Number of the linear predictor, if there are several (classes, targets).
     ax : matplotlib axes, optional
-        Where to draw; a new figure of pyplot by default.
     level : float, default=1.96
-        Standard errors to either side of a coefficient.
+        Half-width of the interval of a coefficient, in standard errors.
     coefficients : bool, default=False
-        Draw coefficients in place of effects.
+        Draw coefficients instead of predicted differences.
 
     Returns
     -------
@@ -97,7 +115,7 @@ def plot_topics(
     summary = _summary(source)
     name = _predictor(summary, predictor)["name"]
     topics = summary["topics"]
-    ax = axes_for(ax, (6.4, 0.9 + 0.34 * len(topics["coef"])))
+    ax = _axes(ax, (6.4, 0.9 + 0.34 * len(topics["coef"])))
     about = summary["targets"][summary["predictors"][predictor]["target"]]
     if coefficients or summary["effects"] is None:
         order = _draw_coefficients(ax, summary, predictor, level)
@@ -117,14 +135,14 @@ def plot_topics(
 
 
 def _predicted(about: Mapping[str, Any], name: str) -> str:
-    """What an effect is measured in."""
+    """The quantity whose differences are drawn."""
     if about["kind"] in _CLASSES:
         return f"probability of {_plain(name)}"
     return f"{'expected' if about['kind'] == 'poisson' else 'predicted'} {_plain(name)}"
 
 
 def _draw_effects(ax: Any, effects: Mapping[str, Any], predictor: int) -> np.ndarray:
-    """A line from little to much of each topic; returns their order from the bottom up."""
+    """Draw predicted differences; returns the order of topics from the bottom up."""
     low, high, change, lower, upper = (
         np.array(effects[key], dtype=float)[:, predictor]
         for key in ("low", "high", "change", "lower", "upper")
@@ -143,7 +161,7 @@ def _draw_effects(ax: Any, effects: Mapping[str, Any], predictor: int) -> np.nda
 def _draw_coefficients(
     ax: Any, summary: Mapping[str, Any], predictor: int, level: float
 ) -> np.ndarray:
-    """b + η_k with ±`level` standard errors; returns the topics' order from the bottom up."""
+    """Draw b + η_k ± `level` standard errors; returns the order of topics from the bottom up."""
     topics = summary["topics"]
     effect = np.array([row[predictor] for row in topics["coef"]]) + summary["intercept"][predictor]
     order = np.argsort(effect)
@@ -161,7 +179,7 @@ def _draw_coefficients(
 
 
 def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20) -> Any:
-    """Words by association with the target (z) and evidence, or inclusion for models without.
+    """Words by association with the target (z) and screening statistic, or inclusion.
 
     Kept words are coloured by the sign of their association, dropped ones are grey.
 
@@ -169,10 +187,10 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
     ----------
     source : Explorer or its summary
     predictor : int, default=0
-        Which linear predictor, where there are several (classes, targets).
+        Number of the linear predictor, if there are several (classes, targets).
     ax : matplotlib axes, optional
     labels : int, default=20
-        So many of the outermost kept words have their names.
+        Number of kept words with a name, the outermost ones.
 
     Returns
     -------
@@ -181,7 +199,7 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
     Raises
     ------
     ValueError
-        If the page has no target.
+        If the page has no targets.
     ImportError
         If matplotlib is not installed: the extra ``plots``.
 
@@ -209,7 +227,7 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
         y, label = inclusion, "inclusion"
     else:
         y, label = unpack(words["why"]["as_prediction"]), "evidence"
-    ax = axes_for(ax, (6.4, 4.4))
+    ax = _axes(ax, (6.4, 4.4))
     groups = ((~kept, NEUTRAL, 4), (kept & (x < 0), DOWN, 14), (kept & (x >= 0), UP, 14))
     for mask, colour, area in groups:
         ax.scatter(x[mask], y[mask], s=area, color=colour, linewidths=0, alpha=0.7)
@@ -229,9 +247,9 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
 def _name_points(
     ax: Any, names: list[str], x: np.ndarray, y: np.ndarray, order: np.ndarray, most: int
 ) -> None:
-    """Names beside points, towards the middle, the first in `order` that cover no other name."""
+    """Write the first names in `order` that do not overlap, towards the middle."""
     places = ax.transData.transform(np.column_stack([x, y]))
-    dot = ax.figure.dpi / 72  # pixels of a point
+    dot = ax.figure.dpi / 72  # pixels per point
     taken: list[tuple[float, float, float]] = []
     for v in order:
         if len(taken) >= most:
@@ -256,15 +274,15 @@ def _name_points(
 
 
 def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any:
-    """A figure of merit over inclusion priors, one line a number of topics.
+    """A metric over inclusion priors, one line per number of topics.
 
-    Over the numbers of topics, where several were tried, each with one inclusion prior.
+    If each number of topics has one inclusion prior, the metric over numbers of topics.
 
     Parameters
     ----------
     source : Explorer made with `frontier`, or such rows themselves
     figure : str, optional
-        The name of a column, by default the first one.
+        The name of a metric, by default the first one.
     ax : matplotlib axes, optional
 
     Returns
@@ -274,7 +292,7 @@ def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any
     Raises
     ------
     ValueError
-        If there is no frontier, or no such ``figure`` on it.
+        If there is no frontier, or no such metric in it.
     ImportError
         If matplotlib is not installed: the extra ``plots``.
 
@@ -293,7 +311,7 @@ def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any
     figure = names[0] if figure is None else figure
     if figure not in names:
         raise ValueError(f"figure must be one of {', '.join(names)}; got {figure!r}.")
-    ax = axes_for(ax, (5.0, 3.4))
+    ax = _axes(ax, (5.0, 3.4))
     by = frontier_axis(rows)
     rows = [row for row in rows if by in row and figure in row]
     lines = {row.get("n_topics") if by != "n_topics" else None: None for row in rows}
@@ -315,13 +333,13 @@ def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any
 
 
 def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax: Any = None) -> Any:
-    """Mean target by tenths of the predictions, with 95% intervals; the dashed line is perfect.
+    """Mean target by deciles of the predictions, with 95% intervals; the dashed line is ideal.
 
     Parameters
     ----------
     source : Explorer or its summary
     target : int, default=0
-        Which target, where there are several.
+        Number of the target, if there are several.
     label : int, optional
         The number of a class, by default the last.
     ax : matplotlib axes, optional
@@ -333,7 +351,7 @@ def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax:
     Raises
     ------
     ValueError
-        If the page has no target to compare with.
+        If the page has no targets to compare with.
     ImportError
         If matplotlib is not installed: the extra ``plots``.
 
@@ -354,10 +372,10 @@ def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax:
         raise ValueError("Calibration compares predictions with targets: give a target.")
     curve = found["calibration"][-1 if label is None else label]
     x, y, *ends = (np.array(curve[key], dtype=float) for key in ("x", "y", "low", "high"))
-    ax = axes_for(ax, (4.2, 4.0))
+    ax = _axes(ax, (4.2, 4.0))
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
     ax.plot([low, high], [low, high], color=NEUTRAL, linestyle="--", linewidth=1)
-    # Rounding in the summary may put the end of a short interval on the wrong side of its middle.
+    # Rounding in the summary may move an end of a short interval past its centre.
     reach = np.maximum([y - ends[0], ends[1] - y], 0.0)
     ax.errorbar(x, y, yerr=reach, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
     ax.set_xlabel("mean prediction")
@@ -371,5 +389,93 @@ def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax:
 
 
 def _plain(text: str) -> str:
-    """Words are no formulas: a dollar sign would make matplotlib set one."""
+    """Escape dollar signs, which start formulas in matplotlib."""
     return text.replace("$", r"\$")
+
+
+def plot_search(source: Any, score: str = "score", ax: Any = None) -> Any:
+    """Test score with its standard error over the words kept, one line per number of topics.
+
+    The ring is the selected setting. The dotted line is the best score (of settings with distinct
+    topics) less its standard error: settings above it are within one standard error of the best.
+
+    Parameters
+    ----------
+    source : TopicSearchCV that was fitted, or the rows of its frontier
+    score : str, default="score"
+        Name of the score.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If no setting has a score.
+    ImportError
+        If matplotlib is not installed: the extra ``plots``.
+
+    Examples
+    --------
+    >>> from topicfocus.report import plot_search
+    >>> rows = [{"n_topics": 3, "words": w, "score": s, "score_se": 0.01, "chosen": w == 90}
+    ...         for w, s in ((40, 0.40), (90, 0.45), (300, 0.46))]
+    >>> plot_search(rows).get_xlabel()
+    'words kept'
+    """
+    rows = _rows(source)
+    if not rows:
+        raise ValueError("no setting of this search has a score to draw.")
+    axes = _axes(ax, (6.0, 4.0))
+    by_topics: dict[float, list[Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: row["words"]):
+        by_topics.setdefault(row["n_topics"], []).append(row)
+    for i, (topics, own) in enumerate(sorted(by_topics.items())):
+        axes.errorbar(
+            [row["words"] for row in own],
+            [row["score"] for row in own],
+            yerr=[row.get("score_se") or 0.0 for row in own],
+            color=_COLOURS[i % len(_COLOURS)],
+            marker=_MARKERS[i % len(_MARKERS)],
+            markersize=4,
+            linewidth=1.2,
+            capsize=2,
+            label=f"{topics:g} topics",
+        )
+    best = max(rows, key=lambda row: (row.get("best", False), row["score"]))
+    axes.axhline(
+        best["score"] - (best.get("score_se") or 0.0), color=NEUTRAL, linestyle=":", linewidth=1
+    )
+    for row in rows:
+        if row.get("chosen"):
+            place = ([row["words"]], [row["score"]])
+            axes.plot(*place, "o", markersize=13, fillstyle="none", color="black", label="selected")
+    axes.set_xscale("log")
+    ticks = _ticks(sorted(row["words"] for row in rows))
+    axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("words kept")
+    axes.set_ylabel(f"test {score} (mean of folds ± standard error)")
+    axes.legend(frameon=False, fontsize=8)
+    _tidy(axes)
+    return axes
+
+
+def _rows(source: Any) -> list[Mapping[str, Any]]:
+    """The rows with a score."""
+    given: Any = getattr(source, "frontier_rows_", source)
+    if hasattr(given, "to_dict"):
+        given = given.to_dict("records")
+    known = lambda value: value is not None and math.isfinite(value)  # noqa: E731
+    return [row for row in given if known(row.get("score")) and known(row.get("words"))]
+
+
+def _ticks(words: list[float]) -> list[float]:
+    """Numbers of words below the axis, at least 25% apart."""
+    ticks = [words[0]]
+    for n in words:
+        if n > 1.25 * ticks[-1]:
+            ticks.append(n)
+    return ticks

@@ -1,4 +1,4 @@
-"""A fitted model and documents as plain data: all that the page and the figures are drawn from."""
+"""A fitted model and documents as plain data: everything that pages and plots show."""
 
 from __future__ import annotations
 
@@ -6,71 +6,48 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from topicfocus import __version__
-from topicfocus.estimators.words import (
-    RELEVANCE,
-    first_words,
-    has_telling,
-    topic_scores,
-    usual_order,
-)
-from topicfocus.report.covariates import describe_covariates
 from topicfocus.report.documents import (
+    document_examples,
     document_summary,
-    evaluate,
+    group_summary,
+    outcomes,
     pack_within,
-    predict_all,
-    read_baselines,
     sample_rows,
 )
-from topicfocus.report.effects import reachable_effects
-from topicfocus.report.examples import document_examples
-from topicfocus.report.facts import fit_facts
-from topicfocus.report.groups import group_summary, outcomes
-from topicfocus.report.inputs import Inputs, TextReading
-from topicfocus.report.intervals import topic_errors
-from topicfocus.report.labels import (
-    Labels,
-    describe_predictors,
-    describe_targets,
-    is_half,
-    listed,
-    topic_names,
-)
-from topicfocus.report.layout import topic_map
+from topicfocus.report.evaluation import evaluate, predict_all, read_baselines
+from topicfocus.report.facts import fit_summary, read_stability
+from topicfocus.report.inputs import Inputs
+from topicfocus.report.labels import Labels, describe_predictors, describe_targets, listed
 from topicfocus.report.render import frame_size
-from topicfocus.report.stability import read_stability
-from topicfocus.report.table import word_table
-from topicfocus.report.vocabulary import word_summary
+from topicfocus.report.topics import covariate_summary, effect_summary, topic_summary
+from topicfocus.report.words import word_summary, word_table
 
-#: Of the summary's layout, for programs that read it.
+#: Version of the summary's layout, for programs that read it.
 VERSION = 2
-#: Bytes of a page, its own code and all data.
+#: Bytes of a page with its code and all data.
 PAGE_BUDGET = 1_490_000
 SMALLEST_TEXTS = 34_000
-#: Dropped words that each topic is shown with, and words of its own (as in topics.js).
-CONTEXT_WORDS = 12
-SHOWN_WORDS = 20
 
 
 @dataclass(frozen=True)
 class Extras:
-    """What else there is to show.
+    """Optional parts of the page.
 
     Attributes
     ----------
     exposure, covariates : of the documents, for models that were fitted with them
     held_out : bool
-        Whether the documents are ones the model was not trained on.
+        Whether the documents are not those the model was fitted to.
     baselines : dict of name to predictions for the same documents
-    frontier : rows with `inclusion_prior` or `n_topics`, and figures: dicts, or a dataframe
-    stability : what was found out about it, a dict or a Stability (`read_stability`)
-    by, time : one value a document, or a dict of name to values (`group_summary`)
+    frontier : rows with `inclusion_prior` or `n_topics`, and metrics: dicts, or a DataFrame
+    stability : a Stability or a dict (`read_stability`)
+    by, time : one value per document, or a dict of name to values (`group_summary`)
     """
 
     exposure: Any = None
@@ -92,21 +69,19 @@ def summarise(
     exact: bool = False,
     random_state: int | None = 0,
 ) -> dict[str, Any]:
-    """Everything the page shows, JSON-serialisable.
+    """Summarise a model and documents, JSON-serialisable.
 
     Parameters
     ----------
     inputs : Inputs
-        The model and documents, as `read_inputs` has checked them.
+        The model and documents, checked by `read_inputs`.
     labels : Labels, optional
-        What things are called.
     extras : Extras, optional
-        What else there is to show.
     max_documents : int, default=500
     exact : bool, default=False
         Keep every digit of the topics.
     random_state : int, default=0
-        Of the sample of documents.
+        Seed of the sample of documents.
 
     Returns
     -------
@@ -131,9 +106,7 @@ def summarise(
     state = fitted.state
     table = word_table(fitted, inputs.counts[rows], exact, model.n_jobs)
     relevant = (state.inclusion > 0) & (state.topic_word.max(axis=1) > 0)
-    effects, word_effects = reachable_effects(
-        inputs, found.mixes, extras.exposure, extras.covariates
-    )
+    effects, word_effects = effect_summary(inputs, found, extras.exposure, extras.covariates)
     document_names = listed("document_names", labels.documents, inputs.n_docs)
     summary = {
         "version": VERSION,
@@ -143,33 +116,32 @@ def summarise(
         "model": type(model).__name__,
         "targets": targets,
         "predictors": describe_predictors(targets),
-        "topics": _topics(inputs, found, labels),
+        "topics": topic_summary(inputs, found, labels),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
-        "covariates": describe_covariates(fitted, found.covariates, found.predictor, labels),
+        "covariates": covariate_summary(fitted, found, labels),
         "roots": fitted.sees_roots,
         "table": table,
-        "reading": _reading(inputs.words),
+        "reading": asdict(inputs.words),
         "words": word_summary(inputs, found.mixes) | {"effect": word_effects},
         "documents": document_summary(inputs, found, rows, document_names, relevant)
         | document_examples(inputs, found, rows, extras.exposure, extras.covariates),
         "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
         "held_out": bool(extras.held_out),
-        "fit": fit_facts(inputs, extras.frontier),
+        "fit": fit_summary(inputs, extras.frontier),
         "effects": effects,
-        "groups": _groups(inputs, found, extras),
+        "groups": group_summary(extras.by, extras.time, found.composition, outcomes(inputs, found)),
         "stability": read_stability(extras.stability, state.n_topics, inputs.vocabulary),
     }
     summary = plain(summary)
     if inputs.texts is not None:
-        # Texts get the room that the rest leaves.
+        # Texts get the space that the rest leaves.
         room = max(PAGE_BUDGET - frame_size() - len(json.dumps(summary)), SMALLEST_TEXTS)
-        texts, cut = pack_within([inputs.texts[i] for i in rows], room)
-        summary["documents"] |= {"texts": texts, "shortened": cut}
+        summary["documents"]["texts"] = pack_within([inputs.texts[i] for i in rows], room)
     return summary
 
 
 def plain(value: Any) -> Any:
-    """The same with Python's own numbers, and None for what JSON has no word for."""
+    """The same value with Python's own numbers, None for NaN and infinity."""
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -184,67 +156,7 @@ def plain(value: Any) -> Any:
 
 
 def _key(model: Any, inputs: Inputs) -> str:
-    """Which model this is: a reader's topic names are kept by it."""
+    """Key of the model, under which the browser keeps a reader's topic names."""
     digest = hashlib.sha256(np.ascontiguousarray(model.components_).tobytes())
     digest.update("\n".join(inputs.vocabulary).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
-
-
-def _groups(inputs: Inputs, found: Any, extras: Extras) -> list[dict[str, Any]] | None:
-    if extras.by is None and extras.time is None:
-        return None
-    return group_summary(extras.by, extras.time, found.composition, outcomes(inputs, found))
-
-
-def _topics(inputs: Inputs, found: Any, labels: Labels) -> dict[str, Any]:
-    fitted = inputs.fitted
-    state = fitted.state
-    errors = None
-    if inputs.codes is not None and inputs.n_docs:
-        errors = topic_errors(fitted, found.mixes, found.predictor, inputs.codes, found.covariates)
-    prior = state.doc_topic_prior
-    return {
-        "names": topic_names(inputs, labels.topics),
-        "coef": state.coef_rows.T,
-        "error": errors,
-        "prevalence": found.composition.mean(axis=0) if inputs.n_docs else prior / prior.sum(),
-        "prior": prior,
-        "order": usual_order(fitted),
-        "relevance": RELEVANCE,
-        "telling": _telling(inputs),
-        "context": _context(inputs),
-        "volume": fitted.volume if fitted.sees_roots else np.ones(state.n_topics),
-        "map": topic_map(fitted.components, state.coef_rows[0]),
-    }
-
-
-def _telling(inputs: Inputs) -> list[list[int]] | None:
-    """Columns of the telling words of each topic, which the page cannot compute by itself."""
-    if not has_telling(inputs.fitted):
-        return None
-    scores, columns = topic_scores(inputs.fitted, "telling"), np.arange(len(inputs.vocabulary))
-    found = first_words(scores, SHOWN_WORDS, columns, lambda s: s > -np.inf)
-    return [[int(v) for v in words] for words in found]
-
-
-def _context(inputs: Inputs) -> list[list[int]] | None:
-    """Columns of the dropped words that each topic goes with; None where they are not known."""
-    if inputs.fitted.context is None:
-        return None
-    columns = np.arange(len(inputs.vocabulary))
-    found = inputs.model.context_words(2 * CONTEXT_WORDS, columns)
-    kept = [[int(v) for v in words if not is_half(inputs.vocabulary[int(v)])] for words in found]
-    return [words[:CONTEXT_WORDS] for words in kept]
-
-
-def _reading(words: TextReading) -> dict[str, Any]:
-    return {
-        "text": words.reads_text,
-        "lowercase": words.lowercase,
-        "min_length": words.min_length,
-        "orders": list(words.orders),
-        "stop_words": list(words.stop_words),
-        "binary": words.binary,
-        "elisions": None if words.elisions is None else list(words.elisions),
-        "note": words.note,
-    }

@@ -1,10 +1,10 @@
 """Model selection: search over settings, selection stability, comparison of two models."""
 
 from topicfocus.selection.compare import Comparison, compare_models
-from topicfocus.selection.effect_intervals import Intervals
-from topicfocus.selection.resampling import Stability, stability
+from topicfocus.selection.replication import Stability, stability
 from topicfocus.selection.search import TopicSearchCV
-from topicfocus.selection.word_stability import (
+from topicfocus.selection.stability_measures import (
+    Intervals,
     StabilityIndex,
     Substitutes,
     false_words_bound,

@@ -18,22 +18,20 @@ from scipy.stats import t as student
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-from topicfocus.estimators.parameters import check_choice, check_count, check_share
-from topicfocus.selection.documents import (
+from topicfocus.estimators.arguments import check_choice, check_count, check_share
+from topicfocus.selection.resamples import (
     Data,
-    plain_targets,
-    read_data,
-    ready_to_fit,
-    split_estimator,
-)
-from topicfocus.selection.runner import FinishedFits, Record, n_processes, run_fits
-from topicfocus.selection.validation import (
     Split,
     accepted,
     make_folds,
+    plain_targets,
+    read_data,
     read_scoring,
+    ready_to_fit,
+    split_estimator,
     validation_score,
 )
+from topicfocus.selection.runner import Record, n_processes, run_fits
 
 METHODS = ("corrected t", "bootstrap")
 
@@ -182,11 +180,17 @@ def compare_models(
     splits = make_folds(data, _folds(cv, classes, groups, random_state), classes, random_state)
     jobs = n_processes(data, len(splits), n_jobs)
     models = [ready_to_fit(model, random_state, jobs) for model in (first, second)]
-    finished = FinishedFits(checkpoint, "comparison", (models, data, splits, scoring))
-    folds = [[(f"fold-{f}", split)] for f, split in enumerate(splits)]
-    work = Work(models=models, data=data, scorer=scorer)
-    show: dict[str, Any] = {"title": "compare_models", "verbose": verbose, "raise_errors": True}
-    by_name = run_fits(fit_both, folds, work, finished, n_jobs=jobs, **show)
+    by_name = run_fits(
+        fit_both,
+        [[(f"fold-{f}", split)] for f, split in enumerate(splits)],
+        Work(models=models, data=data, scorer=scorer),
+        identity=(models, data, splits, scoring),
+        checkpoint=checkpoint,
+        n_jobs=jobs,
+        title="compare_models",
+        verbose=verbose,
+        raise_errors=True,
+    )
     records = [by_name[f"fold-{f}"] for f in range(len(splits))]
     scores = np.array([record["scores"] for record in records])
     if method == "corrected t":
@@ -242,14 +246,14 @@ def _folds(cv: Any, classes: bool, groups: Any, seed: int) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What all folds use."""
+    """Common inputs of all folds."""
 
     models: list[Any]
     data: Data
     scorer: Any
 
 
-def fit_both(split: Split, work: Work, memory: dict[Any, Any]) -> Record:
+def fit_both(split: Split, work: Work, shared: dict[Any, Any]) -> Record:
     """Fit both models to one fold; their scores, and the loss of every test document."""
     train, test = (work.data.rows(part) for part in split)
     scores, losses = [], []

@@ -8,43 +8,45 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.estimators.arguments import check_choice, check_flag
 from topicfocus.estimators.focused_training import screening_key
-from topicfocus.estimators.parameters import check_choice, check_flag
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.focused import SharedStages
 from topicfocus.kernels.threads import n_threads
-from topicfocus.selection.documents import (
-    CountedFold,
+from topicfocus.metrics import target_agreement, topic_diversity
+from topicfocus.metrics.coherence import document_coherences
+from topicfocus.selection.replication import TOP, kept_words, shown_topics
+from topicfocus.selection.resamples import (
     Data,
-    count_fold,
+    Split,
+    column_names,
     give_seed,
+    make_folds,
     read_data,
+    read_scoring,
     ready_to_fit,
     split_estimator,
+    validation_score,
     with_setting,
 )
-from topicfocus.selection.frontier import (
-    METRICS,
-    RULES,
-    choose,
-    cv_results,
-    frontier_row,
-    kept_words,
-    topic_metrics,
-)
-from topicfocus.selection.runner import FinishedFits, Record, fingerprint, n_processes, run_fits
-from topicfocus.selection.validation import Split, make_folds, read_scoring, validation_score
+from topicfocus.selection.runner import Record, fingerprint, n_processes, run_fits
+from topicfocus.selection.stability_measures import masks, mean_jaccard, nogueira_index
+
+METRICS = ("npmi", "smoothed_pmi", "target_agreement", "diversity", "words", "inclusion")
+RULES = ("one-standard-error", "best")
 
 # ---- fits ----------------------------------------------------------------------------------------
 
@@ -60,26 +62,26 @@ _FAILED: Record = {
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What all fits of a search use."""
+    """Common inputs of all fits of a search."""
 
     data: Data
     scorer: Any
     low_fidelity: bool
 
 
-def fit_setting(item: tuple[Any, Split], work: Work, memory: dict[Any, Any]) -> Record:
+def fit_setting(item: tuple[Any, Split], work: Work, shared: dict[Any, Any]) -> Record:
     """Fit an estimator to the training documents of a fold; its score and metrics.
 
-    Counts of the fold and the stages that fits have in common are kept in `memory`.
+    Counts of the fold and the stages that fits have in common are kept in `shared`.
     """
     estimator, split = item
     parts = split_estimator(estimator)
     model, counting = clone(parts.model), fingerprint([parts.front])
-    if counting not in memory:
-        memory[counting] = count_fold(parts.front, work.data, *split)
-    fold: CountedFold = memory[counting]
-    shared = memory.setdefault((counting, screening_key(model)), SharedStages())
-    options = FitOptions(low_fidelity=work.low_fidelity, shared=shared)
+    if counting not in shared:
+        shared[counting] = count_fold(parts.front, work.data, *split)
+    fold: CountedFold = shared[counting]
+    stages = shared.setdefault((counting, screening_key(model)), SharedStages())
+    options = FitOptions(low_fidelity=work.low_fidelity, shared=stages)
     began = time.perf_counter()
     fit_with(model, options, fold.train.X, fold.train.y, **fold.train.arrays)
     fitted = time.perf_counter()
@@ -97,6 +99,180 @@ def fit_setting(item: tuple[Any, Split], work: Work, memory: dict[Any, Any]) -> 
         "vocabulary": int(getattr(model, "n_features_in_", 0)),
         **topic_metrics(model, fold),
     }
+
+
+@dataclass(frozen=True)
+class CountedFold:
+    """Counts of the training and test documents of a fold, and the names of their columns."""
+
+    train: Data
+    test: Data
+    words: np.ndarray | None
+
+
+def count_fold(front: Any, data: Data, train: np.ndarray, test: np.ndarray) -> CountedFold:
+    """A fold with the vocabulary of its training documents."""
+    mine, theirs = data.rows(train), data.rows(test)
+    if front is None:
+        return CountedFold(mine, theirs, column_names(None, data.X))
+    front = clone(front)
+    counts = _as_csr(front.fit_transform(mine.X, mine.y))
+    others = _as_csr(front.transform(theirs.X))
+    names = column_names(front, counts)
+    return CountedFold(replace(mine, X=counts), replace(theirs, X=others), names)
+
+
+def _as_csr(counts: Any) -> Any:
+    return sparse.csr_array(counts) if sparse.issparse(counts) else counts
+
+
+# ---- one model -----------------------------------------------------------------------------------
+
+
+def topic_metrics(model: Any, fold: CountedFold) -> dict[str, float]:
+    """Coherence and diversity on training documents, target agreement on test documents.
+
+    NaN where a metric is not defined, and for models that are no topic models.
+    """
+    fitted = getattr(model, "fitted_", None)
+    if fitted is None:
+        return dict.fromkeys(METRICS, math.nan)
+    topics, counts, kept = shown_topics(model), fold.train.X, kept_words(model)
+    tokens = fitted.corpus(counts).word_counts
+    try:
+        npmi, smoothed_pmi = document_coherences(topics, counts, ("npmi", "smoothed_pmi"), TOP)
+    except ValueError:  # topics of one word have no pairs of words
+        npmi = smoothed_pmi = math.nan
+    return {
+        "npmi": npmi,
+        "smoothed_pmi": smoothed_pmi,
+        "target_agreement": _or_nan(lambda: _agreement(fitted, topics, fold.test)),
+        "diversity": _or_nan(lambda: topic_diversity(topics, TOP)),
+        "words": float(kept.sum()),
+        "inclusion": float(tokens[kept].sum() / max(tokens.sum(), 1.0)),
+    }
+
+
+def _agreement(fitted: Any, topics: np.ndarray, test: Data) -> float:
+    """`target_agreement`, the mean over linear predictors (of classes and of several targets)."""
+    if fitted.targets is None or test.y is None:
+        return math.nan
+    codes = fitted.targets.encode(test.y, n_docs=test.n_docs)
+    coef = np.atleast_2d(fitted.coef)
+    found = []
+    for t, part in enumerate(fitted.parts):
+        known = np.flatnonzero(np.isfinite(codes[:, t]))
+        counts = test.rows(known).X
+        rows = range(part.where.start, part.where.stop)
+        for label, row in enumerate(rows):
+            target = codes[known, t] if len(rows) == 1 else codes[known, t] == label
+            target = np.asarray(target, dtype=float)
+            found.append(target_agreement(topics, coef[row], counts, target))
+    return float(np.mean(found))
+
+
+def _or_nan(metric: Callable[[], float]) -> float:
+    try:
+        return float(metric())
+    except ValueError:
+        return math.nan
+
+
+# ---- all settings --------------------------------------------------------------------------------
+
+
+def frontier_row(setting: Mapping[str, Any], records: Sequence[Record]) -> Record:
+    """Means over the folds of a setting; NaN if a fit failed."""
+    scores = np.array([r["score"] for r in records], dtype=float)
+    n = len(scores)
+    errors = [r["error"] for r in records if r["error"]]
+
+    def mean(name: str) -> float:
+        return float(np.mean([r[name] for r in records]))
+
+    row: Record = dict(setting)
+    for name in ("n_topics", "inclusion_prior"):  # for "auto", the value that was chosen
+        if not isinstance(row.get(name), (int, float)):
+            row[name] = mean(name)
+    row["score"] = float(scores.mean())
+    row["score_se"] = float(scores.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+    row |= {name: mean(name) for name in METRICS}
+    row["jaccard"] = row["nogueira"] = math.nan
+    sets = [r["kept"] for r in records]
+    if not errors and any(sets):
+        chosen = masks(sets)
+        row["jaccard"] = mean_jaccard(chosen)
+        # Words that no fold keeps are part of the vocabulary, too.
+        missing = max(max(int(r["vocabulary"]) for r in records) - chosen.shape[1], 0)
+        everything = np.pad(chosen, ((0, 0), (0, missing)))
+        row["nogueira"] = float(nogueira_index(everything).value)
+    row["seconds"] = mean("seconds")
+    row["error"] = errors[0] if errors else None
+    return row
+
+
+def cv_results(
+    settings: list[dict[str, Any]], by_setting: list[list[Record]], rows: list[Record]
+) -> dict[str, Any]:
+    """The results in the format of scikit-learn's GridSearchCV."""
+
+    def table(name: str) -> np.ndarray:
+        return np.array([[r[name] for r in records] for records in by_setting], dtype=float)
+
+    results: dict[str, Any] = {}
+    for ours, theirs in (("seconds", "fit_time"), ("score_seconds", "score_time")):
+        results[f"mean_{theirs}"] = table(ours).mean(axis=1)
+        results[f"std_{theirs}"] = table(ours).std(axis=1)
+    for name in sorted({name for setting in settings for name in setting}):
+        values = np.empty(len(settings), dtype=object)
+        values[:] = [setting.get(name) for setting in settings]
+        mask = [name not in setting for setting in settings]
+        results[f"param_{name}"] = np.ma.MaskedArray(values, mask=mask)
+    results["params"] = settings
+    scores = table("score")
+    for fold, column in enumerate(scores.T):
+        results[f"split{fold}_test_score"] = column
+    means = results["mean_test_score"] = scores.mean(axis=1)
+    results["std_test_score"] = scores.std(axis=1)
+    results["se_test_score"] = np.array([row["score_se"] for row in rows])
+    ordered = np.where(np.isnan(means), -np.inf, means)
+    ranks = [1 + int(np.sum(ordered > mean)) for mean in ordered]
+    results["rank_test_score"] = np.array(ranks, dtype=np.int32)
+    results["error"] = [row["error"] for row in rows]
+    return results
+
+
+class Choice(NamedTuple):
+    """Indices of the chosen row, the best row, and all rows within one standard error of it."""
+
+    chosen: int
+    best: int
+    within: tuple[int, ...]
+
+
+def choose(rows: Sequence[Mapping[str, Any]], rule: str, least_diversity: float) -> Choice:
+    """Choose a row of the frontier.
+
+    The best row has the highest mean score. By the one-standard-error rule, we choose among all
+    rows whose mean score is at least that of the best row minus its standard error: the fewest
+    topics, then the fewest words, then the highest score. Rows whose topics have too many top words
+    in common are excluded, unless all are.
+    """
+    fitted = [i for i, row in enumerate(rows) if math.isfinite(row["score"])]
+    distinct = [i for i in fitted if not rows[i]["diversity"] < least_diversity]
+    allowed = distinct or fitted
+    best = max(allowed, key=lambda i: rows[i]["score"])
+    error = rows[best]["score_se"]
+    least = rows[best]["score"] - (error if math.isfinite(error) else 0.0)
+    within = [i for i in allowed if rows[i]["score"] >= least]
+
+    def complexity(i: int) -> tuple[float, float, float]:
+        row = rows[i]
+        topics, words = (v if math.isfinite(v) else 0.0 for v in (row["n_topics"], row["words"]))
+        return topics, words, -row["score"]
+
+    chosen = best if rule == "best" else min(within, key=complexity)
+    return Choice(chosen, best, tuple(within))
 
 
 # ---- the estimator -------------------------------------------------------------------------------
@@ -150,8 +326,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     n_jobs : int, optional
         Number of processes; all cores by default. Small searches run in one process.
     checkpoint : path, optional
-        A folder for the records of finished fits: an interrupted `fit` with the same data and
-        settings continues from them. The folder is not removed.
+        A folder for the records of finished fits (`joblib.Memory`): an interrupted `fit` with the
+        same data and settings continues from them. The folder is not removed.
     random_state : int, default=0
         Seed of the folds, and of models without a `random_state`, so that all settings use the same
         validation documents.
@@ -164,8 +340,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         As in GridSearchCV, with "se_test_score" and "error".
     frontier_ : DataFrame
         One row per setting: its parameters, `score` and `score_se` (standard error over folds);
-        means over folds of `npmi`, `log_ratio`, `agreement` and `diversity` of the ten top words
-        (docs/metrics.md), of the number of `words` kept and their `token_share` (inclusion);
+        means over folds of `npmi`, `smoothed_pmi`, `target_agreement` and `diversity` of the ten
+        top words (docs/metrics.md), of the number of `words` kept and their `inclusion`;
         `jaccard` and `nogueira`, the overlap of the words kept in different folds (training parts
         of k folds have (k-2)/(k-1) of their documents in common: see `stability` for what another
         sample would keep); `seconds` of a fit; `error`; and whether the setting is the `best` one
@@ -300,9 +476,7 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     def _fit_all(
         self, data: Data, splits: list[Split], estimators: list[Any]
     ) -> list[list[Record]]:
-        """The records of every setting, one per fold; from the checkpoint where they are there."""
-        identity = (data, splits, estimators, self.scoring, self.exact, self.random_state)
-        finished = FinishedFits(self.checkpoint, "search", identity)
+        """The records of every setting, one per fold."""
         jobs = n_processes(data, len(estimators) * len(splits), self.n_jobs)
         ready = [ready_to_fit(estimator, self.random_state, jobs) for estimator in estimators]
         # Two groups per process balance the load; every group computes shared stages itself.
@@ -313,8 +487,16 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
             for f, split in enumerate(splits)
         ]
         work = Work(data=data, scorer=self.scorer_, low_fidelity=not self.exact)
-        show: dict[str, Any] = {"title": type(self).__name__, "verbose": self.verbose}
-        found = run_fits(fit_setting, groups, work, finished, n_jobs=jobs, **show)
+        found = run_fits(
+            fit_setting,
+            groups,
+            work,
+            identity=(data, splits, estimators, self.scoring, self.exact, self.random_state),
+            checkpoint=self.checkpoint,
+            n_jobs=jobs,
+            title=type(self).__name__,
+            verbose=self.verbose,
+        )
         return [
             [_FAILED | found[f"setting-{i}-fold-{f}"] for f in range(len(splits))]
             for i in range(len(estimators))
@@ -324,8 +506,6 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         self, settings: list[dict[str, Any]], records: list[list[Record]], n_splits: int
     ) -> None:
         """Set the frontier, the results in scikit-learn's format, and the choice."""
-        import pandas as pd
-
         rows = [frontier_row(s, r) for s, r in zip(settings, records, strict=True)]
         if not any(math.isfinite(row["score"]) for row in rows):
             errors = [row["error"] for row in rows if row["error"]]

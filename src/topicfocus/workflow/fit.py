@@ -1,21 +1,30 @@
-"""Fit a model to a file: read, split, count, fit, evaluate, write."""
+"""Fit a model to a file: read, split, count, fit, evaluate, write; and tune, to choose its size."""
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus.config import FitConfig, TuneConfig
-from topicfocus.workflow.errors import SettingError, setting
-from topicfocus.workflow.write import check_folder, write_outcome
+from topicfocus.config import (
+    SELECTING,
+    FitConfig,
+    SettingError,
+    TuneConfig,
+    common_fields,
+    is_classes,
+    setting,
+)
+from topicfocus.workflow.write import check_folder, plain, write_outcome
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,9 +107,9 @@ def run(config: FitConfig | TuneConfig) -> Outcome:
         dask()  # an error if it is not installed
     from topicfocus.workflow.read import open_file, read_source
 
-    table = open_file(config.paths, config, config.reading, config)
+    table = open_file(config)
     with _client(config) as client, _counts_folder(config, folder) as counts:
-        source = read_source(table, config, config, config.jobs, config.reading, counts, client)
+        source = read_source(table, config, counts, client)
         outcome = fit_source(source, config, client)
     if folder is None or config.out is None:
         return outcome
@@ -143,14 +152,10 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     `client` is that of a cluster to fit on.
     """
     from topicfocus.counts import ChunkedCounts, take_rows
-    from topicfocus.workflow.class_weights import class_factors
-    from topicfocus.workflow.count import choose_words
+    from topicfocus.workflow.columns import class_factors, report_missing, target_values
     from topicfocus.workflow.evaluate import evaluate
-    from topicfocus.workflow.missing_covariates import report_missing
-    from topicfocus.workflow.models import target_values
     from topicfocus.workflow.outcome import make_outcome
-    from topicfocus.workflow.split import report_copies, split_source
-    from topicfocus.workflow.tune import Training, check_stability, tune_model, with_choice
+    from topicfocus.workflow.split import choose_words, report_copies, split_source
 
     target = source.target
     log.info("Target: %s", target.sentence)
@@ -174,6 +179,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
         None if factor is None else factor[train],
     )
     _check_topics(config, len(train))
+    check_resampling(training, config)
     chosen, tuned = tune_model(training, config)
     began = time.perf_counter()
     model = fit_model(counts, y[train], training.columns, target.kind, chosen)
@@ -211,12 +217,32 @@ def _on_cluster(counts: Any, client: Any) -> Any:
     return counts if isinstance(counts, DaskCounts) else DaskCounts(counts, client)
 
 
+_CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
+_FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
+
+
+def make_estimator(options: FitConfig, kind: str, y: np.ndarray) -> Any:
+    """An estimator for a kind of target, not fitted; `y` has the labels of classes."""
+    import topicfocus
+    from topicfocus.workflow.columns import for_estimator
+
+    name = _CLASSES[options.model] + ("Classifier" if is_classes(kind) else "Regressor")
+    settings: dict[str, Any] = {"n_topics": options.topics, "random_state": options.seed}
+    if options.inclusion_prior is not None:
+        settings["inclusion_prior"] = options.inclusion_prior
+    if options.selection != "predictive":
+        settings["selection"] = options.selection
+    if not is_classes(kind):
+        settings["family"] = _FAMILIES[kind]
+    elif options.class_weight is not None:
+        settings["class_weight"] = for_estimator(options.class_weight, y)
+    return getattr(topicfocus, name)(**settings)
+
+
 def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: FitConfig) -> Any:
     """A fitted estimator, which stores the names of its columns."""
-    from topicfocus.estimators.fit_warnings import UselessFitWarning
+    from topicfocus.estimators.training import UselessFitWarning
     from topicfocus.text import ReadError
-    from topicfocus.workflow.columns import remember
-    from topicfocus.workflow.models import make_estimator
 
     model = make_estimator(config, kind, y)
     model.set_params(n_jobs=config.jobs, verbose=config.progress)
@@ -233,6 +259,199 @@ def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: F
                 "no word predicts the target beyond noise, so none is kept. Check that texts and "
                 f"targets belong together; {setting('model', 'pc-slda')} keeps every word."
             ) from None
-    remember(model, columns.names)
     # Threads and progress are properties of this run, not of the model.
     return model.set_params(n_jobs=None, verbose=False)
+
+
+# ---- tune ----------------------------------------------------------------------------------------
+
+
+#: The score that settings are compared by, and its name: a proper score for classes.
+_SCORES = {"classes": ("neg_log_loss", "-log loss"), "other": (None, "R²")}
+
+
+@dataclass(frozen=True)
+class Training:
+    """The training set, which tuning and stability split again. `factor` is due to the classes."""
+
+    counts: Any
+    y: np.ndarray
+    columns: Columns
+    kind: str
+    words: np.ndarray
+    factor: np.ndarray | None = None
+
+
+def tune_model(
+    training: Training, config: FitConfig | TuneConfig
+) -> tuple[FitConfig, dict[str, Any] | None]:
+    """Settings with the chosen topics and inclusion prior, and the search as plain data."""
+    tuning = config.tuning
+    if tuning is None:
+        assert isinstance(config, FitConfig)
+        return config, None
+    from topicfocus.selection import TopicSearchCV
+
+    scoring, name = _SCORES["classes" if is_classes(training.kind) else "other"]
+    grid: dict[str, list[Any]] = {"n_topics": list(tuning.topics)}
+    if tuning.shares and config.model in SELECTING:
+        grid["inclusion_prior"] = list(tuning.shares)
+    # Weights of classes are weights of documents here, so that scores of folds have them too.
+    some = replace(_chosen(config, tuning.topics[0]), class_weight=None)
+    n_settings = math.prod(map(len, grid.values()))
+    many = "setting" if n_settings == 1 else "settings"
+    log.info(f"Tuning: {n_settings} {many} on {tuning.folds} folds ...")
+    search = TopicSearchCV(
+        make_estimator(some, training.kind, training.y),
+        grid,
+        cv=tuning.folds,
+        scoring=scoring,
+        rule=tuning.rule,
+        refit=False,
+        n_jobs=config.jobs,
+        random_state=config.seed,
+        verbose=config.progress,
+    )
+    search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
+    for row in search.frontier_rows_:
+        if row["error"]:
+            warnings.warn(
+                f"{row['n_topics']} topics, inclusion {row['inclusion_prior']}: {row['error']}",
+                stacklevel=2,
+            )
+    taken = search.best_params_
+    found = {
+        "folds": search.n_splits_,
+        "rule": tuning.rule,
+        "score": name,
+        "chosen": plain(taken),
+        "rows": plain(search.frontier_rows_),
+    }
+    return _chosen(config, int(taken["n_topics"]), taken.get("inclusion_prior")), found
+
+
+def _chosen(config: FitConfig | TuneConfig, topics: int, prior: float | None = None) -> FitConfig:
+    """The settings of a fit with what the search has chosen."""
+    if prior is None and isinstance(config, FitConfig):
+        prior = config.inclusion_prior  # type: ignore[assignment]
+    return FitConfig(**common_fields(config), topics=topics, inclusion_prior=prior)
+
+
+def check_resampling(training: Training, config: FitConfig | TuneConfig) -> None:
+    """Raise an error, before any fit, if the training set cannot be split into folds or halves."""
+    folds = config.tuning.folds if config.tuning else 0
+    group = training.columns.group
+    if group is not None:
+        n_groups = len(set(group.tolist()))
+        if n_groups < folds:
+            raise SettingError(
+                f"{setting('folds', folds)}: the training set has only {n_groups} groups, and each "
+                "has to be in one fold. Ask for fewer folds."
+            )
+        if config.stability and n_groups < 2:
+            raise SettingError(
+                f"{setting('stability')}: the training set has one group only, which cannot be "
+                f"halved. Name another column, or leave {setting('group')} or "
+                f"{setting('stability')} out."
+            )
+    if not folds or not is_classes(training.kind):
+        return
+    label, least = Counter(str(y) for y in training.y if y is not None).most_common()[-1]
+    if least < folds:
+        fewer = f"ask for {least} folds at most, " if least > 1 else ""
+        raise SettingError(
+            f"{setting('folds', folds)}: class {label} has {least} document"
+            f"{'' if least == 1 else 's'} in the training set, and every fold needs one: {fewer}"
+            "join rare classes, or leave them out."
+        )
+
+
+def check_stability(training: Training, model: Any, config: FitConfig) -> dict[str, Any] | None:
+    """What replicates in halves of the training set, as plain data; None if not asked for.
+
+    A failure is a warning: the fitted model is still written.
+    """
+    if not config.stability:
+        return None
+    from topicfocus.selection import stability
+
+    log.info(f"Stability: {2 * config.stability} fits to halves of the training set ...")
+    try:
+        found = stability(
+            model,
+            training.counts,
+            training.y,
+            n_resamples=config.stability,
+            n_jobs=config.jobs,
+            random_state=config.seed,
+            verbose=config.progress,
+            **training.columns.for_fit(),
+        )
+    except ValueError as error:
+        warnings.warn(f"no {setting('stability')}: {error}", stacklevel=2)
+        return None
+    return plain(found.to_dict(training.words.tolist()))
+
+
+def with_choice(
+    outcome: Outcome, tuning: dict[str, Any] | None, stability: dict[str, Any] | None
+) -> Outcome:
+    """The outcome with the results of tuning and stability."""
+    result, shown = dict(outcome.result), dict(outcome.shown)
+    if tuning is not None:
+        result["tuning"] = tuning
+        rows = frontier_rows(tuning)
+        if len(rows) > 1:
+            shown["frontier"] = rows
+    if stability is not None:
+        result["stability"] = shown["stability"] = stability
+    return replace(outcome, result=result, shown=shown)
+
+
+def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
+    """Numbers of every setting that did not fail, for the page."""
+    searched, figures = ("n_topics", "inclusion_prior"), ("score", "score_se", "words", "npmi")
+    shown = (*searched, *figures, "target_agreement", "diversity", "jaccard")
+    return [
+        {name: row[name] for name in shown if row.get(name) is not None}
+        for row in tuning["rows"]
+        if not row["error"]
+    ]
+
+
+def tune_file(
+    file: TuneConfig | str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **settings: Any
+) -> Outcome:
+    """Choose topics and words by cross-validation, then fit: what ``topicfocus tune FILE`` does.
+
+    Parameters
+    ----------
+    file : path-like, sequence of path-like, or TuneConfig
+        The file or files to read, or all settings.
+    **settings
+        Fields of `TuneConfig`.
+
+    Returns
+    -------
+    Outcome
+        Of the chosen model; ``result["tuning"]`` has every setting.
+
+    Raises
+    ------
+    SettingError, ReadError, OSError
+        As `fit_file`.
+
+    Examples
+    --------
+    With the file that the example of `fit_file` has written:
+
+    >>> from topicfocus.workflow import tune_file
+    >>> outcome = tune_file(
+    ...     "reviews.csv", text="text", target="stars", topics=(2, 3), shares=(0.1, 0.2), folds=2
+    ... )
+    >>> tuning = outcome.result["tuning"]
+    >>> len(tuning["rows"]), sorted(tuning["chosen"])
+    (4, ['inclusion_prior', 'n_topics'])
+    """
+
+    return run(file if isinstance(file, TuneConfig) else TuneConfig(file=file, **settings))  # type: ignore[arg-type]

@@ -1,25 +1,158 @@
-"""Predict: apply a fitted model to the documents of a file, block by block."""
+"""Models from files: predict the documents of a file, and explain a text."""
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from topicfocus.config import PredictConfig
+from topicfocus.config import ExplainConfig, PredictConfig, SettingError, setting
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
-from topicfocus.workflow.columns import NO_COLUMNS, Columns
-from topicfocus.workflow.missing_covariates import MissingCovariates
-from topicfocus.workflow.models import Saved, as_saved
+from topicfocus.text.errors import nearest
+from topicfocus.workflow.columns import (
+    NO_COLUMNS,
+    Columns,
+    MissingCovariates,
+    remembered,
+    value_of_one,
+)
 from topicfocus.workflow.read import Paths, open_new
-from topicfocus.workflow.tables import Table
+from topicfocus.workflow.write import METRICS_FILE, MODEL_FILE, Table, plain
 
 log = logging.getLogger(__name__)
+
+# ---- saved models ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A model from a file: whole, in its two parts, and the settings of its fit where known.
+
+    Attributes
+    ----------
+    path : str
+        Where it was asked for.
+    whole : Pipeline or estimator
+    counter : TokenCounter, CountVectorizer or None
+    estimator : estimator of topicfocus
+    settings : dict
+        Of the fit, from metrics.json beside the file; of a file alone the columns of text and
+        target.
+    """
+
+    path: str
+    whole: Any
+    counter: Any
+    estimator: Any
+    settings: dict[str, Any]
+
+
+def load_model(
+    path: str | os.PathLike[str], *, jobs: int | None = None, tokenizer: Any = None
+) -> Saved:
+    """Load the model of a file, or of a folder that `fit_file` has written.
+
+    Parameters
+    ----------
+    path : path-like
+        A model file, also one saved from Python (a model, or a pipeline of a vectoriser and a
+        model), or a folder.
+    jobs : int, optional
+        Threads; all cores by default.
+    tokenizer : callable, optional
+        The function that the model was fitted with, of which its file has the name only.
+
+    Returns
+    -------
+    Saved
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file, or no model in the folder.
+    ModelFileError
+        If it is no model file, or a damaged one.
+    ValueError
+        If its model predicts no target, or several.
+
+    Examples
+    --------
+    With the folder that the example of `fit_file` has written:
+
+    >>> from topicfocus.workflow import load_model
+    >>> saved = load_model("reviews-topics")
+    >>> saved.estimator.top_words(3, saved.counter.get_feature_names_out())
+    [['masterpiece', 'brilliant', 'enjoyable'], ['awful', 'worst', 'terrible']]
+    >>> saved.whole.predict(["a superb masterpiece"]).shape
+    (1,)
+    """
+    import topicfocus
+
+    place, path = Path(path), str(path)
+    if not place.exists():
+        names = [p.name for p in place.parent.iterdir()] if place.parent.is_dir() else []
+        raise FileNotFoundError(
+            f"there is no model {path}.{nearest(place.name, names)} Name a model file, or the "
+            "folder that a fit has written."
+        )
+    if place.is_dir():
+        place = place / MODEL_FILE
+        if not place.is_file():
+            raise FileNotFoundError(
+                f"{path} has no {MODEL_FILE}, so it is not a folder that a fit has written."
+            )
+    model = topicfocus.load(place, tokenizer=tokenizer)
+    counter, estimator = None, model
+    if hasattr(model, "steps"):
+        if len(model.steps) != 2:
+            raise ValueError(f"{path}: a pipeline of a vectoriser and a model is needed.")
+        counter, estimator = model[0], model[1]
+        if hasattr(counter, "n_jobs"):
+            counter.n_jobs = jobs
+    if not hasattr(estimator, "predict"):
+        raise ValueError(f"{path} holds a {type(estimator).__name__}, which predicts no target.")
+    if estimator.fitted_.target_model.n_targets > 1:
+        raise ValueError(
+            f"{path} was fitted with several targets, which is for Python: topicfocus.load."
+        )
+    estimator.n_jobs = jobs
+    settings = {**remembered(estimator), **_settings_beside(place)}
+    return Saved(path, model, counter, estimator, settings)
+
+
+def model_files(model: Saved | str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Files that a model is read from."""
+    place = Path(model.path if isinstance(model, Saved) else model)
+    if not place.is_dir():
+        return (place,)
+    return (place / MODEL_FILE, place / METRICS_FILE)
+
+
+def as_saved(model: Saved | str | os.PathLike[str], jobs: int | None) -> Saved:
+    """The model itself if it is loaded, else loaded now."""
+    return model if isinstance(model, Saved) else load_model(model, jobs=jobs)
+
+
+def _settings_beside(place: Path) -> dict[str, Any]:
+    """Settings of the fit from metrics.json in the folder of a model; none without that file."""
+    try:
+        content = json.loads((place.parent / METRICS_FILE).read_text(encoding="utf-8"))
+        settings = content["settings"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
+
+
+# ---- predictions ---------------------------------------------------------------------------------
+
 
 #: Share of the targets that the intervals of predictions are to contain.
 COVERAGE = 0.8
@@ -220,3 +353,149 @@ def same_columns(corpus: Any, counter: Any, model: Any) -> Any:
         (np.ones(len(known)), (known, columns[known])), shape=(len(columns), model.n_features_in_)
     )
     return sparse.csr_array(corpus.counts @ moved)
+
+
+# ---- explanations --------------------------------------------------------------------------------
+
+
+#: What the linear predictor of a number is, by its coding.
+_SUBJECTS = {"gaussian": "target", "poisson": "log of the expected count"}
+
+
+def explain_text(
+    model: Saved | str | os.PathLike[str], text: str, **settings: Any
+) -> dict[str, Any]:
+    """Predict one text, and what its words and topics add: ``topicfocus explain --json``.
+
+    The amounts add up to the prediction exactly (to its log odds or logarithm, where it has one). A
+    covariate adds what its distance from the mean of the training part does; so ``base`` is that
+    of a text without words and with average covariates.
+
+    Parameters
+    ----------
+    model : path-like or Saved
+        A model file, a folder of `fit_file`, or what `load_model` has loaded.
+    text : str
+    **settings
+        Fields of `ExplainConfig`: ``label``, ``covariates``, ``exposure``, ``jobs``.
+
+    Returns
+    -------
+    dict
+        "text", "prediction", "explained" (what the amounts add up to), "total", "base",
+        "before" and "after" (the expected target, or the probability of the class, without words
+        and with them), "probability" (whether they are probabilities), "relevant_words" (different
+        words of the text that topics contain), "few_words" (whether these are too few to say
+        much), "covariates", "words", "topics", and "spans": what each place of the text adds.
+
+    Raises
+    ------
+    SettingError
+        If the covariates or the label are not those of the model, or there is no text.
+    ValueError
+        If the model has no vocabulary, as one of a count matrix.
+
+    Examples
+    --------
+    With the folder that the example of `fit_file` has written:
+
+    >>> from topicfocus.workflow import explain_text
+    >>> found = explain_text("reviews-topics", "a superb film")
+    >>> {word: round(amount, 1) for word, amount in found["words"].items()}
+    {'superb': 0.5}
+    >>> f"{found['before']:.1f} stars without words, {found['after']:.1f} with them"
+    '5.5 stars without words, 6.0 with them'
+    """
+    config = ExplainConfig(model=model, text=text, **settings)
+    if not text.strip():
+        raise SettingError(f"there is no text to explain: {setting('text')}.")
+    saved = as_saved(model, config.jobs)
+    if saved.counter is None:
+        raise ValueError(f"{saved.path} has no vocabulary, so it cannot read texts.")
+    columns = value_of_one(saved.estimator, config.covariates or {}, config.exposure, saved.path)
+    return plain(_explained(saved.counter, saved.estimator, text, config.label, columns))
+
+
+def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns) -> dict[str, Any]:
+    counts = counter.transform([text])
+    explanation = model.explain(counts, **columns.for_predict())
+    predicted = predict(model, counts, columns)
+    l, subject = _predictor(model, predicted, None if label is None else str(label))
+    amounts = explanation.words[l][[0]].tocoo()
+    vocabulary = counter.get_feature_names_out()
+    words = {str(vocabulary[v]): float(a) for v, a in zip(amounts.col, amounts.data, strict=True)}
+    topics = explanation.topics[l][[0]].toarray()[0]
+    average = explanation.average[l][0]
+    of_covariates = _with_missing(explanation.covariates[l][0] - average, model)
+    values = None if columns.covariates is None else columns.covariates[0]
+    shown = prediction_columns(model, predicted)
+    return {
+        "text": text,
+        "prediction": {name: value[0] for name, value in shown.items()},
+        "explained": subject,
+        "total": explanation.predictor[0, l],
+        "before": explanation.before[0, l],
+        "after": explanation.after[0, l],
+        "probability": model.fitted_.parts[0].coding.is_class,
+        "relevant_words": explanation.relevant[0],
+        "few_words": explanation.relevant[0] < model.FEW_WORDS,
+        "base": explanation.base[0, l] + average.sum(),
+        "covariates": []
+        if values is None
+        else [
+            {"name": name, "value": values[j], "amount": of_covariates[j]}
+            for j, name in enumerate(columns.names.covariates)
+        ],
+        "words": dict(sorted(words.items(), key=lambda item: -abs(item[1]))),
+        "topics": [
+            {"topic": k, "amount": amount, "words": top}
+            for k, (amount, top) in enumerate(
+                zip(topics, model.top_words(5, vocabulary), strict=True)
+            )
+        ],
+        "spans": _spans(counter, text, words),
+    }
+
+
+def _with_missing(amounts: np.ndarray, model: Any) -> np.ndarray:
+    """What each covariate adds; that it is not known is part of it."""
+    targets = model.fitted_.target_model
+    own, more = np.split(amounts, [targets.n_covariates])
+    if targets.imputation is not None:
+        np.add.at(own, targets.imputation.indicated, more)
+    return own
+
+
+def _predictor(model: Any, predicted: Any, label: str | None) -> tuple[int, str]:
+    """Which linear predictor is explained, and what it is."""
+    coding, option = model.fitted_.parts[0].coding, setting("label")
+    if not coding.is_class:
+        if label is not None:
+            raise SettingError(f"{option} is for models of classes.")
+        return 0, _SUBJECTS.get(coding.kind, "position on the scale of the levels")
+    labels = [str(c) for c in model.classes_]
+    if label is not None and label not in labels:
+        raise SettingError(f"{setting('label', label)}: the classes are {', '.join(labels)}.")
+    if len(labels) == 2:
+        if label == labels[0]:
+            raise SettingError(
+                f"of two classes the second, {labels[1]}, is explained; what adds to it takes "
+                f"from {labels[0]}."
+            )
+        return 0, f"log odds of {labels[1]}"
+    chosen = label if label is not None else str(predicted.values[0])
+    return labels.index(chosen), f"log odds of {chosen} against the others"
+
+
+def _spans(counter: Any, text: str, words: dict[str, float]) -> list[dict[str, Any]]:
+    """Places of words that add something, each with its share of what the word adds in all."""
+    if not hasattr(counter, "spans"):
+        return []
+    found = [(a, b, word) for a, b, word in counter.spans(text) if word in words]
+    times: dict[str, int] = {}
+    for _, _, word in found:
+        times[word] = times.get(word, 0) + 1
+    return [
+        {"start": a, "stop": b, "word": word, "amount": words[word] / times[word]}
+        for a, b, word in found
+    ]

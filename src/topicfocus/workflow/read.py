@@ -1,6 +1,6 @@
-"""Read: from a file to counts of all its words and a target, in one pass, also from a pipe.
+"""Read: from files to counts of all their words and a target, in one pass, also from a pipe.
 
-`open_file` looks at names and columns only, and imports nothing that a mistake in them should wait
+`open_file` checks names and columns only, and imports nothing that a mistake in them should wait
 for; `read_source` reads and counts.
 """
 
@@ -8,22 +8,28 @@ from __future__ import annotations
 
 import logging
 import os
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topicfocus.config import ColumnNames, CountOptions, FitConfig, ReadOptions, TuneConfig
+from topicfocus.config import (
+    ColumnNames,
+    FitConfig,
+    ReadOptions,
+    SettingError,
+    TuneConfig,
+    setting,
+)
 from topicfocus.text import ReadError, Target, detect_target, read_table
-from topicfocus.text.errors import nearest
+from topicfocus.text.errors import MissingColumn, nearest
 from topicfocus.text.files import read_lines
 from topicfocus.text.formats import MOST_MESSAGES
 from topicfocus.text.stop_words import LANGUAGES
+from topicfocus.text.tables import format_of
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
-from topicfocus.workflow.errors import SettingError, setting
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +42,8 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 KEPT_CHARACTERS = 1 << 26
 #: The same where memory is limited.
 FEWER_CHARACTERS = 1 << 22
-#: Seconds between lines about the documents read so far.
-LOG_SECONDS = 10
+#: Texts of a cluster that are shown on the explorer page.
+_SHOWN = 2000
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,6 @@ class Source:
     n_skipped: int = 0
     columns: Columns = NO_COLUMNS
     files: np.ndarray | None = None
-    n_without_group: int = 0
     folder: Path | None = None
 
     @property
@@ -73,40 +78,21 @@ class Source:
         return row if self.files is None else f"{self.files[i]}, {row}"
 
 
-def _documents(table: Any, texts: list[str], room: int) -> Iterator[Any]:
-    """Blocks on their way to the counter; the first texts, up to `room` characters, are kept."""
-    n, logged = 0, time.monotonic()
-    for block in table:
-        if room > 0:
-            texts += block.texts
-            room -= sum(map(len, block.texts))
-        n += len(block)
-        if time.monotonic() - logged > LOG_SECONDS:
-            log.info(f"Read {n:,} documents ...")
-            logged = time.monotonic()
-        yield block
-
-
-def open_file(
-    paths: Sequence[str],
-    roles: Roles,
-    reading: ReadOptions,
-    counting: CountOptions,
-) -> Any:
+def open_file(config: Roles) -> Any:
     """A table of `text.read_table`, with its columns checked."""
     table = read_table(
-        paths,
-        roles.text,
-        roles.target,
-        numbers=roles.more.every,
-        allow_missing=roles.more.gaps,
-        group=roles.more.group,
-        separator=counting.separator,
-        **asdict(reading),
+        config.paths,
+        config.text,
+        config.target,
+        numbers=config.more.every,
+        allow_missing=config.more.gaps,
+        group=config.more.group,
+        separator=config.separator,
+        **asdict(config.reading),
     )
     n = len(getattr(table, "files", ()))
     files = f" ({n} files)" if n > 1 else ""
-    log.info(f"Reading {'standard input' if paths[0] == '-' else table.path}{files} ...")
+    log.info(f"Reading {'standard input' if config.paths[0] == '-' else table.path}{files} ...")
     return table
 
 
@@ -118,29 +104,26 @@ def open_new(
     target: str | None = None,
     covariates: Sequence[str] = (),
     exposure: str | None = None,
+    labels: Sequence[str] = (),
     reading: ReadOptions,
 ) -> tuple[ColumnNames, Any]:
-    """A table of new documents for a saved model, and the columns that it needs.
-
-    Of a missing column it is said why it is needed.
-    """
+    """A table of new documents for a saved model, and the columns that the model needs."""
     names = named_for_new(saved.estimator, covariates, exposure, saved.path)
-    text = text or saved.settings.get("text")
     try:
         table = read_table(
             path,
-            text,
+            text or saved.settings.get("text"),
             target,
             numbers=names.every,
             allow_missing=names.gaps,
+            labels=labels,
             separator=getattr(saved.counter, "separator", None),
             **asdict(reading),
         )
-    except ReadError as error:
-        missing = next((n for n in names.every if f"no column {n!r}" in str(error)), None)
-        if missing is None:
+    except MissingColumn as error:
+        if error.column not in names.every:
             raise
-        option = setting("exposure" if missing == names.exposure else "covariates")
+        option = setting("exposure" if error.column == names.exposure else "covariates")
         raise ReadError(
             f"{error} {saved.path} was fitted with such a column; say what it is called here: "
             f"{option}."
@@ -149,34 +132,70 @@ def open_new(
 
 
 def read_source(
-    table: Any,
-    roles: Roles,
-    counting: CountOptions,
-    jobs: int | None,
-    reading: ReadOptions,
-    folder: Path | None = None,
-    client: Any = None,
+    table: Any, config: Roles, folder: Path | None = None, client: Any = None
 ) -> Source:
     """Read what was opened, count, and find out what the target is.
 
-    With `reading.skip_bad`, documents whose target should be a number and is none are left out.
-    With a `folder`, counts go there. With a `client` of a cluster, its workers read and count.
+    With `skip_bad`, documents whose target should be a number and is not are left out. With a
+    `folder`, counts are kept there. With the `client` of a cluster, its workers count.
     """
-    if client is not None and table.path != "-":
-        from topicfocus.workflow.clustered import read_on_cluster
-
-        source = read_on_cluster(client, table, roles, reading, counting)
+    path, is_matrix = table.path, hasattr(table, "corpus")
+    if table.target is None:
+        where = "which column is the target"
+        if is_matrix:
+            where = "where the target is, a file with one value per line"
+        raise SettingError(f"{path}: say {where}: {setting('target')}.")
+    if is_matrix:
+        counts, columns = table.corpus.counts, NO_COLUMNS
+        terms = np.array(table.corpus.vocabulary, dtype=object)
+        rows: Any = np.arange(1, counts.shape[0] + 1)
     else:
-        source = _all_rows(table, roles, counting, jobs, reading.skip_bad, folder)
-    _say_groups(source)
+        counter = config.counter(n_jobs=config.jobs)
+        table.keep_characters = KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS
+        try:
+            if client is not None and path != "-":
+                # Phrases are chosen from the training part, of which a cluster has counts only.
+                min_df = config.min_df if isinstance(config.min_df, int) else 1
+                counter.set_params(phrases=False, min_df=min_df, max_df=1.0)
+                counts = _count_on_cluster(client, table, config, counter)
+                terms = counter.get_feature_names_out()
+            else:
+                counter.check()
+                place = None if folder is None else folder.parent
+                if place is not None:
+                    place.mkdir(parents=True, exist_ok=True)
+                counts, terms = counter.tokenize(iter(table), place), None
+        except ReadError:
+            raise
+        except (ValueError, UnicodeError) as error:
+            raise ReadError(f"{path}: {error}") from error
+        rows = table.rows
+        columns = Columns.read(config.more, table)
+        _log_rows(table, config.more)
+    name = "the target" if config.target is None else f"the target {config.target!r}"
+    values = _counting_targets(table.target, columns.weight)
+    target = detect_target(
+        values, config.kind, name=name, where=table.where, skip_bad=config.skip_bad
+    )
+    source = Source(
+        path, counts, terms, target, rows, [], not is_matrix, columns=columns, folder=folder
+    )
+    if not is_matrix:
+        several = table.file_of_rows if len(table.files) > 1 else None
+        source = replace(source, texts=table.texts, n_skipped=table.n_skipped, files=several)
     return _without_bad(source)
 
 
-def _say_groups(source: Source) -> None:
-    name, alone = source.columns.names.group, source.n_without_group
-    if name is not None and alone:
+def _log_rows(table: Any, names: ColumnNames) -> None:
+    """Log how many rows were left out, and how many have no group."""
+    for message in table.skipped:
+        log.info(f"Left out: {message}")
+    if table.n_skipped:
+        log.info(f"{table.n_skipped} unreadable rows were left out.")
+    alone = 0 if table.group is None else table.group.count(None)
+    if alone:
         documents = "1 document has" if alone == 1 else f"{alone:,} documents have"
-        log.info(f"{documents} no {name!r}: each is a group of its own.")
+        log.info(f"{documents} no {names.group!r}: each is a group of its own.")
 
 
 def _without_bad(source: Source) -> Source:
@@ -205,60 +224,6 @@ def _without_bad(source: Source) -> Source:
     )
 
 
-def _all_rows(
-    table: Any,
-    roles: Roles,
-    counting: CountOptions,
-    jobs: int | None,
-    skip_bad: bool,
-    folder: Path | None,
-) -> Source:
-    path, is_matrix = table.path, hasattr(table, "corpus")
-    if table.target is None:
-        where = (
-            "where the target is, a file with one value a line"
-            if is_matrix
-            else ("which column is the target")
-        )
-        raise SettingError(f"{path}: say {where}: {setting('target')}.")
-    if is_matrix:
-        return _from_matrix(path, table, roles, skip_bad)
-    counter = counting.counter(n_jobs=jobs)
-    texts: list[str] = []
-    blocks = _documents(table, texts, KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS)
-    try:
-        counter.check()
-        if folder is not None:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-        counts = counter.tokenize(blocks, None if folder is None else folder.parent)
-    except ReadError:
-        raise
-    except ValueError as error:
-        raise ReadError(f"{path}: {error}") from error
-    for message in table.skipped:
-        log.info(f"Left out: {message}")
-    if table.n_skipped:
-        log.info(f"{table.n_skipped} unreadable rows were left out.")
-    columns = Columns.read(roles.more, table)
-    values = _counting_targets(table.target, columns.weight)
-    return Source(
-        path,
-        counts,
-        None,
-        detect_target(
-            values, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
-        ),
-        table.rows,
-        texts,
-        True,
-        table.n_skipped,
-        columns,
-        table.file_of_rows if len(table.files) > 1 else None,
-        n_without_group=0 if table.group is None else table.group.count(None),
-        folder=folder,
-    )
-
-
 def _counting_targets(values: Any, weight: np.ndarray | None) -> Any:
     """A document that counts for nothing has no say in what the classes are, either."""
     if weight is None:
@@ -267,20 +232,6 @@ def _counting_targets(values: Any, weight: np.ndarray | None) -> Any:
     if nothing:
         log.info(f"{nothing:,} documents have weight 0: as if they had no target.")
     return [v if w > 0 else None for v, w in zip(values, weight, strict=True)]
-
-
-def _from_matrix(path: str, table: Any, roles: Roles, skip_bad: bool) -> Source:
-    target = detect_target(
-        table.target, roles.kind, name=_target_name(roles), where=table.where, skip_bad=skip_bad
-    )
-    counts = table.corpus.counts
-    terms = np.array(table.corpus.vocabulary, dtype=object)
-    rows = np.arange(1, counts.shape[0] + 1)
-    return Source(path, counts, terms, target, rows, [], False)
-
-
-def _target_name(roles: Roles) -> str:
-    return "the target" if roles.target is None else f"the target {roles.target!r}"
 
 
 def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[str] | None:
@@ -330,3 +281,50 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     if place.is_dir():
         raise SettingError(f"{option}: this is a folder. {what}")
     return more + [line.strip() for line in read_lines(str(place), encoding) if line.strip()]
+
+
+# ---- on a cluster -------------------------------------------------------------------------------
+
+
+def _count_on_cluster(client: Any, table: Any, config: Roles, counter: Any) -> Any:
+    """Count the texts of files on the workers; the values of the other columns come here."""
+    from topicfocus.distributed import count_texts
+
+    text, names = table.request.text, table.request.names
+    frame = _frame(table, config)
+    log.info(f"Workers read and count it in {frame.npartitions:,} partitions.")
+    texts = frame[text].fillna("").astype(object)
+    counts = count_texts(counter, texts, learn=True, client=client)
+    beside = client.compute(frame[names[1:]]).result().astype(object)
+    first = client.compute(texts.get_partition(0).head(_SHOWN, compute=False)).result()
+    values = beside.where(beside.notna(), None).to_numpy().tolist()
+    table.load([(i, "", *row) for i, row in enumerate(values, start=1)], first.tolist())
+    return counts
+
+
+def _frame(table: Any, config: Roles) -> Any:
+    """The columns of the files as a dask dataframe of strings, one partition per file or more."""
+    import dask.dataframe as dd
+
+    files, names = table.files, table.request.names
+    kinds = {config.format or format_of(file) for file in files}
+    if kinds == {"parquet"}:
+        return dd.read_parquet(files, columns=names)
+    if kinds == {"jsonl"}:
+        return dd.read_json(files, lines=True, dtype=False, encoding=config.encoding)[names]
+    if not kinds <= {"csv", "tsv"} or len(kinds) > 1:
+        raise SettingError(
+            f"{table.path}: workers read CSV, JSON lines and Parquet. Leave {setting('cluster')} "
+            "out, or write the documents in one of these formats."
+        )
+    return dd.read_csv(
+        files,
+        sep=config.delimiter or ("\t" if kinds == {"tsv"} else ","),
+        encoding=config.encoding,
+        usecols=names,
+        dtype=str,
+        keep_default_na=False,
+        na_values=[""],
+        on_bad_lines="skip" if config.skip_bad else "error",
+        blocksize=None,  # a text may have line breaks, at which a file must not be cut
+    )

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import heapq
+import logging
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from topicfocus.config import ReportConfig
-from topicfocus.text import detect_target, read_table
+from topicfocus.config import ColumnNames, ReportConfig, SettingError, setting
+from topicfocus.text import detect_target
+from topicfocus.text.errors import MissingColumn
 from topicfocus.text.numbers import is_missing
 from topicfocus.text.tables import is_matrix
-from topicfocus.workflow.columns import Columns
-from topicfocus.workflow.errors import SettingError, setting
-from topicfocus.workflow.models import Saved, as_saved, model_files, target_values
-from topicfocus.workflow.predict import same_columns
+from topicfocus.workflow.columns import Columns, target_values
+from topicfocus.workflow.predict import Saved, as_saved, model_files, same_columns
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.write import check_file, whole_file
+
+log = logging.getLogger(__name__)
 
 #: Rows of a file that documents are chosen from, so that a page of a huge file does not take long.
 LOOKED_AT = 200_000
@@ -70,52 +71,54 @@ def run_report(config: ReportConfig) -> dict[str, Any]:
     from topicfocus.report import Explorer
 
     saved, matrix = as_saved(config.model, config.jobs), is_matrix(paths[0])
-    _check_grouping(paths[0], config.by, config.time)
-    target, text = config.target, config.text or saved.settings.get("text")
-    if not matrix:  # the target of another matrix is in a file of its own
-        target = target or saved.settings.get("target")
-    names, table = open_new(
-        paths,
-        saved,
-        text=text,
-        target=target,
-        covariates=config.covariates,
-        exposure=config.exposure,
-        reading=config.reading,
-    )
-    grouped = dict.fromkeys((*config.by, *((config.time,) if config.time else ())))
-    grouping = {name: read_table(paths, text, name, **asdict(config.reading)) for name in grouped}
-    # The target of a matrix is a file: its stem is a name.
-    called = Path(target).stem if target and matrix else target
+    target, names, table = _open(config, saved, matrix)
     whole, shown, chosen = _documents(table, saved, config.docs)
     values = None if table.target is None else _targets(table, saved, chosen, config.skip_bad)
     more: dict[str, Any] = {}
-    if not hasattr(table, "corpus"):
+    if not matrix:
         more = Columns.read(names, table).of(chosen).for_predict()
-        more["document_names"] = _row_names(table, chosen)
+        more["document_names"] = [table.where(i) for i in chosen]
+        labels = {name: [of[i] for i in chosen] for name, of in table.labels.items()}
+        more["by"] = {name: labels[name] for name in config.by} or None
+        more["time"] = {config.time: labels[config.time]} if config.time else None
     if names.covariates:
         more["covariate_names"] = list(names.covariates)
-    if grouping:
-        keys = _keys(table)
-        rows = [keys[i] for i in chosen]
-        values_of = {name: _of_rows(one, rows) for name, one in grouping.items()}
-        more["by"] = {name: values_of[name] for name in config.by} or None
-        more["time"] = {config.time: values_of[config.time]} if config.time else None
+    # The target of a matrix is a file: its stem is a name.
+    called = Path(target).stem if target and matrix else target
     explorer = Explorer(whole, **{**more, **shown}, target=values, target_name=called)
     with whole_file(config.out, overwrite=config.overwrite) as stream:
         stream.write(explorer.html)
     return {"page": os.fspath(config.out), "documents": len(chosen)}
 
 
-def _check_grouping(path: str, by: Sequence[str], time: str | None) -> None:
-    """Columns of groups are read in a pass of their own, from a table."""
-    if not by and time is None:
-        return
-    option = setting("by") if by else setting("time")
-    if is_matrix(path):
-        raise SettingError(f"{option} names a column of a table; {path} is a count matrix.")
-    if path == "-":
-        raise SettingError(f"{option} reads the file twice, so it cannot be standard input.")
+def _open(config: ReportConfig, saved: Saved, matrix: bool) -> tuple[str | None, ColumnNames, Any]:
+    """The target, the columns that the model needs, and the table of the documents.
+
+    A file without the target of the fit has no targets, unless the target was asked for.
+    """
+    grouping = tuple(dict.fromkeys((*config.by, *filter(None, [config.time]))))
+    if matrix and grouping:
+        option = setting("by") if config.by else setting("time")
+        raise SettingError(f"{option} names a column of a table, not of a count matrix.")
+    # The target of another matrix is in a file of its own.
+    target = config.target or (None if matrix else saved.settings.get("target"))
+    open_it = partial(
+        open_new,
+        config.paths,
+        saved,
+        text=config.text,
+        covariates=config.covariates,
+        exposure=config.exposure,
+        labels=grouping,
+        reading=config.reading,
+    )
+    try:
+        return target, *open_it(target=target)
+    except MissingColumn as error:
+        if error.column != target or target == config.target:
+            raise
+    log.info(f"No column {target!r}: the page shows the documents without targets.")
+    return None, *open_it()
 
 
 def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> Any:
@@ -135,29 +138,6 @@ def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> An
         skip_bad=skip_bad,
     )
     return target_values(found)[: len(values)]
-
-
-def _keys(table: Any) -> list[tuple[str, int]]:
-    """File and row of all that was read: rows of several files have the same numbers."""
-    return list(zip(map(str, table.file_of_rows), map(int, table.rows), strict=True))
-
-
-def _row_names(table: Any, chosen: np.ndarray) -> list[str]:
-    """What documents are called, as in messages."""
-    keys = _keys(table)
-    several = len(table.files) > 1
-    return [f"{keys[i][0]}, row {keys[i][1]}" if several else f"row {keys[i][1]}" for i in chosen]
-
-
-def _of_rows(table: Any, rows: list[tuple[str, int]]) -> list[Any]:
-    """The values of a column in these rows of the file; None where there is none."""
-    last = rows[-1] if rows else None
-    for block in table:
-        path = str(block.path or table.path)
-        if last is None or (path == last[0] and block.rows[-1] >= last[1]):
-            break
-    found = dict(zip(_keys(table), table.target, strict=False))
-    return [found.get(row) for row in rows]
 
 
 def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any], np.ndarray]:

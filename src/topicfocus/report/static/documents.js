@@ -1,7 +1,7 @@
 // ---- view 3: predictions against targets, and each document explained ----
 
 const PAGE = 20;
-const ORDERS = { instructive: "instructive ones first", given: "as given", error: "largest error first", high: "highest prediction first", low: "lowest prediction first" };
+const ORDERS = { instructive: "examples first", given: "as given", error: "largest error first", high: "highest prediction first", low: "lowest prediction first" };
 
 function isClass(target) {
   return target.kind === "bernoulli" || target.kind === "categorical";
@@ -111,8 +111,8 @@ function instructive(model, list, l) {
     const error = new Map(list.map((d) => [d, documentError(model, d, l)]));
     // A document of which the model knows next to nothing teaches nothing about it.
     const known = list.filter((d) => error.get(d) >= 0 && relevantWords(model, d) >= 3).sort((a, b) => error.get(b) - error.get(a));
-    take(known.slice(0, 3), "most wrong");
-    take(certain(model, known, l).slice(0, 3), "most certain, and right");
+    take(known.slice(0, 3), "largest errors");
+    take(certain(model, known, l).slice(0, 3), "certain and correct");
   }
   const topics = topicOrder(model, l).slice(0, 12);
   for (const k of topics) {
@@ -233,7 +233,7 @@ function rangeFields(model, l, xs, ys, classes) {
     },
   }));
   return el("div", {},
-    el("p", { class: "note screen" }, "Drag over the picture to list documents, or say which:"),
+    el("p", { class: "note screen" }, "Drag over the plot to select documents, or enter ranges:"),
     el("div", { class: "fields" }, field("predicted from", 0), field("to", 1),
       classes ? null : [field("actual from", 2), field("to", 3)],
       el("button", { type: "button", disabled: !state.box, onclick: () => update({ box: null, doc: null }) }, "All documents")));
@@ -248,10 +248,10 @@ function documentList(model, list, chosen, l) {
   const why = state.order === "instructive" && state.topic === null ? new Map(instructive(model, list, l).map((e) => [e.d, e.why])) : new Map();
   return laterCard("Documents",
     el("div", { class: "fields" }, select("Order", state.order, Object.entries(ORDERS).filter(([key]) => key !== "error" || data.documents.actual)
-      .map(([key, name]) => [key, (key === "given" || key === "instructive") && state.topic !== null ? `most of topic ${state.topic} first` : name]), (order) => update({ order, doc: null }))),
+      .map(([key, name]) => [key, (key === "given" || key === "instructive") && state.topic !== null ? `highest proportion of topic ${state.topic} first` : name]), (order) => update({ order, doc: null }))),
     el("p", { role: "status", id: "found" }, `${list.length} of ${data.documents.row.length} documents`),
     state.word !== null && !data.documents.all_words && model.rowOf[state.word] < 0
-      ? el("p", { class: "note" }, "Of these long documents, the page holds only the words that topics contain.") : null,
+      ? el("p", { class: "note" }, "For these long documents, the page has only the words in topics.") : null,
     el("ul", { class: "plain docs tall", role: "list", "data-scroll": "docs", tabindex: 0, "aria-label": "Documents found" }, shown.map((d) => el("li", {}, el("button", {
       type: "button", class: "doc", "data-key": `doc-${d}`, "data-doc": d, "aria-pressed": String(d === chosen), onclick: () => update({ doc: d }),
     }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`), why.get(d) ? el("em", { class: "tag" }, why.get(d)) : null, el("span", {}, documentSnippet(model, d)))))),
@@ -277,19 +277,19 @@ function documentCard(model, d, l) {
   const actual = data.documents.actual ? data.documents.actual[t][d] : null;
   const explained = explainedPredictor(model, found);
   const shownActual = actual !== null && target.kind === "ordinal" ? target.levels[actual] : actual;
-  const text = data.documents.texts ? data.documents.texts[d] : null;
+  const text = documentText(data, d);
   let words;
   if (text !== null && data.reading.text) {
     const spans = spansOf(text, data.reading);
     words = shadedText(model, text, spans, termsOf(model, spans), found, explained);
   } else {
-    words = [shadedCodes(model, found, explained), text === null ? null : el("details", { class: "more" }, el("summary", {}, "As it was given"), el("p", { class: "shaded" }, text))];
+    words = [shadedCodes(model, found, explained), text === null ? null : el("details", { class: "more" }, el("summary", {}, "Original text"), el("p", { class: "shaded" }, text))];
   }
   return el("section", { class: "card", id: "document" }, el("h2", {}, documentTitle(model, d)),
     responseView(model, target, found.targets[t], shownActual, explained), fewWords(found, false),
     legend(model, explained),
     el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the document", "data-scroll": "text" }, words),
-    data.documents.shortened && text !== null ? el("p", { class: "note" }, "Long texts are cut short in this page; predictions are of the whole.") : null,
+    data.documents.texts && text === null ? el("p", { class: "note" }, "The text does not fit into this page; these are its words in topics.") : null,
     waterfall(model, found, explained), compositionView(model, found),
     el("p", { class: "screen" }, el("button", { type: "button", onclick: () => { startWith(model, d); update({ view: "try" }); } }, "Change its words in Try it")),
     el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-documents").scrollIntoView({ block: "start" }) }, "Back to all documents")));
@@ -316,12 +316,12 @@ function curves(model, l, width) {
   const k = found.calibration[c];
   // A rare class has only small probabilities: the frame reaches as far as they do.
   const both = classes ? [0, clamp(1.1 * Math.max(...k.x, ...k.high), 0.02, 1)] : padded(extent([...k.x, ...k.low, ...k.high]));
-  const chart = frame({ width, height, label: "Calibration: mean target by tenths of the predictions", x: { domain: both, label: "mean prediction" }, y: { domain: both, label: classes ? `share of ${predictorName(model, l)}` : `mean ${target.name}` } });
+  const chart = frame({ width, height, label: "Calibration: mean target by deciles of the predictions", x: { domain: both, label: "mean prediction" }, y: { domain: both, label: classes ? `share of ${predictorName(model, l)}` : `mean ${target.name}` } });
   chart.root.append(svg("line", { class: "base", x1: chart.sx(both[0]), y1: chart.sy(both[0]), x2: chart.sx(both[1]), y2: chart.sy(both[1]) }));
   k.x.forEach((x, i) => chart.root.append(
     svg("line", { class: "interval accent", x1: chart.sx(x), x2: chart.sx(x), y1: chart.sy(clamp(k.low[i], ...both)), y2: chart.sy(clamp(k.high[i], ...both)) }),
     svg("circle", { class: "accent", cx: chart.sx(x), cy: chart.sy(k.y[i]), r: 5, "data-tip": `${format(k.n[i])} documents: predicted ${format(x)} on average, observed ${format(k.y[i])} (95% interval ${format(k.low[i])} to ${format(k.high[i])})` })));
-  parts.push(card("Calibration", el("p", {}, `Tenths of ${format(found.n)} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are right on average.`),
+  parts.push(card("Calibration", el("p", {}, `Deciles of ${format(found.n)} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are correct on average.`),
     figure(`Calibration of ${predictorName(model, l)}`, chart.root, () => ({ head: ["mean prediction", "observed", "95% low", "95% high", "documents"], rows: k.x.map((x, i) => [x, k.y[i], k.low[i], k.high[i], k.n[i]]) }))));
   return parts;
 }

@@ -140,7 +140,12 @@ function breakable(name) {
   return name.split(/(?<=[._/:|-])(?=.)/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
 }
 
-/** What a word is called: itself, or the readable label of a code (report/codes.py), no two the same. */
+/** The text of document d, null if the page does not have it. */
+function documentText(data, d) {
+  return data.documents.texts ? data.documents.texts[d] : null;
+}
+
+/** What a word is called: itself, or the readable label of a code (report/labels.py), no two the same. */
 function wordName(model, v) {
   const { labels, names } = model.data.words;
   return labels ? labels[v] : names[v];

@@ -6,7 +6,7 @@ function reach(model, k, l) {
   if (!e) return { from: null, to: null, change: model.coef[l][k] - model.baseTopics[l], low: null, high: null, shares: null };
   return {
     from: e.low[k][l], to: e.high[k][l], change: e.change[k][l], low: e.lower[k][l], high: e.upper[k][l],
-    shares: [e.share_low[k], e.share_high[k]],
+    shares: [e.proportion_low[k], e.proportion_high[k]],
   };
 }
 
@@ -87,7 +87,7 @@ function backText(model, k) {
   const found = model.data.stability && model.data.stability.halves;
   if (!found) return null;
   const { same, cosine } = found.topics[k];
-  return `${same ? "comes back" : "does not come back"} in halves of the documents (cosine ${fixed(cosine, 2)})`;
+  return `${same ? "replicates" : "does not replicate"} in halves of the documents (cosine ${fixed(cosine, 2)})`;
 }
 
 /** What a check of the fit says of topic k; `most`: the first of it. */
@@ -95,7 +95,7 @@ function stabilityText(model, k, most = Infinity) {
   const found = model.data.stability;
   if (found && found.halves) {
     const { returning, low, high } = found.halves.topics[k];
-    const effect = typeof low === "number" ? ` What it moves within its reach, found anew in halves: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval, linear predictor).` : "";
+    const effect = typeof low === "number" ? ` Its effect, re-estimated in halves: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval, linear predictor).` : "";
     return ` It ${backText(model, k)}. Top words that always return: ${returning.join(", ") || "none"}.${effect}`;
   }
   const parts = found ? Object.entries(found.topics).filter(([, values]) => values[k] !== null && values[k] !== "none").slice(0, most) : [];
@@ -118,14 +118,42 @@ function wordEffect(model, v, l) {
   return m * (weighted / total - model.baseTopics[l]);
 }
 
-/** How strong an effect is beside the others of its kind, from 0 to 1. */
-function strength(model, x, l) {
+/** Amounts below this fraction of the largest have no colour. */
+const NEGLIGIBLE = 0.02;
+
+/** The colour of an amount: "up", "down", or "even" if it is negligible beside the largest. */
+function direction(x, largest) {
+  return Math.abs(x) <= NEGLIGIBLE * largest ? "even" : x > 0 ? "up" : "down";
+}
+
+/** The largest change of predictor l by a topic. */
+function largestChange(model, l) {
+  return Math.max(...Array.from({ length: model.K }, (_, k) => Math.abs(reach(model, k, l).change)));
+}
+
+/** The colour of what topic k does to predictor l. */
+function topicKind(model, k, l) {
+  return direction(reach(model, k, l).change, largestChange(model, l));
+}
+
+/** The colour of what the first occurrence of word v does to predictor l. */
+function effectKind(model, v, l) {
+  return direction(wordEffect(model, v, l), strongestWord(model, l));
+}
+
+/** A nearly largest effect of a word: the 98th percentile. */
+function strongestWord(model, l) {
   const key = `strongest${l}`;
   if (!model[key]) {
     const all = Array.from(model.kept, (v) => Math.abs(wordEffect(model, v, l))).sort((a, b) => a - b);
     model[key] = Math.max(all[Math.floor(0.98 * (all.length - 1))] || 0, 1e-12);
   }
-  return Math.min(1, Math.abs(x) / model[key]);
+  return model[key];
+}
+
+/** The size of a word's effect relative to the others, from 0 to 1. */
+function strength(model, x, l) {
+  return Math.min(1, Math.abs(x) / strongestWord(model, l));
 }
 
 function wordTip(model, v, l, more = "") {

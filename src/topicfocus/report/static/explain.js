@@ -118,7 +118,7 @@ function shadedText(model, text, spans, terms, found, l, { toggle = null, off = 
   return out;
 }
 
-/** Where colours are full: the same in every document (report/examples.py). */
+/** The amount that is coloured in full, the same in every document (report/documents.py). */
 function fullShade(model, l) {
   const { shade } = model.data.documents;
   return shade ? shade[l] : Math.max(1e-12, ...model.coef[l].map(Math.abs)) / 10;
@@ -127,7 +127,7 @@ function fullShade(model, l) {
 function shadedWord(model, word, amount, l, toggle, off, key) {
   const a = (0.08 + 0.42 * Math.min(1, Math.abs(amount) / fullShade(model, l))).toFixed(3);
   const said = off ? `${word}: taken out. A click puts it back.` : `${word}: ${signed(amount)}${unitOf(model, l) ? ` ${unitOf(model, l)}` : ""}${toggle ? ". A click takes it out." : ""}`;
-  const kind = off ? "off" : amount >= 0 ? "up" : "down";
+  const kind = off ? "off" : direction(amount, fullShade(model, l));
   if (toggle) return el("button", { type: "button", class: `word ${kind}`, "--a": a, "data-tip": said, "data-key": `span-${key}`, "data-span": key, "aria-pressed": String(!off), onclick: toggle }, word);
   return el("mark", { class: kind, "--a": a, "data-tip": said }, word, el("span", { class: "hidden" }, ` (${signed(amount, 2)}) `));
 }
@@ -189,12 +189,12 @@ function calibrationText(model, target, c, p, predicted) {
     : `Of ${format(k.n[i])} documents with about this probability (${share(k.x[i])} on average), ${share(k.y[i])} were “${target.labels[c]}” ${range}.`;
 }
 
-/** With few words to go by, a prediction says little about the document. */
+/** A prediction from few words is uncertain. */
 function fewWords(found, empty) {
   const n = found.words.length;
   if (n >= 3) return null;
-  if (n === 0) return el("p", { class: "note few" }, `${empty ? "Nothing is entered yet" : "None of its words is in a topic"}: this is what a document without words gets.`);
-  return el("p", { class: "note few" }, `Only ${n === 1 ? "one of its words is" : "two of its words are"} in a topic: the prediction is near that of a document without words.`);
+  if (n === 0) return el("p", { class: "note few" }, `${empty ? "Nothing is entered yet" : "None of its words is in a topic"}: this is the prediction for a document without words.`);
+  return el("p", { class: "note few" }, `Only ${n === 1 ? "one of its words is in a topic: the prediction depends on this word" : "two of its words are in topics: the prediction depends on these"} alone.`);
 }
 
 /** Which topics a document's words come from. */
@@ -202,7 +202,7 @@ function compositionView(model, found) {
   const { data } = model;
   const shares = found.composition;
   const order = Array.from(shares, (_, k) => k).sort((a, b) => shares[b] - shares[a]);
-  return el("table", { class: "mix composition" }, el("caption", {}, found.words.length ? "Composition: the topics that its words come from" : "Composition: none of its words is in a topic"),
+  return el("table", { class: "mix composition" }, el("caption", {}, found.words.length ? "Token proportions: the topics of its words" : "Token proportions: none of its words is in a topic"),
     el("tbody", {}, order.slice(0, 8).map((k) => el("tr", {},
       el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicName(data, k), 34))),
       el("td", { class: "track", "data-tip": `${topicName(data, k)}: ${percent(shares[k])} of its relevant words; all documents ${percent(data.topics.prevalence[k])}` }, bar(0, shares[k], [0, 1], "accent")),

@@ -7,7 +7,7 @@ function drawFit(model, root, width) {
     figuresCard(model), stabilityCard(model), frontierCard(model, chartWidth), ...historyCards(model, chartWidth),
     card("Data", table("Data", null, Object.entries(data.fit.data).map(([k, v]) => [k, fixed(v, Number.isInteger(v) ? 0 : 1)]))),
     card("Settings", table("Settings", null, Object.entries(data.fit.settings)),
-      Object.keys(data.fit.fitted).length ? [el("h3", {}, "Found in the fit"), table("Found in the fit", null, Object.entries(data.fit.fitted))] : null,
+      Object.keys(data.fit.fitted).length ? [el("h3", {}, "Results of the fit"), table("Results of the fit", null, Object.entries(data.fit.fitted))] : null,
       el("p", { class: "note" }, `${data.model}, topicfocus ${data.package}.`))));
 }
 
@@ -36,19 +36,19 @@ function figuresCard(model) {
     const rows = Object.entries(found.figures);
     const shown = (name, value) => (value === undefined ? "–" : SHARES.includes(name) ? percent(value) : fixed(value, decimalsOf(rows.map(([, row]) => row[name]))));
     parts.push(data.targets.length > 1 ? el("h3", {}, target.name) : null,
-      table(`Figures of ${target.name}`, ["predictions of", ...names], rows.map(([name, row]) => [name, ...names.map((n) => shown(n, row[n]))])),
+      table(`Metrics of ${target.name}`, ["predictions of", ...names], rows.map(([name, row]) => [name, ...names.map((n) => shown(n, row[n]))])),
       el("p", { class: "note" }, `${format(found.n)} documents. ` + (data.held_out
-        ? "The model was not trained on them."
-        : "It was not said whether the model was trained on them; if it was, it looks better here than it is.")
-        + (target.whole || target.kind === "ordinal" ? " Intervals end at whole numbers, or levels: they hold more than 80% where these are small or few." : "")));
+        ? "The model was not fitted to them."
+        : "They may include training documents, for which metrics are better than for new ones.")
+        + (target.whole || target.kind === "ordinal" ? " Intervals end at whole numbers, or levels: they contain more than 80% if these are small or few." : "")));
   });
-  return card("Figures", parts.length ? parts : el("p", { class: "muted" }, "No target was given with the documents."));
+  return card("Metrics", parts.length ? parts : el("p", { class: "muted" }, "No target was given with the documents."));
 }
 
 /** Curves of the training: name of the axis, title, what to know, and the least that the axis shows. */
 const CURVES = {
   objective: { axis: "objective", title: "Training: objective", note: "What the fit maximises." },
-  validation: { axis: "explained share", title: "Training: documents set aside", note: "How much of the target is explained for documents that this part of the training did not see.", span: 0.1 },
+  validation: { axis: "explained share", title: "Training: validation documents", note: "The fraction of the deviance of the target that is explained for validation documents.", span: 0.1 },
   kept_words: { axis: "words kept", title: "Training: words kept", note: "", zero: true },
 };
 
@@ -65,7 +65,7 @@ function historyCards(model, width) {
   return Object.keys(CURVES).filter((name) => history[name] && history[name].filter((v) => v !== null).length > 1 && changes(history[name], name === "kept_words" ? 0.02 : 0))
     .map((name) => {
       const { axis, title, note, span, zero } = CURVES[name];
-      const jumps = name === "objective" && model.data.roots ? " A jump is where the model was fitted again: once all choices are made on documents set aside, to all documents." : "";
+      const jumps = name === "objective" && model.data.roots ? " At a jump the model was refitted to all documents, after all choices on validation documents." : "";
       return card(title, figure(title, lineChart({
         width, height: Math.round(width * 0.55), label: `${axis} over ${epochs.length} steps`, x: "step", y: axis, span, zero,
         points: history[name].map((v, i) => [i + 1, v]),
@@ -74,7 +74,7 @@ function historyCards(model, width) {
 }
 
 /** Figures of a search by the names that a reader knows; others have their own. */
-const FIGURES = { score_se: "±", token_share: "share of tokens", log_ratio: "log ratio", jaccard: "same words", nogueira: "Nogueira's index" };
+const FIGURES = { score_se: "±", inclusion: "fraction of tokens kept", smoothed_pmi: "smoothed PMI", jaccard: "same words", nogueira: "Nogueira's index" };
 const SETTINGS = { n_topics: "topics", inclusion_prior: "inclusion prior" };
 const frontierName = (name) => SETTINGS[name] || FIGURES[name] || name;
 
@@ -98,10 +98,10 @@ function frontierCard(model, width) {
   const head = [...settings, ...names].map(frontierName);
   const isOwn = (r) => mine.includes(r.n_topics) && Math.abs(r[by] - own) <= 2e-3 * own; // it is told with three digits
   return card("Frontier",
-    el("p", {}, by === "n_topics" ? "What is gained and lost with more topics." : "What is gained and lost as more words are let in.",
+    el("p", {}, by === "n_topics" ? "Metrics by number of topics." : "Metrics by the fraction of tokens kept.",
       Number.isFinite(own) ? " The dashed line is this model." : "", others.length ? ` In grey: ${others.join(", ")} topics.` : "",
       rows.some(error) ? " Bars: a standard error over folds to each side." : ""),
-    select("Figure", chosen, figures.map((n) => [n, frontierName(n)]), (figure) => update({ figure })),
+    select("Metric", chosen, figures.map((n) => [n, frontierName(n)]), (figure) => update({ figure })),
     figure("Frontier", lineChart({
       width, height: Math.round(width * 0.55), label: `${frontierName(chosen)} by ${frontierName(by)}`, x: frontierName(by), y: frontierName(chosen), marks: true, at: Number.isFinite(own) ? own : null,
       points: points(mine), others: others.map((k) => [`${k} topics, `, points([k])]),

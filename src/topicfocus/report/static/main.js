@@ -17,7 +17,7 @@ function header(model) {
       el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} words kept, ${shownDocuments(data)} in this page`)),
     el("div", { class: "fields tools" },
       model.L > 1 ? effectChoice(model) : null,
-      el("button", { type: "button", id: "theme", "data-key": "theme", onclick: () => { switchTheme(); update({}); } }, "Light or dark"),
+      el("button", { type: "button", id: "theme", "data-key": "theme", onclick: () => { switchTheme(); update({}); } }, "Switch theme"),
       el("button", { type: "button", id: "link", "data-tip": "A link to what is shown now", onclick: (event) => copyLink(event.currentTarget) }, "Copy link"),
       el("button", { type: "button", id: "save", "data-tip": "This page as a file, with your names of topics in it", onclick: () => saveFile(fileName(data.title, "html"), "text/html", savedCopy()) }, "Save a copy")));
 }
@@ -56,7 +56,7 @@ function selection(model) {
   if (state.word !== null) parts.push(chip(`word: ${shorten(wordName(model, state.word), 40)}`, { word: null }));
   if (state.box) parts.push(chip("brushed documents", { box: null, doc: null }));
   return parts.length ? [el("span", { class: "muted" }, "Selected:"), ...parts]
-    : [el("span", { class: "muted" }, "Choose a topic or a word: the other views follow.")];
+    : [el("span", { class: "muted" }, "Choose a topic or a word to filter the other views.")];
 }
 
 function start(data) {
@@ -90,6 +90,9 @@ function start(data) {
   const refreshTry = () => {
     redraw(panels.try.querySelector("#try-result"), tryOutput(model));
     redraw(panels.try.querySelector("#try-words"), tryWords(model));
+    if (!data.reading.text) return;
+    panels.try.querySelector(".from-example").replaceChildren(...[exampleNote(model)].filter(Boolean));
+    redraw(panels.try.querySelector("#try-start"), startFrom(model));
   };
   listeners.push((changed) => {
     const only = (...names) => changed.every((name) => names.includes(name));

@@ -1,79 +1,8 @@
-// ---- pictures of all topics: a map, topics x classes, classes x classes, topics over time or by group ----
+// ---- plots of all topics: topics x classes, classes x classes, topics over time or by group ----
 
 /** Colour of a change as a class and how much of it: 0 to 1 of the largest. */
 function tint(change, largest) {
   return { kind: change >= 0 ? "up" : "down", much: Math.min(1, Math.abs(change) / (largest || 1)) };
-}
-
-/** Topics by the similarity of their words (report/layout.py), as large as they are common, coloured by effect. */
-function mapCard(model, chosen, l, width) {
-  const { data, K } = model;
-  if (K < 3 || !data.topics.map) return null;
-  const height = Math.round(clamp(width * 0.6, 260, 420));
-  const places = data.topics.map, pad = 46;
-  const sx = scale(extent(places.map((p) => p[0])), [pad, width - pad]), sy = scale(extent(places.map((p) => p[1])), [height - pad, pad]);
-  const own = ownClasses(model);
-  const largest = Math.max(...Array.from({ length: K }, (_, k) => Math.abs(reach(model, k, l).change)));
-  const common = Math.max(...data.topics.prevalence);
-  const full = (k) => 6 + (K > 20 ? 14 : 24) * Math.sqrt(data.topics.prevalence[k] / common);
-  // Many circles on a phone are smaller: together they have a sixth of the picture, and names the rest.
-  const area = data.topics.prevalence.reduce((sum, _, k) => sum + Math.PI * full(k) ** 2, 0);
-  const size = (k) => full(k) * Math.min(1, Math.sqrt((width * height) / 6 / area));
-  const title = "Map of the topics";
-  const root = svg("svg", { class: "chart map", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${title}: topics that use the same words are near each other; the list above has the same topics by effect` });
-  const order = Array.from({ length: K }, (_, k) => k).sort((a, b) => data.topics.prevalence[b] - data.topics.prevalence[a]);
-  const at = apart(places.map(([x, y], k) => ({ x: sx(x), y: sy(y), r: size(k) })), width, height);
-  const taken = [];
-  const circles = [], names = [];
-  for (const k of [chosen, ...order.filter((j) => j !== chosen)]) {
-    const { x, y, r } = at[k], { kind, much } = own ? { kind: "accent", much: 0.5 } : tint(reach(model, k, l).change, largest);
-    circles.push(svg("circle", { class: `${kind} bubble ${k === chosen ? "picked" : ""}`, cx: x, cy: y, r, "fill-opacity": (0.2 + 0.7 * much).toFixed(2), "data-tip": topicTip(model, k, topicOn(model, k)), onclick: () => update({ topic: k }) }));
-    const text = fitName(topicName(data, k), width < 500 ? 20 : 26), wide = text.length * (k === chosen ? 8.4 : 6.4);
-    const place = freePlace(at, k, wide, taken, width, height) || (k === chosen ? { left: clamp(x - wide / 2, 2, width - wide - 2), line: y + r + 13 } : null);
-    if (!place) continue;
-    taken.push([place.left, place.line, wide]);
-    names.push(svg("text", { class: `label ${k === chosen ? "strong" : ""}`, x: place.left + wide / 2, y: place.line, "text-anchor": "middle" }, text));
-  }
-  root.append(...circles, ...names);
-  return card(title, figure(title, root, () => ({ head: ["topic", "name", "x", "y", "share", `effect on ${predictorName(model, l)}`], rows: order.map((k) => [k, topicName(data, k), ...places[k], data.topics.prevalence[k], reach(model, k, l).change]) })),
-    own ? el("p", { class: "legend" }, "Near each other: the same words. Size: share. Choose a class above, and the colour says what topics do to it.")
-      : el("p", { class: "legend" }, el("span", { class: "key up" }), " raises ", el("span", { class: "key down" }), ` lowers ${thing(model, l)}, the fuller the more. Size: share. Near each other: the same words.`));
-}
-
-/** Where a name covers neither a circle nor another name: below its circle, above it or beside it; null if nowhere. */
-function freePlace(at, k, wide, taken, width, height) {
-  const { x, y, r } = at[k], middle = clamp(x - wide / 2, 2, width - wide - 2);
-  const tried = [[middle, y + r + 13], [middle, y - r - 5], [x + r + 4, y + 4], [x - r - 4 - wide, y + 4]];
-  const found = tried.find(([left, line]) => left >= 2 && left + wide <= width - 2 && line >= 11 && line <= height - 3
-    && !taken.some((t) => left < t[0] + t[2] + 6 && left + wide + 6 > t[0] && Math.abs(line - t[1]) < 13)
-    && !at.some((c, j) => j !== k && Math.hypot(c.x - clamp(c.x, left, left + wide), c.y - clamp(c.y, line - 10, line + 2)) < c.r + 1));
-  return found ? { left: found[0], line: found[1] } : null;
-}
-
-/** Below 1, because a name stands under each circle: more room is needed downwards than beside. */
-const LABEL_ROOM = 0.65;
-
-/** Circles moved so far that none covers another's middle, and none leaves the picture: topics of few common words are all about as
- * far from each other, and two axes put many of them on one spot. */
-function apart(circles, width, height) {
-  const out = circles.map((c) => ({ ...c })), K = out.length;
-  for (let turn = 0; turn < 200; turn++) {
-    let moved = 0;
-    for (let i = 0; i < K; i++) {
-      for (let j = i + 1; j < K; j++) {
-        const a = out[i], b = out[j], least = a.r + b.r + 4;
-        // Two on one spot go apart in a direction of their own.
-        const dx = b.x - a.x || Math.cos(i + 2 * j), dy = b.y - a.y || Math.sin(i + 2 * j), gap = Math.hypot(dx, LABEL_ROOM * dy);
-        if (gap >= least) continue;
-        const push = (0.5 * (least - gap)) / gap;
-        a.x -= push * dx; a.y -= push * dy; b.x += push * dx; b.y += push * dy;
-        moved = Math.max(moved, least - gap);
-      }
-    }
-    for (const c of out) { c.x = clamp(c.x, c.r + 3, width - c.r - 3); c.y = clamp(c.y, c.r + 3, height - c.r - 17); }
-    if (moved < 0.5) break;
-  }
-  return out;
 }
 
 /** A table of coloured cells: rows {name, tip?}, columns, cells {value, kind, much, tip, text, pick}. */
@@ -117,7 +46,7 @@ function heatCard(model, chosen, target, width) {
     },
   });
   return card(title, figure(title, root, () => topicsData(model)),
-    el("p", { class: "note" }, el("span", { class: "key up" }), " raises, ", el("span", { class: "key down" }), " lowers: how the probability of each class changes as a document goes from little to much of a topic. A click chooses both."));
+    el("p", { class: "note" }, el("span", { class: "key up" }), " raises, ", el("span", { class: "key down" }), " lowers: how the probability of each class changes between documents with little and with much of a topic. A click chooses both."));
 }
 
 /** Which classes are taken for which. */
@@ -136,7 +65,7 @@ function confusionCard(model, t, width) {
     },
   });
   const most = sums.indexOf(Math.max(...sums));
-  return card(title, el("p", {}, `Rows are what documents are, columns what is predicted: ${percent(right / found.n)} of ${format(found.n)} are right (the diagonal). Saying “${target.labels[most]}” of all would be right for ${percent(sums[most] / found.n)}.`),
+  return card(title, el("p", {}, `Rows are actual classes, columns predicted ones: ${percent(right / found.n)} of ${format(found.n)} documents are predicted correctly (the diagonal). Predicting “${target.labels[most]}” for all would be correct for ${percent(sums[most] / found.n)}.`),
     figure(title, root, () => ({ head: ["actual", "predicted", "documents"], rows: found.confusion.flatMap((row, a) => row.map((n, p) => [target.labels[a], target.labels[p], n])) })));
 }
 
@@ -162,7 +91,7 @@ function addsCard(model, given, chosen, width) {
   const { data } = model, l = effectOn(), t = data.predictors[l].target, found = given.targets[t];
   if (!found) return null;
   const target = data.targets[t], unit = unitOf(model, l) || target.name, order = topicOrder(model, l);
-  const title = `Differences in ${predictorName(model, l)} ${given.kind === "time" ? "over" : "by"} ${given.name}`;
+  const title = `Differences in ${predictorName(model, l)} by ${given.name}`;
   const largest = Math.max(...found.adds.flatMap((row, g) => (enough(given, g) ? row.map((v) => Math.abs(v ?? 0)) : [])), 1e-9);
   const decimals = decimalsOf([largest], 2);
   const mean = (values, g) => (values && values[g] !== null ? levelText(model, values[g], l, largest) : "–");
@@ -172,12 +101,12 @@ function addsCard(model, given, chosen, width) {
       const k = order[r], v = found.adds[g][k];
       if (v === null) return { kind: "accent", much: 0, tip: `${given.labels[g]}: no documents` };
       return { ...(enough(given, g) ? tint(v, largest) : { kind: "accent", much: 0 }), text: width / given.labels.length > 66 ? (v > 0 ? "+" : "") + fixed(v, decimals) : "", pick: () => update({ topic: k }),
-        tip: `${topicName(data, k)}, ${given.labels[g]}: ${signed(v, 2)} ${unit} beside all documents. ${given.labels[g]} in all: predicted ${mean(found.predicted, g)}, actual ${mean(found.actual, g)}; ${format(given.n[g])} documents` };
+        tip: `${topicName(data, k)}, ${given.labels[g]}: ${signed(v, 2)} ${unit} relative to all documents. ${given.labels[g]}: predicted ${mean(found.predicted, g)}, actual ${mean(found.actual, g)}; ${format(given.n[g])} documents` };
     },
   });
   const rows = given.labels.flatMap((label, g) => order.map((k) => [label, given.n[g], found.predicted[g], found.actual ? found.actual[g] : null, k, topicName(data, k), found.adds[g][k]]));
   return card(title, figure(title, root, () => ({ head: [given.name, "documents", "mean predicted", "mean actual", "topic", "name", `adds, ${unit}`], rows })),
-    el("p", { class: "legend" }, el("span", { class: "key up" }), " adds, ", el("span", { class: "key down" }), ` takes away, in ${unit}, beside the average of all documents; a column adds up to how far it is from them (but for covariates).`, fewNote(given)),
+    el("p", { class: "legend" }, el("span", { class: "key up" }), " adds, ", el("span", { class: "key down" }), ` takes away, in ${unit}, relative to the average of all documents; a column adds up to its difference from the average (without covariates).`, fewNote(given)),
     table(`Mean ${predictorName(model, l)} by ${given.name}`, [given.name, "documents", "predicted", "actual"], given.labels.map((label, g) => [label, format(given.n[g]), mean(found.predicted, g), mean(found.actual, g)])));
 }
 
@@ -193,7 +122,7 @@ function timeCard(model, given, chosen, width) {
   const height = Math.round(clamp(width * 0.5, 220, 340));
   const all = given.share.flatMap((row, g) => (enough(given, g) ? row : [])).filter((v) => v !== null);
   const last = given.labels.length - 1;
-  const title = `Topics over ${given.name}`;
+  const title = `Topic proportions by ${given.name}`;
   const every = Math.max(1, Math.ceil(given.labels.length / Math.max(2, Math.floor(width / 90))));
   const { root, sx, sy } = frame({
     width, height, label: `${title}: the share of each topic in the documents of ${given.labels.length} times; CSV has the numbers`,
@@ -214,7 +143,7 @@ function timeCard(model, given, chosen, width) {
 
 function byCard(model, given, chosen, width) {
   const { data, K } = model;
-  const title = `Topics by ${given.name}`;
+  const title = `Topic proportions by ${given.name}`;
   const order = topicOrder(model, effectOn());
   const mean = (k) => data.topics.prevalence[k];
   const largest = Math.max(...given.share.flatMap((row, g) => (enough(given, g) ? row.map((v, k) => Math.abs((v ?? mean(k)) - mean(k))) : [])), 1e-9);

@@ -11,10 +11,10 @@ const state = {
 
 const listeners = [];
 
-/** Orders of a topic's words; the first two are λ = 1 and another λ of the same formula. */
-const WORD_ORDERS = { telling: "what they tell", probability: "probability", relevance: "relevance", frex: "frequency and exclusivity (FREX)" };
-/** Orders that this model's words can be shown in: telling words are not known of every model. */
-const wordOrders = (data) => Object.entries(WORD_ORDERS).filter(([by]) => by !== "telling" || data.topics.telling);
+/** Orders of a topic's words; "probability" is "relevance" with λ = 1. */
+const WORD_ORDERS = { distinctive: "distinctiveness", probability: "probability", relevance: "relevance", frex: "frequency and exclusivity (FREX)" };
+/** Orders that this model has: not every model has distinctive words. */
+const wordOrders = (data) => Object.entries(WORD_ORDERS).filter(([by]) => by !== "distinctive" || data.topics.distinctive);
 
 /** What the page begins with: the order of words that Python's `top_words` has, too. */
 const usual = { by: null, relevance: null };

@@ -17,7 +17,7 @@ function namedTopic(model, k, l) {
   // No button, which would not break over two lines.
   const go = () => update({ topic: k, view: "topics" });
   return el("span", {
-    role: "link", tabindex: 0, class: `link ${reach(model, k, l).change >= 0 ? "up" : "down"}`, "data-key": `story-${k}-${l}`, "data-tip": topicTip(model, k, l),
+    role: "link", tabindex: 0, class: `link ${topicKind(model, k, l)}`, "data-key": `story-${k}-${l}`, "data-tip": topicTip(model, k, l),
     onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); },
   }, `“${shortName(model, k)}”`);
 }
@@ -35,10 +35,10 @@ function driver(model, k, l, decimals, unit) {
     about.length ? el("span", { class: "muted with" }, ` (with ${about.join(", ")})`) : ""];
 }
 
-/** Topics that surely move a prediction, the strongest first: [those that raise, those that lower]. */
+/** Topics whose interval excludes zero and whose change is not negligible, the strongest first: [raise, lower]. */
 function movers(model, l) {
   const order = Array.from({ length: model.K }, (_, k) => k);
-  const sure = order.filter((k) => { const e = reach(model, k, l); return e.low === null || e.low > 0 || e.high < 0; });
+  const sure = order.filter((k) => { const e = reach(model, k, l); return topicKind(model, k, l) !== "even" && (e.low === null || e.low > 0 || e.high < 0); });
   const by = (sign) => sure.filter((k) => sign * reach(model, k, l).change > 0).sort((a, b) => sign * (reach(model, b, l).change - reach(model, a, l).change));
   return [by(1), by(-1)];
 }
@@ -54,7 +54,7 @@ function storyCard(model, l) {
 function numberStory(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target];
   const all = movers(model, l), [up, down] = all.map((list) => list.slice(0, MOST_NAMED));
-  if (!up.length && !down.length) return [el("p", {}, `No topic surely moves ${thing(model, l)}.`)];
+  if (!up.length && !down.length) return [el("p", {}, `No topic has an interval that excludes zero for ${thing(model, l)}.`)];
   // As many decimals in all of them, and what they are said once.
   const sizes = [...up, ...down].map((k) => Math.abs(reach(model, k, l).change));
   const decimals = Math.max(changeDecimals(Math.max(...sizes)), Math.min(6, Math.ceil(-Math.log10(Math.min(...sizes)))));
@@ -67,7 +67,7 @@ function numberStory(model, l) {
     el("div", { class: "sides" }, lines(up, all[0].length, "What ", el("strong", { class: "up" }, "raises"), " ", el("strong", {}, thing(model, l)), ":"),
       lines(down, all[1].length, "What ", el("strong", { class: "down" }, "lowers"), " ", up.length ? `it${other}:` : [el("strong", {}, thing(model, l)), `${other}:`])),
     covariateStory(model, l),
-    el("p", { class: "note" }, data.topics.context ? el("span", { class: "with" }, "In brackets: other words of such documents, which are not in the topic. ") : "", "What goes together in the documents, not what causes what."),
+    el("p", { class: "note" }, data.topics.context ? el("span", { class: "with" }, "In brackets: frequent words of these documents that are not in the topic. ") : "", "These are associations in the documents, not causes."),
   ];
 }
 
@@ -116,8 +116,8 @@ function classStory(model, target) {
   const more = target.labels.length - best.length;
   const far = ({ k, l }) => (reach(model, k, l).shares ? ` (${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)})` : "");
   return [
-    el("p", {}, `${model.K} topics tell ${target.labels.length} classes of ${target.name} apart${more ? `; the ${best.length} clearest` : ""}${data.effects ? ", with the probability of the class in documents with little and with much of the topic" : ""}:`),
-    driverList(best.map((one) => [namedTopic(model, one.k, one.l), " speaks for ", el("strong", {}, one.label), el("span", { class: "muted" }, far(one))]), more),
+    el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}${more ? `; the ${best.length} largest differences` : ""}${data.effects ? ", with the probability of the class in documents with little and with much of the topic" : ""}:`),
+    driverList(best.map((one) => [namedTopic(model, one.k, one.l), " predicts ", el("strong", {}, one.label), el("span", { class: "muted" }, far(one))]), more),
     el("p", { class: "note" }, confusedText(model, target))];
 }
 
@@ -126,7 +126,7 @@ function confusedText(model, target) {
   if (!found || !found.confusion) return "";
   let worst = null;
   found.confusion.forEach((row, a) => row.forEach((n, p) => { if (a !== p && n && (!worst || n > worst.n)) worst = { a, p, n }; }));
-  return worst ? `Most often mistaken: “${target.labels[worst.a]}” is taken for “${target.labels[worst.p]}” (${format(worst.n)} documents). ` : "";
+  return worst ? `Most frequent error: “${target.labels[worst.a]}” is predicted as “${target.labels[worst.p]}” (${format(worst.n)} documents). ` : "";
 }
 
 /** Which figure says most, by kind of target. */
@@ -134,15 +134,15 @@ const HEADLINE = ["R²", "AUC", "accuracy", "mean deviance", "RMSE"];
 
 /** What figures mean, for those who do not meet them every day. */
 const MEANING = {
-  "R²": "The share of the differences between documents that predictions explain: 0 says no more than the average, 1 everything.",
+  "R²": "The fraction of the variance of the target that is explained: 0 for a constant prediction, 1 for a perfect one.",
   AUC: "The chance that a document of the class is given a higher probability than another one: 0.5 is guessing, 1 never wrong.",
   accuracy: "The share of documents whose class is predicted right.",
 };
 
 /** The same in a few words with the figure itself; "" where it speaks for itself. */
 function inWords(name, value, target) {
-  if (name === "R²" && value > 0) return ` (${percent(value)} of the differences between documents)`;
-  if (name === "AUC" && target.kind === "bernoulli") return ` (of one “${target.labels[1]}” and one “${target.labels[0]}”, it tells which is which in ${percent(value)} of cases)`;
+  if (name === "R²" && value > 0) return ` (${percent(value)} of the variance explained)`;
+  if (name === "AUC" && target.kind === "bernoulli") return ` (of one “${target.labels[1]}” and one “${target.labels[0]}”, it ranks the first higher in ${percent(value)} of pairs)`;
   return "";
 }
 
@@ -151,12 +151,12 @@ function figuresStory(model, l) {
   const kept = keptWords(model), all = data.words.names.length;
   const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `All ${fixed(all, 0)} words`;
   const t = data.predictors[l].target, found = data.evaluation[t];
-  if (!found) return el("p", { class: "muted" }, `${words} are in the topics. No target was given with the documents, so it is not said how well they predict.`);
+  if (!found) return el("p", { class: "muted" }, `${words} are in the topics. No target was given with the documents, so the page has no prediction metrics.`);
   const rows = Object.entries(found.figures), [, own] = rows[0];
   const name = data.targets[t].kind === "categorical" ? "accuracy" : HEADLINE.find((n) => own[n] !== undefined);
   const value = (row) => (SHARES.includes(name) ? percent(row[name]) : fixed(row[name], 2));
   const others = rows.slice(1).filter(([, row]) => row[name] !== undefined).map(([who, row]) => `${who} ${value(row)}`);
-  const where = data.held_out ? `on ${fixed(found.n, 0)} documents that training did not see` : `on ${fixed(found.n, 0)} documents (not said to be held out)`;
+  const where = data.held_out ? `on ${fixed(found.n, 0)} documents that the model was not fitted to` : `on ${fixed(found.n, 0)} documents (which may include training documents)`;
   return el("p", {}, el("strong", {}, words), ` reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], data.targets[t]), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
 }
 
@@ -178,8 +178,8 @@ function halvesStory(model, { halves, whole, words }) {
   const gone = halves.topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
   const lost = Array.from({ length: words.frequency.length }, (_, v) => v).filter((v) => comesAndGoes(model, v)).length;
   return el("p", { id: "stability" }, `Fitted to ${shownValue(whole["pairs of halves"])} pairs of halves of the documents, `,
-    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not come back: `, listedParts(gone.map((k) => namedTopic(model, k, effectOn())))] : "every topic comes back",
-    `. Words of the model that less than half of the halves keep: ${format(lost)}. Predictions of two halves correlate by ${shownValue(whole["correlation of predictions of two halves"])}. More in Fit.`);
+    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not replicate: `, listedParts(gone.map((k) => namedTopic(model, k, effectOn())))] : "all topics replicate",
+    `. Words of the model that are kept in less than half of the halves: ${format(lost)}. Predictions of two halves correlate by ${shownValue(whole["correlation of predictions of two halves"])}. More in Fit.`);
 }
 
 function shownValue(value) {

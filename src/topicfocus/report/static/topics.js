@@ -7,12 +7,12 @@ function probability(model, row, k) {
   return (model.W[row * model.K + k] * model.scale[row]) / model.data.topics.volume[k];
 }
 
-/** The first kept words of topic k: the telling ones as Python found them, by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
- * FREX, as estimators/word_order.py has them. */
+/** The first kept words of topic k: the distinctive ones as Python found them, by relevance λ log β + (1-λ) log(β/p), of which λ = 1 is probability, or by
+ * FREX, as estimators/words.py has them. */
 function topWords(model, k) {
   const { data, kept, W, scale: sizes, K } = model;
   if (state.by === "frex") return frexWords(model, k);
-  if (state.by === "telling") return tellingWords(model, k);
+  if (state.by === "distinctive") return distinctiveWords(model, k);
   const lambda = state.by === "probability" ? 1 : state.relevance, volume = data.topics.volume[k];
   // The best so far, in order: thousands of words need not be sorted for twenty of them.
   const best = [];
@@ -29,8 +29,8 @@ function topWords(model, k) {
   return best;
 }
 
-function tellingWords(model, k) {
-  return model.data.topics.telling[k].map((v) => {
+function distinctiveWords(model, k) {
+  return model.data.topics.distinctive[k].map((v) => {
     const row = model.rowOf[v];
     return { v, row, beta: probability(model, row, k) };
   });
@@ -88,7 +88,7 @@ function drawTopics(model, root, width) {
   redraw(root, [
     storyCard(model, l),
     el("div", { class: "columns" },
-      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, ownClasses(model) ? "Topics by the class they speak for" : "Topics by effect"), forest(model, order, chosen), forestNote(model, l)), ownClasses(model) ? null : covariateCard(model, l), mapCard(model, chosen, l, inner(width, 1.3)),
+      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, ownClasses(model) ? "Topics by the class they predict" : "Topics by effect"), forest(model, order, chosen), forestNote(model, l)), ownClasses(model) ? null : covariateCard(model, l),
         heat && !first ? heat : null,
         ...groupCards(model, chosen, inner(width, 1.3)), topicDocuments(model, chosen)),
       el("div", { class: "beside" }, topicCard(model, chosen, topicOn(model, chosen)))),
@@ -99,9 +99,9 @@ function drawTopics(model, root, width) {
 function forestNote(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target], e = data.effects;
   if (!e) return el("p", { class: "note" }, "No documents were given, so these are the coefficients, less their average: how far a document of one topic alone would be from one without words. ", shareNote());
-  const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `Training saw ${predictorName(model, l)} from ${format(seen[0])} to ${format(seen[1])}. ` : "";
+  const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `In training, ${predictorName(model, l)} goes from ${format(seen[0])} to ${format(seen[1])}. ` : "";
   return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic (θ̂, as the model infers it) goes from ", quantileText(e, 0), " to ", quantileText(e, 1), " percentile of real documents, the other topics in proportion. ",
-    ownClasses(model) ? "Choose a class above for all topics' effects on it. " : `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}`, "Lines are 95% intervals of the change; they do not know that the topics were found from data, too. ", shareNote());
+    ownClasses(model) ? "Choose a class above for all topics' effects on it. " : `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}`, "Lines are 95% intervals of the change, given the topics. ", shareNote());
 }
 
 /** "the 10th", "the 97.5th": of more than five classes the upper one reaches the documents of a class. */
@@ -146,7 +146,7 @@ function forest(model, order, chosen) {
     el("span", { class: "change" }, "Change"),
     el("span", { class: "share" }, "Share"));
   const rows = order.map((k) => {
-    const on = topicOn(model, k), r = reach(model, k, on), kind = r.change >= 0 ? "up" : "down";
+    const on = topicOn(model, k), r = reach(model, k, on), kind = topicKind(model, k, on);
     const at = (v) => `${clamp(s(v), 0, 100)}%`;
     const [a, b] = e ? [r.from, r.to] : [0, r.change];
     return el("li", {}, el("button", {
@@ -177,7 +177,7 @@ function forest(model, order, chosen) {
   return el("div", { class: "forest" },
     el("p", { class: "muted" }, e ? `${measured.replace("the ", "")}, in documents with little (○) and with much (●) of the topic${dashed}` : "coefficients"), head,
     el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
-    savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicName(data, k)}` : topicName(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: r.change >= 0 ? "up" : "down", text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
+    savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicName(data, k)}` : topicName(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: topicKind(model, k, on), text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
 }
 
 /** A change in a column. */
@@ -211,7 +211,7 @@ function describedEffect(model, f, l) {
 function topicSentence(model, k, l) {
   const { data } = model, r = reach(model, k, l);
   if (!r.shares) return el("p", {}, "Coefficient ", el("strong", {}, format(model.coef[l][k])), ". Share of the average document: ", el("strong", {}, percent(data.topics.prevalence[k])), ".");
-  return el("p", { class: "sentence" }, el("strong", { class: r.change >= 0 ? "up" : "down", "data-change": r.change }, changeText(model, k, l)),
+  return el("p", { class: "sentence" }, el("strong", { class: topicKind(model, k, l), "data-change": r.change }, changeText(model, k, l)),
     ` (${amountText(model, r.low, l).replace(/ .*/, "")} to ${amountText(model, r.high, l)}): ${moving(model, l)} from ${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
     el("strong", {}, percent(data.topics.prevalence[k])), " of the average document.", stabilityText(model, k));
 }
@@ -220,7 +220,7 @@ function topicSentence(model, k, l) {
 function coefficientView(model, k, l) {
   const error = topicError(model, k, l), f = topicEffect(model, k, l), target = model.data.targets[model.data.predictors[l].target];
   return el("details", { class: "more" }, el("summary", {}, "Coefficient"),
-    el("p", { class: "note" }, `${format(model.coef[l][k])}: a document of this topic alone, which there is none of, would have the linear predictor ${fixed(f, decimalsOf([error ?? f], error ? 2 : 3))}`,
+    el("p", { class: "note" }, `${format(model.coef[l][k])}: a document of this topic alone would have the linear predictor ${fixed(f, decimalsOf([error ?? f], error ? 2 : 3))}`,
       error === null ? "" : ` ± ${fixed(1.96 * error, decimalsOf([error], 2))}`, target.kind === "categorical" ? "" : describedEffect(model, f, l), target.kind === "categorical" ? ", a score; differences of scores are log odds between classes." : "."));
 }
 
@@ -242,8 +242,8 @@ function topicCard(model, k, l) {
     topicSentence(model, k, l), coefficientView(model, k, l),
     select("Words by", state.by, wordOrders(data), (by) => update({ by })),
     state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", { id: "relevance-value" }, relevanceText()), slider) : null,
-    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "telling" ? "First the words that stand beside this topic's other words more often than chance would have it, are its own, and lean its way. " : state.by === "relevance" ? "Right: the most probable words. Left: the words that are most peculiar to this topic. " : "",
-      "First bar: a word's probability in the topic, coloured by what the word does (", el("span", { class: "up" }, "raises"), ", ", el("span", { class: "down" }, "lowers"), "). Second: in how many of all documents it is.", data.stability && data.stability.words ? " Dotted: less than half of the halves of the documents keep the word." : ""),
+    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "distinctive" ? "The most distinctive words first: they co-occur with the topic's other words, are rare in other topics, and have the sign of its coefficient. " : state.by === "relevance" ? "Right: the most probable words. Left: the words that are most exclusive to this topic. " : "",
+      "First bar: the probability of the word in the topic, coloured by the effect of the word (", el("span", { class: "up" }, "raises"), ", ", el("span", { class: "down" }, "lowers"), "). Second bar: the number of documents with the word.", data.stability && data.stability.words ? " Dotted: the word is kept in less than half of the halves of the documents." : ""),
     el("div", { id: state.printing ? null : "topic-words" }, wordBars(model, k, l)),
     contextView(model, k),
     el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-topics").scrollIntoView({ block: "start" }) }, "Back to all topics")));
@@ -270,7 +270,7 @@ function wordBars(model, k, l) {
   const most = Math.max(...words.map((w) => w.beta), 1e-12);
   const often = Math.max(...words.map((w) => data.words.documents[w.v]), 1);
   const title = `Words of topic ${k}`;
-  const rows = words.map((w) => ({ name: wordName(model, w.v), from: 0, to: w.beta, kind: wordEffect(model, w.v, l) >= 0 ? "up" : "down", text: share(w.beta) }));
+  const rows = words.map((w) => ({ name: wordName(model, w.v), from: 0, to: w.beta, kind: effectKind(model, w.v, l), text: share(w.beta) }));
   return el("div", {},
     el("ol", { class: "plain word-bars", role: "list", "--chars": Math.max(10, ...words.map((w) => Math.min(34, wordName(model, w.v).length))), "aria-label": title }, words.map((w, i) => {
       const effect = wordEffect(model, w.v, l);
@@ -295,9 +295,9 @@ function shadedBar(value, most, kind, strong) {
 function contextView(model, k) {
   const { data } = model;
   if (!data.topics.context || !data.topics.context[k].length) return null;
-  return el("div", { class: "context" }, el("h3", {}, "Goes with"),
-    el("p", { class: "note" }, "Words that are in no topic, but that documents of this one use more than others."),
-    el("ul", { class: "plain chips", role: "list", "aria-label": `Dropped words that topic ${k} goes with` }, data.topics.context[k].map((v) => el("li", {}, el("button", {
+  return el("div", { class: "context" }, el("h3", {}, "Context"),
+    el("p", { class: "note" }, "Words in no topic that are more frequent in documents with this topic."),
+    el("ul", { class: "plain chips", role: "list", "aria-label": `Context words of topic ${k}` }, data.topics.context[k].map((v) => el("li", {}, el("button", {
       type: "button", class: "chip dropped", "data-key": `cw-${v}`, "data-context": v, "data-tip": wordTip(model, v, effectOn()), onclick: () => update({ word: v, view: "words" }),
     }, wordName(model, v))))));
 }
@@ -308,9 +308,9 @@ function topicDocuments(model, k) {
   if (!n) return null;
   const { word } = state;
   const order = Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)).sort((a, b) => data.documents.composition[b * model.K + k] - data.documents.composition[a * model.K + k]);
-  return el("section", { class: "card later" }, el("h2", {}, `Documents most of topic ${k}${word === null ? "" : `, with “${wordName(model, word)}”`}`),
-    order.length ? null : el("p", { class: "muted" }, "No document of this page has it."),
-    el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of it`)))),
+  return el("section", { class: "card later" }, el("h2", {}, `Documents with most of “${fitName(topicName(data, k), 40)}”${word === null ? "" : `, with “${wordName(model, word)}”`}`),
+    order.length ? null : el("p", { class: "muted" }, "No document of this page contains it."),
+    el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of its relevant words`)))),
     el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents", doc: null }) }, "All documents by this topic")));
 }
 
@@ -322,7 +322,7 @@ function documentTitle(model, d) {
 function documentSnippet(model, d, length = 110) {
   const { data } = model;
   // Codes are read by their labels, whatever the text that they stand in.
-  if (data.documents.texts && data.reading.text) return shorten(data.documents.texts[d], length);
+  if (data.reading.text && documentText(data, d) !== null) return shorten(documentText(data, d), length);
   const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => wordName(model, v));
   return shorten(names.join(", "), length) || "none of its words is in a topic";
 }

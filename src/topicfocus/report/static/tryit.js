@@ -10,11 +10,11 @@ function tryGiven(model) {
   return given;
 }
 
-/** The text to begin with is an example (report/examples.py), until something else is entered. */
+/** The text to begin with is an example (report/documents.py), until something else is entered. */
 function tryText(model) {
   const { documents } = model.data;
   if (state.text !== null) return state.text;
-  return documents.example !== null && documents.texts ? documents.texts[documents.example] : "";
+  return (documents.example !== null && documentText(model.data, documents.example)) || "";
 }
 
 function tryCodes(model) {
@@ -26,7 +26,7 @@ function tryCodes(model) {
 /** Which document of the sample is shown as it is, or null. */
 function tryExample(model) {
   return (model.data.reading.text ? state.text : state.codes) === null && model.data.documents.example !== null
-    && (!model.data.reading.text || model.data.documents.texts) ? model.data.documents.example : null;
+    && (!model.data.reading.text || documentText(model.data, model.data.documents.example) !== null) ? model.data.documents.example : null;
 }
 
 /** What is predicted, with what is taken out, and as if nothing were; found once for each change. */
@@ -58,13 +58,7 @@ function exampleNote(model) {
   const d = tryExample(model);
   if (d === null) return null;
   const actual = model.data.targets.map((target, t) => (model.data.documents.actual ? `${target.name} ${actualText(model, d, t)}` : "")).filter(Boolean).join(", ");
-  return el("p", { class: "note", id: "example" }, `An example, ${cutShort(model, d) ? "the beginning of " : ""}${documentTitle(model, d)}${actual ? ` (actual ${actual})` : ""}. Change it, or ${model.data.reading.text ? "type" : "pick"} your own.`);
-}
-
-/** Whether the page has the beginning of a document only. */
-function cutShort(model, d) {
-  const { shortened, texts } = model.data.documents;
-  return model.data.reading.text && shortened && texts !== null && texts[d].endsWith(" …");
+  return el("p", { class: "note", id: "example" }, `An example, ${documentTitle(model, d)}${actual ? ` (actual ${actual})` : ""}. Change it, or ${model.data.reading.text ? "type" : "pick"} your own.`);
 }
 
 function textInput(model) {
@@ -74,8 +68,8 @@ function textInput(model) {
     oninput: (event) => update({ text: event.target.value, off: [] }),
   });
   area.value = tryText(model);
-  return [exampleNote(model), el("label", { class: "field wide", for: "try-text" }, el("span", {}, "Your text"), area),
-    data.reading.note ? el("p", { class: "note" }, data.reading.note) : null, startFrom(model),
+  return [el("div", { class: "from-example" }, exampleNote(model)), el("label", { class: "field wide", for: "try-text" }, el("span", {}, "Your text"), area),
+    data.reading.note ? el("p", { class: "note" }, data.reading.note) : null, el("div", { id: "try-start" }, startFrom(model)),
     el("p", { class: "note" }, "Everything is computed in this page; nothing leaves it.")];
 }
 
@@ -91,7 +85,7 @@ function startFrom(model) {
 
 function startWith(model, d) {
   const { data } = model;
-  if (data.reading.text && data.documents.texts) { update({ text: data.documents.texts[d] }); return; }
+  if (data.reading.text && documentText(data, d) !== null) { update({ text: documentText(data, d) }); return; }
   const counts = [...documentCounts(data, d)];
   if (data.reading.text) update({ text: counts.map(([v, n]) => Array(Math.round(n)).fill(data.words.names[v]).join(" ")).join(" ") });
   else update({ codes: counts });
@@ -159,7 +153,7 @@ function tryWords(model) {
     el("p", { class: "note" }, "Click a word to take it out, or to put it back."), legend(model, l),
     el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "The document with shaded words", "data-scroll": "try" },
       data.reading.text ? shadedText(model, entered, found.spans, found.terms, found, l, { toggle: toggleOff, off: state.off }) : codeSwitches(model, entered, found, l)),
-    el("p", { class: "note" }, `${format(total)} ${total === 1 ? "word" : "words"}; the model knows ${format(terms)} different ones and has ${found.words.length} of them in its topics. `,
+    el("p", { class: "note" }, `${format(total)} ${total === 1 ? "word" : "words"}; ${format(terms)} different ones are in the vocabulary, ${found.words.length} of them in topics. `,
       state.off.length ? el("button", { type: "button", class: "link", "data-key": "all-back", onclick: () => update({ off: [] }) }, `Put ${state.off.length} back`) : null));
 }
 
@@ -201,8 +195,8 @@ function tryOutput(model) {
         data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], tryActual(model, t), l)]),
       whole ? movedText(model, whole, found, l) : null),
       fewWords(found, empty),
-      data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "To keep this file small, the topics are rounded in it." :
-        `To keep this file small, the topics are rounded in it: linear predictors differ from Python's by up to ${format(data.table.error, 1)}.`) : null),
+      data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "Topics are rounded to keep this file small." :
+        `Topics are rounded to keep this file small: linear predictors differ from those in Python by up to ${format(data.table.error, 1)}.`) : null),
     nearestCard(model, found, l),
     el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), compositionView(model, found)),
   ];
@@ -240,7 +234,7 @@ function nearestCard(model, found, l) {
   const { data } = model;
   if (!data.documents.row.length || !found.words.length) return null;
   const t = data.predictors[l].target;
-  return el("section", { class: "card", id: "nearest" }, el("h2", {}, "Documents most like it"),
-    el("p", { class: "note" }, "Of this page, by the topics that their words come from, with what they really were."),
+  return el("section", { class: "card", id: "nearest" }, el("h2", {}, "Most similar documents"),
+    el("p", { class: "note" }, "By token proportions of topics, among the documents of this page, with actual and predicted values."),
     el("ul", { class: "plain", role: "list" }, nearestDocuments(model, found).map((d) => el("li", {}, documentButton(model, d, `actual ${actualText(model, d, t)}, predicted ${predictedText(model, d, l)}`)))));
 }

@@ -19,8 +19,13 @@ function yChoices(model) {
   const { words } = model.data;
   const out = [["frequency", "frequency"]];
   if (words.selects) out.unshift(["inclusion", "inclusion"]);
-  if (words.why.as_prediction) out.unshift(["evidence", words.why.prediction_source === "z2" ? "z²" : "evidence"]);
+  if (words.why.as_prediction) out.unshift(["evidence", words.why.prediction_source === "z2" ? "z²" : "screening statistic"]);
   return out;
+}
+
+/** Name of the quantity on the vertical axis. */
+function upName(model) {
+  return yChoices(model).find(([key]) => key === state.y)[1];
 }
 
 function wordX(model, v, l) {
@@ -61,7 +66,7 @@ function drawWords(model, root, width) {
         select("Up", state.y, yChoices(model), (y) => update({ y }))),
       wordMap(model, all, shown, l, inner(width, 1.3)),
       mapLegend(model, all, l),
-      el("p", { class: "note" }, mapNote(data), data.stability && data.stability.words ? " A dashed edge: less than half of the halves of the documents keep the word." : ""),
+      el("p", { class: "note" }, mapNote(data), data.stability && data.stability.words ? " A dashed edge: the word is kept in less than half of the halves of the documents." : ""),
       wordList(model, strongest, shown, l)),
     shown === null ? card("One word", el("p", { class: "muted" }, "No word matches.")) : el("div", { class: "beside" }, wordCard(model, shown, l))));
 }
@@ -69,23 +74,23 @@ function drawWords(model, root, width) {
 /** The colours, with how many words have each. */
 function mapLegend(model, all, l) {
   const { selects } = model.data.words;
-  const n = { up: 0, down: 0, dropped: 0 };
+  const n = { up: 0, down: 0, even: 0, dropped: 0 };
   for (const v of all) n[wordKind(model, v, l)]++;
   return el("p", { class: "legend" }, el("span", { role: "status" }, `${format(all.length)} ${all.length === 1 ? "word" : "words"}${state.topic === null ? "" : ` of topic ${state.topic}`}${state.query ? " found" : ""}: `),
-    el("span", { class: "key up" }), ` ${format(n.up)} raise the prediction, `, el("span", { class: "key down" }), ` ${format(n.down)} lower it`,
+    el("span", { class: "key up" }), ` ${format(n.up)} raise the prediction, `, el("span", { class: "key down" }), ` ${format(n.down)} lower it`, n.even ? [", ", el("span", { class: "key even" }), ` ${format(n.even)} hardly change it`] : null,
     selects || n.dropped ? [", ", el("span", { class: "key dropped" }), ` ${format(n.dropped)} ${selects ? "dropped" : "in no topic"}`] : null);
 }
 
 function wordKind(model, v, l) {
-  return !isKept(model, v) ? "dropped" : wordEffect(model, v, l) >= 0 ? "up" : "down";
+  return isKept(model, v) ? effectKind(model, v, l) : "dropped";
 }
 
 /** What the axes are. */
 function mapNote({ words, effects }) {
   const x = state.x === "effect" ? `Across: how far a first occurrence of the word moves the prediction${effects ? `, on average over ${effects.sample} of the documents` : ""}.`
-    : "Across: how the word goes with the target in the documents of this page, in standard errors (beyond ±2 is more than chance for one word).";
-  const y = { inclusion: "Up: the probability that the word is one of those that matter.", frequency: "Up: occurrences in the documents of this page." }[state.y];
-  return `${x} ${y || (words.why.prediction_source === "z2" ? "Up: the square of the association." : "Up: what the training documents say for the word; below the dashed line, no more than chance would.")}`;
+    : "Across: the association of the word with the target in the documents of this page, in standard errors (beyond ±2 is significant for a single word).";
+  const y = { inclusion: "Up: the probability that the word is relevant.", frequency: "Up: occurrences in the documents of this page." }[state.y];
+  return `${x} ${y || (words.why.prediction_source === "z2" ? "Up: the square of the association." : "Up: the screening statistic in training documents; below the dashed line it is not significant.")}`;
 }
 
 function matchingWords(model) {
@@ -122,13 +127,13 @@ function wordMap(model, all, shown, l, width) {
   const yDomain = padded(extent(ys));
   const chart = frame({
     width, height,
-    label: `${all.length} words by ${across} and ${state.y}; the list below has the strongest, the search finds all`,
+    label: `${all.length} words by ${across} and ${upName(model)}; the list below has the strongest, the search finds all`,
     x: { domain: padded(extent(all.length ? [...extent(xs), 0] : [-1, 1])), label: across },
     y: bands ? { domain: [-0.3, 1.3], names: ["dropped", "kept"] }
-      : { domain: yDomain, label: `${state.y}${log ? " (log scale)" : ""}`, ticks: log ? logTicks(yDomain) : undefined, format: log ? (t) => format(10 ** t - 1, 2) : undefined },
+      : { domain: yDomain, label: `${upName(model)}${log ? " (log scale)" : ""}`, ticks: log ? logTicks(yDomain) : undefined, format: log ? (t) => format(10 ** t - 1, 2) : undefined },
   });
   const { root, sx, sy, box } = chart;
-  const groups = { dropped: [], down: [], up: [] };
+  const groups = { dropped: [], even: [], down: [], up: [] };
   all.forEach((v, i) => groups[wordKind(model, v, l)].push([xs[i], ys[i]]));
   if (state.y === "evidence" && data.words.why.prediction_cost) {
     const y = sy(Math.log10(1 + data.words.why.prediction_cost));
@@ -161,7 +166,7 @@ function wordMap(model, all, shown, l, width) {
 function wordsData(model, all) {
   const { data } = model, { words } = data;
   const names = data.predictors.map((p) => p.name);
-  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `effect on ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["evidence"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
+  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `effect on ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["screening statistic"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
   return { head, rows: all.map((v) => [words.names[v], isKept(model, v) ? "yes" : "no", words.count[v], words.documents[v], ...names.map((_, l) => wordEffect(model, v, l)),
     ...(words.association ? names.map((_, l) => words.association[v * model.L + l]) : []), ...(words.why.as_prediction ? [words.why.as_prediction[v]] : []), ...(halvesWith(model, v) === null ? [] : [halvesWith(model, v)])]) };
 }
@@ -254,7 +259,7 @@ function standIns(model, v) {
   if (!stability || !stability.words) return null;
   const rows = stability.words.others.filter(([a, b]) => a === v || b === v).map(([a, b, either]) => [a === v ? b : a, either]);
   if (!rows.length) return null;
-  return el("table", { class: "mix", id: "stand-ins" }, el("caption", {}, "Words that may stand for it: used in the same documents, and kept by some halves"),
+  return el("table", { class: "mix", id: "stand-ins" }, el("caption", {}, "Interchangeable words: in the same documents, and kept in some halves"),
     el("thead", {}, el("tr", {}, ["word", "kept in halves", "one of the two"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, rows.map(([u, either]) => el("tr", {},
       el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ word: u }) }, wordName(model, u))),
@@ -266,12 +271,12 @@ function whyView(model, v) {
   const { why } = model.data.words;
   const rows = [];
   if (why.as_prediction) {
-    rows.push([why.prediction_source === "z2" ? "As prediction: z²" : "As prediction: evidence", plainly(why.as_prediction[v]), plainly(why.prediction_cost)]);
+    rows.push([why.prediction_source === "z2" ? "As prediction: z²" : "As prediction: screening statistic", plainly(why.as_prediction[v]), plainly(why.prediction_cost)]);
   }
   if (why.as_words) rows.push(["As words: topics against frequency alone", plainly(why.as_words[v]), plainly(why.words_cost)]);
   return el("div", {}, el("p", { id: "why" }, whyText(model, v)),
     rows.length ? [table("Advantage and cost of the word", ["of the word", "advantage", "cost"], rows),
-      el("p", { class: "note" }, "In units of a squared z score (twice a log likelihood ratio). As prediction: what the word says about the target. As words: how much better topics say where it occurs than its frequency does, in the documents of this page.")] : null);
+      el("p", { class: "note" }, "In units of a squared z score (twice a log likelihood ratio). As prediction: association with the target. As words: how much better topic proportions predict the word than its frequency, in the documents of this page.")] : null);
 }
 
 /** An amount of evidence: its decimals matter only where it is small. */
@@ -284,9 +289,9 @@ function whyText(model, v) {
   const { why } = data.words;
   if (why.drop.includes(v)) return "It is on the list of words to drop.";
   if (why.keep.includes(v)) return "It is on the list of words to keep.";
-  if (!data.words.selects) return model.rowOf[v] >= 0 ? "This model keeps every word." : "Training never saw it.";
+  if (!data.words.selects) return model.rowOf[v] >= 0 ? "This model keeps every word." : "It is not in the training documents.";
   const kept = isKept(model, v);
-  if (!kept && !data.words.trained[v]) return "Training never saw it.";
+  if (!kept && !data.words.trained[v]) return "It is not in the training documents.";
   if (data.words.graded || !why.as_prediction || why.prediction_source === "z2") {
     const share = format(data.words.inclusion[v], 2);
     return kept ? `The model finds topics the likelier source of it: inclusion ${share}.` : `The model finds the background the likelier source of it: inclusion ${share}.`;
@@ -294,14 +299,14 @@ function whyText(model, v) {
   const evidence = why.as_prediction[v], cost = why.prediction_cost;
   if (kept) {
     return evidence > cost
-      ? "It says more about the target than a word costs, and enough for how often it occurs."
-      : "It has little evidence of its own; it was kept because it goes with the words that have.";
+      ? "Its screening statistic exceeds the cost of a word, and is large enough for its frequency."
+      : "Its screening statistic is small; it was kept because it is correlated with words that were selected.";
   }
-  if (evidence <= cost) return "It says less about the target than a word costs.";
+  if (evidence <= cost) return "Its screening statistic is below the cost of a word.";
   if (why.needed && why.needed[v] > evidence * 1.001) {
-    return `It says something about the target, but too little for how often it occurs: its evidence is ${plainly(evidence)}, where a word as frequent needed ${plainly(why.needed[v])} or more.`;
+    return `Its screening statistic, ${plainly(evidence)}, is too small for its frequency: a word as frequent needed ${plainly(why.needed[v])} or more.`;
   }
-  return "It says something about the target, but the share of words to be kept was full just before its turn.";
+  return "Its screening statistic exceeds the cost of a word, but the fraction of tokens to keep was reached before it.";
 }
 
 function byTarget(model, v, l) {

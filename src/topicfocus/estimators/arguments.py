@@ -1,0 +1,211 @@
+"""Check parameters of the constructors and arguments of `fit`, before any long work."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+#: Targets and covariates beyond this size are an error: their weighted squares could overflow.
+LARGEST = 1e152
+LARGEST_WEIGHT = 1e15
+LARGEST_EXPOSURE = 1e30
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+def check_count(name: str, value: Any, *, minimum: int = 1) -> int:
+    """A whole number of at least `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}.")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value}.")
+    return int(value)
+
+
+def check_positive(name: str, value: Any, *, zero: bool = False) -> float:
+    """A finite number above (or from) zero."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}.")
+    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+        wanted = "at least 0" if zero else "greater than 0"
+        raise ValueError(f"{name} must be {wanted} and finite, got {value!r}.")
+    return float(value)
+
+
+def check_share(name: str, value: Any) -> float:
+    """A number strictly between 0 and 1."""
+    value = check_positive(name, value)
+    if value >= 1:
+        raise ValueError(
+            f"{name} must lie between 0 and 1, both excluded, got {value!r}. A percentage such as "
+            "10 is written 0.1."
+        )
+    return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """True or False, not a number or a word that would count as one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+    return value
+
+
+def check_prior(value: Any, n_topics: int) -> tuple[np.ndarray, bool]:
+    """α as a vector, and whether it is to be learned (then it starts from ones)."""
+    if isinstance(value, str):
+        check_choice("doc_topic_prior", value, ("learn",))
+        return np.ones(n_topics), True
+    prior = np.asarray(value, dtype=float)
+    if prior.ndim == 0:
+        return np.full(n_topics, check_positive("doc_topic_prior", float(prior))), False
+    if prior.shape != (n_topics,):
+        raise ValueError(
+            f"doc_topic_prior must be a number, 'learn', or one number for each of the {n_topics} "
+            f"topics; got an array of shape {prior.shape}."
+        )
+    if not np.all(np.isfinite(prior) & (prior > 0)):
+        raise ValueError("doc_topic_prior must be greater than 0 everywhere and finite.")
+    return prior.copy(), False
+
+
+def is_auto(name: str, value: Any) -> bool:
+    """Whether a parameter is left to the data; a word other than "auto" is an error."""
+    if (
+        isinstance(value, str)
+        and value != "auto"
+        and not (name == "doc_topic_prior" and value == "learn")
+    ):
+        raise ValueError(f"{name} must be 'auto' or a number, got {value!r}.")
+    return isinstance(value, str) and value == "auto"
+
+
+def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray | None:
+    """Columns of words given by name (where the columns have names) or by number."""
+    if words is None:
+        return None
+    if isinstance(words, str):
+        raise TypeError(f"{name} must be a list of words or column numbers, got one string.")
+    lookup = {} if names is None else {str(w): i for i, w in enumerate(names)}
+    columns = []
+    for word in words:
+        if isinstance(word, str):
+            if names is None:
+                raise ValueError(
+                    f"{name} has the word {word!r}, but X has no column names. Pass a dataframe, "
+                    "or column numbers: vectorizer.vocabulary_[word]."
+                )
+            if word not in lookup:
+                raise ValueError(f"{name} has {word!r}, which is not a column of X.")
+            columns.append(lookup[word])
+        elif isinstance(word, (int, np.integer)) and not isinstance(word, bool):
+            if not 0 <= word < n_words:
+                raise ValueError(f"{name} has column {word}, but X has columns 0 to {n_words - 1}.")
+            columns.append(int(word))
+        else:
+            raise TypeError(f"{name} must hold words or column numbers, got {word!r}.")
+    return np.unique(np.array(columns, dtype=np.int64))
+
+
+# ---- arguments of fit ----------------------------------------------------------------------------
+
+
+def _read_column(values: Any, n_docs: int, name: str, low: float, high: float) -> np.ndarray:
+    """One finite number per document, within limits."""
+    column = check_array(values, ensure_2d=False, dtype=float, input_name=name)
+    if column.shape != (n_docs,):
+        raise ValueError(
+            f"{name}.shape == {column.shape}, expected {(n_docs,)}: one number per document"
+        )
+    bad = (column < low) | (column > high)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{name} must lie between {low:g} and {high:g}, but row {row} is {column[row]:g}."
+        )
+    return column
+
+
+def read_weight(sample_weight: Any, n_docs: int, name: str = "sample_weight") -> np.ndarray | None:
+    """Non-negative document weights, at least one of them positive; None if all are one."""
+    if sample_weight is None:
+        return None
+    if np.isscalar(sample_weight):
+        sample_weight = np.full(n_docs, sample_weight)
+    weight = _read_column(sample_weight, n_docs, name, 0.0, LARGEST_WEIGHT)
+    if weight.sum() == 0:
+        raise ValueError(f"every {name} is zero: there is nothing to learn from.")
+    return None if np.all(weight == 1) else weight
+
+
+def read_exposure(exposure: Any, n_docs: int, name: str = "exposure") -> np.ndarray | None:
+    """Log exposure of every document."""
+    if exposure is None:
+        return None
+    return np.log(_read_column(exposure, n_docs, name, 1 / LARGEST_EXPOSURE, LARGEST_EXPOSURE))
+
+
+def read_covariates(
+    covariates: Any, n_docs: int, expected: int | None, name: str = "covariates"
+) -> np.ndarray | None:
+    """Numeric columns with NaN for missing values; `expected` is their number at fit."""
+    if covariates is None:
+        if expected:
+            raise ValueError(
+                f"the model was fitted with {expected} covariates: pass {name} for these documents "
+                "too, with the same columns."
+            )
+        return None
+    if expected == 0:
+        raise ValueError(f"the model was fitted without covariates, but {name} was passed.")
+    try:
+        values = np.asarray(covariates, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be numbers: {error}. Encode categories as columns of 0 and 1 first "
+            "(OneHotEncoder)."
+        ) from error
+    if values.ndim == 1:
+        values = values[:, None]
+    if values.ndim != 2 or len(values) != n_docs:
+        raise ValueError(f"{name} has shape {values.shape}, but there are {n_docs} documents")
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row, column = (int(i[0]) for i in np.nonzero(large))
+        raise ValueError(
+            f"{name} contains {values[row, column]:g} at row {row}, column {column}, which is too "
+            "large to compute with. Correct it, or measure the column in other units."
+        )
+    if expected is not None and values.shape[1] != expected:
+        raise ValueError(
+            f"{name} has {values.shape[1]} columns, but the model was fitted with {expected}."
+        )
+    return np.ascontiguousarray(values) if values.shape[1] else None
+
+
+def read_groups(groups: Any, n_docs: int) -> np.ndarray | None:
+    """Group numbers of the documents."""
+    if groups is None:
+        return None
+    if np.shape(groups) != (n_docs,):
+        raise ValueError(f"groups has shape {np.shape(groups)}, but there are {n_docs} documents")
+    return np.unique(np.asarray(groups), return_inverse=True)[1]
+
+
+def labels_for_each(labels: Any, n_targets: int, name: str) -> list:
+    """One list of labels per target."""
+    if n_targets == 1 and (len(labels) == 0 or np.ndim(labels[0]) == 0):
+        return [labels]
+    if len(labels) != n_targets:
+        raise ValueError(f"{name} is for {len(labels)} targets, but y has {n_targets}.")
+    return list(labels)

@@ -1,0 +1,260 @@
+"""`explain`: the linear predictor of a document as a sum over its words, or over its topics.
+
+For more than two classes, the sums are the log odds of each class against all others, because the
+score of a class has no meaning by itself (`inference.contrasts`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from topicfocus.corpus import Corpus
+from topicfocus.counts import in_memory
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.fitted import Fitted
+from topicfocus.inference.contrasts import against_rest, contrast, log_odds, shared_out
+from topicfocus.inference.contributions import contributions
+from topicfocus.inference.state import ModelState
+from topicfocus.text.errors import printable
+
+#: Number of words of each sign in the text of an explanation.
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Contributions to the linear predictors of documents; they add up exactly.
+
+    For every predictor, base + covariates + words = base + covariates + topics = `predictor`: the
+    target itself if it is real-valued, the logarithm of a count, the position on the scale of a
+    rating, the log odds of the second of two classes, and for more classes the log odds of each
+    against all others, log P(c) - log(1 - P(c)).
+
+    Attributes
+    ----------
+    predictor_names : tuple of str
+        One for a number or two classes, one per class for more; for several targets in turn.
+    base : array (documents, predictors)
+        Predictor of a document without words, including its exposure.
+    words : tuple of sparse arrays (documents, words), one per predictor
+    topics : tuple of sparse arrays (documents, topics), one per predictor
+    covariates : tuple of arrays (documents, covariates), one per predictor
+    average : tuple of arrays (documents, covariates), one per predictor
+        Contributions of average covariates of the training documents.
+    word_names, topic_names : arrays of str
+    before, after : arrays (documents, predictors)
+        The expected target, or the probability of the class, of a document without words (and with
+        average covariates), and of this document.
+    chosen : array of int (documents, targets)
+        The predictor that is shown by default: for more than two classes that of the likeliest.
+    relevant : array of int (documents,)
+        Number of different words of the document that the topics contain.
+    topic_words : tuple of str
+        A few words of each topic; column numbers if there are no names.
+    """
+
+    predictor_names: tuple[str, ...]
+    base: np.ndarray
+    words: tuple[sparse.csr_array, ...]
+    topics: tuple[sparse.csr_array, ...]
+    covariates: tuple[np.ndarray, ...]
+    average: tuple[np.ndarray, ...]
+    word_names: np.ndarray
+    topic_names: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    chosen: np.ndarray
+    relevant: np.ndarray
+    topic_words: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def __getitem__(self, documents: Any) -> Explanation:
+        """The explanation of one document, or of some."""
+        index = np.arange(len(self))[documents]
+        index = np.atleast_1d(index)
+        return replace(
+            self,
+            base=self.base[index],
+            words=tuple(m[index] for m in self.words),
+            topics=tuple(m[index] for m in self.topics),
+            covariates=tuple(m[index] for m in self.covariates),
+            average=tuple(m[index] for m in self.average),
+            before=self.before[index],
+            after=self.after[index],
+            chosen=self.chosen[index],
+            relevant=self.relevant[index],
+        )
+
+    @property
+    def predictor(self) -> np.ndarray:
+        """The sum of all contributions, documents x predictors."""
+        return np.column_stack(
+            [
+                self.base[:, l]
+                + np.asarray(self.words[l].sum(axis=1)).ravel()
+                + self.covariates[l].sum(axis=1)
+                for l in range(len(self.predictor_names))
+            ]
+        )
+
+    def top_words(self, document: int = 0, predictor: int | None = None) -> list[tuple[str, float]]:
+        """Words of a document with their contributions, the largest first."""
+        predictor = int(self.chosen[document, 0]) if predictor is None else predictor
+        row = self.words[predictor][[document]]
+        order = np.argsort(-np.abs(row.data), kind="stable")
+        return [(str(self.word_names[row.indices[j]]), float(row.data[j])) for j in order]
+
+    def __repr__(self) -> str:
+        if len(self) != 1:
+            return (
+                f"Explanation of {len(self)} documents, {len(self.word_names)} words and "
+                f"{len(self.topic_names)} topics; explanation[0] shows the first."
+            )
+        return printable("\n".join(self._lines(int(l)) for l in self.chosen[0]))
+
+    def _lines(self, l: int) -> str:
+        total = self.predictor[0, l]
+        before, after = self.before[0, l], self.after[0, l]
+        lines = [f"{self.predictor_names[l]}: {total:.4g}"]
+        if not np.isclose(total, after):  # on another scale than the target
+            lines[0] += f", from {before:.3g} without words to {after:.3g}"
+        lines.append(f"  {'base':<24}{self.base[0, l]:+.4g}")
+        if self.covariates[l].shape[1]:
+            lines.append(f"  {'covariates':<24}{self.covariates[l][0].sum():+.4g}")
+        words = [(word, amount) for word, amount in self.top_words(0, l) if amount != 0]
+        for up in (True, False):
+            signed = [(word, amount) for word, amount in words if (amount > 0) == up]
+            for word, amount in signed[:_SHOWN]:
+                lines.append(f"  {word:<24}{amount:+.4g}")
+            if len(signed) > _SHOWN:
+                rest = sum(amount for _, amount in signed[_SHOWN:])
+                lines.append(f"  {f'({len(signed) - _SHOWN} more words)':<24}{rest:+.4g}")
+        return "\n".join([*lines, "  by topic:", *self._topic_lines(l)])
+
+    def _topic_lines(self, l: int) -> list[str]:
+        """Contributions of the topics, the largest first."""
+        row = self.topics[l][[0]].toarray()[0]
+        about = [f"  {words}" for words in self.topic_words] or [""] * len(row)
+        order = np.argsort(-np.abs(row), kind="stable")
+        return [f"    {self.topic_names[k]:<10}{row[k]:+8.3g}{about[k]}" for k in order]
+
+
+def explain(
+    fitted: Fitted,
+    documents: Documents,
+    word_names: Any = None,
+    n_jobs: int | None = None,
+    topic_words: tuple[str, ...] = (),
+) -> Explanation:
+    """The explanation of documents by a fitted model; words are column numbers by default.
+
+    An explanation has one number per nonzero count, so the counts are read into memory.
+    """
+    whole = Corpus(in_memory(documents.corpus.counts), documents.corpus.vocabulary)
+    documents = replace(documents, corpus=whole)
+    state = fitted.state
+    corpus = fitted.seen(documents.corpus)
+    found = contributions(corpus, state, fitted.mixes(documents.corpus, n_jobs))
+    problem = documents.problem(1.0, n_jobs)
+    if word_names is None:
+        word_names = np.array([str(v) for v in range(corpus.n_words)], dtype=object)
+    amounts = _Amounts(
+        replace(problem, covariates=None).offsets(state) + found.base,
+        found.words,
+        found.topics,
+        _of_covariates(problem.covariates, state, problem.n_docs),
+        _of_covariates(fitted.target_model.covariate_scaling.centre[None], state, problem.n_docs),
+    )
+    empty = amounts.base + amounts.average.sum(axis=1)
+    full = amounts.base + amounts.covariates.sum(axis=1) + amounts.topics.sum(axis=1)
+    owner = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.counts.indptr))
+    for part in fitted.parts:
+        if part.width > 1:
+            amounts = _against_others(amounts, part.where, empty, full, owner, found.removal)
+    every = range(state.n_predictors)
+    return Explanation(
+        fitted.target_model.predictor_names(),
+        amounts.base,
+        tuple(_per_word(corpus, amounts.words[:, l]) for l in every),
+        tuple(sparse.csr_array(amounts.topics[:, :, l]) for l in every),
+        tuple(amounts.covariates[:, :, l] for l in every),
+        tuple(amounts.average[:, :, l] for l in every),
+        np.asarray(word_names),
+        np.array([f"topic{k}" for k in range(state.n_topics)], dtype=object),
+        fitted.target_model.responses(state.family, empty),
+        after := fitted.target_model.responses(state.family, full),
+        _likeliest(fitted, after),
+        fitted.relevant_words(documents.corpus),
+        topic_words,
+    )
+
+
+@dataclass(frozen=True)
+class _Amounts:
+    """Contributions: `base` documents x predictors, `words` nonzero counts x predictors.
+
+    `topics`, `covariates` and `average` are documents x topics (or covariates) x predictors.
+    """
+
+    base: np.ndarray
+    words: np.ndarray
+    topics: np.ndarray
+    covariates: np.ndarray
+    average: np.ndarray
+
+
+def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) -> np.ndarray:
+    if values is None or state.covariate_coef is None:
+        return np.zeros((n_docs, 0, state.n_predictors))
+    every = values[:, :, None] * state.covariate_coef
+    return np.broadcast_to(every, (n_docs, *every.shape[1:]))
+
+
+def _against_others(
+    amounts: _Amounts,
+    where: slice,
+    empty: np.ndarray,
+    full: np.ndarray,
+    owner: np.ndarray,
+    removal: np.ndarray,
+) -> _Amounts:
+    """Contributions to scores of classes as contributions to log odds against all others.
+
+    `empty` and `full` are the scores without and with the words. `owner` is the document of each
+    nonzero count, `removal` the change of the scores if it is removed. Covariates contribute from
+    their average on, so that base and average are the log odds of the empty document.
+    """
+    out = _Amounts(*(part.copy() for part in vars(amounts).values()))
+    before, after = empty[:, where], full[:, where]
+    start = log_odds(before)
+    for c in range(before.shape[1]):
+        signs, l = contrast(before, after, c), where.start + c
+        for name in ("topics", "covariates", "average"):
+            scores = getattr(amounts, name)[:, :, where]
+            getattr(out, name)[:, :, l] = np.einsum("djl,dl->dj", scores, signs)
+        words = np.einsum("nl,nl->n", amounts.words[:, where], signs[owner])
+        slope = against_rest(after, c)[owner]
+        taken = np.einsum("nl,nl->n", removal[:, where], slope)
+        out.words[:, l] = shared_out(words, taken, owner, len(before))
+        out.base[:, l] = start[:, c] - out.average[:, :, l].sum(axis=1)
+    return out
+
+
+def _likeliest(fitted: Fitted, response: np.ndarray) -> np.ndarray:
+    """The predictor of each target, or that of its likeliest class."""
+    chosen = [part.where.start + response[:, part.where].argmax(axis=1) for part in fitted.parts]
+    return np.column_stack(chosen)
+
+
+def _per_word(corpus: Corpus, amounts: np.ndarray) -> sparse.csr_array:
+    counts = in_memory(corpus.counts)
+    parts = (amounts, counts.indices.copy(), counts.indptr.copy())
+    matrix = sparse.csr_array(parts, shape=counts.shape)
+    matrix.eliminate_zeros()  # dropped words
+    return matrix

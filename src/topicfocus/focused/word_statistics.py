@@ -1,0 +1,147 @@
+"""Statistics of words as functions of sums over documents.
+
+Sums can be added, so a stream keeps those of documents that it no longer holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from topicfocus.focused.ridge import Signals
+from topicfocus.inference.passes import row_sums, transposed_dots
+
+#: Tokens added to a word's, so that the slope of a rare word is close to zero.
+SLOPE_TOKENS = 5.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """z² and Pratt's measure of every word, scaled to equal sums; words x signals."""
+
+    marginal: np.ndarray
+    joint: np.ndarray
+
+    def combined(self, share: float) -> np.ndarray:
+        """E_v = max over signals of (z²_v)^s (Pratt_v)^{1-s}, s = `share`."""
+        return (self.marginal**share * self.joint ** (1 - share)).max(axis=1)
+
+    @staticmethod
+    def beside(parts: Sequence[Evidence]) -> Evidence:
+        """The statistics for the signals of several targets."""
+        return Evidence(np.hstack([p.marginal for p in parts]), np.hstack([p.joint for p in parts]))
+
+
+@dataclass(frozen=True)
+class SignalSums:
+    """Sums over documents; x are words (√counts), r the signals, l = Σ_v x_v, w the weights.
+
+    With one weight per document, arrays of "weights" have one column, else one per signal.
+
+    Attributes
+    ----------
+    size, length : arrays (weights,)
+        Σ w, Σ w l
+    value, square, length_value, length_square : arrays (signals,)
+        Σ w r, Σ w r², Σ w l r, Σ w l r²
+    words, word_squares : arrays (words, weights)
+        Σ w x, Σ w x²
+    word_values : array (words, signals)
+        Σ w x r
+    """
+
+    size: np.ndarray
+    length: np.ndarray
+    value: np.ndarray
+    square: np.ndarray
+    length_value: np.ndarray
+    length_square: np.ndarray
+    words: np.ndarray
+    word_squares: np.ndarray
+    word_values: np.ndarray
+
+    @staticmethod
+    def of(signals: Signals) -> SignalSums:
+        x, r = signals.words, signals.values
+        w = np.ones(len(r)) if signals.weight is None else signals.weight
+        w = w.reshape(len(r), -1)
+        length = w * row_sums(x, signals.n_jobs)[:, None]
+        sums, squares = transposed_dots(x, np.hstack([w, w * r]), w, signals.n_jobs)
+        n = w.shape[1]
+        return SignalSums(
+            w.sum(axis=0),
+            length.sum(axis=0),
+            (w * r).sum(axis=0),
+            (w * r**2).sum(axis=0),
+            (length * r).sum(axis=0),
+            (length * r**2).sum(axis=0),
+            sums[:, :n].copy(),
+            squares,
+            sums[:, n:].copy(),
+        )
+
+    @staticmethod
+    def zero(n_words: int, n_signals: int) -> SignalSums:
+        """The sums of no documents."""
+        one, each, words = np.zeros(1), np.zeros(n_signals), np.zeros((n_words, 1))
+        by_word = np.zeros((n_words, n_signals))
+        return SignalSums(one, one, each, each, each, each, words, words, by_word)
+
+    def __add__(self, other: SignalSums) -> SignalSums:
+        return SignalSums(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    def scale(self, factor: float) -> SignalSums:
+        return SignalSums(*(factor * getattr(self, f.name) for f in fields(self)))
+
+    @property
+    def _mean(self) -> np.ndarray:
+        return self.value / self.size
+
+    @property
+    def _covariance(self) -> np.ndarray:
+        """Σ w x (r - r̄)."""
+        return self.word_values - self.words * self._mean
+
+    @property
+    def _variance(self) -> np.ndarray:
+        return np.maximum(self.square / self.size - self._mean**2, 1e-300)
+
+    def evidence(self, weights: np.ndarray) -> Evidence:
+        """z² and Pratt's measure, given the `weights` of ridge regressions, words x signals."""
+        variance = np.maximum(self.word_squares / self.size - (self.words / self.size) ** 2, 1e-12)
+        marginal = self._covariance**2 / (self.size * variance * self._variance)
+        joint = np.maximum(weights * self._covariance, 0.0)
+        joint *= marginal.sum(axis=0) / np.maximum(joint.sum(axis=0), 1e-300)
+        return Evidence(marginal, joint)
+
+    def slopes(self) -> np.ndarray:
+        """Inverse regression: the rate of word v goes like exp(slope_v·r), r standardised."""
+        mean, deviation = self._mean, np.sqrt(self._variance)
+        length = np.maximum(self.length, 1e-300)
+        centre = (self.length_value - mean * self.length) / (deviation * length)
+        around = self.length_square - 2 * mean * self.length_value + mean**2 * self.length
+        spread = np.maximum(around / (deviation**2 * length) - centre**2, 0.0)
+        away = self._covariance / deviation - self.words * centre
+        return away / (self.words * spread + SLOPE_TOKENS)
+
+
+@dataclass(frozen=True)
+class Past:
+    """Documents no longer at hand: sums of each target's signals, n_v, their number."""
+
+    sums: tuple[SignalSums, ...]
+    word_count: np.ndarray
+    size: float
+
+    def __add__(self, other: Past) -> Past:
+        return Past(
+            tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
+            self.word_count + other.word_count,
+            self.size + other.size,
+        )
+
+    def scale(self, factor: float) -> Past:
+        sums = tuple(s.scale(factor) for s in self.sums)
+        return Past(sums, factor * self.word_count, factor * self.size)

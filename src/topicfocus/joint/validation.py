@@ -1,0 +1,134 @@
+"""Choices that a joint model makes on validation documents: the epoch and the inclusion prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from topicfocus.glm import deviance, mean_and_error, null_deviance, target_columns
+from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.joint.gradient import GradientSolver, GradientState
+
+#: Values of p that inclusion_prior="auto" compares.
+INCLUSION_PRIORS = (0.05, 0.1, 0.15, 0.2, 0.3)
+#: Epochs of the path of inclusion priors, as a fraction of those of a fit: for its first model, and
+#: for each value of p.
+_FIRST, _EACH = 0.6, 0.15
+#: Logits of the inclusion are cut here when p changes: a word that is out may come in again.
+_UNDECIDED = 3.0
+
+
+class ValidationLoss:
+    """Losses of a model on validation documents, each predicted from its words alone.
+
+    θ̂ of the documents is kept, as a start for the next model.
+    """
+
+    def __init__(self, documents: Problem, family: Any) -> None:
+        self._documents = documents
+        self._columns = target_columns(documents, family)
+        self._null = [null_deviance(column) for column in self._columns]
+        self._theta: np.ndarray | None = None
+        self.weight = np.concatenate([column.weight for column in self._columns])
+
+    def __call__(self, model: ModelState) -> np.ndarray:
+        """Deviances divided by the null deviance, target by target: 1 is a constant prediction."""
+        documents = self._documents
+        self._theta = topic_mixes(
+            documents.corpus, model, tolerance=1e-4, n_jobs=documents.n_jobs, start=self._theta
+        )
+        predictor = documents.offsets(model) + self._theta @ model.coef_rows.T
+        losses = []
+        for column, null, (own, where) in zip(
+            self._columns, self._null, model.family.split(), strict=True
+        ):
+            # Thresholds are fitted with the rest; δ plays no part in the deviance.
+            fitted = replace(column, family=own.with_noise_variance(1.0))
+            losses.append(deviance(fitted, fitted.of(predictor)[:, where]) / null)
+        return np.concatenate(losses)
+
+
+class EpochChoice:
+    """Scores the epochs of a joint model on validation documents, for `run` to keep the best one.
+
+    The score is the explained fraction of the targets, 1 - deviance / null deviance, the mean over
+    targets. It is computed some fifty times in a fit, and after the last epoch.
+    """
+
+    evaluations = 50
+
+    def __init__(self, documents: Problem, family: Any) -> None:
+        self._loss = ValidationLoss(documents, family)
+
+    def __call__(self, model: ModelState, epoch: int, epochs: int) -> float:
+        if epoch % max(1, epochs // self.evaluations) and epoch != epochs:
+            return math.nan
+        return 1.0 - float(np.average(self._loss(model), weights=self._loss.weight))
+
+
+@dataclass(frozen=True)
+class InclusionChoice:
+    """The inclusion prior chosen, and (p, explained fraction, standard error) of each value.
+
+    The standard error is that of the difference from the best value.
+    """
+
+    inclusion_prior: float
+    path: tuple[tuple[float, float, float], ...]
+
+
+def choose_inclusion(
+    solver: GradientSolver,
+    problem: Problem,
+    hyper: Hyperparameters,
+    start: ModelState,
+    validation: ValidationLoss,
+    rng: np.random.Generator,
+    epochs: int,
+    callback: Callable[[int, int], None] = lambda done, total: None,
+) -> InclusionChoice:
+    """Compare inclusion priors along one path, from the largest to the smallest.
+
+    The model of a value starts from that of the value before, so that all share the epochs in which
+    topics form. Chosen is the smallest value whose loss is within one standard error (of the paired
+    difference) of the least. `epochs` are those of a fit.
+    """
+    first, each = max(1, round(_FIRST * epochs)), max(1, round(_EACH * epochs))
+    values = sorted(INCLUSION_PRIORS, reverse=True)
+    total = first + each * len(values)
+    hyper = replace(hyper, inclusion_prior=values[0])
+    state = solver.begin(problem, hyper, start, rng)
+    losses = []
+    constant, falling = replace(solver, decay_epochs=None), replace(solver, decay_epochs=each)
+    for epoch in range(first):
+        state, _ = constant.step(state)
+        callback(epoch + 1, total)
+    for number, value in enumerate(values):
+        if number:
+            state = _change_prior(state, value)
+        for epoch in range(each):
+            state, _ = falling.step(replace(state, epoch=epoch))
+            callback(first + number * each + epoch + 1, total)
+        losses.append(validation(falling.model(state)))
+    means = [float(np.average(loss, weights=validation.weight)) for loss in losses]
+    best = losses[int(np.argmin(means))]
+    path = []
+    for value, loss, mean in zip(values, losses, means, strict=True):
+        error = mean_and_error(loss - best, validation.weight)[1]
+        path.append((value, 1.0 - mean, error))
+    least = min(means)
+    chosen = min(value for value, explained, error in path if 1.0 - explained <= least + error)
+    return InclusionChoice(chosen, tuple(sorted(path)))
+
+
+def _change_prior(state: GradientState, value: float) -> GradientState:
+    """The same state under another inclusion prior, its inclusion undecided again."""
+    logits = state.adam.parameters["inclusion_logits"]
+    centre = math.log(value) - math.log1p(-value)
+    np.clip(logits, centre - _UNDECIDED, centre + _UNDECIDED, out=logits)
+    return replace(state, hyper=replace(state.hyper, inclusion_prior=value))

@@ -1,0 +1,89 @@
+"""Progress of fits for `verbose=True`: a bar on a terminal or in a notebook, else plain lines."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from topicfocus.joint.solver import Progress, StepInfo
+
+#: Seconds until the first plain line. The time between two lines doubles, up to the second number.
+_FIRST, _LAST = 10.0, 300.0
+
+
+@contextmanager
+def show_progress(title: str, enabled: bool = True) -> Iterator[Progress | None]:
+    """Yield the callback that displays progress; None if not `enabled`."""
+    if not enabled:
+        yield None
+        return
+    # Imported here: it would take a quarter of the time of `import topicfocus`.
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    # Files and pipes get plain lines, because a bar needs control characters.
+    if not (console.is_terminal or console.is_jupyter):
+        yield PlainLines(title)
+        return
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    began = time.monotonic()
+    with Bar(BarColumn(20), TextColumn("{task.description}", markup=False), console=console) as bar:
+        task = bar.add_task(title, total=None)
+
+        def update(
+            stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
+        ) -> None:
+            text = describe(stage, done, total, info, time.monotonic() - began)
+            bar.update(task, completed=done, total=total, description=f"{title}: {text}")
+
+        yield update
+
+
+class PlainLines:
+    """Prints lines to standard error at growing intervals: about 15 in an hour."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._began = title, time.monotonic()
+        self._wait = _FIRST
+
+    def __call__(
+        self, stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
+    ) -> None:
+        elapsed = time.monotonic() - self._began
+        if elapsed < self._wait:
+            return
+        self._wait = elapsed + min(elapsed, _LAST)
+        with suppress(OSError, ValueError):  # standard error is closed
+            line = describe(stage, done, total, info, elapsed)
+            print(f"{self._title}: {line}", file=sys.stderr, flush=True)
+
+
+def describe(
+    stage: str, done: int, total: int | None, info: StepInfo | None, elapsed: float
+) -> str:
+    """One line: stage, steps, metrics, and the remaining time if it is known."""
+    parts = [stage]
+    if total is not None:
+        parts.append(f"{done:,} of {total:,}")
+    if info is not None:
+        parts.append(f"objective {info.objective:.4f}")
+        if math.isfinite(info.validation):
+            parts.append(f"validation {info.validation:.3f}")
+        parts.append(f"{info.kept:,} words")
+    parts.append(duration(elapsed))
+    if total is not None and done:
+        parts.append(f"at most {duration(elapsed / done * (total - done))} left")
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """A time such as "40 s", "12 min" or "2 h 5 min"."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"

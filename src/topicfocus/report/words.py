@@ -1,0 +1,285 @@
+"""The words of the page: frequency, association, selection, and weights in topics."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from topicfocus.corpus import Corpus
+from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.targets import Coding
+from topicfocus.inference.mixes import topic_mixes
+from topicfocus.inference.state import make_problem
+from topicfocus.inference.words import mix_weights
+from topicfocus.joint.selection import topic_dependence
+from topicfocus.report.inputs import Inputs
+from topicfocus.report.labels import readable
+from topicfocus.report.render import pack, pack_texts, roughly, size, unpack, whole
+
+#: Words x topics x documents, at most, for the dependence on topics.
+_LARGEST = 20_000_000
+#: Intervals of a numeric target, and of each of several.
+_BINS, _FEW_BINS = 8, 5
+#: Predictors above which associations are rounded to a fifth.
+_MANY_PREDICTORS = 5
+#: Characters of the weights of words in the page.
+TABLE_BUDGET = 770_000
+#: Steps of log W where floats do not fit, from fine to coarse.
+_STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+_ZERO = 65535
+
+
+def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
+    """One packed column per property of the words."""
+    fitted, counts = inputs.fitted, inputs.counts
+    present = counts.copy()
+    present.data = np.ones_like(present.data)
+    frequency = np.asarray(counts.sum(axis=0)).ravel()
+    inclusion = fitted.state.inclusion if fitted.inclusion is None else fitted.inclusion
+    out: dict[str, Any] = {
+        "names": pack_texts(inputs.vocabulary),
+        "labels": _labels(inputs.vocabulary),
+        "count": whole(np.round(frequency)),
+        "documents": whole(np.asarray(present.sum(axis=0)).ravel()),
+        "inclusion": pack(inclusion, "u2", 1 / 65535),
+        # The inclusion of focused models is a weight, not a probability.
+        "graded": fitted.evidence is None
+        and bool(np.any((inclusion > 1e-6) & (inclusion < 1 - 1e-6))),
+        "selects": fitted.selects,
+        "kept": whole(_kept(fitted).astype(float)),
+        "trained": whole(fitted.known_words.astype(float)),
+    }
+    signals = None
+    if inputs.codes is not None and inputs.n_docs:
+        signals = _signals(inputs, inputs.codes)
+        z = np.column_stack([association(counts, s) for s in signals])
+        # Coarser for many classes: it is only displayed.
+        out["association"] = pack(z, "i2", 0.02 if z.shape[1] <= _MANY_PREDICTORS else 0.2)
+        out["by_target"] = [
+            _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
+            for t, coding in enumerate(inputs.codings)
+        ]
+    out["why"] = _selection(inputs, mixes, frequency, signals)
+    return out
+
+
+def _kept(fitted: Fitted) -> np.ndarray:
+    """Words that the model selected, or those in topics if it does not select words."""
+    if fitted.selected_words is not None:
+        return fitted.selected_words
+    return fitted.state.topic_word.max(axis=1) > 0
+
+
+def _labels(vocabulary: list[str]) -> dict[str, Any] | None:
+    """Readable labels, None if they are the words themselves."""
+    labels = readable(vocabulary)
+    return None if labels == vocabulary else pack_texts(labels)
+
+
+def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:
+    """What increases with each predictor: the target, or a class indicator; NaN if missing."""
+    out = []
+    for t, coding in enumerate(inputs.codings):
+        codes = all_codes[:, t]
+        if coding.n_predictors > 1:
+            for c in range(coding.n_labels):
+                out.append(np.where(np.isfinite(codes), (codes == c).astype(float), np.nan))
+        else:
+            out.append(codes)
+    return out
+
+
+def association(counts: Any, signal: np.ndarray) -> np.ndarray:
+    """Signed z of every word: √n times the correlation of √count with the signal."""
+    known = np.isfinite(signal)
+    n = int(known.sum())
+    if n < 2:
+        return np.zeros(counts.shape[1])
+    y = signal[known] - signal[known].mean()
+    spread = float(np.mean(y**2))
+    words = counts[np.flatnonzero(known)].sqrt()
+    mean = np.asarray(words.sum(axis=0)).ravel() / n
+    square = np.asarray(counts[np.flatnonzero(known)].sum(axis=0)).ravel() / n
+    variance = square - mean**2
+    covariance = words.T @ y
+    good = (variance > 1e-12) & (spread > 0)
+    scale = np.sqrt(n * np.where(good, variance, 1.0) * max(spread, 1e-300))
+    return np.where(good, covariance / scale, 0.0)
+
+
+def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) -> dict[str, Any]:
+    """Documents with each word, by class, level or interval of the target."""
+    known = np.isfinite(codes)
+    if coding.n_labels:
+        n_bins = coding.n_labels
+        place = np.where(known, codes, 0).astype(int)
+        labels = ["0", "1"] if coding.labels is None else [str(v) for v in coding.labels]
+    else:
+        wanted = _BINS if n_targets == 1 else _FEW_BINS
+        values = coding.decode_levels(codes[known])
+        edges = np.array([0.0, 1.0])
+        if len(values) and np.ptp(values) > 0:
+            # Edges are values of the target: no interval lies between two whole numbers.
+            places = np.linspace(0, 1, wanted + 1)
+            edges = np.unique(np.quantile(values, places, method="inverted_cdf"))
+        n_bins = len(edges) - 1
+        place = np.clip(
+            np.searchsorted(edges, np.nan_to_num(codes), side="right") - 1, 0, n_bins - 1
+        )
+        labels = _interval_names(edges, bool(np.all(values == np.round(values))))
+    member = np.zeros((len(codes), n_bins))
+    member[np.flatnonzero(known), place[known]] = 1.0
+    return {
+        "labels": labels,
+        "size": member.sum(axis=0).astype(int).tolist(),
+        "documents": whole((present.T @ member).ravel()),
+    }
+
+
+def _interval_names(edges: np.ndarray, whole_numbers: bool) -> list[str]:
+    """Names of the intervals [a, b), the last one closed, or the whole numbers in them."""
+    if not whole_numbers:
+        return [f"{a:.3g} to {b:.3g}" for a, b in itertools.pairwise(edges)]
+    ends = np.append(edges[1:-1] - 1, edges[-1])
+    return [
+        f"{a:,.0f}" if a == b else f"{a:,.0f} to {b:,.0f}"
+        for a, b in zip(edges[:-1], ends, strict=True)
+    ]
+
+
+def _selection(
+    inputs: Inputs, mixes: np.ndarray, frequency: np.ndarray, signals: list[np.ndarray] | None
+) -> dict[str, Any]:
+    """Why words were kept: benefits and costs, as twice a log likelihood ratio (a squared z score).
+
+    As words: how much better topic proportions predict the word than its frequency; its K-1
+    parameters cost (K-1) log(documents). As prediction: the screening statistic of the model, or z²
+    for models without one; the cost is that of the word selection, or 2 log V.
+    """
+    model, fitted, counts = inputs.model, inputs.fitted, inputs.counts
+    n_topics, n_words = fitted.state.n_topics, fitted.state.n_words
+    out: dict[str, Any] = {
+        "words_cost": (n_topics - 1) * math.log(max(inputs.n_docs, 2)),
+        "prediction_cost": 2 * math.log(max(n_words, 2)),
+        "prediction_source": "evidence",
+        "keep": _listed(model, "keep_words", inputs.vocabulary),
+        "drop": _listed(model, "drop_words", inputs.vocabulary),
+    }
+    if inputs.n_docs:
+        rows = max(1, int(inputs.n_docs * min(1.0, _LARGEST / max(counts.nnz * n_topics, 1))))
+        some = np.linspace(0, inputs.n_docs - 1, rows).astype(int)
+        problem = make_problem(Corpus(fitted.seen(Corpus(counts[some])).counts), None)
+        columns = np.flatnonzero(frequency > 0)
+        dependence = np.zeros(n_words)
+        dependence[columns] = 2 * topic_dependence(problem, mixes[some], columns, steps=15)
+        out["as_words"] = roughly(np.maximum(dependence, 0) * inputs.n_docs / rows)
+    evidence = fitted.evidence
+    if evidence is None and signals is not None:
+        evidence = np.max([association(counts, s) ** 2 for s in signals], axis=0)
+        out["prediction_source"] = "z2"
+    if evidence is None:
+        return out
+    out["as_prediction"] = roughly(evidence)
+    if fitted.word_cost is not None:
+        out["prediction_cost"] = fitted.word_cost
+        out["needed"] = roughly(evidence_needed(fitted, fitted.word_cost, out["drop"]))
+    return out
+
+
+def evidence_needed(fitted: Fitted, cost: float, drop: list[int]) -> np.ndarray:
+    """The least screening statistic to keep each dropped word, the cost c for the others.
+
+    Words were kept by (E_v - c)/n_v until their share of tokens was reached, so a word needed the
+    best score s of a dropped word: E_v ≥ c + s n_v. The model has n_v of dropped words up to a
+    factor, which cancels: their background is π_v ∝ n_v.
+    """
+    background, evidence = fitted.state.background, np.asarray(fitted.evidence)
+    rivals = (background > 0) & (evidence > cost)
+    rivals[drop] = False  # dropped by the user
+    score = np.max((evidence[rivals] - cost) / background[rivals], initial=0.0)
+    return cost + score * background
+
+
+def _listed(model: Any, name: str, vocabulary: list[str]) -> list[int]:
+    """Columns of the words in a parameter of the model."""
+    words = getattr(model, name, None)
+    words = [] if words is None else words
+    place = {w: i for i, w in enumerate(vocabulary)}
+    found = [place.get(w, -1) if isinstance(w, str) else int(w) for w in words]
+    return sorted(v for v in found if v >= 0)
+
+
+# ---- weights of words in topics ------------------------------------------------------------------
+
+
+def word_table(
+    fitted: Fitted, counts: Any, exact: bool = False, n_jobs: int | None = None
+) -> dict[str, Any]:
+    """Weights W_v (largest entry 1), multiplicities and p_v of the words in topics.
+
+    Weights are doubles if they fit into the budget, else floats, else rounded logarithms; `error`
+    is the largest change of a linear predictor of these documents by rounding.
+    """
+    state = fitted.state
+    weights = mix_weights(state).table
+    kept = np.flatnonzero(weights.multiplicity > 0)
+    rows = weights.table[kept]
+    record: dict[str, Any] = {
+        "words": whole(np.diff(kept, prepend=0).astype(float)),
+        "scale": pack(state.topic_word.max(axis=1)[kept], "f4"),
+        "share": pack(fitted.word_share[kept], "f4"),
+        "multiplicity": None,
+    }
+    if np.any(weights.multiplicity[kept] != 1.0):
+        record["multiplicity"] = pack(weights.multiplicity[kept], "f8")
+    packed, rounded_rows = _pack_rows(rows, exact)
+    record["rows"] = packed
+    record["error"] = 0.0
+    if packed["t"] != "f8":
+        record["error"] = _rounding_error(fitted, counts, kept, rounded_rows, n_jobs)
+    return record
+
+
+def _pack_rows(rows: np.ndarray, exact: bool) -> tuple[dict[str, Any], np.ndarray]:
+    packed = pack(rows, "f8")
+    if exact or size(packed) <= TABLE_BUDGET:
+        return packed, rows
+    packed = pack(rows, "f4")
+    if size(packed) <= TABLE_BUDGET:
+        return packed, unpack(packed).astype(float).reshape(rows.shape)
+    for step in _STEPS:
+        packed = pack_logarithms(rows, step)
+        if size(packed) <= TABLE_BUDGET:
+            break
+    return packed, unpack_logarithms(packed).reshape(rows.shape)
+
+
+def pack_logarithms(rows: np.ndarray, step: float) -> dict[str, Any]:
+    """-log W in whole steps; smaller weights become 0."""
+    with np.errstate(divide="ignore"):
+        steps = np.minimum(np.round(-np.log(rows) / step), _ZERO)
+    return {**pack(steps, "u2"), "log": step}
+
+
+def unpack_logarithms(record: dict[str, Any]) -> np.ndarray:
+    """Inverse of `pack_logarithms`, as in the browser."""
+    steps = unpack(record).astype(float)
+    return np.where(steps == _ZERO, 0.0, np.exp(-steps * record["log"]))
+
+
+def _rounding_error(
+    fitted: Fitted, counts: Any, kept: np.ndarray, rows: np.ndarray, n_jobs: int | None
+) -> float:
+    if counts.shape[0] == 0:
+        return float("nan")
+    state = fitted.state
+    changed = state.topic_word.copy()
+    changed[kept] = rows * state.topic_word.max(axis=1)[kept, None]
+    corpus = fitted.seen(Corpus(counts))
+    before = topic_mixes(corpus, state, n_jobs=n_jobs)
+    after = topic_mixes(corpus, replace(state, topic_word=changed), n_jobs=n_jobs)
+    return float(np.abs((before - after) @ state.coef_rows.T).max())

@@ -1,0 +1,415 @@
+"""Seeded fuzzing of what strangers can pass: tables, matrices, options, arrays and model files.
+
+    python tests/adversity/fuzz.py --n 3000
+
+Each input must give a result, or one line of error with exit code 1 or 2 (from Python: a ValueError
+or TypeError with a message), within its time limit, and leave nothing behind. Inputs run in a
+process of their own, so that a crash or a hang is a finding, too. ``--only K`` repeats input K.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import io as scipy_io
+from scipy import sparse
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from command_line import topicfocus, write_reviews
+from model_files import sealed
+
+import topicfocus as package
+from topicfocus.persistence import HEADER, ModelFileError
+from topicfocus.text import ReadError, detect_target
+from topicfocus.workflow import SettingError, read_config
+
+#: Seconds that an input may take; the first ones also load compiled kernels.
+LIMIT, FIRST_LIMIT = 20.0, 200.0
+COLUMNS = ("--text", "text", "--target", "stars")
+SMALL = ("--topics", "2", "--inclusion-prior", "0.2", "--no-baseline", "--jobs", "1")
+#: A terminal would obey these.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+#: Messages of internals.
+INTERNAL = re.compile(r"StopIteration|has no attribute|NoneType|nopython|ufunc|not subscriptable")
+PIECES = (
+    *(b"\0", b"\xff", b"\xef\xbb\xbf", b'"', b",", b"\n", b"\r", b"\x1b[31m", b"text", b"1e309"),
+    *(b"nan", b"9" * 400, b"{", b"]", b"\\ud800", "é漢😀".encode(), b"PK\x03\x04", b"\x1f\x8b"),
+    *(b"PAR1", b"%%MatrixMarket", b"[" * 5000, b"-1", b"null", b"\x80\x04", b"a" * 5000, b"sep=;"),
+)
+NUMBERS = (np.nan, np.inf, -1.0, 0.5, 1e300, 1e-300, 3.0, 0.0, 1e90)
+VALUES = (
+    *("-1", "0", "1", "2", "9" * 30, "nan", "inf", "1e308", "-0.5", "0.5", "", " ", "a", "a,b"),
+    *("stars", "text", "x=1", "x=nan,", "=", "auto", "none", "\x1b[2J", "é", "../x", "/", ".", "-"),
+    *("utf-16", "latin-1", ";", "local", "1-2", "3-1", "2,3", "0.1,0.9", "classes", "a" * 300),
+)
+JSON_VALUES = (None, True, -1, 0, 10**30, 1e308, 0.5, "", "a" * 400, [], [1, 2], {}, {"a": 1}, [[]])
+CONFIG_KEYS = (
+    "topics",
+    "ngrams",
+    "covariates",
+    "stop_words",
+    "seed",
+    "min-df",
+    "file",
+    "kind",
+    "x",
+)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Valid inputs, which are damaged: tables by name, a folder of a fit, and its model file."""
+
+    reviews: Path
+    tables: dict[str, bytes]
+    folder: Path
+    model: bytes
+
+
+def prepare(place: Path) -> Fixed:
+    """Write a small table, and fit a model to it."""
+    reviews = write_reviews(place / "reviews.csv", 120)
+    done = topicfocus("fit", reviews, *COLUMNS, *SMALL, "--out", place / "model")
+    assert done.returncode == 0, done.stderr
+    model = (place / "model" / "model.topicfocus").read_bytes()
+    return Fixed(reviews, dict(tables(reviews)), place / "model", model)
+
+
+def tables(reviews: Path) -> Iterator[tuple[str, bytes]]:
+    """The same 60 rows in every format."""
+    import pandas as pd
+
+    lines = reviews.read_text(encoding="utf-8").splitlines()[:61]
+    frame = pd.DataFrame([line.split(",") for line in lines[1:]], columns=["id", "text", "stars"])
+    rows = frame.to_dict("records")
+    plain = "\n".join(lines).encode()
+    yield "a.csv", plain
+    yield "b.csv", frame.to_csv(index=False, quoting=1, sep=";").encode()
+    yield "a.tsv", plain.replace(b",", b"\t")
+    yield "a.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode()
+    yield "a.json", json.dumps(rows).encode()
+    yield "a.csv.gz", gzip.compress(plain)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.writestr("a.csv", plain)
+    yield "a.csv.zip", archive.getvalue()
+    for name, write in (("a.parquet", frame.to_parquet), ("a.xlsx", frame.to_excel)):
+        stream = io.BytesIO()
+        with contextlib.suppress(ImportError):
+            write(stream, index=False)
+            yield name, stream.getvalue()
+
+
+def mutated(rng: np.random.Generator, content: bytes) -> bytes:
+    """Make one to five changes: cut, insert, flip a bit or repeat."""
+    out = bytearray(content)
+    for _ in range(int(rng.integers(1, 6))):
+        place, how, size = int(rng.integers(0, len(out) + 1)), rng.integers(0, 5), 20
+        if how == 0 and rng.random() < 0.3:
+            del out[place:]
+        elif how == 1:
+            del out[place : place + size]
+        elif how == 2:
+            out[place:place] = PIECES[int(rng.integers(0, len(PIECES)))]
+        elif how == 3 and place < len(out):
+            out[place] ^= 1 << int(rng.integers(0, 8))
+        else:
+            out[place:place] = out[place : place + size]
+    return bytes(out)
+
+
+def one_of(rng: np.random.Generator, values):
+    """A value; numpy would turn those of several types into strings."""
+    return values[int(rng.integers(0, len(values)))]
+
+
+def check_command(place: Path, *arguments: object, out: str | None = None) -> int:
+    """Check the exit code, that an error is one line, and that nothing else is written."""
+    before = {path.name for path in place.iterdir()}
+    done = topicfocus(*arguments, cwd=place)
+    about = f"{arguments}: exit {done.returncode}: {done.stderr[-600:]}"
+    assert done.returncode in (0, 1, 2), about
+    assert "Traceback" not in done.stderr and not CONTROLS.search(done.stderr), about
+    allowed = {out} if done.returncode == 0 else set()
+    assert {path.name for path in place.iterdir()} - before <= allowed, about
+    if done.returncode:
+        last = done.stderr.splitlines()[-1]
+        assert re.match(r"topicfocus( \w+)?: error: \S", last) and len(last) < 3000, about
+        assert not INTERNAL.search(last), about
+    elif out is not None:
+        package.load(place / out / "model.topicfocus")
+    return done.returncode
+
+
+def check_message(error: Exception) -> None:
+    """Check that the message of a refusal is one line about the input."""
+    assert str(error) and "\n" not in str(error) and not INTERNAL.search(str(error)), repr(error)
+
+
+# ---- kinds of inputs -----------------------------------------------------------------------------
+
+
+def predict_table(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    name = one_of(rng, list(fixed.tables))
+    (place / name).write_bytes(mutated(rng, fixed.tables[name]))
+    more = [o for o in ("--skip-bad", "--json", "--encoding=latin-1") if rng.random() < 0.3]
+    check_command(place, "predict", fixed.folder, name, *more)
+
+
+def fit_table(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    name = one_of(rng, list(fixed.tables))
+    (place / name).write_bytes(mutated(rng, fixed.tables[name]))
+    kind = one_of(rng, ("real", "classes", "count", "ordinal", None))
+    more = [f"--kind={kind}"] if kind else []
+    more += ["--skip-bad"] if rng.random() < 0.5 else []
+    check_command(place, "fit", name, *COLUMNS, *SMALL, *more, "--out", "o", out="o")
+
+
+def matrix(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    (place / "m.vocab.txt").write_text("superb\nawful\nfilm")
+    values = rng.integers(0, 4, (5, 3)).astype(float)
+    if rng.random() < 0.3:
+        values[0, 0] = one_of(rng, NUMBERS)
+    name, stream = one_of(rng, ("m.npz", "m.mtx")), io.BytesIO()
+    if name == "m.npz":
+        sparse.save_npz(stream, sparse.csr_matrix(values))
+    else:
+        scipy_io.mmwrite(stream, sparse.coo_matrix(values))
+    content = stream.getvalue()
+    (place / name).write_bytes(mutated(rng, content) if rng.random() < 0.8 else content)
+    check_command(place, "predict", fixed.folder, name)
+
+
+def options(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    """Odd values of options; a number of topics that would take long is not a fault."""
+    from topicfocus.cli.parser import COMMANDS
+    from topicfocus.config import options_of
+
+    command = one_of(rng, ("fit", "predict", "explain", "report", "tune"))
+    given: list[object] = []
+    for one in options_of(COMMANDS[command].config):
+        long = one.name in ("out", "cluster", "stability", "positional", "folds", "file", "model")
+        if rng.random() < 0.1 and one.metadata["positional"] is None and not long:
+            flag = f"--{one.metadata['flag'] or one.name.replace('_', '-')}"
+            switch = str(one.type).startswith("bool")
+            given += [flag] if switch else [f"{flag}={one_of(rng, VALUES)}"]
+    inputs: dict[str, tuple[object, ...]] = {
+        "fit": (fixed.reviews, *COLUMNS, *SMALL, "--out", "o"),
+        "tune": (fixed.reviews, *COLUMNS, "--shares=0.2", "--topics=2", "--folds=2", "--out", "o"),
+        "predict": (fixed.folder, fixed.reviews),
+        "report": (fixed.folder, fixed.reviews, "--out", "o"),
+        "explain": (fixed.folder, "--text", "superb film"),
+    }
+    before = {path.name for path in place.iterdir()}
+    done = topicfocus(command, *inputs[command], *given, cwd=place)
+    about = f"{command} {given}: exit {done.returncode}: {done.stderr[-600:]}"
+    assert done.returncode in (0, 1, 2) and "Traceback" not in done.stderr, about
+    assert not CONTROLS.search(done.stderr), about
+    left = {path.name for path in place.iterdir()} - before
+    assert left <= ({"o"} if done.returncode == 0 else set()), about
+    if done.returncode:
+        last = done.stderr.splitlines()[-1]
+        assert re.match(r"topicfocus( \w+)?: error: \S", last) and not INTERNAL.search(last), about
+
+
+def config(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    value = one_of(rng, [v for v in JSON_VALUES if not isinstance(v, dict) and v is not None])
+    content = f"{one_of(rng, CONFIG_KEYS)} = {json.dumps(value)}\n".encode()
+    path = place / "c.toml"
+    path.write_bytes(mutated(rng, content) if rng.random() < 0.5 else content)
+    try:
+        read_config(path)
+    except (SettingError, ReadError) as error:
+        check_message(error)
+    path.unlink()
+
+
+def text(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    letters = [chr(c) for c in rng.integers(1, 0x3000, int(rng.integers(0, 200)))]
+    more = "--json" if rng.random() < 0.3 else "--quiet"
+    given = f"--text={''.join(letters)} superb"
+    assert check_command(place, "explain", fixed.folder, given, more) == 0
+
+
+def target(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    values = [one_of(rng, (*VALUES, *NUMBERS, None, True)) for _ in range(int(rng.integers(0, 60)))]
+    kind = one_of(rng, (None, "real", "count", "ordinal", "classes", "binary"))
+    try:
+        found = detect_target(values, kind, skip_bad=bool(rng.integers(0, 2)))
+    except ReadError as error:
+        check_message(error)
+        return
+    assert np.isfinite(found.values[~np.isnan(found.values)]).all()
+
+
+def arrays(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    """An estimator predicts finite numbers, or refuses with a message of its own."""
+    name = one_of(rng, ("LDA", "SLDARegressor", "PFSLDAClassifier", "FocusedTopicRegressor"))
+    X = rng.integers(0, 4, (int(rng.integers(0, 14)), int(rng.integers(0, 9)))).astype(float)
+    n = len(X)
+    if X.size and rng.random() < 0.3:
+        X[0, 0] = one_of(rng, NUMBERS)
+    y = one_of(rng, (rng.normal(size=n), rng.integers(0, 2, n), rng.choice(["a", "b"], n)))
+    if rng.random() < 0.3:
+        y = np.full(n, one_of(rng, NUMBERS))
+    if rng.random() < 0.2:
+        y = np.asarray(y, dtype=object)
+        y[: int(rng.integers(0, 3))] = None
+    y = y[: n - 1] if rng.random() < 0.1 else y
+    model = getattr(package, name)(one_of(rng, (1, 2, 30)), max_epochs=2, random_state=0, n_jobs=1)
+    try:
+        model.fit(
+            sparse.csr_array(X) if rng.random() < 0.5 else X, *(() if name == "LDA" else (y,))
+        )
+        found = getattr(model, "predict_proba", model.transform)(X)
+    except (ValueError, TypeError) as error:
+        assert str(error) and not INTERNAL.search(str(error)), repr(error)
+        return
+    for part in found if isinstance(found, list) else [found]:
+        assert np.isfinite(np.asarray(part, dtype=float)).all()
+
+
+def model_file(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    """Damaged bytes, or a value that is altered under a valid checksum."""
+    content = mutated(rng, fixed.model) if rng.random() < 0.3 else resealed(rng, fixed.model)
+    try:
+        loaded = package.load(io.BytesIO(content))
+        predictions = loaded.predict(["a superb film", ""])
+    except (ModelFileError, ValueError, TypeError) as error:
+        assert str(error) and "Traceback" not in str(error), repr(error)
+        return
+    assert len(predictions) == 2
+
+
+def resealed(rng: np.random.Generator, content: bytes) -> bytes:
+    """A model file in whose header one value is another."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(members[HEADER])
+    holders: list[tuple[object, object]] = []
+
+    def walk(node: object) -> None:
+        entries = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in list(entries):
+            holders.append((node, key))
+            if isinstance(value, (dict, list)):
+                walk(value)
+
+    walk(header)
+    node, key = one_of(rng, holders)
+    node[key] = one_of(rng, JSON_VALUES)
+    return sealed({**members, HEADER: json.dumps(header).encode()})
+
+
+Case = Callable[[np.random.Generator, Fixed, Path], None]
+KINDS: tuple[Case, ...] = (
+    *(predict_table, model_file, matrix, target, options, config, text, arrays, predict_table),
+    fit_table,
+)
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+def _too_long(*_: object) -> None:
+    raise AssertionError("takes longer than its time limit")
+
+
+def run_one(seed: int, i: int, fixed: Fixed, limit: float = LIMIT) -> str | None:
+    """Run input `i`; the result is what is wrong with its outcome."""
+    kind = KINDS[i % len(KINDS)]
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            kind(np.random.default_rng([seed, i]), fixed, Path(place))
+    except BaseException as error:
+        last = "" if isinstance(error, AssertionError) else traceback.format_exc()[-1500:]
+        return f"input {i} ({kind.__name__}): {type(error).__name__}: {error} {last}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return None
+
+
+def work(seed: int, numbers: range) -> None:
+    """Run inputs in this process; a line before and after each says how far it is."""
+    with tempfile.TemporaryDirectory() as place:
+        fixed = prepare(Path(place))
+        for count, i in enumerate(numbers):
+            print(f"begin {i}", flush=True)
+            found = run_one(seed, i, fixed, FIRST_LIMIT if count < len(KINDS) else LIMIT)
+            print(f"end {i} {json.dumps(found)}", flush=True)
+
+
+def _kill(worker: subprocess.Popen, *_: object) -> None:
+    worker.kill()
+
+
+def supervise(seed: int, n: int) -> list[str]:
+    """Run all inputs in processes of their own: one that ends or hangs is replaced."""
+    findings: list[str] = []
+    i = 0
+    while i < n:
+        command = [sys.executable, __file__, "--seed", str(seed), "--work", str(i), str(n)]
+        worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert worker.stdout is not None
+        done = False
+        signal.signal(signal.SIGALRM, partial(_kill, worker))
+        while line := worker.stdout.readline():
+            # Compiled code does not see the alarm in its own process.
+            signal.alarm(int(2 * FIRST_LIMIT))
+            word, number, *rest = line.split(" ", 2)
+            i, done = int(number), word == "end"
+            if done and rest[0].strip() != "null":
+                findings.append(json.loads(rest[0]))
+                print(findings[-1], flush=True)
+            if done and i % 200 == 199:
+                print(f"{i + 1:,} of {n:,} inputs, {len(findings)} findings", flush=True)
+        signal.alarm(0)
+        if not done:
+            findings.append(f"input {i}: the process ended with {worker.wait()}")
+            print(findings[-1], flush=True)
+        i += 1
+    return findings
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n", type=int, default=3000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int)
+    parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    os.environ.setdefault("COLUMNS", "110")
+    if args.work:
+        work(args.seed, range(*args.work))
+        return 0
+    if args.only is not None:
+        work(args.seed, range(args.only, args.only + 1))
+        return 0
+    findings = supervise(args.seed, args.n)
+    print(f"{args.n:,} inputs, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

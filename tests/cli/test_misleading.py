@@ -1,0 +1,177 @@
+"""What a user may do without a mistake, and what must be found before a fit, not after it."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from command_line import topicfocus
+
+from topicfocus import FocusedTopicRegressor, TokenCounter, load
+from topicfocus.datasets import make_reviews
+from topicfocus.workflow import explain_text
+
+REVIEWS = make_reviews(120, random_state=0)
+ROWS = list(zip(REVIEWS.texts, np.round(REVIEWS.target).astype(int).tolist(), strict=True))
+SMALL = ("--topics", 2, "--inclusion-prior", 0.3, "--no-baseline", "--quiet")
+COLUMNS = ("--text", "text", "--target", "stars")
+
+
+def write(path, rows, **format):
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, **format).writerows(rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    data = write(folder / "r.csv", [("text", "stars"), *ROWS])
+    done = topicfocus("fit", data, *COLUMNS, *SMALL, "--out", folder / "o")
+    assert done.returncode == 0, done.stderr
+    return folder / "o"
+
+
+def excel(path):
+    write(path, [("text", "stars"), *ROWS], delimiter=";")
+    path.write_text("sep=;\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def comma_in_the_header(path):
+    rows = [("text", "stars", "city, country"), *((*row, "a, b") for row in ROWS)]
+    write(path, rows, delimiter=";")
+
+
+def optional_keys(path):
+    objects = [{"text": text, **({"stars": y} if i else {})} for i, (text, y) in enumerate(ROWS)]
+    path.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
+
+
+def string_views(path):
+    pa = pytest.importorskip("pyarrow")
+    if not hasattr(pa, "string_view"):
+        pytest.skip("an older pyarrow")
+    texts, stars = zip(*ROWS, strict=True)
+    columns = {"text": pa.array(texts, pa.string_view()), "stars": pa.array(stars)}
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), path)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("a.csv", excel),
+        ("b.csv", comma_in_the_header),
+        ("c.jsonl", optional_keys),
+        ("d.parquet", string_views),
+    ],
+)
+def test_files_as_other_programs_write_them(name, make, tmp_path):
+    make(tmp_path / name)
+    done = topicfocus("fit", name, *COLUMNS, *SMALL, "--out", "o", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    documents, target = (json.loads(done.stdout)[part] for part in ("documents", "target"))
+    assert documents["all"] == 120 and target["missing"] == (make is optional_keys)
+
+
+def test_labels_are_not_numbers(tmp_path):
+    """The same number, written in two ways, is two classes; "NA" is a label among labels."""
+    labels = ("01001", "1001", "1E3", "1000")
+    rows = [(text, labels[i % 4]) for i, (text, _) in enumerate(ROWS)]
+    write(tmp_path / "r.csv", [("text", "stars"), *rows])
+    more = ("--kind", "classes", "--out", "o", "--json")
+    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, *more, cwd=tmp_path)
+    assert set(json.loads(done.stdout)["target"]["classes"]) == set(labels)
+    rows = [(text, ("NA", "EU", "-")[i % 3]) for i, (text, _) in enumerate(ROWS)]
+    write(tmp_path / "r.csv", [("text", "stars"), *rows])
+    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, *more, "--overwrite", cwd=tmp_path)
+    assert set(json.loads(done.stdout)["target"]["classes"]) == {"NA", "EU", "-"}
+
+
+@pytest.mark.parametrize("length", [240, 250, 256])
+def test_a_name_that_is_too_long_is_found_before_the_fit(length, tmp_path, monkeypatch):
+    """The longest names that a file system takes are written."""
+    write(tmp_path / "r.csv", [("text", "stars"), *ROWS])
+    if length > 255:
+        monkeypatch.setattr("topicfocus.workflow.fit.fit_source", lambda *_: pytest.fail("fitted"))
+    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--out", "x" * length, cwd=tmp_path)
+    assert done.returncode == (length > 255), done.stderr
+    assert (tmp_path / ("x" * 240) / "model.topicfocus").is_file() == (length == 240)
+
+
+def test_a_row_that_is_no_document_is_counted_as_in_the_file(tmp_path):
+    rows = [("text", "stars"), *ROWS[:30], ("a film", "good"), *ROWS[30:]]
+    write(tmp_path / "r.csv", rows)
+    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, cwd=tmp_path)
+    assert done.returncode == 1 and "'good' (row 31)" in done.stderr
+    more = ("--weight", "w", "--out", "o")
+    write(tmp_path / "w.csv", [("text", "stars", "w"), *((*row, 1) for row in ROWS), ("a", 1, -1)])
+    done = topicfocus("fit", "w.csv", *COLUMNS, *SMALL, *more, cwd=tmp_path)
+    assert done.returncode == 1 and "row 121" in done.stderr
+
+
+def test_held_out_documents_without_a_known_word(model, tmp_path):
+    write(tmp_path / "new.csv", [("text", "stars"), *(("qqq zzz", y) for _, y in ROWS)])
+    done = topicfocus("predict", model, "new.csv", cwd=tmp_path)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 121
+    assert "Warning" not in done.stderr
+    rows = [(text if i % 5 else "qqq zzz", y) for i, (text, y) in enumerate(ROWS)]
+    write(tmp_path / "r.csv", [("text", "stars"), *rows])
+    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--min-df", 30, "--out", "o", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert explain_text(model, "qqq")["words"] == {}
+
+
+def test_a_page_whose_documents_have_no_known_word(tmp_path):
+    """No warning from a division, and a page: no held-out document has a word of the model."""
+    rows = [(f"good {i} bad", i, 1990 + i) for i in range(30)]
+    write(tmp_path / "r.csv", [("text", "stars", "year"), *rows])
+    more = ("--covariates", "year", "--jobs", 1, "--out", "o", "--quiet")
+    done = topicfocus("fit", "r.csv", *COLUMNS, *more, cwd=tmp_path)
+    assert done.returncode == 0 and "divide" not in done.stderr, done.stderr
+    assert (tmp_path / "o" / "explorer.html").is_file()
+
+
+@pytest.mark.parametrize("rows", ["one rating", "no ratings", "no column"])
+def test_a_page_of_documents_of_one_rating_or_none(rows, model, tmp_path):
+    texts = [text for text, _ in ROWS]
+    if rows == "no column":
+        write(tmp_path / "new.csv", [("text",), *((text,) for text in texts)])
+    else:
+        rating = 3 if rows == "one rating" else ""
+        write(tmp_path / "new.csv", [("text", "stars"), *((text, rating) for text in texts)])
+    done = topicfocus("report", model, "new.csv", "--out", "p.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "p.html").stat().st_size > 10_000
+
+
+def test_a_target_that_was_asked_for_is_needed(model, tmp_path):
+    write(tmp_path / "new.csv", [("text",), *((text,) for text, _ in ROWS)])
+    done = topicfocus("report", model, "new.csv", "--target", "starz", cwd=tmp_path)
+    assert done.returncode == 1 and "no column 'starz'" in done.stderr
+
+
+def test_a_model_that_is_not_there(model, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for name, message in (("emtpy", "Did you mean 'empty'?"), ("empty", "has no model.topicfocus")):
+        done = topicfocus("explain", name, "--text", "a film", cwd=tmp_path)
+        assert done.returncode == 1 and message in done.stderr
+
+
+def test_an_explanation_shows_escape_sequences_as_signs():
+    texts = [text.replace(" ", " \x1b[31m") for text in REVIEWS.texts]
+    counter = TokenCounter(min_df=1, separator=" ")
+    counts = counter.fit_transform(texts)
+    fitted = FocusedTopicRegressor(2, inclusion_prior=0.3, max_epochs=5, random_state=0)
+    fitted.fit(counts, REVIEWS.target)
+    found = fitted.explain(counts[:1], vocabulary=counter.get_feature_names_out())
+    assert "[31m" in str(found[0]) and "\x1b" not in str(found[0])
+
+
+def test_a_file_from_a_stranger_is_one_line(model, tmp_path):
+    (tmp_path / "a.topicfocus").write_bytes((model / "model.topicfocus").read_bytes()[:-100])
+    done = topicfocus("predict", "a.topicfocus", "new.csv", cwd=tmp_path)
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    assert load(model / "model.topicfocus").predict(["superb"]).shape == (1,)
+    (tmp_path / "c.toml").write_text(f'stop_words = "{model}/metrics.json"\n', encoding="utf-8")
+    done = topicfocus("fit", "r.csv", "--config", "c.toml", cwd=tmp_path)
+    assert done.returncode == 2 and "Name a file on the command line" in done.stderr
