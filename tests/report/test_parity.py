@@ -15,7 +15,8 @@ TEXTS = [
     "charming couple and a brilliant director. Brilliant!",
     "naïve İstanbul ΣΑΣ straße 日本語 x²y ٣٤ under_score don't ﬁlm masterpiece\u0301 "
     "e\u0301t\u0301e",
-    "It's NOT good -- don’t go. No, never&#039;again &amp; not<br/>brilliant 4.5 stars 10:30 👍 superb",
+    "It's NOT good -- don’t go. No, never&#039;again &amp; not<br/>brilliant 4.5 stars 10:30 👍 "
+    "superb",
     "<x@y> https://a.b/c?d=e www.dull.com not a dull film - an awful\n\nfilm\nnot awful. " * 60,
 ]
 
