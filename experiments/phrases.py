@@ -118,7 +118,7 @@ def main(n_splits: int, names: list[str]) -> None:
         "",
         f"Written by `python experiments/phrases.py {n_splits} {' '.join(names)}`: means over "
         f"{n_splits} splits, a fifth of the documents held out, 10 topics, and paired differences "
-        f"with their standard errors. At most {MOST:,} documents of a data set. Seconds are those of "
+        f"with their standard errors. At most {MOST:,} documents of a data set. Seconds are of "
         "a busy machine, in one run.",
         "",
     ]
