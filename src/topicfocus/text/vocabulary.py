@@ -23,6 +23,8 @@ from topicfocus.text.stop_words import WordRoles, is_negation, is_quantifier
 #: By default a term is in at least so many documents (of 2,000 or more), and in at most half.
 MIN_DF, ENOUGH_DOCUMENTS = 10, 2000
 MAX_DF, FEW_DOCUMENTS = 0.5, 20
+#: Documents that a phrase is in at least, whatever `min_df`.
+LEAST_OF_PHRASES = 3
 #: With fewer words than this, rare words of a small corpus are kept, too.
 FEW_WORDS = 50
 #: Words with ids in an n-gram table, at most, the most frequent ones.
@@ -158,7 +160,9 @@ def _chosen_grams(
     n_tokens = int(texts.frequency.sum())
     first = roles.edges if rule.every else roles.begins
     usable = np.ones(len(used), dtype=bool)
-    found = phrases.frequent_grams(each, rule.longest, first, usable, least, n_tokens)
+    # In fewer documents everything is a phrase.
+    enough = least if rule.every else max(least, LEAST_OF_PHRASES)
+    found = phrases.frequent_grams(each, rule.longest, first, usable, enough, n_tokens)
     if not len(found.order):
         return none, found.order
     if rule.every:
