@@ -39,8 +39,9 @@ from topicfocus.counts import Counts, in_memory, take_columns
 
 #: Largest number of substitutes per word, and their least correlation with it.
 MOST, LEAST_CORRELATION = 5, 0.15
-#: The error variance of an effect is at least this part of that of a single pair of halves.
-_LEAST_VARIANCE = 0.25
+#: The error variance of an effect is at least this part of that of a single pair of halves: the
+#: difference of two estimated variances is unreliable where it is small (experiments/COVERAGE.md).
+_LEAST_VARIANCE = 1 / 3
 #: Number of words that are correlated with all others at a time.
 _BLOCK = 256
 
