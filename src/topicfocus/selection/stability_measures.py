@@ -16,7 +16,7 @@ those of the model,
     centre = mean_b m_b,   m_b = ½ (a_b1 + a_b2),   σ² = mean_b ¼ (v_b1 + v_b2) - (1 - 1/B) s²,
 
 s² being the variance of m_b over pairs: each m_b varies as much as ¼ (v₁ + v₂) says, and the mean
-over random splits of the same documents varies less, by what they differ. at least a third of the
+over random splits of the same documents varies less, by what they differ. At least a third of the
 first term is kept. The limits are those of Student's t with B - 1 degrees of freedom. The estimand
 is the effect of a topic as it is found in half of the documents.
 
