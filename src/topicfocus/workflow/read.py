@@ -157,7 +157,7 @@ def read_source(
                 counts = _count_on_cluster(client, table, config, counter)
             else:
                 counts = counter.fit_transform(iter(table), folder=folder)
-        except ReadError:
+        except (ReadError, SettingError):
             raise
         except (ValueError, UnicodeError) as error:
             raise ReadError(f"{path}: {error}") from error
