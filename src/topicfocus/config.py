@@ -251,8 +251,9 @@ class CountOptions:
 
     stop_words: str | Sequence[str] | None = word_option(
         "auto",
-        "words that are not counted: english (the default, but none with a separator), dutch, "
-        "french, german, italian, portuguese, spanish, none, or a file with one word per line",
+        "function words, which are no topic words by themselves: english (the default, but none "
+        "with a separator), dutch, french, german, italian, portuguese, spanish, none, a file with "
+        "one word per line, or english+FILE",
         metavar="WHICH",
         common=True,
     )
@@ -280,9 +281,11 @@ class CountOptions:
         2**31,
         group="words",
     )
+    phrases: bool = word_option(True, "choose phrases of two and three words", flag="no-phrases")
     ngrams: tuple[int, int] = word_option(
         (1, 1),
-        "lengths of runs of words: 2 means words and pairs, 2-3 pairs and triples; by default 1",
+        "count every run of so many words instead of phrases: 2 means words and pairs, 2-3 pairs "
+        "and triples",
         metavar="N",
         parse=ngrams,
     )
@@ -320,13 +323,6 @@ class CountOptions:
                     "counted as they are."
                 )
 
-    @property
-    def stops(self) -> str | Sequence[str] | None:
-        """Stop words to use: by default none for codes, English ones for texts."""
-        if self.stop_words == "auto":
-            return "english" if self.separator is None else None
-        return self.stop_words
-
     def counter(self, **settings: Any) -> Any:
         """A counter of words with these settings.
 
@@ -350,6 +346,8 @@ class CountOptions:
         return TokenCounter(
             lowercase=self.lowercase,
             min_length=self.min_length,
+            stop_words=self.stop_words,
+            phrases=self.phrases,
             ngram_range=self.ngrams,
             separator=self.separator,
             tokenizer=_imported(self.tokenizer),

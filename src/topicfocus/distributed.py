@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,8 @@ from topicfocus.counts import (
 )
 from topicfocus.inference.passes import Task, add_to, transposed_dot
 from topicfocus.kernels.threads import n_threads
-from topicfocus.text.counter import TokenCounter, choose_terms, tally_of
-from topicfocus.text.counting import rows_of_pairs
+from topicfocus.text.counter import TokenCounter
+from topicfocus.text.counting import joined_texts
 
 #: Nonzeros of a partition, at most: larger ones are cut.
 PARTITION = 1 << 21
@@ -488,47 +488,14 @@ def _sizes(indptr: NDArray[Any]) -> list[int]:
 # ---- texts ---------------------------------------------------------------------------------------
 
 
-class _Summary(NamedTuple):
-    """The terms of a partition, in how many of its documents they are, and how often."""
+def count_texts(
+    counter: TokenCounter, texts: Any, learn: bool, client: Any = None, y: Any = None
+) -> DaskCounts:
+    """Count the texts of a bag or of a dataframe's column where they are.
 
-    terms: list[str]
-    document_frequency: NDArray[np.int64]
-    frequency: NDArray[np.int64]
-    n_docs: int
-
-
-class _Merged:
-    """The summaries of all partitions added up: what `TokenCounter` chooses its terms by."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, int] = {}
-        self.document_frequency = np.zeros(0, dtype=np.int64)
-        self.frequency = np.zeros(0, dtype=np.int64)
-        self.n_docs = 0
-
-    def add(self, part: _Summary) -> None:
-        names = self._names
-        places = np.array([names.setdefault(term, len(names)) for term in part.terms], np.intp)
-        longer = np.zeros(len(names) - len(self.frequency), dtype=np.int64)
-        self.document_frequency = np.concatenate([self.document_frequency, longer])
-        self.frequency = np.concatenate([self.frequency, longer])
-        self.document_frequency[places] += part.document_frequency  # a term is there once
-        self.frequency[places] += part.frequency
-        self.n_docs += part.n_docs
-
-    @property
-    def n_entries(self) -> int:
-        return len(self._names)
-
-    def terms(self, entries: NDArray[np.intp]) -> list[str]:
-        names = list(self._names)
-        return [names[entry] for entry in entries]
-
-
-def count_texts(counter: TokenCounter, texts: Any, learn: bool, client: Any = None) -> DaskCounts:
-    """Count the texts of a bag or of a dataframe's column on the workers.
-
-    With `learn` the counter's vocabulary is chosen by all partitions together, as if they were one.
+    With `learn` the counter's vocabulary is chosen here, from the sequences of word ids of all
+    partitions (4 bytes for each word, in a temporary file where they are large), as if they were
+    one.
     """
     client = default_client() if client is None else client
     alone = copy(counter)
@@ -545,12 +512,11 @@ def count_texts(counter: TokenCounter, texts: Any, learn: bool, client: Any = No
     call = delayed(_tally if learn else _known, pure=False, traverse=False)
     counted = client.compute([call(part, alone) for part in texts.to_delayed()], retries=2)
     if learn:
-        merged = _Merged()
-        for asked in [_submit(client, _summary, one) for one in counted]:
-            merged.add(result_of(client, asked))
-        choose_terms(counter, merged)
-        place = _submit(client, _same, dict(counter.vocabulary_))
-        counted = [_submit(client, _on_columns, one, place) for one in counted]
+        counter.choose(joined_texts((result_of(client, one) for one in counted), counter.n_jobs), y)
+        known = copy(counter)
+        known.n_jobs = 1
+        shared = _submit(client, _same, known)
+        counted = [_submit(client, _count, one, shared) for one in counted]
     words = tuple(counter.get_feature_names_out())
     return DaskCounts._of_rows(client, counted, len(words), words)
 
@@ -658,7 +624,7 @@ def _texts(items: Any) -> Iterator[Any]:
 
 
 def _tally(items: Any, counter: TokenCounter) -> Any:
-    return tally_of(counter, _texts(items))
+    return counter.tokenize(_texts(items), empty=True)
 
 
 def _known(items: Any, counter: TokenCounter) -> Rows:
@@ -666,18 +632,9 @@ def _known(items: Any, counter: TokenCounter) -> Rows:
     return _packed(read_rows(matrix, 0, matrix.shape[0]))
 
 
-def _summary(tally: Any) -> _Summary:
-    there = np.flatnonzero(tally.document_frequency)
-    return _Summary(
-        tally.terms(there), tally.document_frequency[there], tally.frequency[there], tally.n_docs
-    )
-
-
-def _on_columns(tally: Any, place: dict[str, int]) -> Rows:
-    column = np.full(tally.n_entries, -1, dtype=np.int64)
-    there = np.flatnonzero(tally.document_frequency)
-    column[there] = [place.get(term, -1) for term in tally.terms(there)]
-    return _packed(joined_rows([rows_of_pairs(p, column, len(place)) for p in tally.pairs]))
+def _count(texts: Any, counter: TokenCounter) -> Rows:
+    matrix = counter.count(texts)
+    return _packed(read_rows(matrix, 0, matrix.shape[0]))
 
 
 __all__ = ["ClusterError", "DaskCounts", "connected"]

@@ -507,10 +507,14 @@ def null_deviance(column: Column) -> float:
     return max(float(worst), 1e-12)
 
 
-def explained_share(column: Column, predictor: np.ndarray) -> float:
-    """1 - deviance/null deviance: R² for a Gaussian target, McFadden's otherwise."""
-    mine = np.average(deviance(column, predictor), weights=column.weight)
-    return 1.0 - float(mine) / null_deviance(column)
+def explained_share(column: Column, predictor: np.ndarray) -> tuple[float, float]:
+    """1 - deviance/null deviance (R², or McFadden's) and its standard error over documents."""
+    weight, total = column.weight, column.weight.sum()
+    gain = deviance(column, column.offset + level(column)) - deviance(column, predictor)
+    mean = float(weight @ gain / total)
+    error = float(np.sqrt(np.sum((weight * (gain - mean)) ** 2)) / total)
+    null = null_deviance(column)
+    return mean / null, error / null
 
 
 def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:

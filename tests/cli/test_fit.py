@@ -49,7 +49,7 @@ def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
     for topic in result["topics"]:
         assert topic["high"] - topic["low"] == pytest.approx(topic["change"])
         assert min(topic["low"], topic["high"]) >= 1 and max(topic["low"], topic["high"]) <= 10
-        assert topic["lower"] is None or topic["lower"] < topic["upper"]
+        assert topic["lower"] < topic["estimate"] < topic["upper"]
     assert result["effects"]["limits"] == [1.0, 10.0]
     assert result["words"]["raises"][0]["change"] > 0 > result["words"]["lowers"][0]["change"]
     assert set(result["reliability"]["coverage"]) == {"50%", "80%", "95%"}
@@ -135,7 +135,7 @@ def test_labels_with_one_missing_from_a_pipe(tmp_path):
     assert result["topics"][0]["class"] == "fresh"
     assert "masterpiece" in result["topics"][0]["words"]
     top = result["topics"][0]
-    assert 0 <= top["low"] < top["high"] <= 1
+    assert 0 <= top["low"] < top["high"] <= 1 and top["lower"] < top["estimate"] < top["upper"]
     assert "awful" in [row["word"] for row in result["words"]["lowers"]]
     assert result["held_out"]["FocusedTopicClassifier"]["auc"] > 0.9
     written = read_csv(tmp_path / "o" / "predictions.csv")

@@ -15,6 +15,9 @@ TEXTS = [
     "charming couple and a brilliant director. Brilliant!",
     "naïve İstanbul ΣΑΣ straße 日本語 x²y ٣٤ under_score don't ﬁlm masterpiece\u0301 "
     "e\u0301t\u0301e",
+    "It's NOT good -- don’t go. No, never&#039;again &amp; not<br/>brilliant 4.5 stars 10:30 👍 "
+    "superb",
+    "<x@y> https://a.b/c?d=e www.dull.com not a dull film - an awful\n\nfilm\nnot awful. " * 60,
 ]
 
 
@@ -195,3 +198,25 @@ def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch):
     assert "rounded" in page.locator("#try-result").inner_text()
     kept = Explorer(model, texts=texts[:30], target=target[:30], exact=True)
     assert kept.summary["table"]["error"] == 0
+
+
+def test_words_and_phrases_of_any_text_are_those_of_python(open_page):
+    """Function words, elisions and phrases that no model of `report_cases` has."""
+    from sklearn.pipeline import make_pipeline
+
+    from topicfocus import FocusedTopicRegressor, TokenCounter
+
+    _, texts, target = case("regression")
+    phrases = ["not good", "don't go", "4.5 stars", "not awful", "no side effects", "x y"]
+    words = TokenCounter(max_df=1.0).fit(texts).get_feature_names_out()
+    counter = TokenCounter(stop_words="french", vocabulary=[*words, *phrases, "homme"])
+    options = {"max_epochs": 2, "random_state": 0, "inclusion_prior": 0.9}
+    model = make_pipeline(counter, FocusedTopicRegressor(2, **options)).fit(texts, target)
+    page = open_page(Explorer(model, texts=texts[:20], target=target[:20]).html)
+    asked = [*TEXTS, "L’homme n'est pas qu'un homme. No side effects; no side, effects x-y x - y"]
+    found = page.evaluate(
+        "texts => texts.map(t => topicfocus.predict(t).terms.map(w => w.v))", asked
+    )
+    counts = counter.transform(asked).toarray()
+    for row, terms in zip(counts, found, strict=True):
+        assert np.bincount(terms, minlength=len(row)).tolist() == row.tolist()

@@ -34,10 +34,11 @@ def test_every_figure_draws(kind, tmp_path):
 
 
 def test_topics_are_drawn_by_what_they_do():
-    """From `low` to `high` of `topic_effects`, with the interval of the change."""
-    model, texts, _ = case("regression")
-    made = explorer("regression", target_name="stars")
-    effects = model[-1].topic_effects(model[:-1].transform(texts[:80])).sort_values("change")
+    """From `low` to `high` of `topic_effects`, with the interval of the difference."""
+    model, texts, stars = case("regression")
+    made = explorer("regression", target_name="stars", held_out=True)
+    counts = model[:-1].transform(texts[:80])
+    effects = model[-1].topic_effects(counts, stars[:80]).sort_values("change")
     ax = plots.plot_topics(made)
     shown = [t.get_text() for t in ax.get_yticklabels()]
     assert shown == [made.summary["topics"]["names"][k] for k in effects["topic"]]

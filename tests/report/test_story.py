@@ -60,9 +60,10 @@ def test_the_story_names_the_strongest_topics_and_the_figures(open_page):
 
 def test_the_story_says_how_far_each_topic_goes(open_page):
     """Amounts beside the names are those of `topic_effects`, and a click goes to the topic."""
-    model, texts, _ = case("regression")
-    page = open_page(explorer("regression", target_name="stars").html)
-    effects = model[-1].topic_effects(model[:-1].transform(texts[:60])).set_index("topic")
+    model, texts, stars = case("regression")
+    page = open_page(explorer("regression", target_name="stars", held_out=True).html)
+    counts = model[:-1].transform(texts[:60])
+    effects = model[-1].topic_effects(counts, stars[:60]).set_index("topic")
     links = page.locator(".story [role=link]")
     amounts = page.locator(".story .amount").all_inner_texts()
     assert links.count() == len(amounts) >= 2
@@ -124,14 +125,14 @@ def test_columns_beside_the_text_are_in_the_story(open_page, family):
 
 def test_effects_are_pythons(open_page):
     for kind in ("regression", "binary", "multiclass", "poisson", "ordinal"):
-        model, texts, _ = case(kind)
+        model, texts, target = case(kind)
         counts = model[:-1].transform(texts[:60])
-        page = open_page(explorer(kind).html)
+        page = open_page(explorer(kind, held_out=True).html)
         width = page.evaluate("topicfocus.predictDocument(0).predictor.length")
         found = page.evaluate(
             f"[0, 1, 2].map(k => Array.from({{length: {width}}}, (_, l) => topicfocus.reach(k, l)))"
         )
-        table = model[-1].topic_effects(counts)
+        table = model[-1].topic_effects(counts, target[:60])
         flat = [e for row in found for e in row]
         order = {"from": "low", "to": "high", "change": "change", "low": "lower", "high": "upper"}
         for mine, theirs in order.items():

@@ -73,7 +73,8 @@ def case(kind: str) -> Case:
         words = TokenCounter(min_df=2, ngram_range=(1, 2), stop_words="english")
         model, y = FocusedTopicRegressor(**focused), stars
     elif kind == "graded":  # inclusion between 0 and 1, counts as they are
-        model = PFSLDARegressor(3, inclusion_prior=0.3, max_epochs=15, random_state=0)
+        settings = {"solver": "coordinate", "max_epochs": 15, "random_state": 0}
+        model = PFSLDARegressor(3, inclusion_prior=0.3, **settings)
         y = stars
     else:  # every word kept
         model, y = SLDAClassifier(3, max_epochs=10, random_state=0), labels

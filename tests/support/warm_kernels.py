@@ -23,7 +23,8 @@ def joint_models() -> None:
 
     counts, ratings, _ = small_data()
     few = {"n_topics": 2, "max_epochs": 2, "n_jobs": 1}
-    model = topicfocus.PFSLDARegressor(**few).fit(counts, ratings)
+    topicfocus.PFSLDARegressor(**few).fit(counts, ratings)  # Adam, with word switches
+    model = topicfocus.PFSLDARegressor(solver="coordinate", **few).fit(counts, ratings)
     model.predict(counts)
     model.elbo(counts, ratings)
     model.log_likelihood(counts, ratings)

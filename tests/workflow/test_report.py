@@ -43,7 +43,7 @@ def test_the_page_has_the_effects_that_are_printed(fitted):
     with open(folder / "topics.csv", newline="", encoding="utf-8") as file:
         written = list(csv.DictReader(file))
     effects = summary_of(folder / "explorer.html")["effects"]
-    for name in ("low", "high", "change", "lower", "upper"):
+    for name in ("low", "high", "change", "estimate", "lower", "upper"):
         shown = [effects[name][int(row["topic"])][0] for row in written]
         np.testing.assert_allclose([float(row[name]) for row in written], shown, rtol=1e-5)
     shares = [effects["proportion_high"][int(row["topic"])] for row in written]

@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import is_dask
@@ -28,6 +28,7 @@ from topicfocus.estimators.arguments import (
     labels_for_each,
     read_weight,
 )
+from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.documents import (
     Documents,
     read_batch,
@@ -127,7 +128,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
             X = DaskCounts(X)
         corpus = make_corpus(X, allow_empty=not reset, fractions=True)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        check_columns(self, X, reset=reset)
         return corpus
 
     def _weight_classes(self, documents: Documents, targets: TargetModel) -> Documents:

@@ -60,6 +60,8 @@ class Fitted:
         "themes" or "graded".
     explained : tuple of float or None
         Fraction of the validation deviance explained, before the second pass.
+    explained_error : float or None
+        Its standard error (focused models).
     shares : tuple of (inclusion, explained, standard error) or None
         Inclusion fractions that were compared (focused models).
     context : array (words, topics) or None
@@ -94,6 +96,7 @@ class Fitted:
     supervision_weight: float | None = None
     shaping: str | None = None
     explained: tuple[float, ...] | None = None
+    explained_error: float | None = None
     shares: tuple[tuple[float, float, float], ...] | None = None
     context: np.ndarray | None = None
     variance_factor: tuple[float, ...] | None = None

@@ -175,6 +175,7 @@ class FocusedTrainer:
             supervision_weight=final.supervision_weight,
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
             explained=(final.explained,),
+            explained_error=final.explained_error,
             variance_factor=final.choices.openness,
             extra_variance=final.choices.extra_variance,
             shares=tuple((t.inclusion, t.explained, t.error) for t in result.trials) or None,

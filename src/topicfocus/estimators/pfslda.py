@@ -60,7 +60,7 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
         and 0.3 on ``X_val``, or on a fifth of the documents, and takes the smallest whose error is
         within one standard error (of the paired difference) of the least; then the model is fitted
         to all documents as if this p had been given. The values are compared along one path, which
-        takes about 1.35 times as long as a fit. Needs ``solver="auto"``.
+        takes about 1.2 times the steps of a fit. Needs ``solver="auto"``.
     doc_topic_prior : float, array (n_topics,) or "learn", default=1.0
     supervision_weight : float or "auto", default="auto"
         λ, the weight of log p(y); "auto" is 1.
@@ -95,9 +95,9 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
         π, sums to one.
     inclusion_prior_ : float
         p, as given or as chosen.
-    inclusion_path_ : tuple of (p, explained fraction, standard error) or None
-        What "auto" compared, on validation documents; the error is that of the difference from the
-        best.
+    inclusion_path_ : tuple of (p, explained fraction, standard error)
+        With ``inclusion_prior="auto"``: what was compared on validation documents. The error is
+        that of the difference from the best.
 
     Examples
     --------

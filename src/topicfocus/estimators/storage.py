@@ -231,7 +231,7 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
         f"n-grams must have at most {_LONGEST_NGRAM} tokens",
     )
     if isinstance(vectoriser, TokenCounter):
-        vectoriser.rule()
+        vectoriser.check()
         return
     _require(
         vectoriser.input == "content",

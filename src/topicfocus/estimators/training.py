@@ -126,17 +126,6 @@ class UselessFitWarning(UserWarning):
 _FEW_DOCUMENTS, _FEW_EPOCHS = 200, 30
 
 
-def no_words_kept(model: Any) -> list[str]:
-    """A message if the model selects words and keeps none."""
-    kept = model.fitted_.selected_words
-    if kept is None or kept.any():
-        return []
-    return [
-        "no word is kept: the topics predict almost nothing. Increase inclusion_prior, or check "
-        "that documents and targets belong together."
-    ]
-
-
 def warn_of_empty(documents: Documents, name: str) -> None:
     """Warn if most documents have no words."""
     n_docs = documents.corpus.n_docs
@@ -159,19 +148,30 @@ def validation_explained(fitted: Fitted) -> float:
     return max(known) if known else float("nan")
 
 
-def warn_if_useless(model: Any) -> None:
-    """Warn if no word is kept, or predictions are worse than a constant."""
+def useless_fit_messages(model: Any) -> list[str]:
+    """Why the model may be of little use: no words kept, or no better than a constant."""
     fitted = model.fitted_
     few_epochs = fitted.is_joint and fitted.n_iter < _FEW_EPOCHS
     if few_epochs or fitted.n_samples_seen < _FEW_DOCUMENTS:
-        return
-    messages = no_words_kept(model)
-    share = validation_explained(fitted)
-    if share < 0:
+        return []
+    messages, kept = [], fitted.selected_words
+    if kept is not None and not kept.any():
         messages.append(
-            f"on the validation documents the model is worse than a constant (fraction explained "
-            f"{share:.3g}): do not use its predictions. Check that documents and targets belong "
-            "together, or try another model."
+            "no word is kept: the topics predict almost nothing. Increase inclusion_prior, or "
+            "check that documents and targets belong together."
         )
-    for message in messages:
+    explained, error = validation_explained(fitted), fitted.explained_error or 0.0
+    if explained < error or explained < 0:
+        spread = f" ± {error:.2g}" if error else ""
+        messages.append(
+            "on the validation documents the model predicts no better than a constant by one "
+            f"standard error (fraction explained {explained:.2g}{spread}): do not interpret its "
+            "topics. The words may be unrelated to the target, or the documents too few."
+        )
+    return messages
+
+
+def warn_if_useless(model: Any) -> None:
+    """Warn if no word is kept, or predictions are not clearly better than a constant."""
+    for message in useless_fit_messages(model):
         warnings.warn(f"{type(model).__name__}: {message}", UselessFitWarning, stacklevel=4)

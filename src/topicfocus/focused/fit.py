@@ -27,7 +27,14 @@ from topicfocus.focused.data import FocusData
 from topicfocus.focused.inclusion import Folds, choose_inclusion
 from topicfocus.focused.initialize import Start, start_topics
 from topicfocus.focused.optimize import OptimizeSettings, optimize_topics
-from topicfocus.focused.refit import FINE, Precision, Regressions, evaluate, shrinkage_factors
+from topicfocus.focused.refit import (
+    FINE,
+    Evaluation,
+    Precision,
+    Regressions,
+    evaluate,
+    shrinkage_factors,
+)
 from topicfocus.focused.result import (
     Choices,
     FocusResult,
@@ -159,12 +166,14 @@ def _fit_words(
     state, near = _optimize(start, settings, steps, most, len(selection.kept))
     regressions = Regressions.of(data, start, state, near, precision)
     if earlier is None:
-        choices, explained = _choose(data, start, state, settings, regressions, precision)
+        choices, found = _choose(data, start, state, settings, regressions, precision)
+        explained, error = found.explained, found.error
     else:
-        choices, explained = earlier.choices, earlier.explained
+        choices, explained, error = earlier.choices, earlier.explained, earlier.explained_error
     fits = regressions.shrunk(regressions.fits(choices.toward_signs), choices.shrinkage)
     return PassModel(
         explained=explained,
+        explained_error=error,
         selection=selection,
         word_weight=start.word_weight,
         state=with_coefficients(state, data.family, fits, choices.noise),
@@ -195,8 +204,8 @@ def _choose(
     settings: FocusSettings,
     regressions: Regressions,
     precision: Precision,
-) -> tuple[Choices, float]:
-    """What the validation documents decide, and how much of their deviance is explained."""
+) -> tuple[Choices, Evaluation]:
+    """What the validation documents decide, and how well they are predicted."""
     held = start.held_out
     held_mixes = topic_mixes(held.corpus, state, tolerance=precision.tolerance, n_jobs=data.n_jobs)
     design = held.beside(held_mixes)
@@ -216,7 +225,7 @@ def _choose(
         openness=found.openness,
         extra_variance=found.extra_variance,
     )
-    return choices, found.explained
+    return choices, found
 
 
 class _Steps:

@@ -206,11 +206,14 @@ def _shrinkage(
 class Evaluation:
     """The fraction of the deviance explained, the mean over targets; and variances of each target.
 
+    `error` is the standard error of that fraction.
+
     `noise` is δ; `openness` the part that counts of the variance of a predictor given the words;
     `extra_variance` what a predictor varies by beyond that.
     """
 
     explained: float
+    error: float
     noise: tuple[float, ...]
     openness: tuple[float, ...]
     extra_variance: tuple[float, ...]
@@ -242,8 +245,13 @@ def evaluate(
         )
         variances.append(variance_parts(column, predictor, column.of(spread)[:, 0]))
     noise, openness, extra = zip(*variances, strict=True)
+    fractions, errors = np.array(explained).T
     return Evaluation(
-        explained=float(np.mean(explained)), noise=noise, openness=openness, extra_variance=extra
+        explained=float(fractions.mean()),
+        error=float(np.sqrt(np.sum(errors**2))) / len(errors),
+        noise=noise,
+        openness=openness,
+        extra_variance=extra,
     )
 
 

@@ -62,10 +62,12 @@ class InclusionTrial:
 class PassModel:
     """The model of a pass on its words, and the fraction of the validation deviance it explains.
 
+    `explained_error` is the standard error of that fraction over the validation documents.
     `word_weight`: how much a token of each word kept counts.
     """
 
     explained: float
+    explained_error: float
     selection: Selection
     word_weight: np.ndarray
     state: ModelState

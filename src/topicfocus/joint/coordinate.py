@@ -1,9 +1,8 @@
 """Coordinate ascent: infer every document, then update every global block in closed form.
 
 With the closed-form inclusion update the bound never falls. With ``selection="sort_and_cut"`` the
-inclusion step is the scalar equation of `inference.joint.selection`, annealed from T = 1 to nearly
-0, after a burn-in that lets topics form before words are judged by them; at the end φ is exactly
-0 or 1.
+inclusion step is the scalar equation of `joint.selection`, annealed from T = 1 to nearly
+0, after a burn-in in which topics form before words are selected; at the end φ is exactly 0 or 1.
 """
 
 from __future__ import annotations

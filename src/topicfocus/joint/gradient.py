@@ -20,6 +20,9 @@ are otherwise equal to 1e-11:
 - θ̂ of new documents is converged.
 - A Bernoulli target keeps its variance term; γ stays positive; δ is 1e-8 or more.
 - Estimators standardise real targets first, unless `standardize=False`, which is the original.
+
+The default solver of pf-sLDA is this one with `concentration_start="length"`, a larger step that
+falls (`decay_epochs`) and a start with evenly spaced coefficients: docs/models.md says why.
 """
 
 from __future__ import annotations
@@ -143,7 +146,8 @@ class GradientSolver(Solver):
     patience : int, default=20
         Epochs in a row that may change the objective by at most ``tol`` of itself.
     decay_epochs : int, optional
-        The step falls linearly to zero over so many epochs. By default it is constant.
+        The step is constant for the first half of this number of epochs, then falls linearly to a
+        hundredth. By default it is constant.
     concentration_start : {"one", "length"}, default="one"
         Where γ starts: at 1, or at its optimum for flat responsibilities, α + document length /
         topics. From 1 it takes Adam some fifty epochs to get there, in which nothing else moves.

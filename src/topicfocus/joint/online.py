@@ -13,7 +13,7 @@ late documents, as in online variational inference,
 but only as shares: how a word's tokens divide between topics. The number of its tokens is exact.
 
 A call earns `REPLAY` epochs over as many documents as it brings, and spends them on the reservoir,
-so a document costs the same whatever the length of the stream.
+so the cost per document does not depend on the length of the stream.
 
 Words that were dropped on the evidence of a few documents hardly come back: coordinate ascent of
 the paper's bound stays where its first selection led (Pang & Lee, validation error after one pass
@@ -105,7 +105,7 @@ class InheritedCoefficients:
 
 @dataclass(frozen=True)
 class JointStream:
-    """What a stream of batches has come to.
+    """The state of a fit to batches.
 
     `parameters` are the solver's; the model is `solver.model` of them (`model`).
     """
@@ -152,7 +152,7 @@ def begin(
     capacity: int,
     rng: np.random.Generator,
 ) -> JointStream:
-    """A stream without documents; `batch` shows what they will be."""
+    """A stream without documents; `batch` has the columns and targets that documents will have."""
     seed = int(rng.integers(2**63 - 1))
     nothing = np.zeros((0, hyper.n_topics))
     return JointStream(solver, hyper, start, Reservoir.empty(batch, capacity, seed), nothing, rng)
@@ -193,7 +193,7 @@ def advance(
     """One batch: the stream after it, what each epoch did, and whether the epochs converged."""
     rng = deepcopy(stream.rng)  # a call that fails leaves the old stream as it was
     hyper = stream.hyper
-    parameters = _meet(stream, batch.word_counts, rng)
+    parameters = _add_new_words(stream, batch.word_counts, rng)
     length = batch.mean_length(parameters.inclusion)
     gamma = initial_concentration(batch.n_docs, parameters.doc_topic_prior, length)
     added = add(stream.reservoir, batch)
@@ -213,11 +213,11 @@ def advance(
         past=past,
         credit=stream.credit + REPLAY * batch.n_docs / max(reservoir.documents.n_docs, 1),
     )
-    return _ascend(stream, tol)
+    return _run_epochs(stream, tol)
 
 
-def _select_anew(stream: JointStream) -> JointStream:
-    """When it is due: a fresh start, or the schedule of "sort and cut" once more."""
+def _restart_selection(stream: JointStream) -> JointStream:
+    """When the documents have doubled: a fresh start, or "sort and cut" once more."""
     if not stream.hyper.selects or stream.size < CHOOSE * stream.chosen_at:
         return stream
     solver, again = stream.solver, stream.chosen_at > 0
@@ -235,9 +235,9 @@ def _select_anew(stream: JointStream) -> JointStream:
     return replace(stream, credit=max(stream.credit, FRESH))
 
 
-def _ascend(stream: JointStream, tol: float) -> tuple[JointStream, list[StepInfo], bool]:
+def _run_epochs(stream: JointStream, tol: float) -> tuple[JointStream, list[StepInfo], bool]:
     """Spend the credit on epochs."""
-    stream = _select_anew(stream)
+    stream = _restart_selection(stream)
     solver, epochs = stream.solver, int(stream.credit)
     state = stream._state()
     history: list[StepInfo] = []
@@ -265,7 +265,7 @@ def _ascend(stream: JointStream, tol: float) -> tuple[JointStream, list[StepInfo
     )
 
 
-def _meet(stream: JointStream, batch: np.ndarray, rng: np.random.Generator) -> ModelState:
+def _add_new_words(stream: JointStream, batch: np.ndarray, rng: np.random.Generator) -> ModelState:
     """Words never seen before get a place in every topic, as in `perturbed_start`.
 
     Without one they would stay out for good: responsibilities are proportional to β.

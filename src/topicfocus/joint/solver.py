@@ -21,7 +21,7 @@ from topicfocus.kernels.blas import one_blas_thread
 
 @dataclass(frozen=True)
 class StepInfo:
-    """What one pass over the documents did.
+    """Metrics of one pass over the documents.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
-"""SufficientStats: what a batch of documents says about the global parameters.
+"""Sufficient statistics of the global parameters, summed over documents.
 
-A commutative monoid (zero, +, scale). Batch, minibatch and cluster runs call the same kernels and
-add the same statistics; they differ only in who adds.
+They can be added and scaled. Full passes, minibatches and clusters call the same kernels and add
+the same statistics.
 """
 
 from __future__ import annotations

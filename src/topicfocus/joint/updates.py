@@ -19,7 +19,7 @@ SMALLEST_PRIOR = 1e-3
 def evidence_per_token(
     stats: SufficientStats, state: ModelState, hyper: Hyperparameters
 ) -> np.ndarray:
-    """∂(bound)/∂φ_v per token of v, from the topics: what β has to say for the word.
+    """∂(bound)/∂φ_v per token of v, from the topics.
 
     Paper's bound: Σ_d c Σ_k r_dvk log β_vk / n_v (the appendix's Ω without its constants).
     Tight bound: Σ_d c log Σ_k β_vk e_dk / n_v. Zero for a word never seen.
@@ -44,7 +44,7 @@ def update_inclusion(
 
 
 def update_topics(stats: SufficientStats, inclusion: np.ndarray) -> np.ndarray:
-    """β_vk ∝ φ_v Σ_d c_dv r_dvk; a topic that got nothing takes the words' frequencies."""
+    """β_vk ∝ φ_v Σ_d c_dv r_dvk; an empty topic gets the words' frequencies."""
     weight = inclusion[:, None] * stats.word_topic
     total = weight.sum(axis=0)
     empty = total <= 1e-290

@@ -18,8 +18,9 @@ from topicfocus.joint.gradient import GradientSolver, GradientState
 INCLUSION_PRIORS = (0.05, 0.1, 0.15, 0.2, 0.3)
 #: Epochs of the path of inclusion priors, as a fraction of those of a fit: for its first model, and
 #: for each value of p.
-_FIRST, _EACH = 0.6, 0.15
-#: Logits of the inclusion are cut here when p changes: a word that is out may come in again.
+_FIRST, _EACH = 0.6, 0.12
+#: Logits of the inclusion are clipped to this distance from logit p when p changes, so that words
+#: that were dropped can be selected again.
 _UNDECIDED = 3.0
 
 

@@ -1,8 +1,8 @@
-"""Counting words in UTF-8 text: split, look up, count, merge. No strings, only bytes.
+"""Texts in UTF-8 as sequences of word ids: split, look up, number. No strings, only bytes.
 
-A word is a run of word characters, as ``\\w`` of Python's `re` means them. Which characters these
-are and what their lower case is comes in as a table over all code points (`text.characters`), so
-the kernels agree with Python by construction.
+Which characters are letters, what their lower case is and what the others mean between words
+comes in as a table over all code points (`text.characters`), so the kernel agrees with Python by
+construction. Its slow twin is `text.tokenizer.segments`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topicfocus.kernels.compile import helper, kernel
+from topicfocus.kernels.compile import helper, inlined, kernel
 from topicfocus.kernels.words import (
     HASH_FACTOR,
     HASH_MASK,
     HASH_SEED,
     U,
     Words,
-    add_gram,
     add_word,
-    find_gram,
     find_word,
     longer,
     mix,
@@ -30,19 +28,29 @@ from topicfocus.kernels.words import (
     word_hash,
 )
 
-#: What `_count_documents` has no more room for.
-DONE, WORDS, GRAMS = 0, 1, 2
+#: In place of an id: the end of a segment, or a word that is not known.
+BREAK = -1
+#: What characters that are no letters do between words, in the table over code points.
+ENDS, JOINS, SPACE, LINE_END, HYPHEN, APOSTROPHE = 0, -1, -2, -3, -4, -5
+_AND, _HASH, _SEMICOLON, _LESS, _GREATER, _QUOTE = 38, 35, 59, 60, 62, 34
+_EXCLAMATION, _SLASH, _NEWLINE = 33, 47, 10
+_WWW, _HTTP, _HTTPS = (int.from_bytes(name, "big") for name in (b"www.", b"http://", b"https://"))
 
 
-class Counted(NamedTuple):
-    """What a chunk of documents holds; (id, count) pairs of document after document."""
+class Sequences(NamedTuple):
+    """The word ids of one document after the other, with `BREAK` between segments."""
 
-    words: Words
-    document_frequency: NDArray[np.int64]
-    frequency: NDArray[np.int64]
     ids: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    lengths: NDArray[np.int64]  # pairs of each document
+    lengths: NDArray[np.int64]  # ids of each document, breaks included
+
+
+class Rule(NamedTuple):
+    """What the kernel knows of a text: tables, and short names as numbers."""
+
+    fold: NDArray[np.int32]  # lower case of a letter, else one of ENDS ... APOSTROPHE
+    apostrophes: NDArray[np.int64]  # entities
+    joiners: NDArray[np.int64]  # entities
+    elisions: NDArray[np.int64]
 
 
 @kernel
@@ -82,235 +90,303 @@ def _write_point(letters, i, point):
 
 
 @helper
-def _split(
-    data, i, end, fold, min_length, n_stop, learn,
-    slots, left, right, known, sizes, letters, sequence, n,
-):  # fmt: skip
-    """Append the ids of the words in ``data[i:end]`` to ``sequence``: (where it stopped, new n).
-
-    It stops before the end, in front of a word, if that is new and there is no room for it.
-    """
-    while i < end:
-        start = i
-        size = 0
-        n_chars = 0
-        state = HASH_SEED
-        while i < end:
-            point = np.int64(data[U(i)])
-            if point < 128:
-                i += 1
-            else:
-                point, i = read_point(data, i)
-            point = np.int64(fold[U(point)])
-            if point == 0:
-                break
-            if point < 128:
-                letters[U(size)] = point
-                size += 1
-            else:
-                size = _write_point(letters, size, point)
-            state = ((state ^ point) * HASH_FACTOR) & HASH_MASK
-            n_chars += 1
-        if n_chars < min_length:
-            continue
-        code = mix(state)
-        word = find_word(slots, left, right, known, letters, 0, size, code)
-        if word < 0:
-            if learn:
-                full = sizes[0] == len(left) or 2 * (sizes[2] + 1) > len(slots)
-                if full or sizes[1] + size + 1 > len(known):
-                    return start, n
-                at = -1 - word
-                word = add_word(slots, left, right, known, sizes, letters, 0, size, code, at)
-            else:
-                word = -1
-        elif word < n_stop:
-            continue
-        sequence[U(n)] = word
-        n += 1
-    return end, n
+def _read(data, i):
+    """The code point at byte i, and where the next begins."""
+    point = np.int64(data[U(i)])
+    return (point, i + 1) if point < 128 else read_point(data, i)
 
 
 @helper
-def _tally(
-    sequence, t, n_tokens, low, high, learn,
-    slots, left, right, sizes, where, ids, counts, document, n,
-):  # fmt: skip
-    """Count ids and n-grams from token ``t`` on: (where it stopped, new n).
+def _fold_at(data, i, end, fold):
+    """What the table has of the character at byte i; ENDS behind the end."""
+    return fold[U(_read(data, i)[0])] if i < end else ENDS
 
-    The document's pairs begin at ``document`` and end before ``n``. It stops before the end if
-    there may be no room for the n-grams of the next token.
-    """
-    while t < n_tokens:
-        if learn and high > 1:
-            more = min(high, n_tokens - t)
-            if sizes[0] + more > len(left) or 2 * (sizes[3] + more) > len(slots):
-                return t, n
-        entry = sequence[t]
-        order = 1
-        while entry >= 0:
-            if order >= low:
-                at = where[U(entry)]
-                if at >= document:
-                    counts[U(at)] += 1
-                else:
-                    where[U(entry)] = n
-                    ids[U(n)] = entry
-                    counts[U(n)] = 1
-                    n += 1
-            if order == high or t + order == n_tokens or sequence[t + order] < 0:
+
+@helper
+def _among(code, codes):
+    found = False
+    for other in codes:
+        found |= other == code
+    return found
+
+
+@helper
+def _lower_at(data, i, end, fold):
+    """The character at byte i in lower case, and where the next begins; 0 behind the end."""
+    if i >= end:
+        return np.int64(0), i
+    point, after = _read(data, i)
+    kind = np.int64(fold[U(point)])
+    return (kind if kind > 0 else point), after
+
+
+@helper
+def _entity(data, i, end, fold):
+    """(its name as a number, where it ends) of the entity at the ampersand i, or (0, i)."""
+    code = np.int64(0)
+    j = i + 1
+    for size in range(9):
+        point, j = _lower_at(data, j, end, fold)
+        if point == _SEMICOLON and size > 0:
+            return code, j
+        if size == 8 or not (97 <= point <= 122 or 48 <= point <= 57 or point == _HASH):
+            break
+        code = (code << 8) | point
+    return np.int64(0), i
+
+
+@helper
+def _tag_end(data, i, end, fold):
+    """Where the HTML tag or comment at byte i ends, on the same line; i if there is none."""
+    point, j = _lower_at(data, i + 1, end, fold)
+    if point != _EXCLAMATION:
+        if point == _SLASH:
+            point, j = _lower_at(data, j, end, fold)
+        if not 97 <= point <= 122:
+            return i
+        while 97 <= point <= 122 or 48 <= point <= 57:
+            point, j = _lower_at(data, j, end, fold)
+        if point == _SLASH:
+            point, j = _lower_at(data, j, end, fold)
+            return j if point == _GREATER else i
+        if point == _GREATER:
+            return j
+        if point == 0 or point > 0xFFFF or fold[U(point)] != SPACE:
+            return i
+    while j < end and data[U(j)] != _LESS and data[U(j)] != _GREATER and data[U(j)] != _NEWLINE:
+        j += 1
+    return j + 1 if j < end and data[U(j)] == _GREATER else i
+
+
+@helper
+def _url_end(data, i, end, fold):
+    """Where the URL at byte i ends; i if there is none."""
+    code = np.int64(0)  # the last eight characters, as far as they are ASCII
+    j = i
+    size = 0
+    while size < 8 and code != _WWW and code != _HTTP:
+        point, after = _lower_at(data, j, end, fold)
+        if not 33 < point < 128:
+            return i
+        code = (code << 8) | point
+        j = after
+        size += 1
+    if code != _WWW and code != _HTTP and code != _HTTPS:
+        return i
+    while j < end:
+        point, after = _read(data, j)
+        kind = fold[U(point)]
+        if kind in (SPACE, LINE_END) or point in (_LESS, _GREATER, _QUOTE):
+            break
+        j = after
+    return j
+
+
+# long: every kind of character between words.
+@inlined
+def _gap(data, i, end, fold, apostrophes, joiners, ended):  # noqa: C901
+    """Skip what is no word from byte i on: (the next word or the end, whether a segment ended)."""
+    before, last, lines = ENDS, ENDS, 0
+    while i < end:
+        point, after = _read(data, i)
+        kind = fold[U(point)]
+        if kind > 0:
+            if kind != 104 and kind != 119:  # h of http, w of www
                 break
-            word = sequence[t + order]
-            gram = find_gram(slots, left, right, entry, word)
-            if gram < 0 and learn:
-                gram = add_gram(slots, left, right, sizes, entry, word, -1 - gram)
-            entry = gram
-            order += 1
-        t += 1
-    return n_tokens, n
+            after = _url_end(data, i, end, fold)
+            if after == i:
+                break
+            kind = ENDS
+        elif point == _LESS:
+            after = max(after, _tag_end(data, i, end, fold))
+        elif point == _AND:
+            code, stop = _entity(data, i, end, fold)
+            if stop > i:
+                after = stop
+                known = _among(code, apostrophes) or _among(code, joiners)
+                kind = SPACE if known else ENDS
+        if kind == ENDS or (kind == HYPHEN and last == HYPHEN):
+            ended = True
+        elif kind in (SPACE, LINE_END):
+            if last == HYPHEN and before == SPACE:
+                ended = True
+            if kind == LINE_END:
+                lines += 1
+                if lines == 2:
+                    ended = True
+            kind = SPACE
+        before, last = last, kind
+        i = after
+    return i, ended
+
+
+@inlined
+def _word(data, i, end, fold, apostrophes, elisions, letters):
+    """Read the word at byte i into `letters`: (its end, its bytes, its hash)."""
+    size = 0
+    short, plain = np.int64(0), True  # the word as a number, while it is ASCII and short
+    state = HASH_SEED
+    last = np.int64(0)
+    while i < end:
+        point, after = _read(data, i)
+        lower = np.int64(fold[U(point)])
+        if lower <= 0:
+            joins = False
+            if lower == APOSTROPHE:
+                joins = _fold_at(data, after, end, fold) > 0
+                lower = np.int64(39)
+            elif point == _AND:
+                code, after = _entity(data, i, end, fold)
+                joins = after > i and _among(code, apostrophes)
+                joins = joins and _fold_at(data, after, end, fold) > 0
+                lower = np.int64(39)
+            elif 48 <= last <= 57 and after < end and 48 <= data[U(after)] <= 57:
+                joins = point == 46 or point == 44 or point == 58 or point == 47
+                lower = point
+            if not joins:
+                break
+            if lower == 39 and plain and len(elisions) > 0 and _among(short, elisions):
+                size, short, state, last = 0, np.int64(0), HASH_SEED, np.int64(0)
+                i = after
+                continue
+        if lower < 128:
+            letters[U(size)] = lower
+            plain = plain and size < 7
+            short = (short << 8) | lower
+            size += 1
+        else:
+            plain = False
+            size = _write_point(letters, size, lower)
+        state = ((state ^ lower) * HASH_FACTOR) & HASH_MASK
+        last = lower
+        i = after
+    return i, size, mix(state)
 
 
 @kernel
-def _count_documents(
-    data, offsets, fold, min_length, low, high, n_stop, learn,
-    slots, gram_slots, left, right, known, sizes,
-    letters, sequence, where, ids, counts, lengths, progress,
+def _tokenize(
+    data, offsets, fold, apostrophes, joiners, elisions, learn,
+    slots, left, right, known, sizes, letters, ids, lengths, progress,
 ):  # fmt: skip
-    """Go on counting where ``progress`` says; what there is no more room for, or DONE."""
-    d, i, n_tokens, t, document, n = progress
-    missing = DONE
+    """Go on where ``progress`` says; whether all is done, or there is no room for a new word."""
+    d, i, first, n, ended = progress
+    done = True
     while d < len(lengths):
         if i < 0:
-            i, n_tokens, t, document = offsets[d], 0, 0, n
+            i, first, ended = offsets[d], n, 0
         end = offsets[d + 1]
-        i, n_tokens = _split(
-            data, i, end, fold, min_length, n_stop, learn,
-            slots, left, right, known, sizes, letters, sequence, n_tokens,
-        )  # fmt: skip
-        if i < end:
-            missing = WORDS
+        broken = ended == 1
+        while i < end:
+            i, broken = _gap(data, i, end, fold, apostrophes, joiners, broken)
+            if i >= end:
+                break
+            stop, size, code = _word(data, i, end, fold, apostrophes, elisions, letters)
+            word = find_word(slots, left, right, known, letters, 0, size, code)
+            if word < 0 and learn:
+                full = sizes[0] == len(left) or 2 * (sizes[0] + 1) > len(slots)
+                if full or sizes[1] + size + 1 > len(known):
+                    done = False
+                    break
+                at = -1 - word
+                word = add_word(slots, left, right, known, sizes, letters, 0, size, code, at)
+            if word < 0:
+                broken = True
+            else:
+                if broken and n > first:
+                    ids[U(n)] = BREAK
+                    n += 1
+                ids[U(n)] = word
+                n += 1
+                broken = False
+            i = stop
+        if not done:
+            ended = np.int64(broken)
             break
-        t, n = _tally(
-            sequence, t, n_tokens, low, high, learn,
-            gram_slots, left, right, sizes, where, ids, counts, document, n,
-        )  # fmt: skip
-        if t < n_tokens:
-            missing = GRAMS
-            break
-        lengths[d] = n - document
+        lengths[d] = n - first
         d += 1
         i = -1
     progress[0] = d
     progress[1] = i
-    progress[2] = n_tokens
-    progress[3] = t
-    progress[4] = document
-    progress[5] = n
-    return missing
+    progress[2] = first
+    progress[3] = n
+    progress[4] = ended
+    return done
 
 
-def count(
+def tokenize(
     data: NDArray[np.uint8],
     offsets: NDArray[np.int64],
-    fold: NDArray[np.int32],
-    min_length: int,
-    orders: tuple[int, int],
-    n_stop: int,
+    rule: Rule,
     words: Words,
     learn: bool,
-) -> Counted:
-    """Count words and n-grams of documents.
+) -> tuple[Words, Sequences]:
+    """The words of documents by number.
 
     Parameters
     ----------
     data, offsets : uint8 array, int64 array
         Document d is ``data[offsets[d] : offsets[d + 1]]``, valid UTF-8 (surrogates may occur).
-    fold : int32 array over all code points
-        The lower case of a word character; 0 for characters that are not part of words.
-    min_length : int
-        Shortest word, in characters.
-    orders : (int, int)
-        Orders of n-grams to count; (1, 1) is words.
-    n_stop : int
-        Ids below this are stop words: left out before n-grams are made.
+    rule : Rule
     words : Words
         Known words. With ``learn`` new ones are added, to this very table or one that replaces it;
-        else other words, and n-grams with them, are left out, and the table is only read.
+        else the table is only read, and another word is the end of a segment.
     learn : bool
     """
     longest = int(np.max(np.diff(offsets), initial=0))
-    letters = np.empty(3 * longest + 4, dtype=np.uint8)  # lower case may need more bytes
-    sequence = np.empty(longest + 1, dtype=np.int64)
-    where = np.full(len(words.left), -1, dtype=np.int64)  # of an id, its last place in `ids`
+    letters = np.empty(3 * longest + 8, dtype=np.uint8)  # lower case may need more bytes
     lengths = np.empty(len(offsets) - 1, dtype=np.int64)
     # Room for any text of this size, of which little is used: memory that is never touched is free.
-    most_tokens = int(offsets[-1] - offsets[0]) // (min_length + 1) + len(lengths)
-    most = (orders[1] - orders[0] + 1) * most_tokens
-    ids = np.empty(most, dtype=np.int32)
-    counts = np.empty(most, dtype=np.int32)
-    progress = np.array([0, -1, 0, 0, 0, 0])
-    while True:
-        missing = _count_documents(
-            data, offsets, fold, min_length, *orders, n_stop, learn,
-            *words, letters, sequence, where, ids, counts, lengths, progress,
-        )  # fmt: skip
-        n = int(progress[5])
-        if missing == DONE:
-            break
-        if missing == WORDS:
-            words = reserve(words, int(words.sizes[2]) + 64, len(letters) + 1, 0)
-        else:
-            words = reserve(words, 0, 0, int(words.sizes[3]) + 64 + orders[1])
-        where = longer(where, len(words.left), -1)
-    # Copies: the arrays have room for more, and would keep it as long as the pairs live.
-    ids, counts = ids[:n].copy(), counts[:n].copy()
-    entries = int(words.sizes[0])
-    document_frequency = np.bincount(ids, minlength=entries)
-    frequency = np.bincount(ids, weights=counts, minlength=entries).astype(np.int64)
-    return Counted(words, document_frequency, frequency, ids, counts, lengths)
+    ids = np.empty(int(offsets[-1] - offsets[0]) + len(offsets), dtype=np.int32)
+    progress = np.array([0, -1, 0, 0, 0])
+    while not _tokenize(
+        data, offsets, *rule, learn, *words, letters, ids, lengths, progress
+    ):  # fmt: skip
+        words = reserve(words, int(words.sizes[0]) + 64, len(letters) + 1)
+    return words, Sequences(ids[: progress[3]].copy(), lengths)
 
 
 @kernel
-def _merge_entries(
-    part_left, part_right, part_letters, n, slots, gram_slots, left, right, known, sizes, renamed
-):
-    """New ids of a chunk's entries. An n-gram is younger than its parts: theirs are known."""
+def _frequencies(ids, lengths, seen, document_frequency, frequency):
+    i = 0
+    for d in range(len(lengths)):
+        for _ in range(lengths[d]):
+            word = ids[i]
+            i += 1
+            if word >= 0:
+                frequency[word] += 1
+                if seen[word] != d:
+                    seen[word] = d
+                    document_frequency[word] += 1
+
+
+def frequencies(part: Sequences, n_words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """In how many documents each word is, and how often."""
+    in_docs, often = np.zeros(n_words, dtype=np.int64), np.zeros(n_words, dtype=np.int64)
+    _frequencies(*part, np.full(n_words, -1), in_docs, often)
+    return in_docs, often
+
+
+@kernel
+def _merge_words(part_left, part_right, part_letters, n, slots, left, right, known, sizes, renamed):
     for i in range(n):
-        if part_left[i] >= 0:
-            begin, size = part_left[i], part_right[i] - part_left[i]
-            code = word_hash(part_letters, begin, size)
-            entry = find_word(slots, left, right, known, part_letters, begin, size, code)
-            if entry < 0:
-                at = -1 - entry
-                entry = add_word(
-                    slots, left, right, known, sizes, part_letters, begin, size, code, at
-                )
-        else:
-            before, word = renamed[-1 - part_left[i]], renamed[part_right[i]]
-            entry = find_gram(gram_slots, left, right, before, word)
-            if entry < 0:
-                entry = add_gram(gram_slots, left, right, sizes, before, word, -1 - entry)
-        renamed[i] = entry
+        begin, size = part_left[i], part_right[i] - part_left[i]
+        code = word_hash(part_letters, begin, size)
+        word = find_word(slots, left, right, known, part_letters, begin, size, code)
+        if word < 0:
+            at = -1 - word
+            word = add_word(slots, left, right, known, sizes, part_letters, begin, size, code, at)
+        renamed[i] = word
 
 
-def merge(
-    total: Words,
-    document_frequency: NDArray[np.int64],
-    frequency: NDArray[np.int64],
-    part: Counted,
-) -> tuple[Words, NDArray[np.int64], NDArray[np.int64]]:
-    """Add a chunk's words to the table of all: (table, frequencies). Its ids become those of all.
-
-    Frequencies may be longer than there are words; zeros behind.
-    """
-    words = part.words
-    n, n_letters, n_words, n_grams = (int(size) for size in words.sizes)
-    total = reserve(total, n_words, n_letters, n_grams)
-    renamed = np.empty(n, dtype=np.int64)
-    _merge_entries(words.left, words.right, words.letters, n, *total, renamed)
-    document_frequency = longer(document_frequency, int(total.sizes[0]))
-    frequency = longer(frequency, int(total.sizes[0]))
-    document_frequency[renamed] += part.document_frequency  # different entries stay different
-    frequency[renamed] += part.frequency
+def merge(total: Words, words: Words, part: Sequences) -> tuple[Words, NDArray[np.int64]]:
+    """Add the words of a chunk to a table: (table, the new id of each). Its sequences follow."""
+    n, n_letters = (int(size) for size in words.sizes)
+    total = reserve(total, n, n_letters)
+    renamed = np.empty(n + 1, dtype=np.int64)
+    renamed[-1] = BREAK
+    _merge_words(words.left, words.right, words.letters, n, *total, renamed)
     part.ids[:] = renamed[part.ids]
-    return total, document_frequency, frequency
+    return total, renamed[:-1]
+
+
+__all__ = ["BREAK", "Rule", "Sequences", "find_pairs", "frequencies", "longer", "merge", "tokenize"]

@@ -1,10 +1,7 @@
-"""A table of words and n-grams in plain arrays: ids, bytes, and hashes to find them by.
+"""A table of words in plain arrays: ids, bytes, and hashes to find them by.
 
-An n-gram is a pair: the id of all but its last word, and the id of that word; its characters are
-put together only for the few that are kept.
-
-Hashes find a candidate, bytes (or the pair of ids) decide: no result depends on a collision. All
-arithmetic stays below 2^63, so that the same code runs without numba, where NumPy would warn.
+Hashes find a candidate, bytes decide: no result depends on a collision. All arithmetic stays below
+2^63, so that the same code runs without numba, where NumPy would warn.
 """
 
 from __future__ import annotations
@@ -27,29 +24,32 @@ U = np.uint64
 
 
 class Words(NamedTuple):
-    """Words and n-grams with their ids, in order of arrival, and two open-addressing hash tables.
+    """Words with their ids, in order of arrival, and an open-addressing hash table.
 
-    ``left`` and ``right`` of a word are its first byte and one past its last in ``letters``; of an
-    n-gram, -1 minus the id of all but its last word, and the id of that word.
+    Word i is ``letters[left[i] : right[i]]``.
     """
 
-    slots: NDArray[np.int64]  # of words: hash << 31 | id + 1; 0 is empty
-    gram_slots: NDArray[np.int64]  # of n-grams: id + 1
+    slots: NDArray[np.int64]  # hash << 31 | id + 1; 0 is empty
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     letters: NDArray[np.uint8]  # an _END behind each word
-    sizes: NDArray[np.int64]  # entries, letters, words, n-grams in use
+    sizes: NDArray[np.int64]  # words, letters in use
+
+    def texts(self, ids: NDArray[np.intp]) -> list[str]:
+        """The words with these ids."""
+        letters = self.letters[: self.sizes[1]].tobytes()
+        places = zip(self.left[ids].tolist(), self.right[ids].tolist(), strict=True)
+        return [letters[a:b].decode("utf-8", "surrogatepass") for a, b in places]
 
 
 def empty_words(n_slots: int = 1024) -> Words:
     """A table with no words; ``n_slots`` is a power of two."""
     return Words(
         slots=np.zeros(n_slots, dtype=np.int64),
-        gram_slots=np.zeros(n_slots, dtype=np.int64),
         left=np.zeros(n_slots // 2, dtype=np.int64),
         right=np.zeros(n_slots // 2, dtype=np.int64),
         letters=np.zeros(4 * n_slots, dtype=np.uint8),
-        sizes=np.zeros(4, dtype=np.int64),
+        sizes=np.zeros(2, dtype=np.int64),
     )
 
 
@@ -74,12 +74,6 @@ def mix(state):
 
 
 @helper
-def mix_pair(before, word):
-    state = (before * 2654435761) ^ (word * 2246822519)
-    return state ^ (state >> 29)
-
-
-@helper
 def read_point(data, i):
     """The code point that begins at byte i, which is not ASCII: (point, where the next begins)."""
     byte = np.int64(data[U(i)])
@@ -95,7 +89,7 @@ def read_point(data, i):
 
 @helper
 def word_hash(letters, begin, size):
-    """The hash that `_split` finds on its way: over code points, not bytes."""
+    """The hash that the tokeniser computes on its way: over code points, not bytes."""
     state = HASH_SEED
     i = begin
     while i < begin + size:
@@ -119,31 +113,17 @@ def _rehash_words(slots, grown):
             grown[at] = slot
 
 
-@kernel
-def _rehash_grams(slots, grown, left, right):
-    mask = len(grown) - 1
-    for slot in slots:
-        if slot != 0:
-            at = mix_pair(-1 - left[slot - 1], right[slot - 1]) & mask
-            while grown[at] != 0:
-                at = (at + 1) & mask
-            grown[at] = slot
-
-
-def reserve(words: Words, n_words: int, n_letters: int, n_grams: int) -> Words:
-    """The table with room for this many more; hash tables at most half full."""
-    entries, letters_used, words_used, grams_used = (int(size) for size in words.sizes)
-    left = longer(words.left, entries + n_words + n_grams)
+def reserve(words: Words, n_words: int, n_letters: int) -> Words:
+    """The table with room for this many more; the hash table at most half full."""
+    n, letters_used = (int(size) for size in words.sizes)
+    left = longer(words.left, n + n_words)
     right = longer(words.right, len(left))
     letters = longer(words.letters, letters_used + n_letters)
-    slots, gram_slots = words.slots, words.gram_slots
-    if 2 * (words_used + n_words) > len(slots):
-        slots = np.zeros(_slots_for(words_used + n_words), dtype=np.int64)
+    slots = words.slots
+    if 2 * (n + n_words) > len(slots):
+        slots = np.zeros(_slots_for(n + n_words), dtype=np.int64)
         _rehash_words(words.slots, slots)
-    if 2 * (grams_used + n_grams) > len(gram_slots):
-        gram_slots = np.zeros(_slots_for(grams_used + n_grams), dtype=np.int64)
-        _rehash_grams(words.gram_slots, gram_slots, left, right)
-    return Words(slots, gram_slots, left, right, letters, words.sizes)
+    return Words(slots, left, right, letters, words.sizes)
 
 
 def _slots_for(n: int) -> int:
@@ -189,73 +169,26 @@ def add_word(slots, left, right, known, sizes, letters, begin, size, code, at):
     slots[at] = (code << 31) | (entry + 1)
     sizes[0] = entry + 1
     sizes[1] = start + size + 1
-    sizes[2] += 1
-    return entry
-
-
-@helper
-def find_gram(slots, left, right, before, word):
-    """The id of an n-gram, or -1 minus its empty slot."""
-    mask = len(slots) - 1
-    at = mix_pair(before, word) & mask
-    while True:
-        i = slots[U(at)] - 1
-        if i < 0:
-            return -1 - at
-        if left[U(i)] == -1 - before and right[U(i)] == word:
-            return i
-        at = (at + 1) & mask
-
-
-@helper
-def add_gram(slots, left, right, sizes, before, word, at):
-    """Put a new n-gram into slot ``at``, where room was reserved; its id."""
-    entry = sizes[0]
-    left[entry] = -1 - before
-    right[entry] = word
-    slots[at] = entry + 1
-    sizes[0] = entry + 1
-    sizes[3] += 1
     return entry
 
 
 @kernel
-def _add_terms(data, offsets, slots, gram_slots, left, right, known, sizes, terms, orders):
+def _add_all(data, offsets, slots, left, right, known, sizes, ids):
     for d in range(len(offsets) - 1):
-        i = offsets[d]
-        end = offsets[d + 1]
-        entry = np.int64(-1)
-        order = 0
-        while i <= end:
-            begin = i
-            while i < end and data[i] != 32:
-                i += 1
-            size = i - begin
-            code = word_hash(data, begin, size)
-            word = find_word(slots, left, right, known, data, begin, size, code)
-            if word < 0:
-                at = -1 - word
-                word = add_word(slots, left, right, known, sizes, data, begin, size, code, at)
-            if order == 0:
-                entry = word
-            else:
-                gram = find_gram(gram_slots, left, right, entry, word)
-                if gram < 0:
-                    gram = add_gram(gram_slots, left, right, sizes, entry, word, -1 - gram)
-                entry = gram
-            order += 1
-            i += 1
-        terms[d] = entry
-        orders[d] = order
+        begin, size = offsets[d], offsets[d + 1] - offsets[d]
+        code = word_hash(data, begin, size)
+        word = find_word(slots, left, right, known, data, begin, size, code)
+        if word < 0:
+            at = -1 - word
+            word = add_word(slots, left, right, known, sizes, data, begin, size, code, at)
+        ids[d] = word
 
 
-def add_terms(
+def add_words(
     words: Words, data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[Words, NDArray[np.int64], NDArray[np.int64]]:
-    """Add terms, words with single spaces between them, to a table: (table, ids, orders)."""
-    terms = np.empty(len(offsets) - 1, dtype=np.int64)
-    orders = np.empty(len(offsets) - 1, dtype=np.int64)
-    n_grams = int(np.count_nonzero(data == 32))
-    words = reserve(words, len(terms) + n_grams, len(data) + len(terms), n_grams)
-    _add_terms(data, offsets, *words, terms, orders)
-    return words, terms, orders
+) -> tuple[Words, NDArray[np.int64]]:
+    """Add words, word d ``data[offsets[d] : offsets[d + 1]]``, to a table: (table, ids)."""
+    ids = np.empty(len(offsets) - 1, dtype=np.int64)
+    words = reserve(words, len(ids), len(data) + len(ids))
+    _add_all(data, offsets, *words, ids)
+    return words, ids

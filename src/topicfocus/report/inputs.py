@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.estimators.targets import Coding
@@ -27,6 +28,8 @@ class TextReading:
     """How the page turns text into words; without `text`, words are picked from a list.
 
     `note` tells the reader of the page about differences to training, "" if there are none.
+    `elisions` is None for scikit-learn's words; with it they are those of `TokenCounter`, of which
+    the longest known phrase is counted if `orders` begins with 0.
     """
 
     text: bool
@@ -35,6 +38,7 @@ class TextReading:
     orders: tuple[int, int] = (1, 1)
     stop_words: tuple[str, ...] = ()
     binary: bool = False
+    elisions: tuple[str, ...] | None = None
     note: str = ""
 
 
@@ -104,7 +108,7 @@ def read_inputs(
     else:
         matrix = fitted.corpus(counts).counts
         # Columns of other names than at fit, or in another order, are an error.
-        validate_data(estimator, counts, reset=False, skip_check_array=True)
+        check_columns(estimator, counts, reset=False)
     if texts is not None and len(texts) != matrix.shape[0]:
         raise ValueError(f"there are {len(texts)} texts, but counts has {matrix.shape[0]} rows.")
     names = _vocabulary(vocabulary, estimator, vectoriser, n_words)
@@ -150,9 +154,11 @@ def _words(
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
             own = "codes" if vectoriser.separator is not None else "a tokeniser of its own"
             return TextReading(False, note=f"Training used {own}, which are read in Python.")
-        rule = vectoriser.rule()
-        reading = TextReading(True, rule.lowercase, rule.min_length, rule.orders, rule.stop_words)
-    elif isinstance(vectoriser, CountVectorizer):
+        rule, terms = vectoriser.token_rule(), vectoriser.term_rule()
+        longest = max(name.count(" ") + 1 for name in vocabulary)
+        orders = terms.orders if terms.every else (0, longest if vectoriser.phrases else 1)
+        return TextReading(True, rule.lowercase, 1, orders, elisions=rule.elisions)
+    if isinstance(vectoriser, CountVectorizer):
         usual = CountVectorizer()
         names = ("analyzer", "token_pattern", "tokenizer", "preprocessor", "strip_accents")
         if any(getattr(vectoriser, name) != getattr(usual, name) for name in names):

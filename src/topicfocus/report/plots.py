@@ -76,8 +76,9 @@ def plot_topics(
 
     The hollow and the full marker are the predictions of a typical document at the 10th and the
     90th percentile of its proportion of the topic (`topic_effects`); the thin line is the 95%
-    interval of the difference. With `coefficients`, or if the page has no documents, b + η_k
-    instead, the linear predictor of a document of topic k alone.
+    interval of this difference in held-out documents, if the page has some. With `coefficients`, or
+    if the page has no documents, b + η_k instead, the linear predictor of a document of topic k
+    alone.
 
     Parameters
     ----------
@@ -143,15 +144,16 @@ def _predicted(about: Mapping[str, Any], name: str) -> str:
 
 def _draw_effects(ax: Any, effects: Mapping[str, Any], predictor: int) -> np.ndarray:
     """Draw predicted differences; returns the order of topics from the bottom up."""
-    low, high, change, lower, upper = (
-        np.array(effects[key], dtype=float)[:, predictor]
-        for key in ("low", "high", "change", "lower", "upper")
+    low, high, change = (
+        np.array(effects[key], dtype=float)[:, predictor] for key in ("low", "high", "change")
     )
     order = np.argsort(change)
     ax.axvline(effects["typical"][predictor], color=NEUTRAL, linestyle="--", linewidth=1, zorder=0)
     for place, k in enumerate(order):
         colour = UP if change[k] >= 0 else DOWN
-        ax.plot([low[k] + lower[k], low[k] + upper[k]], [place, place], color=colour, linewidth=1)
+        if effects["lower"] is not None:
+            ends = [low[k] + effects[end][k][predictor] for end in ("lower", "upper")]
+            ax.plot(ends, [place, place], color=colour, linewidth=1)
         ax.plot([low[k], high[k]], [place, place], color=colour, linewidth=2.4)
         ax.plot(low[k], place, "o", color=colour, markerfacecolor="white", markersize=5)
         ax.plot(high[k], place, "o", color=colour, markersize=6)

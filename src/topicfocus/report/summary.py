@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
+from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.report.documents import (
     document_examples,
     document_summary,
@@ -106,7 +107,9 @@ def summarise(
     state = fitted.state
     table = word_table(fitted, inputs.counts[rows], exact, model.n_jobs)
     relevant = (state.inclusion > 0) & (state.topic_word.max(axis=1) > 0)
-    effects, word_effects = effect_summary(inputs, found, extras.exposure, extras.covariates)
+    effects, word_effects = effect_summary(
+        inputs, found, extras.exposure, extras.covariates, bool(extras.held_out)
+    )
     document_names = listed("document_names", labels.documents, inputs.n_docs)
     summary = {
         "version": VERSION,
@@ -127,6 +130,7 @@ def summarise(
         | document_examples(inputs, found, rows, extras.exposure, extras.covariates),
         "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
         "held_out": bool(extras.held_out),
+        "warnings": useless_fit_messages(model),
         "fit": fit_summary(inputs, extras.frontier),
         "effects": effects,
         "groups": group_summary(extras.by, extras.time, found.composition, outcomes(inputs, found)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,14 +151,24 @@ def topic_errors(
 
 
 def effect_summary(
-    inputs: Inputs, found: Predictions, exposure: Any = None, covariates: Any = None
+    inputs: Inputs,
+    found: Predictions,
+    exposure: Any = None,
+    covariates: Any = None,
+    held_out: bool = False,
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Effects of topics, and packed effects of words; None without documents."""
+    """Effects of topics, and packed effects of words; None without documents.
+
+    Intervals come from the documents and their targets if they had no part in the fit (`held_out`).
+    """
     if not inputs.n_docs:
         return None, None
     fitted, n_jobs = inputs.fitted, inputs.model.n_jobs
     documents = fitted.documents(inputs.counts, None, exposure, covariates)
-    topics = topic_effects(fitted, documents, mixes=found.mixes, n_jobs=n_jobs)
+    unseen = None
+    if held_out and inputs.codes is not None:
+        documents = unseen = replace(documents, target=inputs.codes)
+    topics = topic_effects(fitted, documents, unseen, mixes=found.mixes, n_jobs=n_jobs)
     words = word_effects(fitted, documents, mixes=found.mixes, n_jobs=n_jobs)
     named = (
         "proportion_low",
@@ -165,11 +176,12 @@ def effect_summary(
         "low",
         "high",
         "change",
-        "lower",
-        "upper",
         "typical",
     )
     out: dict[str, Any] = {name: _short(getattr(topics, name)) for name in named}
+    for name in ("estimate", "lower", "upper"):
+        values = getattr(topics, name)
+        out[name] = _short(values) if np.isfinite(values).all() else None
     out |= {"limits": topics.limits, "observed": topics.observed}
     out |= {"sample": words.sample, "quantiles": topics.quantiles}
     kind, step = "f4", None

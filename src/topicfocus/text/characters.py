@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from topicfocus.kernels.tokens import APOSTROPHE, ENDS, HYPHEN, JOINS, LINE_END, SPACE
+from topicfocus.text.tokenizer import APOSTROPHES, JOINERS, SPACES
 
 _BLOCK = 4096
 
@@ -28,33 +33,42 @@ def lower_is_special(character: str) -> bool:
 
 @lru_cache(maxsize=2)
 def fold_table(lowercase: bool) -> NDArray[np.int32]:
-    """What each code point becomes in a word: 0 if it is no part of one, -1 if Python must decide.
+    """The lower case of each letter and digit; what another character does between words.
 
     Built from `re` and `str.lower` themselves, so it agrees with the running Python's Unicode.
     """
     n = sys.maxunicode + 1
     characters = "".join(map(chr, range(n)))
-    word = np.zeros(n, dtype=bool)
-    for run in re.finditer(r"\w+", characters):
-        word[run.start() : run.end()] = True
     table = np.arange(n, dtype=np.int32)
-    special = []
     if lowercase:
-        for start in range(0, n, _BLOCK):
-            block = characters[start : start + _BLOCK]
-            if block.lower() == block:  # most of them: nothing in it has a lower case
-                continue
-            for point, character in enumerate(block, start):
-                if character.lower() == character:
-                    continue
-                if lower_is_special(character):
-                    special.append(point)
-                else:
-                    table[point] = ord(character.lower())
-    table[~word[table]] = 0
-    table[special] = -1
+        for point, character in _with_lower_case(characters):
+            if not lower_is_special(character):
+                table[point] = ord(character.lower())
+    word = np.zeros(n, dtype=bool)
+    for run in re.finditer(r"[^\W_]+", characters):
+        word[run.start() : run.end()] = True
+    table[~word[table]] = ENDS
+    marks = [unicodedata.category(character)[0] == "M" for character in characters]
+    table[marks] = JOINS
+    for kind, group in (
+        (JOINS, JOINERS),
+        (SPACE, SPACES),
+        (LINE_END, "\n"),
+        (HYPHEN, "-"),
+        (APOSTROPHE, APOSTROPHES),
+    ):
+        table[[ord(character) for character in group]] = kind
     table.flags.writeable = False
     return table
+
+
+def _with_lower_case(characters: str) -> Iterator[tuple[int, str]]:
+    for start in range(0, len(characters), _BLOCK):
+        block = characters[start : start + _BLOCK]
+        if block.lower() != block:  # of most blocks nothing has a lower case
+            for point, character in enumerate(block, start):
+                if character.lower() != character:
+                    yield point, character
 
 
 @lru_cache(maxsize=1)
@@ -63,7 +77,8 @@ def special_pairs() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
 
     Others that begin with the same two would only be lowered by Python without need.
     """
-    special = np.flatnonzero(fold_table(True) < 0).tolist()
-    encoded = sorted({chr(point).encode("utf-8")[:2] for point in special})
+    characters = "".join(map(chr, range(sys.maxunicode + 1)))
+    special = [c for _, c in _with_lower_case(characters) if lower_is_special(c)]
+    encoded = sorted({character.encode("utf-8")[:2] for character in special})
     pairs = np.array([list(pair) for pair in encoded], dtype=np.uint8).reshape(-1, 2)
     return pairs[:, 0].copy(), pairs[:, 1].copy()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from topicfocus.counts import is_dask
 from topicfocus.text import counting, listed
@@ -22,45 +20,56 @@ from topicfocus.text.counter_parameters import (
     check_count,
     check_frequency,
     check_separator,
+    check_stop_words,
     read_orders,
     read_stop_words,
-    warn_of_stop_words,
 )
-from topicfocus.text.counting import Countable, Pairs, Tally, TokenRule
-from topicfocus.text.listed import ListedTally
-from topicfocus.text.spans import token_spans
-from topicfocus.text.vocabulary import chosen_terms, given_vocabulary
+from topicfocus.text.counting import Matcher, Pairs, TokenizedTexts
+from topicfocus.text.named_counts import NamedCounts
+from topicfocus.text.spans import own_spans, term_spans
+from topicfocus.text.stop_words import WordRoles, elisions_of
+from topicfocus.text.tokenizer import TokenRule
+from topicfocus.text.vocabulary import TermRule, choose_terms, given_vocabulary
 
 
 class TokenCounter(TransformerMixin, BaseEstimator):
-    """Count words of texts: scikit-learn's CountVectorizer, compiled and on all cores.
+    """Count words and phrases of texts, on all cores.
 
-    Vocabulary and counts are those of ``CountVectorizer`` with the same settings, for any language.
-    Words are runs of word characters (``\\w`` of Python: letters of any alphabet, digits, the
-    underscore). Texts may come in blocks and are not kept, so a corpus may be larger than memory.
+    Words are runs of letters and digits of any alphabet; contractions stay whole (*didn't*), and
+    punctuation ends a segment that no phrase crosses. Phrases of two and three words are chosen
+    from the texts: those whose words belong together and, if `fit_transform` is given targets,
+    those that predict them beyond their words. The longest phrase is counted and its words are not
+    counted again. Texts may come in blocks and are not kept, so a corpus may be larger than memory.
 
     Parameters
     ----------
     lowercase : bool, default=True
         Put texts into lower case first, as ``str.lower`` does.
     min_length : int, default=2
-        Shortest word, in characters.
-    stop_words : name of a language, list of str, or None, default=None
-        Words that are left out before n-grams are made; "english" is scikit-learn's list, "dutch",
-        "french", "german", "italian", "portuguese" and "spanish" are short ones of our own.
+        Characters of the shortest word that is a term by itself.
+    stop_words : name of a language, list of str, or None, default="auto"
+        Function words: they are no terms by themselves, and no phrase or n-gram begins or ends with
+        one, but they may be inside. "auto" is English, but none with a separator; the others are
+        "dutch", "french", "german", "italian", "portuguese" and "spanish". Negations and
+        quantifiers are no function words. In a list, "english+" stands for all words of that list.
+    phrases : bool, default=True
+        Choose phrases. Without effect if `ngram_range` is given, for codes and for tokens of a
+        function of yours.
     ngram_range : (int, int), default=(1, 1)
-        Orders of n-grams to count: (1, 2) is words and pairs of words.
-    min_df, max_df : int or float, default=1 and 1.0
+        Count every run of so many words instead: (1, 2) is words and pairs of words.
+    min_df, max_df : int or float, optional
         Terms in fewer (more) documents than this are left out. A whole number is a number of
-        documents, a float a share of them.
+        documents, a float a proportion. By default terms are in 10 documents at least, or in fewer
+        with fewer than 2,000 documents, and in half of them at most.
     max_features : int, optional
         Of the others, keep this many, the most frequent ones.
     vocabulary : mapping, sequence or set of str, optional
-        Count these terms and no others, whatever their frequency.
+        Count these terms and no others, whatever their frequency. Terms of several words are
+        phrases.
     separator : str, optional
         Documents are codes with this between them, such as ";": tokens are the codes as they are,
         in their case and with their dots and dashes, without the spaces around them. There are no
-        n-grams of them, and ``lowercase`` and ``min_length`` do not apply.
+        n-grams or phrases of them, and ``lowercase`` and ``min_length`` do not apply.
     tokenizer : callable, optional
         A function of yours from a text (in lower case with ``lowercase``) to a list of tokens.
         ``min_length`` does not apply. Model files hold its name only (docs/text.md).
@@ -74,17 +83,21 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     vocabulary_ : dict of str to int
-        The column of each term.
+        The column of each term. The words of a phrase are separated by spaces.
 
     Examples
     --------
-    >>> counter = TokenCounter(min_df=2)
+    >>> counter = TokenCounter(min_df=2, max_df=1.0)
     >>> counter.fit_transform(["A good film.", "good, good!", "film"]).toarray()
     array([[1., 1.],
            [0., 2.],
            [1., 0.]])
     >>> counter.get_feature_names_out()
     array(['film', 'good'], dtype=object)
+    >>> counter = TokenCounter(vocabulary=["good", "not good"])
+    >>> counter.transform(["It's not good.", "Good!"]).toarray()
+    array([[0., 1.],
+           [1., 0.]])
     >>> TokenCounter(separator=";").fit(["E11.9; I10", "I10"]).get_feature_names_out()
     array(['E11.9', 'I10'], dtype=object)
     """
@@ -94,10 +107,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         *,
         lowercase: bool = True,
         min_length: int = 2,
-        stop_words: str | Iterable[str] | None = None,
+        stop_words: str | Iterable[str] | None = "auto",
+        phrases: bool = True,
         ngram_range: tuple[int, int] = (1, 1),
-        min_df: float = 1,
-        max_df: float = 1.0,
+        min_df: float | None = None,
+        max_df: float | None = None,
         max_features: int | None = None,
         vocabulary: Mapping[str, int] | Iterable[str] | None = None,
         separator: str | None = None,
@@ -110,6 +124,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.lowercase = lowercase
         self.min_length = min_length
         self.stop_words = stop_words
+        self.phrases = phrases
         self.ngram_range = ngram_range
         self.min_df = min_df
         self.max_df = max_df
@@ -123,13 +138,14 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> TokenCounter:
-        """Learn the vocabulary. Of the texts only the frequencies of their terms are kept.
+        """Learn the vocabulary.
 
         Parameters
         ----------
         X : iterable of str, or a table of `topicfocus.text.read_table`
             The documents.
-        y : ignored
+        y : array-like of shape (n_documents,) or (n_documents, n_targets), optional
+            Targets that phrases are chosen by: numbers, counts or classes; NaN or None is missing.
 
         Returns
         -------
@@ -146,19 +162,19 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit(["good film", "bad film"]).get_feature_names_out().tolist()
         ['bad', 'film', 'good']
         """
-        rule = self._checked_rule()
+        self.check()
         if self.vocabulary is not None:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
         elif is_dask(X):
-            self._on_cluster(X, learn=True)
+            self._on_cluster(X, y, learn=True)
         else:
-            self._choose(self._learn(X, rule))
+            self.choose(self.tokenize(X), y)
         return self
 
     def fit_transform(
         self, X: Any, y: Any = None, *, folder: str | os.PathLike[str] | None = None
     ) -> sparse.csr_array:
-        """Learn the vocabulary and count, in one pass over the texts.
+        """Learn the vocabulary and count. Texts are read once.
 
         Parameters
         ----------
@@ -166,7 +182,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             Strings or bytes: a list, an array, a series, an Arrow column, a generator; or an
             iterator of blocks of these, or what `read_table` returns. A dask bag, or a column of a
             dask dataframe, is counted by the workers of the current client.
-        y : ignored
+        y : array-like of shape (n_documents,) or (n_documents, n_targets), optional
+            Targets that phrases are chosen by: numbers, counts or classes; NaN or None is missing.
         folder : path-like, optional
             A new folder that the counts are written to, for more texts than memory holds. It
             appears when all is counted; `topicfocus.open_counts` opens it again.
@@ -190,19 +207,19 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> TokenCounter(min_df=1).fit_transform(["good film", "bad film"]).shape
         (2, 3)
         """
-        rule = self._checked_rule()
+        self.check()
         if self.vocabulary is not None:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
         if is_dask(X):
-            return self._on_cluster(X, learn=self.vocabulary is None)
-        if folder is not None:
-            return self._to_folder(X, rule, Path(folder))
+            return self._on_cluster(X, y, learn=self.vocabulary is None)
         if self.vocabulary is not None:
-            return self._count_known(X, rule)
-        tally = self._learn(X, rule, [])
-        column = self._choose(tally)
-        n_terms = len(self.vocabulary_)
-        return counting.to_csr(tally.pairs, column, n_terms, self.dtype, self.n_jobs)
+            return self._count_known(X, folder)
+        place = None if folder is None else Path(folder).parent
+        if place is not None:
+            place.mkdir(parents=True, exist_ok=True)
+        texts = self.tokenize(X, place)
+        self.choose(texts, y)
+        return self.count(texts, folder)
 
     def transform(self, X: Any) -> sparse.csr_array:
         """Count the known terms of documents; others are left out.
@@ -228,14 +245,14 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> counter.transform(["good good music"]).toarray().astype(int).tolist()
         [[0, 0, 2]]
         """
-        rule = self.rule()
+        self.check()
         if not hasattr(self, "vocabulary_"):
             if self.vocabulary is None:
                 raise NotFittedError(
                     "This TokenCounter has no vocabulary yet. Call fit, or give it one."
                 )
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        return self._on_cluster(X, learn=False) if is_dask(X) else self._count_known(X, rule)
+        return self._on_cluster(X, None, learn=False) if is_dask(X) else self._count_known(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, in the order of the columns.
@@ -264,9 +281,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         return np.array(self._terms(), dtype=object)
 
     def spans(self, text: str) -> list[tuple[int, int, str]]:
-        """Where each word of a text is: (start, stop, the word as it is counted), for display.
+        """Where each term of a text is: (start, stop, the term as it is counted), for display.
 
-        Stop words and words outside the vocabulary are included.
+        Words outside the vocabulary are included.
 
         Parameters
         ----------
@@ -274,83 +291,125 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        list of tuples (start, stop, word)
+        list of tuples (start, stop, term)
 
         Examples
         --------
         >>> from topicfocus import TokenCounter
-        >>> TokenCounter(min_df=1).fit(["good film"]).spans("A Good film")
-        [(2, 6, 'good'), (7, 11, 'film')]
+        >>> counter = TokenCounter(vocabulary=["not good", "film"]).fit([])
+        >>> counter.spans("Not good, Film")
+        [(0, 8, 'not good'), (10, 14, 'film')]
         """
-        rule = self.rule()
+        self.check()
         if self.separator is not None:
             return listed.code_spans(text, self.separator)
-        return token_spans(text, rule, self.tokenizer)
+        if self.tokenizer is not None:
+            return own_spans(text, bool(self.lowercase), self.tokenizer)
+        terms = getattr(self, "vocabulary_", {})
+        longest = 1 if self.term_rule().every else max((t.count(" ") + 1 for t in terms), default=1)
+        return term_spans(text, self.token_rule(), terms, longest)
 
-    def _to_folder(self, X: Any, rule: TokenRule, folder: Path) -> sparse.csr_array:
-        if self.vocabulary is not None:
-            column, pairs = self._known_pairs(X, rule)
-            return counting.to_folder(pairs, column, self._terms(), folder)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # Which terms are frequent enough is known at the end: until then pairs wait in a file.
-        with tempfile.TemporaryFile(dir=folder.parent) as stream:
-            tally = self._learn(X, rule, counting.PairsFile(stream))
-            column = self._choose(tally)
-            return counting.to_folder(tally.pairs, column, self._terms(), folder)
+    def tokenize(
+        self, X: Any, folder: str | os.PathLike[str] | None = None, *, empty: bool = False
+    ) -> TokenizedTexts:
+        """Texts as sequences of word ids, from which terms are chosen and counted.
 
-    def _on_cluster(self, X: Any, learn: bool) -> Any:
+        Parameters
+        ----------
+        X : iterable of str
+            The documents, as `fit_transform` takes them.
+        folder : path-like, optional
+            A temporary file in this folder takes the sequences, instead of memory.
+        empty : bool, default=False
+            Whether texts without any word are no error.
+
+        Returns
+        -------
+        TokenizedTexts
+        """
+        terms, chunks = self._listed_terms(), self._chunks(X)
+        if terms is None:
+            texts = counting.learn(chunks, self.token_rule(), self.n_jobs, folder)
+        else:
+            texts = listed.learn_listed(chunks, terms, self.n_jobs, folder)
+        if not empty:
+            self._check_any(texts)
+        return texts
+
+    def choose(self, texts: TokenizedTexts, y: Any = None) -> None:
+        """Learn the vocabulary from tokenized texts, and from targets of theirs if given."""
+        self._check_any(texts)
+        terms = choose_terms(texts, self.term_rule(), y)
+        self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+
+    def _check_any(self, texts: TokenizedTexts) -> None:
+        roles = self.term_rule().roles
+        ids = np.arange(len(texts.frequency))
+        if not len(ids) or (roles is not None and not any(map(roles.begins, texts.names(ids)))):
+            raise ValueError(
+                f"empty vocabulary; the {texts.n_docs} documents hold no "
+                f"{'codes' if self.separator is not None else 'words'}, or only stop words"
+            )
+
+    def count(
+        self, texts: TokenizedTexts, folder: str | os.PathLike[str] | None = None
+    ) -> sparse.csr_array:
+        """Counts of the known terms in tokenized texts."""
+        matcher, words = self._matcher()
+        return self._counts(texts.each(matcher, texts.places_of(words)), matcher, folder)
+
+    def _count_known(self, X: Any, folder: Any = None) -> sparse.csr_array:
+        matcher, words = self._matcher()
+        terms, chunks = self._listed_terms(), self._chunks(X)
+        if terms is not None:
+            found = listed.known_listed(chunks, terms, words)
+        else:
+            found = counting.known_sequences(chunks, self.token_rule(), words, self.n_jobs)
+        return self._counts(map(matcher, found), matcher, folder)
+
+    def _counts(self, pairs: Iterator[Pairs], matcher: Matcher, folder: Any) -> sparse.csr_array:
+        names = self._terms()
+        if folder is not None:
+            return counting.to_folder(pairs, matcher.column, names, Path(folder))
+        matrix = counting.to_csr(list(pairs), matcher.column, len(names), self.dtype, self.n_jobs)
+        return NamedCounts.of(matrix, names)
+
+    def _matcher(self) -> tuple[Matcher, list[str]]:
+        names, rule = self._terms(), self.term_rule()
+        if rule.roles is None:
+            return Matcher.of_terms(names, (1, 1), False, whole=True)
+        orders = rule.orders
+        if not rule.every and self.phrases:
+            orders = (1, max(name.count(" ") + 1 for name in names))
+        return Matcher.of_terms(names, orders, rule.every)
+
+    def _on_cluster(self, X: Any, y: Any, learn: bool) -> Any:
         from topicfocus.distributed import count_texts
 
-        return count_texts(self, X, learn)
+        return count_texts(self, X, learn, y=y)
 
-    def _checked_rule(self) -> TokenRule:
-        rule = self.rule()
-        if self._listed_terms(rule) is None:
-            warn_of_stop_words(rule)
+    def check(self) -> None:
+        """Raise an error for a parameter that is out of its range."""
+        self.term_rule()
         check_frequency("min_df", self.min_df)
         check_frequency("max_df", self.max_df)
         if self.max_features is not None:
             check_count("max_features", self.max_features)
-        return rule
+        listed_or_known = isinstance(self.stop_words, str) or self.stop_words is None
+        if self._listed_terms() is None and not listed_or_known:
+            check_stop_words(self._function_words(), self.token_rule())
 
-    def _learn(self, X: Any, rule: TokenRule, pairs: Any = None) -> Tally | ListedTally:
-        """Everything counted; the pairs of documents are appended to `pairs`."""
-        tally = self._tally(X, rule, pairs)
-        self._check_any(tally)
-        return tally
+    def _function_words(self) -> tuple[str, ...]:
+        return read_stop_words(self.stop_words, self.separator)
 
-    def _tally(self, X: Any, rule: TokenRule, pairs: Any) -> Tally | ListedTally:
-        terms = self._listed_terms(rule)
-        if terms is None:
-            return counting.learn(self._chunks(X), rule, self.n_jobs, pairs=pairs)
-        return listed.learn_listed(self._chunks(X), terms, pairs=pairs)
-
-    def _check_any(self, tally: Countable) -> None:
-        if not tally.document_frequency.any():
-            raise ValueError(
-                f"empty vocabulary; the {tally.n_docs} documents hold no "
-                f"{'codes' if self.separator is not None else 'words'}, or only stop words"
-            )
-
-    def _choose(self, tally: Countable) -> NDArray[np.int64]:
-        """The vocabulary, and the column of each id."""
-        kept, column = chosen_terms(tally, self.min_df, self.max_df, self.max_features)
-        self.vocabulary_ = {term: i for i, term in enumerate(kept)}
-        return column
-
-    def _listed_terms(self, rule: TokenRule) -> listed.Tokens | None:
-        return listed.listed_terms(rule, self.separator, self.tokenizer)
-
-    def _count_known(self, X: Any, rule: TokenRule) -> sparse.csr_array:
-        column, pairs = self._known_pairs(X, rule)
-        n_terms = len(self.vocabulary_)
-        return counting.to_csr(list(pairs), column, n_terms, self.dtype, self.n_jobs)
-
-    def _known_pairs(self, X: Any, rule: TokenRule) -> tuple[NDArray[np.int64], Iterator[Pairs]]:
-        chunks, terms = self._chunks(X), self._listed_terms(rule)
-        if terms is not None:
-            return listed.known_listed(chunks, terms, self._terms())
-        return counting.known_pairs(chunks, rule, self._terms(), self.n_jobs)
+    def _listed_terms(self) -> listed.Tokens | None:
+        return listed.listed_terms(
+            bool(self.lowercase),
+            read_orders(self.ngram_range),
+            self._function_words(),
+            self.separator,
+            self.tokenizer,
+        )
 
     def _chunks(self, X: Any) -> Iterator[Texts]:
         return text_chunks(X, encoding=self.encoding, decode_error=self.decode_error)
@@ -358,29 +417,26 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def _terms(self) -> list[str]:
         return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
 
-    def rule(self) -> TokenRule:
-        """What a token is, from the parameters, each of them checked.
+    def token_rule(self) -> TokenRule:
+        """How a text becomes words."""
+        return TokenRule(bool(self.lowercase), elisions_of(self.stop_words))
 
-        Returns
-        -------
-        TokenRule
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of its range, such as an ``ngram_range`` that falls.
-
-        Examples
-        --------
-        >>> from topicfocus import TokenCounter
-        >>> TokenCounter(min_length=3).rule().min_length
-        3
-        """
+    def term_rule(self) -> TermRule:
+        """Which words and phrases are terms, from the parameters, each of them checked."""
         check_count("min_length", self.min_length)
         orders = read_orders(self.ngram_range)
         check_separator(self.separator, self.tokenizer, orders)
-        stop = read_stop_words(self.stop_words, ENGLISH_STOP_WORDS)
-        return TokenRule(bool(self.lowercase), int(self.min_length), orders, stop)
+        roles = None
+        if self.separator is None and self.tokenizer is None:
+            roles = WordRoles(frozenset(self._function_words()), int(self.min_length))
+        return TermRule(
+            roles,
+            orders if roles is not None else (1, 1),
+            bool(self.phrases),
+            self.min_df,
+            self.max_df,
+            self.max_features,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -388,14 +444,3 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = self.vocabulary is None
         return tags
-
-
-def tally_of(counter: TokenCounter, texts: Any) -> Tally | ListedTally:
-    """Everything counted in some of the documents, for a vocabulary that is chosen by all."""
-    return counter._tally(texts, counter.rule(), [])
-
-
-def choose_terms(counter: TokenCounter, tally: Countable) -> None:
-    """Fit a counter to what was counted in all documents."""
-    counter._check_any(tally)
-    counter._choose(tally)

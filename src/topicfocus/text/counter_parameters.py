@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Iterable
 from typing import Any
 
-from topicfocus.text.counting import TokenRule
-from topicfocus.text.spans import word_pattern
 from topicfocus.text.stop_words import LANGUAGES, words_of
+from topicfocus.text.tokenizer import TokenRule, segments
 
 
 def check_separator(separator: Any, tokenizer: Any, orders: tuple[int, int]) -> None:
@@ -44,12 +42,11 @@ def read_orders(ngram_range: Any) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def warn_of_stop_words(rule: TokenRule) -> None:
+def check_stop_words(stop: tuple[str, ...], rule: TokenRule) -> None:
     """Stop words that no text can contain as they are written do nothing: say so."""
-    stop = set(rule.stop_words)
-    change: Callable[[str], str] = str.lower if rule.lowercase else str
-    pattern = word_pattern(rule)
-    parts = {part for word in stop for part in pattern.findall(change(word))} - stop
+    parts = {
+        part for word in stop for segment in segments(word, rule) for _, _, part in segment
+    } - set(stop)
     if parts:
         shown = ", ".join(map(repr, sorted(parts)[:10])) + (", ..." if len(parts) > 10 else "")
         warnings.warn(
@@ -66,6 +63,8 @@ def check_count(name: str, value: Any) -> None:
 
 
 def check_frequency(name: str, value: Any) -> None:
+    if value is None:
+        return
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     share = isinstance(value, numbers.Real) and not isinstance(value, (bool, numbers.Integral))
     if not (whole and value >= 1) and not (share and 0 <= value <= 1):
@@ -75,8 +74,13 @@ def check_frequency(name: str, value: Any) -> None:
         )
 
 
-def read_stop_words(stop_words: Any, english: Iterable[str]) -> tuple[str, ...]:
-    """A list of stop words, from the name of a list (the `english` one is given) or from words."""
+def read_stop_words(stop_words: Any, separator: str | None) -> tuple[str, ...]:
+    """A list of function words, from the name of a language or from words.
+
+    "auto" is English, but none for codes. In a list "english+" stands for the words of that list.
+    """
+    if stop_words == "auto":
+        stop_words = "english" if separator is None else None
     if stop_words is None:
         return ()
     if isinstance(stop_words, str):
@@ -85,9 +89,15 @@ def read_stop_words(stop_words: Any, english: Iterable[str]) -> tuple[str, ...]:
                 f"stop_words must be one of {', '.join(LANGUAGES)}, a list of words, or None; got "
                 f"{stop_words!r}. For one word, pass [{stop_words!r}]."
             )
-        return tuple(english) if stop_words == "english" else words_of(stop_words)
+        return words_of(stop_words)
     words = tuple(stop_words)
     for word in words:
         if not isinstance(word, str):
             raise TypeError(f"stop_words must hold strings, but one is {word!r}.")
-    return words
+    return tuple(part for word in words for part in _expanded(word))
+
+
+def _expanded(word: str) -> tuple[str, ...]:
+    """A word of a list; "english+" in a list stands for the words of that language."""
+    language = word.removesuffix("+")
+    return words_of(language) if word.endswith("+") and language in LANGUAGES else (word,)

@@ -1,16 +1,17 @@
-"""From chunks of text to a sparse matrix of counts, without scikit-learn.
+"""From texts to a sparse matrix of counts, without scikit-learn.
 
-Chunks are counted on threads, each with a table of words of its own, and merged in order. Only
-(word, count) pairs are kept of a document, never its text. Which words are frequent enough is known
-only after the last document, so nothing is thrown away before: pruning while reading could drop a
-word that becomes frequent later, or count it from the middle of the corpus on.
+A first pass turns texts into sequences of word ids (`TokenizedTexts`): four bytes for each word,
+in memory or in a temporary file. Chunks are split on threads, each with a table of words of its
+own, and merged in order. All later passes, which find phrases and count terms, are over these
+sequences. Which words are frequent enough is known only after the last document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -19,37 +20,28 @@ from scipy import sparse
 from topicfocus.counts import Rows, counts_writer, open_counts
 from topicfocus.kernels import tokens
 from topicfocus.kernels.count_rows import fill_rows, kept_lengths
+from topicfocus.kernels.grams import Grams, make_grams, match
 from topicfocus.kernels.threads import map_in_order
-from topicfocus.kernels.tokens import Counted
-from topicfocus.kernels.words import Words, add_terms, copy_words, empty_words
+from topicfocus.kernels.tokens import BREAK, Rule, Sequences
+from topicfocus.kernels.words import Words, add_words, copy_words, empty_words, longer
 from topicfocus.text.buffers import Texts, join
 from topicfocus.text.characters import fold_table, special_pairs
+from topicfocus.text.tokenizer import APOSTROPHE_ENTITIES, SPACE_ENTITIES, TokenRule, packed
 
 #: Of a new table of words: most chunks fit without making room again.
 _SLOTS = 1 << 16
+#: Bytes of sequences that stay in memory; more are written to a temporary file.
+IN_MEMORY = 1 << 30
 
-
-@dataclass(frozen=True)
-class TokenRule:
-    """How a text becomes words."""
-
-    lowercase: bool = True
-    min_length: int = 2
-    orders: tuple[int, int] = (1, 1)
-    stop_words: tuple[str, ...] = ()
+_Value = TypeVar("_Value")
 
 
 class Pairs(NamedTuple):
-    """(id, count) pairs of the documents of one chunk."""
+    """(entry, count) pairs of the documents of one chunk."""
 
     ids: NDArray[np.int32]
     counts: NDArray[np.int32] | NDArray[np.uint8]
     lengths: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, part: Counted) -> Pairs:
-        """The pairs of a chunk; they wait for the last document, in 5 bytes each where they can."""
-        return cls.small(part.ids, part.counts, part.lengths)
 
     @classmethod
     def small(cls, ids: NDArray, counts: NDArray[np.int32], lengths: NDArray) -> Pairs:
@@ -58,155 +50,207 @@ class Pairs(NamedTuple):
         return cls(ids, counts.astype(np.uint8) if fit else counts, lengths)
 
 
-class PairsFile:
-    """Pairs in a file until the last document is read: used like a list of them."""
+class Parts:
+    """Arrays of one chunk after the other: in memory, or in a file from some size on."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._n = stream, 0
+    def __init__(self, kind: Any, folder: Any = None) -> None:
+        self._kind, self._folder = kind, folder
+        self._list: list[Any] = []
+        self._stream: Any = None
+        self._bytes = self._n = 0
 
-    def append(self, pairs: Pairs) -> None:
-        """The pairs of one more chunk."""
-        for array in pairs:
-            np.save(self._stream, array, allow_pickle=False)
+    def append(self, part: Any) -> None:
+        """The arrays of one more chunk."""
         self._n += 1
+        self._bytes += sum(array.nbytes for array in part)
+        if self._stream is None and (self._folder is not None or self._bytes > IN_MEMORY):
+            self._stream = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+            for earlier in self._list:
+                self._write(earlier)
+            self._list = []
+        if self._stream is None:
+            self._list.append(part)
+        else:
+            self._write(part)
 
-    def __iter__(self) -> Iterator[Pairs]:
-        self._stream.seek(0)
+    def _write(self, part: Any) -> None:
+        for array in part:
+            np.save(self._stream, array, allow_pickle=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._stream is None:
+            yield from self._list
+            return
+        place = 0
         for _ in range(self._n):
-            yield Pairs(*(np.load(self._stream, allow_pickle=False) for _ in range(3)))
+            self._stream.seek(place)
+            part = [np.load(self._stream, allow_pickle=False) for _ in self._kind._fields]
+            place = self._stream.tell()
+            yield self._kind(*part)
 
 
-@dataclass
-class Tally:
-    """Everything counted: all words and n-grams, how often, and the pairs of the documents."""
+@dataclass(frozen=True)
+class TokenizedTexts:
+    """Documents as sequences of word ids, and the words.
 
-    words: Words
+    `document_frequency` and `frequency` are those of the words; `rows` are the documents meant, all
+    if it is None.
+    """
+
+    words: Any
+    parts: Any
     document_frequency: NDArray[np.int64]
     frequency: NDArray[np.int64]
-    pairs: Any
     n_docs: int
-    n_stop: int
+    n_jobs: int | None = None
+    rows: NDArray[np.bool_] | None = None
 
     @property
-    def n_entries(self) -> int:
-        """Words and n-grams with an id, those never counted included."""
-        return int(self.words.sizes[0])
-
-    def terms(self, entries: NDArray[np.intp]) -> list[str]:
-        """The characters of words and n-grams."""
-        letters = self.words.letters[: self.words.sizes[1]].tobytes()
-        named: dict[int, str] = {}  # words, and n-grams that others begin with
-
-        def name(entry: int, left: int, right: int) -> str:
-            if left >= 0:
-                return letters[left:right].decode("utf-8", "surrogatepass")
-            return f"{known(-1 - left)} {known(right)}"
-
-        def known(entry: int) -> str:
-            if entry not in named:
-                left, right = int(self.words.left[entry]), int(self.words.right[entry])
-                named[entry] = name(entry, left, right)
-            return named[entry]
-
-        places = (entries, self.words.left[entries], self.words.right[entries])
-        return list(map(name, *(place.tolist() for place in places)))
-
-
-class Countable(Protocol):
-    """What `choose` needs to know: a `Tally`, or one of tokens that Python made."""
+    def shape(self) -> tuple[int, int]:
+        """Documents and words."""
+        return self.n_docs, len(self.frequency)
 
     @property
-    def n_docs(self) -> int: ...
-    @property
-    def document_frequency(self) -> NDArray[np.int64]: ...
-    @property
-    def frequency(self) -> NDArray[np.int64]: ...
-    @property
-    def n_entries(self) -> int: ...
-    def terms(self, entries: NDArray[np.intp]) -> list[str]: ...
+    def n_chosen(self) -> int:
+        """Documents that are meant."""
+        return self.n_docs if self.rows is None else int(self.rows.sum())
+
+    def names(self, ids: NDArray[np.intp]) -> list[str]:
+        """The words with these ids."""
+        if isinstance(self.words, Words):
+            return self.words.texts(ids)
+        return [self.words[i] for i in ids.tolist()]
+
+    def each(
+        self, function: Callable[[Sequences, int], _Value], renamed: NDArray[np.int32] | None = None
+    ) -> Iterator[_Value]:
+        """``function(part, number of its first document)`` for each part, on threads, in order.
+
+        Words get the ids of `renamed`. With `rows`, parts have these documents alone.
+        """
+
+        def jobs() -> Iterator[tuple[Sequences, int, int]]:
+            start = first = 0
+            for part in self.parts:
+                yield part, start, first
+                stop = start + len(part.lengths)
+                chosen = self.rows is not None
+                first += int(self.rows[start:stop].sum()) if chosen else stop - start  # type: ignore[index]
+                start = stop
+
+        def work(job: tuple[Sequences, int, int]) -> _Value:
+            part, start, first = job
+            ids, lengths = part
+            if self.rows is not None:
+                kept = self.rows[start : start + len(lengths)]
+                ids, lengths = ids[np.repeat(kept, lengths)], lengths[kept]
+            if renamed is not None:
+                ids = renamed[ids]
+            return function(Sequences(ids, lengths), first)
+
+        return map_in_order(work, jobs(), self.n_jobs)
+
+    def of(self, rows: NDArray[np.intp]) -> TokenizedTexts:
+        """The same with some of the documents meant, and the frequencies of words there."""
+        chosen = np.zeros(self.n_docs, dtype=bool)
+        chosen[rows] = True
+        n = len(self.frequency)
+        some = replace(self, rows=chosen)
+        in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        for a, b in some.each(lambda part, _: tokens.frequencies(part, n)):
+            in_docs += a
+            often += b
+        return replace(some, document_frequency=in_docs, frequency=often)
+
+    def without(self, rows: NDArray[np.intp]) -> TokenizedTexts:
+        """The documents that are left when some are taken out; their number changes."""
+        kept = np.ones(self.n_docs, dtype=bool)
+        kept[rows] = False
+        some = self.of(np.flatnonzero(kept))
+        parts = Parts(Sequences)
+        for part in some.each(lambda part, _: part):
+            parts.append(part)
+        return replace(some, parts=parts, n_docs=int(kept.sum()), rows=None)
+
+    def places_of(self, names: Sequence[str]) -> NDArray[np.int32]:
+        """For `each`: the place of each word among `names`, -1 if it is not there."""
+        renamed = np.full(len(self.frequency) + 1, BREAK, dtype=np.int32)
+        place = {name: i for i, name in enumerate(names)}
+        every = np.flatnonzero(self.frequency)
+        renamed[every] = [place.get(name, BREAK) for name in self.names(every)]
+        return renamed
 
 
-def stop_table(rule: TokenRule) -> tuple[Words, int]:
-    """A table that holds the stop words alone, with the first ids; and their number."""
-    stop = sorted(set(rule.stop_words))
-    # A stop word with a space can never be a word, and would be taken for an n-gram.
-    encoded = [word.encode("utf-8", "surrogatepass") for word in stop if " " not in word]
-    words = _add(empty_words(_SLOTS), encoded)[0]
-    return words, int(words.sizes[0])
+def joined_texts(several: Iterable[TokenizedTexts], n_jobs: int | None = None) -> TokenizedTexts:
+    """Tokenized texts one after the other, with one numbering of the words."""
+    place: dict[str, int] = {}
+    parts, n_docs = Parts(Sequences), 0
+    in_docs = often = np.zeros(0, dtype=np.int64)
+    for texts in several:
+        names = texts.names(np.arange(len(texts.frequency)))
+        renamed = np.array([place.setdefault(name, len(place)) for name in names] + [BREAK])
+        in_docs, often = (
+            np.concatenate([a, np.zeros(len(place) - len(a), dtype=np.int64)])
+            for a in (in_docs, often)
+        )
+        in_docs[renamed[:-1]] += texts.document_frequency
+        often[renamed[:-1]] += texts.frequency
+        for part in texts.each(lambda part, _: part, renamed.astype(np.int32)):
+            parts.append(part)
+        n_docs += texts.n_docs
+    return TokenizedTexts(list(place), parts, in_docs, often, n_docs, n_jobs)
 
 
-def vocabulary_table(
-    rule: TokenRule, vocabulary: Sequence[str]
-) -> tuple[Words, int, NDArray[np.int64]]:
-    """A table of stop words and given terms; the number of stop words; the column of each id."""
-    words, n_stop = stop_table(rule)
-    encoded = [term.encode("utf-8", "surrogatepass") for term in vocabulary]
-    words, terms, orders = _add(words, encoded)
-    column = np.full(int(words.sizes[0]), -1, dtype=np.int64)
-    wanted = (orders >= rule.orders[0]) & (orders <= rule.orders[1])
-    column[terms[wanted]] = np.flatnonzero(wanted)
-    return words, n_stop, column
-
-
-def _add(words: Words, encoded: list[bytes]) -> tuple[Words, NDArray, NDArray]:
-    texts = join(encoded)
-    return add_terms(words, texts.data, texts.offsets)
+def kernel_rule(rule: TokenRule) -> Rule:
+    """What the kernel knows of a rule."""
+    return Rule(
+        fold_table(rule.lowercase),
+        packed(APOSTROPHE_ENTITIES),
+        packed(SPACE_ENTITIES),
+        packed(rule.elisions),
+    )
 
 
 def learn(
-    chunks: Iterable[Texts],
-    rule: TokenRule,
-    n_jobs: int | None,
-    *,
-    pairs: Any = None,
-) -> Tally:
-    """Count every word and n-gram there is; the pairs of the documents are appended to `pairs`."""
-    seed, n_stop = stop_table(rule)
-    total = copy_words(seed)
+    chunks: Iterable[Texts], rule: TokenRule, n_jobs: int | None, folder: Any = None
+) -> TokenizedTexts:
+    """Split texts into all the words there are; sequences wait in a file of `folder`, if given."""
+    compiled = kernel_rule(rule)
+    total = empty_words(_SLOTS)
 
-    def work(texts: Texts) -> Counted:
-        return _count(texts, rule, n_stop, copy_words(seed), True)
+    def work(texts: Texts) -> tuple[Words, Sequences, NDArray, NDArray]:
+        words, part = _split(texts, rule, compiled, copy_words(empty_words(_SLOTS)), True)
+        return words, part, *tokens.frequencies(part, int(words.sizes[0]))
 
-    document_frequency = np.zeros(1024, dtype=np.int64)
-    frequency = np.zeros(1024, dtype=np.int64)
-    n_docs = 0
-    for part in map_in_order(work, chunks, n_jobs):
-        total, document_frequency, frequency = tokens.merge(
-            total, document_frequency, frequency, part
-        )
+    in_docs, often = np.zeros(1024, dtype=np.int64), np.zeros(1024, dtype=np.int64)
+    parts, n_docs = Parts(Sequences, folder), 0
+    for words, part, part_docs, part_often in map_in_order(work, chunks, n_jobs):
+        total, renamed = tokens.merge(total, words, part)
+        in_docs, often = (longer(a, int(total.sizes[0])) for a in (in_docs, often))
+        in_docs[renamed] += part_docs  # different words stay different
+        often[renamed] += part_often
         n_docs += len(part.lengths)
-        if pairs is not None:
-            pairs.append(Pairs.of(part))
+        parts.append(part)
     n = int(total.sizes[0])
-    return Tally(total, document_frequency[:n], frequency[:n], pairs, n_docs, n_stop)
+    return TokenizedTexts(total, parts, in_docs[:n], often[:n], n_docs, n_jobs)
 
 
-def known_pairs(
-    chunks: Iterable[Texts], rule: TokenRule, vocabulary: Sequence[str], n_jobs: int | None
-) -> tuple[NDArray[np.int64], Iterator[Pairs]]:
-    """The column of each id, and the pairs of each chunk, counted as they are asked for."""
-    words, n_stop, column = vocabulary_table(rule, vocabulary)
-
-    def work(texts: Texts) -> Pairs:
-        return Pairs.of(_count(texts, rule, n_stop, words, False))
-
-    return column, map_in_order(work, chunks, n_jobs)
+def known_sequences(
+    chunks: Iterable[Texts], rule: TokenRule, names: Sequence[str], n_jobs: int | None
+) -> Iterator[Sequences]:
+    """Sequences of known words, by their places among `names`; others end a segment."""
+    texts = join([name.encode("utf-8", "surrogatepass") for name in names])
+    table = add_words(empty_words(_SLOTS), texts.data, texts.offsets)[0]
+    compiled = kernel_rule(rule)
+    return map_in_order(lambda t: _split(t, rule, compiled, table, False)[1], chunks, n_jobs)
 
 
-def _count(texts: Texts, rule: TokenRule, n_stop: int, words: Words, learning: bool) -> Counted:
+def _split(
+    texts: Texts, rule: TokenRule, compiled: Rule, words: Words, learning: bool
+) -> tuple[Words, Sequences]:
     if rule.lowercase:
         texts = _without_special(texts)
-    fold = fold_table(rule.lowercase)
-    return tokens.count(
-        texts.data,
-        texts.offsets,
-        fold,
-        rule.min_length,
-        rule.orders,
-        n_stop,
-        words,
-        learning,
-    )
+    return tokens.tokenize(texts.data, texts.offsets, compiled, words, learning)
 
 
 def _without_special(texts: Texts) -> Texts:
@@ -222,25 +266,56 @@ def _without_special(texts: Texts) -> Texts:
     return join(documents)
 
 
-def choose(
-    tally: Countable, least: float, most: float, max_features: int | None
-) -> tuple[list[str], NDArray[np.int64]]:
-    """The terms to keep, in alphabetical order, and the column of each id (-1: none).
+@dataclass(frozen=True)
+class Matcher:
+    """Counts terms in sequences: words and n-grams, by their columns (-1: none).
 
-    Kept are terms in at least ``least`` and at most ``most`` documents, and of these the
-    ``max_features`` most frequent.
+    Of several terms that begin with a word the longest is counted, and it consumes its words; with
+    `every`, all of them are counted.
     """
-    in_docs = tally.document_frequency
-    kept = np.flatnonzero((in_docs > 0) & (in_docs >= least) & (in_docs <= most))
-    named = sorted(zip(tally.terms(kept), kept.tolist(), strict=True))
-    if max_features is not None and len(named) > max_features:
-        frequency = tally.frequency[[entry for _, entry in named]]
-        # The very expression of scikit-learn, on the same array: ties are broken as it does.
-        best = (-frequency).argsort()[:max_features]
-        named = [named[i] for i in np.sort(best)]
-    column = np.full(tally.n_entries, -1, dtype=np.int64)
-    column[[entry for _, entry in named]] = np.arange(len(named))
-    return [term for term, _ in named], column
+
+    grams: Grams
+    column: NDArray[np.int64]
+    orders: tuple[int, int]
+    every: bool
+
+    @classmethod
+    def of_terms(
+        cls, terms: Sequence[str], orders: tuple[int, int], every: bool, whole: bool = False
+    ) -> tuple[Matcher, list[str]]:
+        """One for given terms, in the order of their columns; and the words that they consist of.
+
+        With `whole`, each term is one word, spaces or not.
+        """
+        split = [[term] if whole else term.split(" ") for term in terms]
+        words = list(dict.fromkeys(word for parts in split for word in parts))
+        place = {word: i for i, word in enumerate(words)}
+        keys: dict[int, int] = {}
+        for depth in range(1, max(map(len, split), default=1)):
+            for parts in split:
+                if len(parts) > depth:
+                    keys.setdefault(_key(parts[: depth + 1], place, keys, len(words)), len(keys))
+        column = np.full(len(words) + len(keys), -1, dtype=np.int64)
+        for i, parts in enumerate(split):
+            if orders[0] <= len(parts) <= orders[1]:
+                column[_entry(parts, place, keys, len(words))] = i
+        table = make_grams(len(words), np.array(list(keys), dtype=np.int64))
+        return cls(table, column, orders, every), words
+
+    def __call__(self, part: Sequences, _: int = 0) -> Pairs:
+        """The terms of each document of a part, by entry."""
+        return Pairs.small(*match(part, self.orders, self.grams, self.column >= 0, self.every))
+
+
+def _entry(parts: Sequence[str], place: dict[str, int], keys: dict[int, int], n: int) -> int:
+    entry = place[parts[0]]
+    for word in parts[1:]:
+        entry = n + keys[entry << 32 | place[word]]
+    return entry
+
+
+def _key(parts: Sequence[str], place: dict[str, int], keys: dict[int, int], n: int) -> int:
+    return _entry(parts[:-1], place, keys, n) << 32 | place[parts[-1]]
 
 
 def to_csr(
@@ -297,3 +372,6 @@ def to_folder(
             writer.add(rows_of_pairs(part, column, len(terms)), len(terms))
         writer.finish(terms)
     return open_counts(folder)[0]
+
+
+__all__ = ["BREAK", "Matcher", "Pairs", "TokenizedTexts", "known_sequences", "learn"]

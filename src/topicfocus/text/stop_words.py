@@ -1,11 +1,53 @@
-"""Stop words of languages other than English: articles, pronouns, prepositions, auxiliaries.
+"""Function words of languages, and which words may begin and end a phrase.
 
-Written for this package, short on purpose. Negations ("nicht", "pas", "no") are not among them:
-they say something about a target.
+Articles, pronouns, auxiliaries, prepositions and conjunctions cannot stand alone as a term and
+neither begin nor end a phrase, but may be inside one. Negations and quantifiers are not function
+words: they say something about a target. The lists were written for this package.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_ENGLISH = """
+    a about above across after against along although am amid among amongst an and another are
+    around as at be because been before behind being below beneath beside besides between beyond
+    but by can concerning could despite did do does doing done down during each either else ere
+    et etc for from had has have having he her here hers herself him himself his how however i if
+    ie in indeed inside into is it its itself i'd i'll i'm i've let like lest may me might mine
+    must my myself near of off on onto or other others otherwise ought our ours ourselves out
+    outside over per perhaps regarding shall she should since so some somehow someone somewhat
+    such than that the their theirs them themselves then thence there thereby therefore these they
+    this those though through throughout thus till to together toward towards under underneath
+    unless until unto up upon us via was we were what whatever when whenever where whereas whereby
+    wherever whether which whichever while who whoever whole whom whose why will with within would
+    yet you your yours yourself yourselves im ive ill id youre youve theyre weve thats its whats
+    theres ok oh th eg vs also anyway get gets getting got gotten just very too quite rather
+    really even still almost already only ever both same own am pm one
+"""
+#: Function words that may begin a phrase: too salty, very helpful.
+_DEGREE = "almost even just only quite really so still too very"
+#: Function words that may end a phrase: threw up, ripped off.
+_PARTICLES = "down off out up"
+#: Words that are no function words, but begin a phrase and never end it.
+_NEGATIONS = """
+    no not never nothing none nobody nowhere neither nor cannot without hardly barely scarcely
+    cant dont didnt doesnt isnt wasnt arent werent wont wouldnt couldnt shouldnt havent hasnt hadnt
+    aint
+"""
+#: The same, but they may end a phrase that begins with a negation: not enough, no more.
+_QUANTIFIERS = """
+    all any anyone anything enough every everyone everything few fewer less least lot lots many more
+    most much several something
+"""
+#: Endings of contractions of a function word: it's, they'll.
+_ENDINGS = frozenset({"s", "re", "ll", "ve", "d", "m"})
+#: What is dropped before an apostrophe: l'homme, dell'arte.
+_ELISIONS = {
+    "french": "c d j jusqu l lorsqu m n puisqu qu quelqu s t",
+    "italian": "all c coll d dall dell l m nell quell quest s sull t un",
+}
 _WORDS = {
     "dutch": """
         aan af al als andere bij ben bent beide daar daarom dan dat de der deze die dit doen door
@@ -91,10 +133,68 @@ _WORDS = {
         éramos
     """,
 }
-#: Languages by name, English included, whose list is scikit-learn's.
+#: Languages by name.
 LANGUAGES = ("english", *_WORDS)
 
 
 def words_of(language: str) -> tuple[str, ...]:
-    """The list of one of the languages, English apart."""
-    return tuple(sorted(set(_WORDS[language].split())))
+    """The function words of one of the languages."""
+    text = _ENGLISH if language == "english" else _WORDS[language]
+    return tuple(sorted(set(text.split())))
+
+
+def elisions_of(language: object) -> tuple[str, ...]:
+    """Short words that are dropped before an apostrophe."""
+    return tuple(_ELISIONS.get(language, "").split()) if isinstance(language, str) else ()
+
+
+@dataclass(frozen=True)
+class WordRoles:
+    """Whether a word can be a term by itself, and begin and end a phrase."""
+
+    function: frozenset[str]
+    min_length: int = 1
+
+    def is_function(self, word: str) -> bool:
+        """Whether a word, or the first part of its contraction, is in the list."""
+        if word in self.function:
+            return True
+        stem, apostrophe, ending = word.partition("'")
+        return bool(apostrophe) and ending in _ENDINGS and stem in self.function
+
+    def alone(self, word: str) -> bool:
+        """Whether it can be a term by itself."""
+        return len(word) >= self.min_length and not self.is_function(word)
+
+    def edges(self, word: str) -> bool:
+        """Whether an n-gram may begin or end with it."""
+        return not self.is_function(word)
+
+    def begins(self, word: str) -> bool:
+        """Whether a phrase may begin with it."""
+        return word in _MAY_BEGIN or not self.is_function(word)
+
+    def ends(self, word: str) -> bool:
+        """Whether a phrase may end with it."""
+        if is_negation(word) or word in _QUANTIFYING:
+            return False
+        return word in _MAY_END or not self.is_function(word)
+
+
+_MAY_BEGIN, _MAY_END = frozenset(_DEGREE.split()), frozenset(_PARTICLES.split())
+_NEGATING, _QUANTIFYING = frozenset(_NEGATIONS.split()), frozenset(_QUANTIFIERS.split())
+
+
+def is_negation(word: str) -> bool:
+    """Whether an English word negates what follows it."""
+    return word in _NEGATING or word.endswith("n't")
+
+
+def is_quantifier(word: str) -> bool:
+    """Whether an English word is a quantifier; a phrase with a negation may end with it."""
+    return word in _QUANTIFYING
+
+
+def roles(function_words: Iterable[str], min_length: int) -> WordRoles:
+    """The roles of words, given the function words."""
+    return WordRoles(frozenset(function_words), min_length)

@@ -1,15 +1,270 @@
-"""Which terms have a column of the counts."""
+"""Which terms have a column of the counts: words, n-grams and phrases."""
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from topicfocus.text.counting import Countable, choose
+from topicfocus.kernels import grams as kernels
+from topicfocus.kernels.grams import Grams, make_grams
+from topicfocus.kernels.tokens import Sequences
+from topicfocus.text import phrases, residuals
+from topicfocus.text.counting import TokenizedTexts
+from topicfocus.text.phrases import Candidates, Roles
+from topicfocus.text.stop_words import WordRoles, is_negation, is_quantifier
+
+#: By default a term is in at least so many documents (of 2,000 or more), and in at most half.
+MIN_DF, ENOUGH_DOCUMENTS = 10, 2000
+MAX_DF, FEW_DOCUMENTS = 0.5, 20
+#: With fewer words than this, rare words of a small corpus are kept, too.
+FEW_WORDS = 50
+#: Words with ids in an n-gram table, at most, the most frequent ones.
+_MOST_WORDS = 1 << 24
+
+
+@dataclass(frozen=True)
+class TermRule:
+    """Which terms are kept; see `TokenCounter`. `roles` is None where all words are terms."""
+
+    roles: WordRoles | None
+    orders: tuple[int, int] = (1, 1)
+    phrases: bool = True
+    min_df: float | None = None
+    max_df: float | None = None
+    max_features: int | None = None
+
+    @property
+    def longest(self) -> int:
+        """Words of the longest term."""
+        if self.orders != (1, 1) or self.roles is None:
+            return self.orders[1]
+        return phrases.LONGEST if self.phrases else 1
+
+    @property
+    def every(self) -> bool:
+        """Whether every n-gram is counted, or the longest phrase consumes its words."""
+        return self.orders != (1, 1)
+
+
+def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[str]:
+    """The terms of a rule in alphabetical order, chosen on the documents that are meant."""
+    n_docs, in_docs = texts.n_chosen, texts.document_frequency
+    least, most = document_limits(texts, rule)
+    if most < least:
+        raise ValueError(
+            f"max_df corresponds to < documents than min_df: {most:g} and {least:g} of the "
+            f"{n_docs} documents."
+        )
+    used = np.flatnonzero((in_docs > 0) & (in_docs >= least))[:_MOST_WORDS]
+    names = texts.names(used)
+    roles = _roles_of(names, rule.roles)
+    renamed = np.full(len(in_docs) + 1, -1, dtype=np.int32)
+    renamed[used] = np.arange(len(used))
+    grams, order = _chosen_grams(texts, rule, y, renamed, used, roles, least)
+    n_words = len(used)
+    term = np.concatenate([roles.alone & (rule.orders[0] == 1), order >= max(rule.orders[0], 2)])
+    spans = (rule.orders[0], max(rule.longest, 1))
+    while True:
+        found = term.copy()
+        in_docs, often = _frequencies(texts, renamed, grams, spans, found, rule.every)
+        kept = found & (in_docs > 0) & (in_docs >= least) & (in_docs <= most)
+        _limit_features(kept, often, names, grams, rule.max_features)
+        # A phrase that is not kept must not consume words: count again without it.
+        if rule.every or np.array_equal(kept[n_words:], found[n_words:]):
+            break
+        term[n_words:] = kept[n_words:]
+    entries = np.flatnonzero(kept)
+    if not len(entries):
+        raise ValueError(
+            f"After pruning, no terms remain: none is in {least:g} to {most:g} of the {n_docs} "
+            "documents. Try a lower min_df or a higher max_df."
+        )
+    return sorted(_names_of(entries, names, grams))
+
+
+def document_limits(texts: TokenizedTexts, rule: TermRule) -> tuple[float, float]:
+    """In how many documents a term must be at least, and may be at most."""
+    n_docs, in_docs = texts.n_chosen, texts.document_frequency
+    most = _limit(MAX_DF if rule.max_df is None else rule.max_df, n_docs)
+    if rule.max_df is None and n_docs < FEW_DOCUMENTS:
+        most = n_docs
+    if rule.min_df is not None:
+        return _limit(rule.min_df, n_docs), most
+    alone = np.flatnonzero((in_docs > 0) & (in_docs <= most))
+    return float(_usual_min_df(texts, rule, alone, n_docs)), most
+
+
+def _names_of(entries: NDArray[np.intp], names: list[str], grams: Grams) -> list[str]:
+    keys, n_words = grams.keys.tolist(), len(names)
+    known: dict[int, str] = {}
+
+    def name(entry: int) -> str:
+        if entry < n_words:
+            return names[entry]
+        if entry not in known:
+            key = keys[entry - n_words]
+            known[entry] = f"{name(key >> 32)} {names[key & 0xFFFFFFFF]}"
+        return known[entry]
+
+    return [name(entry) for entry in entries.tolist()]
+
+
+def _roles_of(names: list[str], roles: WordRoles | None) -> Roles:
+    n = len(names)
+    if roles is None:
+        yes, no = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
+        return Roles(yes, yes, yes, yes, no, no)
+    tests = (roles.alone, roles.edges, roles.begins, roles.ends, is_negation, is_quantifier)
+    return Roles(*(np.fromiter(map(test, names), bool, n) for test in tests))
+
+
+def _usual_min_df(
+    texts: TokenizedTexts, rule: TermRule, alone: NDArray[np.intp], n_docs: int
+) -> int:
+    """The default of `min_df`, or less where it would leave a small corpus without words."""
+    if n_docs >= ENOUGH_DOCUMENTS:
+        return MIN_DF
+    least = max(2, math.ceil(MIN_DF * n_docs / ENOUGH_DOCUMENTS))
+    often = alone[texts.document_frequency[alone] >= least]
+    names = texts.names(often)
+    words = sum(rule.roles is None or rule.roles.alone(name) for name in names)
+    return least if words >= FEW_WORDS else 1
+
+
+def _chosen_grams(
+    texts: TokenizedTexts,
+    rule: TermRule,
+    y: Any,
+    renamed: NDArray[np.int32],
+    used: NDArray[np.intp],
+    roles: Roles,
+    least: float,
+) -> tuple[Grams, NDArray[np.int64]]:
+    """The n-grams that may be terms and their beginnings: (table, words of each; 0 if no term)."""
+    none = make_grams(len(used), np.zeros(0, dtype=np.int64))
+    if rule.longest < 2:
+        return none, np.zeros(0, dtype=np.int64)
+
+    def each(function: Any) -> Any:
+        return texts.each(function, renamed)
+
+    n_tokens = int(texts.frequency.sum())
+    first = roles.edges if rule.every else roles.begins
+    usable = np.ones(len(used), dtype=bool)
+    found = phrases.frequent_grams(each, rule.longest, first, usable, least, n_tokens)
+    if not len(found.order):
+        return none, found.order
+    if rule.every:
+        last = found.grams.keys & 0xFFFFFFFF
+        return found.grams, np.where(roles.edges[last], found.order, 0)
+    sums = variance = None
+    target = None if y is None else _target(texts, y)
+    if target is not None:
+        left = _residuals(texts, target, each, texts.document_frequency[used])
+        sums, variance = phrases.value_sums(each, found, left), left.variance
+    chosen = phrases.choose_phrases(found, roles, texts.frequency[used], n_tokens, sums, variance)
+    return _only(found, chosen)
+
+
+def _target(texts: TokenizedTexts, y: Any) -> NDArray[np.float64] | None:
+    found = residuals.signals(y)
+    if found is not None and len(found) != texts.n_chosen:
+        raise ValueError(f"there are {texts.n_chosen} documents, but y has {len(found)} rows.")
+    return found
+
+
+def _residuals(
+    texts: TokenizedTexts, target: NDArray[np.float64], each: Any, in_docs: NDArray[np.int64]
+) -> residuals.Residuals:
+    n_words = len(in_docs)
+    words = make_grams(n_words, np.zeros(0, dtype=np.int64))
+    everything = np.ones(n_words, dtype=bool)
+    rarity = np.log(texts.n_chosen / in_docs) + 1.0
+
+    def features(part: Sequences) -> sparse.csr_array:
+        """Words of documents: roots of counts times their rarity, rows of length one."""
+        entries, counts, lengths = kernels.match(part, (1, 1), words, everything, False)
+        values = np.sqrt(counts) * rarity[entries]
+        row = np.repeat(np.arange(len(lengths)), lengths)
+        size = np.sqrt(np.bincount(row, values**2, minlength=len(lengths)))
+        values /= np.maximum(size, 1e-300)[row]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        return sparse.csr_array((values, entries, indptr), shape=(len(lengths), n_words))
+
+    def rows(chosen: NDArray[np.bool_]) -> sparse.csr_array:
+        def some(part: Sequences, first: int) -> sparse.csr_array:
+            kept = chosen[first : first + len(part.lengths)]
+            ids = part.ids[np.repeat(kept, part.lengths)]
+            return features(Sequences(ids, part.lengths[kept]))
+
+        return sparse.vstack(list(each(some)), format="csr")
+
+    sizes = np.concatenate([np.zeros(0, np.int64), *each(lambda part, _: part.lengths)])
+    return residuals.cross_fitted(
+        target, sizes, rows, lambda function: each(lambda part, _: function(features(part)))
+    )
+
+
+def _only(found: Candidates, chosen: NDArray[np.bool_]) -> tuple[Grams, NDArray[np.int64]]:
+    """The chosen n-grams and their beginnings."""
+    n_words, keys = len(found.grams.begins), found.grams.keys
+    kept = chosen.copy()
+    longer = np.flatnonzero(chosen & (found.order > 2))
+    kept[(keys[longer] >> 32) - n_words] = True
+    place = np.full(len(keys), -1, dtype=np.int64)
+    place[kept] = np.arange(int(kept.sum()))
+    parents, last = keys[kept] >> 32, keys[kept] & 0xFFFFFFFF
+    inner = parents >= n_words
+    parents[inner] = place[parents[inner] - n_words] + n_words
+    return make_grams(n_words, parents << 32 | last), np.where(chosen, found.order, 0)[kept]
+
+
+def _frequencies(
+    texts: TokenizedTexts,
+    renamed: NDArray[np.int32],
+    grams: Grams,
+    orders: tuple[int, int],
+    term: NDArray[np.bool_],
+    every: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """In how many documents each term is, and how often."""
+    n = len(term)
+
+    def count(part: Sequences, _: int) -> tuple[NDArray, NDArray]:
+        entries, counts = kernels.match(part, orders, grams, term, every)[:2]
+        often = np.bincount(entries, counts, minlength=n).astype(np.int64)
+        return np.bincount(entries, minlength=n), often
+
+    in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    for a, b in texts.each(count, renamed):
+        in_docs += a
+        often += b
+    return in_docs, often
+
+
+def _limit_features(
+    kept: NDArray[np.bool_],
+    often: NDArray[np.int64],
+    names: list[str],
+    grams: Grams,
+    most: int | None,
+) -> None:
+    """Keep the most frequent terms; equally frequent ones in alphabetical order."""
+    if most is not None and kept.sum() > most:
+        entries = np.flatnonzero(kept)
+        order = np.lexsort((np.array(_names_of(entries, names, grams)), -often[entries]))
+        kept[entries[order[most:]]] = False
+
+
+def _limit(value: float, n_docs: int) -> float:
+    return value if isinstance(value, numbers.Integral) else value * n_docs
 
 
 def given_vocabulary(vocabulary: Any) -> dict[str, int]:
@@ -35,27 +290,3 @@ def given_vocabulary(vocabulary: Any) -> dict[str, int]:
         if not isinstance(term, str):
             raise TypeError(f"vocabulary must hold strings, but one term is {term!r}.")
     return {term: int(i) for term, i in columns.items()}
-
-
-def chosen_terms(
-    tally: Countable, min_df: float, max_df: float, max_features: int | None
-) -> tuple[list[str], NDArray[np.int64]]:
-    """Terms that are in neither too few nor too many documents, and the column of each id."""
-    least = _documents(min_df, tally.n_docs)
-    most = _documents(max_df, tally.n_docs)
-    if most < least:
-        raise ValueError(
-            f"max_df corresponds to < documents than min_df: {most:g} and {least:g} of the "
-            f"{tally.n_docs} documents."
-        )
-    kept, column = choose(tally, least, most, max_features)
-    if not kept:
-        raise ValueError(
-            f"After pruning, no terms remain: none is in {least:g} to {most:g} of the "
-            f"{tally.n_docs} documents. Try a lower min_df or a higher max_df."
-        )
-    return kept, column
-
-
-def _documents(value: float, n_docs: int) -> float:
-    return value if isinstance(value, numbers.Integral) else value * n_docs

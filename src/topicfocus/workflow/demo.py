@@ -114,11 +114,9 @@ def _counted(
     from topicfocus.text import detect_target
     from topicfocus.workflow.read import Source
 
-    counter = config.counter(stop_words=config.stops, n_jobs=config.jobs)
-    counts = counter.fit_transform(texts)
-    words = counter.get_feature_names_out()
+    counts = config.counter(n_jobs=config.jobs).tokenize(texts)
     name = f"the target {config.target!r}"
-    return Source(path, counts, words, detect_target(target, name=name), rows, list(texts), True)
+    return Source(path, counts, None, detect_target(target, name=name), rows, list(texts), True)
 
 
 def _against_truth(pipeline: Any, relevant: set[str]) -> dict[str, float]:

@@ -155,15 +155,17 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     from topicfocus.workflow.columns import class_factors, report_missing, target_values
     from topicfocus.workflow.evaluate import evaluate
     from topicfocus.workflow.outcome import make_outcome
-    from topicfocus.workflow.split import choose_words, split_source
+    from topicfocus.workflow.split import choose_words, report_copies, split_source
 
     target = source.target
     log.info("Target: %s", target.sentence)
     factor_of = class_factors(config.class_weight, target, source.columns.weight)
     parts = split_source(source, config)
     train, test = parts
-    counted = choose_words(source, train, config)
-    y, counts = target_values(target), take_rows(counted.counts, train)
+    y = target_values(target)
+    counted = choose_words(source, train, config, y)
+    report_copies(source, counted.counts, parts)
+    counts = take_rows(counted.counts, train)
     report_missing(source.columns, train)
     factor = factor_of(train)
     if client is not None:

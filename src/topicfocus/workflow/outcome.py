@@ -12,7 +12,7 @@ from topicfocus.config import FitConfig
 from topicfocus.counts import in_memory, take_rows
 from topicfocus.estimators.effects import TopicEffects, WordEffects, topic_effects, word_effects
 from topicfocus.estimators.targets import TargetPart
-from topicfocus.estimators.training import no_words_kept
+from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.estimators.words import usual_order
 from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.evaluate import Evaluation
@@ -73,7 +73,7 @@ def make_outcome(
     from sklearn.pipeline import make_pipeline
 
     remember(model, config.columns)
-    result = _result(source, counted, model, found, parts, config, seconds)
+    result = _result(source, counted, model, found, parts, y, config, seconds)
     part = np.full(source.n_docs, "unused", dtype=object)
     part[parts[0]], part[parts[1]] = "train", "test"
     file = {} if source.files is None else {"file": source.files}
@@ -112,6 +112,7 @@ def _result(
     model: Any,
     found: Evaluation,
     parts: Parts,
+    y: np.ndarray,
     config: FitConfig,
     seconds: float,
 ) -> dict[str, Any]:
@@ -121,7 +122,9 @@ def _result(
     # The documents of the page, so that the effects there are the same.
     shown = _on_page(source, parts)
     some = take_rows(counted.counts, shown)
-    effects = find_effects(model, some, source.columns.of(shown), config.jobs)
+    # Intervals need targets of documents that had no part in the fit.
+    held_out = y[shown] if len(test) else None
+    effects = find_effects(model, some, source.columns.of(shown), config.jobs, held_out)
     model.n_jobs = None
     result = {
         "model": type(model).__name__,
@@ -155,7 +158,7 @@ def _result(
         "covariates": covariate_rows(model, source.columns.names.covariates),
         "words": word_rows(model, counted.words, counts, effects.words, positive),
         "held_out": found.held_out,
-        "warnings": [*no_words_kept(model), *found.warnings(target.kind)],
+        "warnings": [*useless_fit_messages(model), *found.warnings(target.kind)],
         "reliability": found.reliability,
     }
     for name in ("shaping_", "inclusion_prior_"):
@@ -226,9 +229,10 @@ _COMMON = 5
 #: Words of a topic, and words that it goes with.
 _WORDS = 10
 #: Of topics.csv, as metrics.json calls them: predictions with little and much of the topic, their
-#: difference with its interval, the topic's part of an average document, and at both ends.
+#: difference, this difference in held-out documents with its interval, the topic's part of an
+#: average document, and at both ends.
 _TOPIC_COLUMNS = (
-    *("topic", "class", "low", "high", "change", "lower", "upper"),
+    *("topic", "class", "low", "high", "change", "estimate", "lower", "upper"),
     *("share", "proportion_low", "proportion_high"),
 )
 
@@ -245,14 +249,22 @@ class Effects:
     composition: np.ndarray
 
 
-def find_effects(model: Any, counts: Any, columns: Columns, jobs: int | None) -> Effects:
-    """Of the documents given, with what goes with them."""
+def find_effects(
+    model: Any, counts: Any, columns: Columns, jobs: int | None, held_out: Any = None
+) -> Effects:
+    """Effects in these documents; `held_out` are their targets if they had no part in the fit."""
     fitted = model.fitted_
-    documents = fitted.documents(counts, **columns.for_predict())
+    documents = fitted.documents(counts, held_out, **columns.for_predict())
     documents = replace(documents, weight=columns.weight)
     mixes = fitted.mixes(documents.corpus, jobs)
     return Effects(
-        topic_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
+        topic_effects(
+            fitted,
+            documents,
+            None if held_out is None else documents,
+            mixes=mixes,
+            n_jobs=jobs,
+        ),
         word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
         fitted.token_proportions(documents.corpus, mixes, jobs),
     )
@@ -264,8 +276,9 @@ def topic_rows(
     """One record per topic, from the largest positive change of the target to the most negative.
 
     "low" and "high" are the predictions for a typical document whose proportion of the topic is at
-    its 10th and its 90th percentile (`effect_scale`), "change" is their difference, with its
-    interval: numbers, or probabilities of "class", which is the positive one of two classes, and
+    its 10th and its 90th percentile (`effect_scale`), "change" is their difference; "estimate" is
+    the difference in held-out documents, with the interval from "lower" to "upper", if there are
+    any. All are numbers, or probabilities of "class", which is the positive one of two classes, and
     else the one with the largest change ("changes" has all). "share" is the topic's proportion of
     the relevant tokens of an average document. Models that select words also have "context", the
     dropped words that occur with the topic.
@@ -289,7 +302,7 @@ def _effect(
     part: TargetPart, found: TopicEffects, k: int, positive: Any
 ) -> tuple[dict[str, Any], tuple[int, float]]:
     """What topic k changes, and where that stands in the order."""
-    names = ("low", "high", "change", "lower", "upper")
+    names = ("low", "high", "change", "estimate", "lower", "upper")
     shares = {
         "proportion_low": found.proportion_low[k],
         "proportion_high": found.proportion_high[k],
@@ -312,6 +325,7 @@ def _effect(
             "low": 1 - row["low"],
             "high": 1 - row["high"],
             "change": -row["change"],
+            "estimate": -row["estimate"],
             "lower": -row["upper"],
             "upper": -row["lower"],
         }

@@ -50,14 +50,15 @@ _SHOWN = 2000
 class Source:
     """Documents of a file.
 
-    `counts` has all words of the file: which of them are used is decided on the training part.
+    `counts` are sequences of all words of texts, from which terms are chosen and counted on the
+    training part (into `folder`, where one is given), or a count matrix with `terms`.
     `texts` are those of the first documents, as many as fit; `is_text` False is a count matrix.
     `files` has the file of each document, where there are several.
     """
 
     path: str
     counts: Any
-    terms: np.ndarray
+    terms: np.ndarray | None
     target: Target
     rows: np.ndarray
     texts: list[str]
@@ -65,6 +66,7 @@ class Source:
     n_skipped: int = 0
     columns: Columns = NO_COLUMNS
     files: np.ndarray | None = None
+    folder: Path | None = None
 
     @property
     def n_docs(self) -> int:
@@ -148,20 +150,26 @@ def read_source(
         terms = np.array(table.corpus.vocabulary, dtype=object)
         rows: Any = np.arange(1, counts.shape[0] + 1)
     else:
-        # A word that is rarer than this in the whole file is rarer in its training set, too.
-        min_df = config.min_df if isinstance(config.min_df, int) else 1
-        counter = config.counter(stop_words=config.stops, min_df=min_df, n_jobs=config.jobs)
+        counter = config.counter(n_jobs=config.jobs)
         table.keep_characters = KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS
         try:
             if client is not None and path != "-":
+                # Phrases are chosen from the training part, of which a cluster has counts only.
+                min_df = config.min_df if isinstance(config.min_df, int) else 1
+                counter.set_params(phrases=False, min_df=min_df, max_df=1.0)
                 counts = _count_on_cluster(client, table, config, counter)
+                terms = counter.get_feature_names_out()
             else:
-                counts = counter.fit_transform(iter(table), folder=folder)
+                counter.check()
+                place = None if folder is None else folder.parent
+                if place is not None:
+                    place.mkdir(parents=True, exist_ok=True)
+                counts, terms = counter.tokenize(iter(table), place), None
         except (ReadError, SettingError):
             raise
         except (ValueError, UnicodeError) as error:
             raise ReadError(f"{path}: {error}") from error
-        terms, rows = counter.get_feature_names_out(), table.rows
+        rows = table.rows
         columns = Columns.read(config.more, table)
         _log_rows(table, config.more)
     name = "the target" if config.target is None else f"the target {config.target!r}"
@@ -169,7 +177,9 @@ def read_source(
     target = detect_target(
         values, config.kind, name=name, where=table.where, skip_bad=config.skip_bad
     )
-    source = Source(path, counts, terms, target, rows, [], not is_matrix, columns=columns)
+    source = Source(
+        path, counts, terms, target, rows, [], not is_matrix, columns=columns, folder=folder
+    )
     if not is_matrix:
         several = table.file_of_rows if len(table.files) > 1 else None
         source = replace(source, texts=table.texts, n_skipped=table.n_skipped, files=several)
@@ -197,11 +207,14 @@ def _without_bad(source: Source) -> Source:
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
     log.info(f"{rows} left out for the target.")
     from topicfocus.counts import take_rows  # SciPy, which a mistake should not wait for
+    from topicfocus.text.counting import TokenizedTexts
 
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
     return replace(
         source,
-        counts=take_rows(source.counts, good),
+        counts=source.counts.without(np.array([i for i, _ in bad]))
+        if isinstance(source.counts, TokenizedTexts)
+        else take_rows(source.counts, good),
         target=source.target.of(good),
         rows=source.rows[good],
         texts=[source.texts[i] for i in good if i < len(source.texts)],
@@ -222,13 +235,13 @@ def _counting_targets(values: Any, weight: np.ndarray | None) -> Any:
 
 
 def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[str] | None:
-    """The stop words that a setting names.
+    """The function words that a setting names.
 
     Parameters
     ----------
     which : str or None
-        A language such as "english", "none", or a file of words, one a line; None is "auto",
-        English unless documents are codes.
+        A language such as "english", "none", a file of words, one a line, or "english+FILE" for
+        both; None is "auto", English unless documents are codes.
     encoding : str, default="utf-8"
         Of the file.
 
@@ -255,13 +268,19 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
         return which
     if which == "none":
         return None
-    what = f"It is one of {', '.join(LANGUAGES)}, none, or a file of words, one a line."
-    place, option = Path(which), f"{setting('stop_words')} {which}"
+    what = (
+        f"It is one of {', '.join(LANGUAGES)}, none, a file of words, one a line, or a language "
+        "and a file such as english+FILE."
+    )
+    option = f"{setting('stop_words')} {which}"
+    language, plus, name = which.partition("+")
+    more = [f"{language}+"] if plus and language in LANGUAGES else []
+    place = Path(name) if more else Path(which)
     if not place.exists():
         raise SettingError(f"{option}: no such file.{nearest(which, list(LANGUAGES))} {what}")
     if place.is_dir():
         raise SettingError(f"{option}: this is a folder. {what}")
-    return [line.strip() for line in read_lines(which, encoding) if line.strip()]
+    return more + [line.strip() for line in read_lines(str(place), encoding) if line.strip()]
 
 
 # ---- on a cluster -------------------------------------------------------------------------------

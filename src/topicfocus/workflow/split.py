@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,8 @@ from topicfocus.estimators.documents import choose_groups
 from topicfocus.inference.marks import marks
 from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
 from topicfocus.text import ReadError, Target, TokenCounter
+from topicfocus.text.counting import TokenizedTexts
+from topicfocus.text.vocabulary import ENOUGH_DOCUMENTS, MAX_DF, MIN_DF, document_limits
 from topicfocus.workflow.read import Source
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,6 @@ def split_source(source: Any, config: Any) -> Parts:
                 "%s documents without a target belong to held-out groups: not used.",
                 f"{neither:,}",
             )
-    _say_copies(source, train, test)
     return parts
 
 
@@ -129,9 +129,10 @@ def _check_classes(n_classes: int, n_docs: int, path: str) -> None:
         )
 
 
-def _say_copies(source: Any, train: np.ndarray, test: np.ndarray) -> None:
+def report_copies(source: Any, counts: Any, parts: Parts) -> None:
     """Report held-out documents with the same counts as a training document."""
-    pairs = copies(source.counts, train, test)
+    train, test = parts
+    pairs = copies(counts, train, test)
     if not pairs:
         return
     i, j = pairs[0]
@@ -167,14 +168,6 @@ def copies(counts: Any, train: np.ndarray, test: np.ndarray) -> list[tuple[int, 
 # ---- words ---------------------------------------------------------------------------------------
 
 
-#: The rule of Ren, Kunes and Doshi-Velez (2020).
-MIN_DF, MAX_DF = 10, 0.5
-#: Training documents from which on that rule is used unchanged.
-ENOUGH_DOCUMENTS = 2000
-#: With fewer words than this, rare words of a small file are kept too.
-FEW_WORDS = 50
-
-
 @dataclass(frozen=True)
 class Counted:
     """Counts of the words in use, all documents, and the counter that makes them from texts.
@@ -208,19 +201,65 @@ def _frequencies(rows: Any, shared: tuple, given: Arrays, changed: Arrays, total
     often += np.bincount(words, rows.data[inside], minlength=len(often))
 
 
-def choose_words(source: Source, train: np.ndarray, options: CountOptions) -> Counted:
-    """Keep the words that the options let through on the training documents."""
+def choose_words(
+    source: Source, train: np.ndarray, options: CountOptions, y: Any = None
+) -> Counted:
+    """Choose terms on the training documents, also by their targets; count all documents."""
+    if not isinstance(source.counts, TokenizedTexts):
+        return _choose_columns(source, train, options)
+    counter = options.counter(min_df=options.min_df, max_df=options.max_df)
+    counter.max_features = options.max_features
+    texts = source.counts.of(train)
+    try:
+        counter.choose(texts, None if y is None else np.asarray(y)[train])
+    except ValueError as error:
+        raise ReadError(f"{source.path}: {error}") from error
+    words = counter.get_feature_names_out()
+    if len(words) < 2:
+        raise ReadError(
+            f"{source.path}: 1 term is left, too few for topics. Try a lower {setting('min_df')} "
+            f"or a higher {setting('max_df')}."
+        )
+    used = counter.count(source.counts, source.folder)
+    least, _ = document_limits(texts, counter.term_rule())
+    if len(train) < ENOUGH_DOCUMENTS and options.min_df is None:
+        log.info(
+            f"Only {len(train):,} training documents: words in {least:g} of them are kept, not in "
+            f"{MIN_DF} ({setting('min_df')})."
+        )
+    n_phrases = sum(" " in word for word in words)
+    log.info(
+        f"Terms: {len(words):,}, of which {n_phrases:,} are phrases, in {len(train):,} training "
+        "documents."
+    )
+    min_df = int(least) if options.min_df is None else options.min_df
+    max_df = MAX_DF if options.max_df is None else options.max_df
+    return Counted(used, words, counter, min_df, max_df, _n_empty(used))
+
+
+def _n_empty(used: Any) -> int:
+    n_empty = int(np.sum(np.diff(used.indptr) == 0))
+    if n_empty:
+        log.info(
+            f"{n_empty:,} of {used.shape[0]:,} documents have none of these words: the model "
+            "predicts the average for them."
+        )
+    return n_empty
+
+
+def _choose_columns(source: Source, train: np.ndarray, options: CountOptions) -> Counted:
+    """Keep the words of a count matrix that the options let through on the training documents."""
+    assert source.terms is not None
     counts = source.counts
     documents, frequency = word_frequencies(counts, train)
     n = len(train)
-    max_df: int | float = MAX_DF if options.max_df is None else options.max_df
-    min_df = options.min_df
-    if not source.is_text:
-        # The words of a count matrix have been chosen already.
-        max_df = 1.0 if options.max_df is None else max_df
-        min_df = 1 if min_df is None else min_df
+    # The words of a count matrix have been chosen already; those of a cluster have not.
+    max_df: Any = options.max_df
+    if max_df is None:
+        max_df = MAX_DF if source.is_text else 1.0
+    min_df: Any = options.min_df
     if min_df is None:
-        min_df = _small_file(documents, n, max_df)
+        min_df = min(MIN_DF, max(1, n // 200)) if source.is_text else 1
     least, most = (x if isinstance(x, int) else x * n for x in (min_df, max_df))
     kept = np.flatnonzero((documents > 0) & (documents >= least) & (documents <= most))
     if len(kept) < 2:
@@ -230,41 +269,17 @@ def choose_words(source: Source, train: np.ndarray, options: CountOptions) -> Co
             f"{setting('max_df')}."
         )
     if options.max_features is not None and len(kept) > options.max_features:
-        # TokenCounter's expression on the same array, so that ties are broken alike.
-        best = (-frequency[kept]).argsort()[: options.max_features]
+        best = np.argsort(-frequency[kept], kind="stable")[: options.max_features]
         kept = kept[np.sort(best)]
     words = source.terms[kept]
     used = take_columns(counts, kept)
-    counter = options.counter(
-        stop_words=options.stops if source.is_text else None,
-        min_df=min_df,
-        max_df=max_df,
-        max_features=options.max_features,
-    )
+    counter = options.counter(min_df=min_df, max_df=max_df)
+    counter.max_features = options.max_features
+    if not source.is_text:
+        counter.stop_words = None
     counter.vocabulary_ = {str(word): i for i, word in enumerate(words)}
     log.info(
         f"Words: {len(kept):,} of {len(source.terms):,}, {frequency[kept].sum():,.0f} tokens in "
         f"{n:,} training documents."
     )
-    n_empty = int(np.sum(np.diff(used.indptr) == 0))
-    if n_empty:
-        log.info(
-            f"{n_empty:,} of {used.shape[0]:,} documents have none of these words: the model "
-            "predicts the average for them."
-        )
-    return Counted(used, words, counter, min_df, max_df, n_empty, kept)
-
-
-def _small_file(documents: np.ndarray, n: int, max_df: Any) -> int:
-    """The usual min_df, or less where it would leave a small file without words."""
-    if n >= ENOUGH_DOCUMENTS:
-        return MIN_DF
-    min_df = max(2, math.ceil(MIN_DF * n / ENOUGH_DOCUMENTS))
-    most = max_df if isinstance(max_df, int) else max_df * n
-    if np.sum((documents >= min_df) & (documents <= most)) < FEW_WORDS:
-        min_df = 1
-    log.info(
-        f"Only {n:,} training documents: words in {min_df} of them are kept, not in {MIN_DF} "
-        f"({setting('min_df')})."
-    )
-    return min_df
+    return Counted(used, words, counter, min_df, max_df, _n_empty(used), kept)

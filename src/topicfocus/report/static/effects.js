@@ -1,11 +1,12 @@
 // ---- effects that real documents reach (estimators/effects.py), and their words ----
 
-/** What topic k changes of predictor l: {from, to, change, low, high, shares}; without documents, coefficients. */
+/** The predicted difference of topic k for predictor l, {from, to, change, shares}, and the same difference in held-out documents, {estimate, low, high}; without documents, coefficients. */
 function reach(model, k, l) {
   const e = model.data.effects;
-  if (!e) return { from: null, to: null, change: model.coef[l][k] - model.baseTopics[l], low: null, high: null, shares: null };
+  if (!e) return { from: null, to: null, change: model.coef[l][k] - model.baseTopics[l], estimate: null, low: null, high: null, shares: null };
   return {
-    from: e.low[k][l], to: e.high[k][l], change: e.change[k][l], low: e.lower[k][l], high: e.upper[k][l],
+    from: e.low[k][l], to: e.high[k][l], change: e.change[k][l],
+    estimate: e.lower ? e.estimate[k][l] : null, low: e.lower ? e.lower[k][l] : null, high: e.lower ? e.upper[k][l] : null,
     shares: [e.proportion_low[k], e.proportion_high[k]],
   };
 }
@@ -73,13 +74,19 @@ function changeText(model, k, l) {
   return amountText(model, reach(model, k, l).change, l);
 }
 
+/** The difference in held-out documents with its interval; empty without such documents. */
+function heldOutText(model, e, l) {
+  if (e.low === null) return "";
+  return `; ${amountText(model, e.estimate, l)} in the held-out documents (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)})`;
+}
+
 /** One topic in a sentence. */
 function topicTip(model, k, l) {
   const { data } = model, e = reach(model, k, l);
   const name = `${topicName(data, k)}: `;
   if (!e.shares) return `${name}coefficient ${format(model.coef[l][k])}; ${percent(data.topics.prevalence[k])} of the average document.`;
   return `${name}as its share goes from ${percent(e.shares[0])} to ${percent(e.shares[1])}, ${moving(model, l)} from ${levelText(model, e.from, l, e.change)} to ${levelText(model, e.to, l, e.change)}, `
-    + `${changeText(model, k, l)} (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)}). ${percent(data.topics.prevalence[k])} of the average document.${stabilityText(model, k)}`;
+    + `${changeText(model, k, l)}${heldOutText(model, e, l)}. ${percent(data.topics.prevalence[k])} of the average document.${stabilityText(model, k)}`;
 }
 
 /** Whether a topic comes back in halves of the documents, in a few words; null where that was not looked at. */
@@ -95,7 +102,7 @@ function stabilityText(model, k, most = Infinity) {
   const found = model.data.stability;
   if (found && found.halves) {
     const { returning, low, high } = found.halves.topics[k];
-    const effect = typeof low === "number" ? ` Its effect, re-estimated in halves: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval, linear predictor).` : "";
+    const effect = typeof low === "number" ? ` Its effect, estimated in the halves that did not find it: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval).` : "";
     return ` It ${backText(model, k)}. Top words that always return: ${returning.join(", ") || "none"}.${effect}`;
   }
   const parts = found ? Object.entries(found.topics).filter(([, values]) => values[k] !== null && values[k] !== "none").slice(0, most) : [];

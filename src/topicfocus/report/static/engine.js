@@ -47,45 +47,97 @@ function dot(a, b) {
 
 // -- words of a text --------------------------------------------------------------------------
 
-/** Words with their places: [{start, stop, word}], as Python's `\w` and `str.lower` have them. */
-function spansOf(text, reading) {
+/** The text in lower case if it is read so, and where each of its characters comes from. */
+function lowered(text, reading) {
   const lower = reading.lowercase ? text.toLowerCase() : text;
-  let origin = null;
-  if (lower.length !== text.length) {
-    // A few capitals become two characters: remember which one each came from.
-    origin = [];
-    let at = 0;
-    for (const character of text) {
-      for (let i = 0; i < character.toLowerCase().length; i++) origin.push(at);
-      at += character.length;
-    }
-    origin.push(text.length);
+  if (lower.length === text.length) return { lower, origin: null };
+  // A few capitals become two characters: remember which one each came from.
+  const origin = [];
+  let at = 0;
+  for (const character of text) {
+    for (let i = 0; i < character.toLowerCase().length; i++) origin.push(at);
+    at += character.length;
   }
-  const pattern = new RegExp(`[\\p{L}\\p{N}_]{${reading.min_length},}`, "gu");
-  const out = [];
+  origin.push(text.length);
+  return { lower, origin };
+}
+
+/** Words with their places: [{start, stop, word, segment}]; no phrase crosses segments. */
+function spansOf(text, reading) {
+  const { lower, origin } = lowered(text, reading);
+  const found = reading.elisions ? ownWords(lower, reading.elisions) : plainWords(lower, reading.min_length);
+  if (!origin) return found;
+  return found.map((span) => ({
+    ...span, start: origin[span.start], stop: origin[Math.min(span.stop, origin.length - 1)],
+  }));
+}
+
+/** Words of scikit-learn's CountVectorizer: runs of Python's `\w`. */
+function plainWords(lower, least) {
   // {n,} takes a run of word characters whole, so its ends are word boundaries by themselves.
-  for (const match of lower.matchAll(pattern)) {
-    const stop = match.index + match[0].length;
-    out.push({
-      start: origin ? origin[match.index] : match.index,
-      stop: origin ? origin[Math.min(stop, origin.length - 1)] : stop,
-      word: match[0],
-    });
+  const pattern = new RegExp(`[\\p{L}\\p{N}_]{${least},}`, "gu");
+  return Array.from(lower.matchAll(pattern), (match) => ({
+    start: match.index, stop: match.index + match[0].length, word: match[0], segment: 0,
+  }));
+}
+
+// The rule of text/tokenizer.py, part by part.
+const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+const APOSTROPHE = "(?:['’‘＇´`]|&(?:#39|#039|#x27|#8217|#x2019|apos|rsquo);)";
+const TAG = `<![^<>\\n]*>|</?[a-zA-Z][a-zA-Z0-9]*(?:/|(?!\\n)${SPACE}[^<>\\n]*)?>`;
+const MARKUP = `${TAG}|(?:https?://|www\\.)(?:(?!${SPACE})[^<>"])*`;
+const WORD = `[\\p{L}\\p{N}]+(?:(?:${APOSTROPHE}|(?<=[0-9])[.,:/](?=[0-9]))[\\p{L}\\p{N}]+)*`;
+const TOKEN = new RegExp(`${MARKUP}|(?<word>${WORD})|&[a-z0-9#]{1,8};|[^]`, "gu");
+const JOINED = new RegExp(APOSTROPHE, "u");
+const NEUTRAL_ENTITY = /^&(?:#39|#039|#x27|#8217|#x2019|apos|rsquo|nbsp|#160|#xa0|amp|#38|#x26);$/u;
+const GAP = new RegExp(`^(?:${SPACE}|[-/&*_#@+%$\\xad\\u200b-\\u200d'’‘＇´\`]|\\p{M})*$`, "u");
+const DASH = new RegExp(`--|${SPACE}-${SPACE}|\\n[^\\n]*\\n`, "u");
+
+/** Words of TokenCounter: contractions whole, no markup, numbers in their shape. */
+function ownWords(lower, elisions) {
+  const out = [];
+  let gap = "", segment = 0;
+  for (const match of lower.matchAll(TOKEN)) {
+    if (match.groups.word === undefined) {
+      const one = [...match[0]].length === 1;
+      gap += NEUTRAL_ENTITY.test(match[0]) ? " " : one ? match[0] : ".";
+      continue;
+    }
+    if (!GAP.test(gap) || DASH.test(gap)) segment += 1;
+    gap = "";
+    let rest = match[0], start = match.index;
+    for (let cut = JOINED.exec(rest); cut && elisions.includes(rest.slice(0, cut.index)); cut = JOINED.exec(rest)) {
+      start += cut.index + cut[0].length;
+      rest = rest.slice(cut.index + cut[0].length);
+    }
+    out.push({ start, stop: match.index + match[0].length, word: rest.split(JOINED).join("'"), segment });
   }
   return out;
 }
 
-/** Every known term of a text with the words it is made of: [{v, from, to}] over spans. */
+/** Every counted term of a text with the words it is made of: [{v, spans}]. */
 function termsOf(model, spans) {
   const [low, high] = model.data.reading.orders;
   const used = [];
   spans.forEach((span, i) => { if (!model.stop.has(span.word)) used.push(i); });
   const out = [];
+  const known = (i, n) => {
+    if (i + n > used.length || spans[used[i]].segment !== spans[used[i + n - 1]].segment) return undefined;
+    return model.index.get(used.slice(i, i + n).map((j) => spans[j].word).join(" "));
+  };
+  if (low === 0) { // the longest known phrase, which consumes its words
+    for (let i = 0; i < used.length;) {
+      let n = high;
+      while (n > 1 && known(i, n) === undefined) n -= 1;
+      const v = known(i, n);
+      if (v !== undefined) out.push({ v, spans: used.slice(i, i + n) });
+      i += n;
+    }
+    return out;
+  }
   for (let n = low; n <= high; n++) {
     for (let i = 0; i + n <= used.length; i++) {
-      let term = spans[used[i]].word;
-      for (let j = 1; j < n; j++) term += " " + spans[used[i + j]].word;
-      const v = model.index.get(term);
+      const v = known(i, n);
       if (v !== undefined) out.push({ v, spans: used.slice(i, i + n) });
     }
   }

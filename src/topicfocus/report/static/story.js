@@ -47,7 +47,8 @@ function storyCard(model, l) {
   const { data } = model;
   const target = data.targets[data.predictors[l].target];
   const sentences = ownClasses(model) ? classStory(model, target) : numberStory(model, l);
-  return el("section", { class: "card story", "aria-label": "In short" }, sentences, figuresStory(model, l), stabilityStory(model));
+  const warnings = data.warnings.map((text) => el("p", { class: "warning", role: "note" }, el("strong", {}, "Warning: "), text));
+  return el("section", { class: "card story", "aria-label": "In short" }, warnings, sentences, figuresStory(model, l), stabilityStory(model));
 }
 
 /** Which topics raise it and which lower it, and how far; the strongest first. */

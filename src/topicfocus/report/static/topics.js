@@ -119,9 +119,10 @@ function forestDomain(model, order, l) {
   for (const k of order) {
     const r = reach(model, k, topicOn(model, k));
     if (!e) { ends.push(r.change, 0); continue; }
-    // An interval that nobody is sure of must not flatten all the others.
+    // One wide interval must not flatten all others.
     const most = 3 * Math.abs(r.change) + 1e-9;
-    ends.push(r.from, r.to, clamp(r.from + r.low, r.to - most, r.to + most), clamp(r.from + r.high, r.to - most, r.to + most));
+    ends.push(r.from, r.to);
+    if (r.low !== null) ends.push(clamp(r.from + r.low, r.to - most, r.to + most), clamp(r.from + r.high, r.to - most, r.to + most));
   }
   const [low, high] = padded(extent(e ? [...ends, e.typical[l]] : ends), 0.06);
   const limits = e ? limitsOf(model, l) : [null, null];
@@ -175,7 +176,7 @@ function forest(model, order, chosen) {
   const dashed = own ? "" : "; dashed: a typical document";
   const measured = own ? "the probability of the class" : thing(model, l);
   return el("div", { class: "forest" },
-    el("p", { class: "muted" }, e ? `${measured.replace("the ", "")}, in documents with little (○) and with much (●) of the topic${dashed}` : "coefficients"), head,
+    el("p", { class: "muted" }, e ? `${measured.replace("the ", "")}, in documents with little (○) and with much (●) of the topic${e.lower ? "; thin: 95% interval of the difference in held-out documents" : ""}${dashed}` : "coefficients"), head,
     el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
     savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicName(data, k)}` : topicName(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: topicKind(model, k, on), text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
 }
@@ -190,13 +191,13 @@ function changeShort(model, x, l, decimals = 2) {
 function topicsData(model) {
   const { data } = model;
   const checks = data.stability ? Object.entries(data.stability.topics) : [];
-  const head = ["topic", "name", "words", "goes with", "share", "effect on", "share, low", "share, high", "prediction, low", "prediction, high", "change", "95% low", "95% high", "coefficient", ...checks.map(([name]) => `stability: ${name}`)];
+  const head = ["topic", "name", "words", "goes with", "share", "effect on", "share, low", "share, high", "prediction, low", "prediction, high", "change", "change, held-out documents", "95% low", "95% high", "coefficient", ...checks.map(([name]) => `stability: ${name}`)];
   const rows = [];
   for (let l = 0; l < model.L; l++) {
     for (const k of topicOrder(model, l)) {
       const r = reach(model, k, l);
       rows.push([k, topicName(data, k), topWords(model, k).slice(0, 10).map((w) => data.words.names[w.v]).join(" "), (data.topics.context ? data.topics.context[k] : []).map((v) => data.words.names[v]).join(" "), data.topics.prevalence[k], predictorName(model, l),
-        ...(r.shares || [null, null]), r.from, r.to, r.change, r.low, r.high, model.coef[l][k], ...checks.map(([, values]) => values[k])]);
+        ...(r.shares || [null, null]), r.from, r.to, r.change, r.estimate, r.low, r.high, model.coef[l][k], ...checks.map(([, values]) => values[k])]);
     }
   }
   return { head, rows };
@@ -212,7 +213,7 @@ function topicSentence(model, k, l) {
   const { data } = model, r = reach(model, k, l);
   if (!r.shares) return el("p", {}, "Coefficient ", el("strong", {}, format(model.coef[l][k])), ". Share of the average document: ", el("strong", {}, percent(data.topics.prevalence[k])), ".");
   return el("p", { class: "sentence" }, el("strong", { class: topicKind(model, k, l), "data-change": r.change }, changeText(model, k, l)),
-    ` (${amountText(model, r.low, l).replace(/ .*/, "")} to ${amountText(model, r.high, l)}): ${moving(model, l)} from ${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
+    `${heldOutText(model, r, l)}: ${moving(model, l)} from ${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
     el("strong", {}, percent(data.topics.prevalence[k])), " of the average document.", stabilityText(model, k));
 }
 

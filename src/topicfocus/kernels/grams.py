@@ -1,0 +1,292 @@
+"""Runs of words in sequences of word ids: which are frequent, and how often each document has them.
+
+An n-gram is an entry of a table: the entry of all but its last word (its parent) and that word.
+Entries below the number of words are the words themselves. N-grams are found level by level: of
+those with n + 1 words only continuations of frequent ones with n words are counted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicfocus.kernels.compile import helper, kernel
+from topicfocus.kernels.tokens import Sequences
+from topicfocus.kernels.words import U
+
+_LOW_32 = (1 << 32) - 1
+
+
+class Grams(NamedTuple):
+    """N-grams by an open-addressing hash table; entry ``n_words + i`` is ``keys[i]``."""
+
+    slots: NDArray[np.int64]  # entry - n_words + 1; 0 is empty
+    keys: NDArray[np.int64]  # parent << 32 | last word
+    begins: NDArray[np.bool_]  # words that an n-gram begins with
+
+
+class Frequencies(NamedTuple):
+    """N-grams by their keys, in how many documents each is, and how often."""
+
+    keys: NDArray[np.int64]
+    document_frequency: NDArray[np.int64]
+    frequency: NDArray[np.int64]
+
+
+@helper
+def _slot(key):
+    state = (key >> 32) * 2654435761 ^ (key & _LOW_32) * 2246822519
+    return (state ^ (state >> 29)) & ((1 << 62) - 1)
+
+
+@helper
+def _find(slots, keys, key):
+    """The place of a key, or -1 minus its empty slot."""
+    mask = len(slots) - 1
+    at = _slot(key) & mask
+    while True:
+        i = slots[U(at)] - 1
+        if i < 0:
+            return -1 - at
+        if keys[U(i)] == key:
+            return i
+        at = (at + 1) & mask
+
+
+@helper
+def _parent(slots, keys, begins, ids, i, order):
+    """The entry of the ``order`` words at i, or -1."""
+    entry = np.int64(ids[i])
+    if order > 1 and entry >= 0 and not begins[entry]:
+        return np.int64(-1)
+    for k in range(1, order):
+        if entry < 0 or ids[i + k] < 0:
+            return np.int64(-1)
+        found = _find(slots, keys, entry << 32 | np.int64(ids[i + k]))
+        entry = found + len(begins) if found >= 0 else np.int64(-1)
+    return entry
+
+
+@kernel
+def _fill_slots(keys, slots):
+    for i in range(len(keys)):
+        slots[-1 - _find(slots, keys, keys[i])] = i + 1
+
+
+def make_grams(n_words: int, keys: NDArray[np.int64]) -> Grams:
+    """A table of n-grams, parents before their continuations."""
+    slots = np.zeros(1 << (4 * len(keys) + 15).bit_length(), dtype=np.int64)
+    _fill_slots(keys, slots)
+    begins = np.zeros(n_words, dtype=bool)
+    parents = keys >> 32
+    begins[parents[parents < n_words]] = True
+    return Grams(slots, keys, begins)
+
+
+@kernel
+def _add_to_buckets(ids, lengths, order, slots, keys, begins, first, usable, buckets):
+    mask = len(buckets) - 1
+    start = 0
+    for length in lengths:
+        for i in range(start, start + length - order):
+            last = ids[i + order]
+            if ids[i] < 0 or last < 0 or not first[ids[i]] or not usable[last]:
+                continue
+            parent = _parent(slots, keys, begins, ids, i, order)
+            if parent >= 0:
+                buckets[_slot(parent << 32 | np.int64(last)) & mask] += 1
+        start += length
+
+
+def bucket_sizes(
+    part: Sequences,
+    order: int,
+    grams: Grams,
+    first: NDArray[np.bool_],
+    usable: NDArray[np.bool_],
+    n_buckets: int,
+) -> NDArray[np.int32]:
+    """Occurrences of the n-grams of ``order + 1`` words whose keys fall into each bucket."""
+    buckets = np.zeros(n_buckets, dtype=np.int32)
+    _add_to_buckets(*part, order, *grams, first, usable, buckets)
+    return buckets
+
+
+@kernel
+def _count_next(
+    ids,
+    lengths,
+    order,
+    slots,
+    keys,
+    begins,
+    first,
+    usable,
+    full,
+    table,
+    found,
+    seen,
+    in_docs,
+    often,
+):
+    mask = len(full) - 1
+    start = 0
+    n = 0
+    for d in range(len(lengths)):
+        for i in range(start, start + lengths[d] - order):
+            last = ids[i + order]
+            if ids[i] < 0 or last < 0 or not first[ids[i]] or not usable[last]:
+                continue
+            parent = _parent(slots, keys, begins, ids, i, order)
+            if parent < 0:
+                continue
+            key = parent << 32 | np.int64(last)
+            if not full[_slot(key) & mask]:
+                continue
+            at = _find(table, found, key)
+            if at < 0:
+                found[n] = key
+                table[-1 - at] = n + 1
+                seen[n] = -1
+                in_docs[n] = 0
+                often[n] = 0
+                at = n
+                n += 1
+            often[at] += 1
+            if seen[at] != d:
+                seen[at] = d
+                in_docs[at] += 1
+        start += lengths[d]
+    return n
+
+
+def next_frequencies(
+    part: Sequences,
+    order: int,
+    grams: Grams,
+    first: NDArray[np.bool_],
+    usable: NDArray[np.bool_],
+    full: NDArray[np.bool_],
+) -> Frequencies:
+    """N-grams of ``order + 1`` words whose bucket is full enough, sorted by their keys."""
+    most = len(part.ids)
+    found, seen, in_docs, often = (np.empty(most, dtype=np.int64) for _ in range(4))
+    table = np.zeros(1 << (2 * most + 1).bit_length(), dtype=np.int64)
+    n = _count_next(
+        *part, order, *grams, first, usable, full, table, found, seen, in_docs, often
+    )  # fmt: skip
+    by_key = np.argsort(found[:n])
+    return Frequencies(found[:n][by_key], in_docs[:n][by_key], often[:n][by_key])
+
+
+@kernel
+def _add_values(ids, lengths, order, slots, keys, begins, values, seen, words, grams):
+    start = 0
+    n_words = len(begins)
+    for d in range(len(lengths)):
+        for i in range(start, start + lengths[d]):
+            entry = np.int64(ids[i])
+            if entry < 0:
+                continue
+            if seen[entry] != d:
+                seen[entry] = d
+                for j in range(values.shape[1]):
+                    words[entry, j] += values[d, j]
+            if not begins[entry]:
+                continue
+            for k in range(1, min(order, start + lengths[d] - i)):
+                if ids[i + k] < 0:
+                    break
+                at = _find(slots, keys, entry << 32 | np.int64(ids[i + k]))
+                if at < 0:
+                    break
+                entry = at + n_words
+                if seen[entry] != d:
+                    seen[entry] = d
+                    for j in range(values.shape[1]):
+                        grams[at, j] += values[d, j]
+        start += lengths[d]
+
+
+def value_sums(
+    part: Sequences, order: int, grams: Grams, values: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums of some values of documents, over the documents that have each word and n-gram."""
+    n_words = len(grams.begins)
+    seen = np.full(n_words + len(grams.keys), -1)
+    words, found = (np.zeros((n, values.shape[1])) for n in (n_words, len(grams.keys)))
+    _add_values(*part, order, *grams, values, seen, words, found)
+    return words, found
+
+
+@kernel
+def _match(
+    ids, lengths, order, slots, keys, begins, term, low, everything, where, out, counts, n_out
+):
+    """Entries that are terms, with their counts, document after document; how many."""
+    n_words = len(begins)
+    start = 0
+    n = 0
+    for d in range(len(lengths)):
+        document = n
+        i = start
+        stop = start + lengths[d]
+        while i < stop:
+            entry = np.int64(ids[i])
+            step = 1
+            if entry >= 0:
+                best = entry if low == 1 and term[entry] else np.int64(-1)
+                longest = min(order, stop - i) if begins[entry] else 1
+                for k in range(1, longest):
+                    if ids[i + k] < 0:
+                        break
+                    at = _find(slots, keys, entry << 32 | np.int64(ids[i + k]))
+                    if at < 0:
+                        break
+                    entry = at + n_words
+                    if k + 1 >= low and term[entry]:
+                        if everything and best >= 0:
+                            n = _add_one(best, document, where, out, counts, n)
+                        best = entry
+                        step = 1 if everything else k + 1
+                if best >= 0:
+                    n = _add_one(best, document, where, out, counts, n)
+            i += step
+        n_out[d] = n - document
+        start = stop
+    return n
+
+
+@helper
+def _add_one(entry, document, where, out, counts, n):
+    at = where[U(entry)]
+    if at >= document:
+        counts[U(at)] += 1
+        return n
+    where[U(entry)] = n
+    out[U(n)] = entry
+    counts[U(n)] = 1
+    return n + 1
+
+
+def match(
+    part: Sequences,
+    orders: tuple[int, int],
+    grams: Grams,
+    term: NDArray[np.bool_],
+    all_orders: bool,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Terms of each document with their counts: (entries, counts, terms of each document).
+
+    Of the terms that begin with a word the longest is counted and its words are not counted again;
+    with ``all_orders`` every term is.
+    """
+    low, high = orders
+    most = len(part.ids) * (high - low + 1 if all_orders else 1)
+    entries, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+    lengths = np.empty(len(part.lengths), dtype=np.int64)
+    where = np.full(len(term), -1, dtype=np.int64)
+    n = _match(*part, high, *grams, term, low, all_orders, where, entries, counts, lengths)
+    return entries[:n].copy(), counts[:n].copy(), lengths

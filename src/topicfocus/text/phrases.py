@@ -1,0 +1,285 @@
+"""Choose phrases: collocations, and runs of words that predict a target beyond their words.
+
+A phrase has two or three words, neither begins nor ends with a function word, and is in enough
+documents. It is chosen if
+
+- its words occur together much more often than by chance (normalised pointwise mutual
+  information), or
+- documents that contain it have another target than a regression on single words expects. The
+  regression is cross-fitted, the test is a z statistic of its residuals. This is a screen, and a
+  liberal one: it passes p values up to 0.05 and, where there are more, discoveries at a false
+  discovery rate of one half (Benjamini and Hochberg). Models select once more.
+
+A phrase that contains a chosen one must differ from it in its residuals. Nothing here sees a text:
+sequences of word ids (`text.counting`) are passed over part by part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from topicfocus.kernels import grams as kernels
+from topicfocus.kernels.grams import Frequencies, Grams, make_grams
+from topicfocus.kernels.tokens import Sequences
+from topicfocus.text.residuals import Residuals
+
+#: ``each(function)``: its value for each part and the number of its first document, in order.
+Pass = Callable[[Callable[[Sequences, int], Any]], Iterable[Any]]
+
+#: Words of the longest phrase.
+LONGEST = 3
+#: False discovery rate of phrases that are chosen by the target. It is a liberal one: models select
+#: among words and phrases once more, and a phrase without use is still one that a reader accepts.
+FALSE_DISCOVERIES = 0.5
+#: Normalised pointwise mutual information of collocations of two and three words.
+LEAST_NPMI = {2: 0.4, 3: 0.5}
+#: Phrases with a p value up to this pass, too: in small corpora no rate can be controlled.
+SMALL_P = 0.05
+#: A phrase must differ from a chosen one inside it by so many standard errors.
+LEAST_DIFFERENCE = 1.0
+#: A phrase inside a longer one that has this part of its documents is only a fragment of it.
+FRAGMENT = 0.7
+_LEAST_BUCKETS, _MOST_BUCKETS = 1 << 14, 1 << 22
+_LOW_32 = (1 << 32) - 1
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Of each word id: `stop_words.WordRoles` as arrays.
+
+    `edges` are words that begin and end n-grams: all but function words.
+    """
+
+    alone: NDArray[np.bool_]
+    edges: NDArray[np.bool_]
+    begins: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+    negates: NDArray[np.bool_]
+    quantifies: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Frequent n-grams: their table, orders, and in how many documents they are, how often."""
+
+    grams: Grams
+    order: NDArray[np.int64]
+    document_frequency: NDArray[np.int64]
+    frequency: NDArray[np.int64]
+
+    def words(self) -> NDArray[np.int64]:
+        """The word ids of each n-gram, -1 behind its last."""
+        n_words, keys = len(self.grams.begins), self.grams.keys
+        out = np.full((len(keys), int(self.order.max(initial=1))), -1, dtype=np.int64)
+        parents, last = keys >> 32, keys & _LOW_32
+        for order in range(2, out.shape[1] + 1):
+            here = np.flatnonzero(self.order == order)
+            out[here, order - 1] = last[here]
+            if order == 2:
+                out[here, 0] = parents[here]
+            else:
+                out[here, : order - 1] = out[parents[here] - n_words, : order - 1]
+        return out
+
+
+def frequent_grams(
+    each: Pass,
+    longest: int,
+    first: NDArray[np.bool_],
+    usable: NDArray[np.bool_],
+    least: float,
+    n_tokens: int,
+) -> Candidates:
+    """N-grams in at least `least` documents, of usable words, the first word one of `first`."""
+    n_words = len(usable)
+    keys = np.zeros(0, dtype=np.int64)
+    columns: list[tuple[NDArray, NDArray, NDArray]] = []
+    grams = make_grams(n_words, keys)
+    n_buckets = min(max(_LEAST_BUCKETS, 1 << int(n_tokens).bit_length()), _MOST_BUCKETS)
+    for order in range(1, longest):
+        level = grams
+        buckets = np.zeros(n_buckets, dtype=np.int64)
+        for part in each(
+            lambda s, _: kernels.bucket_sizes(s, order, level, first, usable, n_buckets)  # noqa: B023
+        ):
+            buckets += part
+        full = buckets >= least
+        found = _sum_frequencies(
+            each(lambda s, _: kernels.next_frequencies(s, order, level, first, usable, full))  # noqa: B023
+        )
+        kept = found.document_frequency >= least
+        keys = np.concatenate([keys, found.keys[kept]])
+        n = int(kept.sum())
+        columns.append(
+            (np.full(n, order + 1), found.document_frequency[kept], found.frequency[kept])
+        )
+        grams = make_grams(n_words, keys)
+        if not n:
+            break
+    empty = np.zeros(0, dtype=np.int64)
+    return Candidates(grams, *(np.concatenate([empty, *c]) for c in zip(*columns, strict=True)))
+
+
+def _sum_frequencies(parts: Iterable[Frequencies]) -> Frequencies:
+    """Frequencies of all parts together; every few parts are merged, so that memory is bounded."""
+    waiting: list[Frequencies] = []
+    for part in parts:
+        waiting.append(part)
+        if len(waiting) == 16:
+            waiting = [_merged(waiting)]
+    return _merged(waiting)
+
+
+def _merged(parts: list[Frequencies]) -> Frequencies:
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return Frequencies(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
+    keys = np.concatenate([part.keys for part in parts])
+    by_key = np.argsort(keys, kind="stable")
+    keys = keys[by_key]
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+    sums = (
+        np.add.reduceat(np.concatenate(column)[by_key], starts) if len(keys) else keys
+        for column in (
+            [part.document_frequency for part in parts],
+            [part.frequency for part in parts],
+        )
+    )
+    return Frequencies(keys[starts], *sums)
+
+
+def npmi(
+    candidates: Candidates, words: NDArray[np.int64], frequency: NDArray[np.int64], total: int
+) -> NDArray[np.float64]:
+    """Normalised pointwise mutual information; of three words, that of their weaker joint."""
+    p_word = np.maximum(frequency, 1) / max(total, 1)
+    p = np.maximum(candidates.frequency, 1) / max(total, 1)
+    keys, n_words = candidates.grams.keys, len(candidates.grams.begins)
+    by_key = {int(key): i for i, key in enumerate(keys[candidates.order == 2])}
+    expected = p_word[words[:, 0]] * p_word[words[:, 1]]
+    for i in np.flatnonzero(candidates.order == 3):
+        a, b, c = words[i]
+        left = p[int(keys[i] >> 32) - n_words] * p_word[c]
+        inner = by_key.get(int(b) << 32 | int(c))
+        right = p_word[a] * (p_word[b] * p_word[c] if inner is None else p[inner])
+        expected[i] = max(left, right)
+    return np.log(p / expected) / np.maximum(-np.log(p), 1e-9)
+
+
+def value_sums(
+    each: Pass, candidates: Candidates, residuals: Residuals
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums of residuals, and known documents: of each word, and of each n-gram."""
+    n_words = len(candidates.grams.begins)
+    longest = int(candidates.order.max(initial=1))
+    n_columns = 2 * residuals.values.shape[1]
+    words, grams = np.zeros((n_words, n_columns)), np.zeros((len(candidates.order), n_columns))
+
+    def sums(part: Sequences, first: int) -> tuple[NDArray, NDArray]:
+        values = residuals.of(first, first + len(part.lengths))
+        return kernels.value_sums(part, longest, candidates.grams, values)
+
+    for of_words, of_grams in each(sums):
+        words += of_words
+        grams += of_grams
+    return words, grams
+
+
+def choose_phrases(
+    candidates: Candidates,
+    roles: Roles,
+    frequency: NDArray[np.int64],
+    n_tokens: int,
+    sums: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
+    variance: NDArray[np.float64] | None,
+) -> NDArray[np.bool_]:
+    """Which of the frequent n-grams are phrases.
+
+    `sums` and `variance` are of `value_sums` and of the residuals; None where there is no target.
+    """
+    words = candidates.words()
+    two = candidates.order == 2
+    last = np.where(two, words[:, 1], words[:, -1])
+    ends = roles.ends[last] | (roles.negates[words[:, 0]] & roles.quantifies[last])
+    shaped = roles.begins[words[:, 0]] & ends
+    content = roles.begins[words[:, 0]] & roles.ends[words[:, 0]]
+    association = npmi(candidates, words, frequency, n_tokens)
+    least = np.where(two, LEAST_NPMI[2], LEAST_NPMI[3])
+    chosen = shaped & content & roles.ends[last] & (association >= least)
+    chosen = _without_fragments(candidates, words, chosen)
+    if sums is None or variance is None:
+        return chosen
+    by_target = _chosen_by_target(candidates, words, shaped, roles, sums, variance)
+    return _without_fragments(candidates, words, chosen | by_target)
+
+
+def _chosen_by_target(
+    candidates: Candidates,
+    words: NDArray[np.int64],
+    shaped: NDArray[np.bool_],
+    roles: Roles,
+    sums: tuple[NDArray[np.float64], NDArray[np.float64]],
+    variance: NDArray[np.float64],
+) -> NDArray[np.bool_]:
+    total, n = np.split(sums[1], 2, axis=1)
+    z = np.where(n > 0, total / np.sqrt(np.maximum(n * variance, 1e-300)), 0.0)
+    best = np.argmax(np.abs(z), axis=1)
+    rows = np.arange(len(best))
+    p = np.minimum(2 * norm.sf(np.abs(z[rows, best])) * z.shape[1], 1.0)
+    chosen = np.zeros(len(p), dtype=bool)
+    # Phrases that begin with a negation are few and often matter: a family of their own.
+    for family in (shaped & roles.negates[words[:, 0]], shaped & ~roles.negates[words[:, 0]]):
+        of = np.flatnonzero(family)
+        chosen[of] = (p[of] <= SMALL_P) | discoveries(p[of], FALSE_DISCOVERIES)
+
+    def differs(i: int, inner: NDArray[np.float64]) -> bool:
+        """Whether documents with n-gram i differ from others that have a part of it."""
+        k = best[i]
+        value, others = np.split(inner, 2)
+        rest = others[k] - n[i, k]
+        if rest < 1:
+            return True
+        gap = total[i, k] / n[i, k] - (value[k] - total[i, k]) / rest
+        return bool(
+            np.sign(gap) == np.sign(z[i, k])
+            and gap**2 >= LEAST_DIFFERENCE**2 * variance[k] * (1 / n[i, k] + 1 / rest)
+        )
+
+    place = {tuple(row[row >= 0].tolist()): i for i, row in enumerate(words)}
+    for i in np.flatnonzero(chosen):  # shorter ones come first
+        row = words[i][words[i] >= 0]
+        parts = [sums[0][w] for w in row if roles.alone[w]]
+        for inner in (tuple(row[:-1].tolist()), tuple(row[1:].tolist())):
+            if len(row) > 2 and chosen[place.get(inner, i)] and inner in place:
+                parts.append(sums[1][place[inner]])
+        chosen[i] = all(differs(int(i), part) for part in parts)
+    return chosen
+
+
+def _without_fragments(
+    candidates: Candidates, words: NDArray[np.int64], chosen: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Without phrases that occur in one longer phrase nearly always."""
+    place = {tuple(row[row >= 0].tolist()): i for i, row in enumerate(words)}
+    chosen, often = chosen.copy(), candidates.document_frequency
+    for i in np.flatnonzero(chosen & (candidates.order == 3)):
+        row = words[i].tolist()
+        for inner in (tuple(row[:2]), tuple(row[1:])):
+            j = place.get(inner)
+            if j is not None and often[i] >= FRAGMENT * often[j]:
+                chosen[j] = False
+    return chosen
+
+
+def discoveries(p: NDArray[np.float64], rate: float) -> NDArray[np.bool_]:
+    """Benjamini and Hochberg's procedure: which hypotheses are rejected at a rate."""
+    ordered = np.sort(p)
+    below = np.flatnonzero(ordered <= rate * np.arange(1, len(p) + 1) / max(len(p), 1))
+    return p <= (ordered[below[-1]] if len(below) else -1.0)
