@@ -125,14 +125,14 @@ def test_one_setting_with_a_stable_selection(few, tmp_path):
 def test_a_setting_that_fails_is_told_in_its_row(few, tmp_path, monkeypatch):
     from topicfocus import FocusedTopicRegressor
 
-    fit = FocusedTopicRegressor.fit
+    fit = FocusedTopicRegressor._fit
 
     def refuses(self, *args, **kwargs):
         if self.n_topics == 3:
             raise ValueError("three is not liked")
         return fit(self, *args, **kwargs)
 
-    monkeypatch.setattr(FocusedTopicRegressor, "fit", refuses)
+    monkeypatch.setattr(FocusedTopicRegressor, "_fit", refuses)
     grid = ("--topics", "2,3", "--shares", "0.2", "--folds", 2)
     done = topicfocus("tune", few, *COLUMNS, *grid, "--out", tmp_path / "o")
     assert done.returncode == 0 and "3 topics, inclusion 0.2" in done.stderr

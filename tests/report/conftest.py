@@ -3,10 +3,6 @@
 import shutil
 
 import pytest
-from report_cases import large
-
-from topicfocus import FocusedTopicRegressor
-from topicfocus.report import Explorer
 
 FLAGS = (
     "--headless",
@@ -32,13 +28,6 @@ def browser():
         running = driver.chromium.launch(executable_path=found, args=list(FLAGS))
         yield running
         running.close()
-
-
-@pytest.fixture(scope="session")
-def largest():
-    """A page of 50 topics and 10,000 words."""
-    model, given = large(50, 10_000, 0.1, FocusedTopicRegressor, n_docs=200)
-    return Explorer(model, **given)
 
 
 class Shared:

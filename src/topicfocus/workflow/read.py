@@ -165,7 +165,7 @@ def read_source(
                 if place is not None:
                     place.mkdir(parents=True, exist_ok=True)
                 counts, terms = counter.tokenize(iter(table), place), None
-        except ReadError:
+        except (ReadError, SettingError):
             raise
         except (ValueError, UnicodeError) as error:
             raise ReadError(f"{path}: {error}") from error
