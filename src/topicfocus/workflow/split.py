@@ -224,14 +224,13 @@ def choose_words(
     least, _ = document_limits(texts, counter.term_rule())
     if len(train) < ENOUGH_DOCUMENTS and options.min_df is None:
         log.info(
-            f"Only {len(train):,} training documents: words in {least:g} of them are kept, not in "
-            f"{MIN_DF} ({setting('min_df')})."
+            f"Words in at least {least:g} of the {len(train):,} training documents are used. With "
+            f"{ENOUGH_DOCUMENTS:,} documents or more it is {MIN_DF} ({setting('min_df')})."
         )
-    n_phrases = sum(" " in word for word in words)
-    log.info(
-        f"Terms: {len(words):,}, of which {n_phrases:,} are phrases, in {len(train):,} training "
-        "documents."
-    )
+    what, of_which = "Codes", ""
+    if options.separator is None:
+        what, of_which = "Terms", f", of which {sum(' ' in word for word in words):,} are phrases"
+    log.info(f"{what}: {len(words):,}{of_which}, in {len(train):,} training documents.")
     min_df = int(least) if options.min_df is None else options.min_df
     max_df = MAX_DF if options.max_df is None else options.max_df
     return Counted(used, words, counter, min_df, max_df, _n_empty(used))
