@@ -51,7 +51,7 @@ def programs():
 GO_ON = (
     *("estimators.md-0", "estimators.md-2"),
     *("explorer.md-0", "explorer.md-1", "explorer.md-2", "metrics.md-0", "persistence.md-0"),
-    *("scale.md-0", "streaming.md-0", "text.md-0", "text.md-2", "workflow.md-0"),
+    *("scale.md-0", "streaming.md-0", "text.md-0", "text.md-2", "workflow.md-0", "workflow.md-1"),
 )
 #: Those that are not run.
 FRAGMENTS = {

@@ -90,6 +90,19 @@ def class_weights(text: str) -> str | dict[str, float]:
     return text if text == "balanced" else _pairs(text, "balanced or CLASS=X,CLASS=X", float)
 
 
+def word_list(text: str) -> tuple[str, ...]:
+    """ "good,not good", or "@words.txt" with one word per line."""
+    given = text.split(",")
+    if text.startswith("@"):
+        try:
+            with open(text[1:], encoding="utf-8-sig") as stream:
+                given = stream.read().splitlines()
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise SettingError(f"the file {text[1:]!r} of words cannot be read: {reason}") from None
+    return tuple(dict.fromkeys(word.strip() for word in given if word.strip()))
+
+
 def _pairs(text: str, form: str, value: Callable[[str], float]) -> dict[str, float]:
     out = {}
     for part in text.split(","):
@@ -120,16 +133,17 @@ def option(
     flag: str | None = None,
     positional: str | None = None,
     python_only: bool = False,
-    saved: bool = True,
+    saved: bool | None = None,
 ) -> Any:
     """A field that is also an option of the command line.
 
     `limits` are the smallest and the largest value, `proportion` means strictly between 0 and 1.
     `parse` converts the text of the command line, by default as the type says (`converted`).
     `common` options are in the short help. `flag` replaces the name of the option, `positional` is
-    argparse's `nargs` of an argument without a name. `saved` fields are keys of config.toml.
+    argparse's `nargs` of an argument without a name. `saved` fields are keys of config.toml;
+    `python_only` ones are no options of the command line, and keys only if `saved` says so.
     """
-    metadata = dict(locals(), saved=saved and not python_only)
+    metadata = dict(locals(), saved=not python_only if saved is None else saved)
     return field(default=metadata.pop("default"), metadata=metadata)
 
 
@@ -284,13 +298,28 @@ class CountOptions:
     phrases: bool = word_option(True, "choose phrases of two and three words", flag="no-phrases")
     ngrams: tuple[int, int] = word_option(
         (1, 1),
-        "count every run of so many words instead of phrases: 2 means words and pairs, 2-3 pairs "
+        "count every run of up to N words instead of phrases: 2 means words and pairs, 2-3 pairs "
         "and triples",
         metavar="N",
         parse=ngrams,
     )
     min_length: int = count_option(2, "characters of the shortest word", 1, group="words")
     lowercase: bool = word_option(True, "convert texts to lower case", flag="keep-case")
+    drop_words: tuple[str, ...] = word_option(
+        (),
+        "words and phrases that no topic contains, beside the stop words: WORD,WORD or @FILE with "
+        "one per line",
+        metavar="WORDS",
+        parse=word_list,
+        common=True,
+    )
+    keep_words: tuple[str, ...] = word_option(
+        (),
+        "words and phrases that topics contain even if they predict nothing: WORD,WORD or @FILE",
+        metavar="WORDS",
+        parse=word_list,
+        common=True,
+    )
     tokenizer: Any = option(
         None,
         'function from a text to a list of tokens, or "package.module:function"; a model file '
@@ -374,6 +403,11 @@ def _imported(tokenizer: Any) -> Any:
     return found
 
 
+def _is_list_of(value: Any, kind: type) -> bool:
+    """Whether a value is a list or tuple of one type."""
+    return isinstance(value, (list, tuple)) and all(type(item) is kind for item in value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ColumnNames:
     """Columns of a file besides text and target."""
@@ -404,6 +438,11 @@ def jobs_option() -> Any:
 
 def overwrite_option(what: str) -> Any:
     return option(False, what, common=True, saved=False)
+
+
+def _correction(help: str) -> Any:
+    """A field of Python and config.toml that corrects topics."""
+    return option(None, help, python_only=True, saved=True)
 
 
 def _tuple(value: Any) -> Any:
@@ -505,11 +544,20 @@ class _Fitting(ReadOptions, CountOptions):
         "done if the files are large for the memory that is free",
         saved=False,
     )
+    seed_words: dict[str, Sequence[str]] | None = _correction(
+        "words that named topics start from, such as {'waiting': ['wait', 'minutes']}"
+    )
+    merge_topics: Sequence[Sequence[int]] | None = _correction(
+        "topics to join after the fit, by their numbers as shown, such as [[1, 2]]"
+    )
+    rename_topics: dict[str, str] | None = _correction(
+        "names of topics by their numbers as shown, such as {'1': 'waiting'}"
+    )
     jobs: int | None = jobs_option()
     progress: bool = option(False, "draw a progress bar on a terminal", python_only=True)
 
     def __post_init__(self) -> None:
-        for name in ("covariates", "ngrams", "topics", "shares"):
+        for name in ("covariates", "ngrams", "topics", "shares", "drop_words", "keep_words"):
             if hasattr(self, name):
                 object.__setattr__(self, name, _tuple(getattr(self, name)))
         object.__setattr__(self, "file", _paths(self.file))
@@ -529,6 +577,42 @@ class _Fitting(ReadOptions, CountOptions):
         if self.out is None and self.overwrite:
             raise SettingError(f"{setting('overwrite', True)} needs a folder: {setting('out')}.")
         self._check_class_weight()
+        self._check_corrections()
+
+    def _check_corrections(self) -> None:
+        both = sorted({*self.drop_words} & {*self.keep_words})
+        if both:
+            names = f"{setting('drop_words')} and {setting('keep_words')}"
+            raise SettingError(f"{both[0]!r} is in {names}. Name it in one of them.")
+        for name in ("drop_words", "keep_words"):
+            given = getattr(self, name)
+            if isinstance(given, str) or not all(isinstance(word, str) for word in given):
+                raise SettingError(f"{setting(name)} must be a list of words, got {given!r}.")
+        checks: dict[str, tuple[str, Callable[[Any], bool]]] = {
+            "seed_words": (
+                "lists of words by the names of topics",
+                lambda value: all(
+                    isinstance(name, str) and _is_list_of(words, str)
+                    for name, words in value.items()
+                ),
+            ),
+            "merge_topics": (
+                "lists of two or more numbers of topics",
+                lambda value: all(_is_list_of(pair, int) and len(pair) > 1 for pair in value),
+            ),
+            "rename_topics": (
+                "names by the numbers of topics",
+                lambda value: all(
+                    str(number).isdecimal() and isinstance(name, str)
+                    for number, name in value.items()
+                ),
+            ),
+        }
+        for name, (what, is_good) in checks.items():
+            value = getattr(self, name)
+            kind = (list, tuple) if name == "merge_topics" else dict
+            if value is not None and not (isinstance(value, kind) and is_good(value)):
+                raise SettingError(f"{setting(name)} must be {what}, got {value!r}.")
 
     def _check_columns(self) -> None:
         if not all(self.covariates) or len(set(self.covariates)) < len(self.covariates):
@@ -724,6 +808,11 @@ class _NewDocuments(ReadOptions):
 class PredictConfig(_NewDocuments):
     """Settings of ``topicfocus predict`` and `predict_file`."""
 
+    topics: bool = option(
+        False,
+        "add the topic proportions of each document, and the words that change its prediction most",
+        common=True,
+    )
     out: str = option("-", "file to write; - is standard output", metavar="FILE", common=True)
     overwrite: bool = overwrite_option("replace the file if it exists")
 
@@ -794,6 +883,13 @@ class ExplainConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShowConfig:
+    """Settings of ``topicfocus show``."""
+
+    model: str = option("", "the folder that fit has written", metavar="RESULT", positional="")
+
+
+@dataclass(frozen=True, kw_only=True)
 class DemoConfig:
     """Settings of ``topicfocus demo``."""
 
@@ -813,8 +909,7 @@ class DemoConfig:
     topics: int = count_option(5, "number of topics", 2, common=True)
     inclusion_prior: float | None = option(
         None,
-        "expected proportion of relevant tokens, between 0 and 1; by default chosen for imdb and "
-        "0.25 for synthetic reviews",
+        "expected proportion of relevant tokens, between 0 and 1; by default chosen",
         metavar="P",
         proportion=True,
         common=True,

@@ -42,7 +42,7 @@ def test_from_python_the_page_has_the_frontier(few):
 
     tuning = {"topics": (2,), "shares": (0.1, 0.3), "folds": 2}
     outcome = tune_file(few, text="text", target="stars", jobs=1, **tuning)
-    assert outcome.folder is None and len(outcome.result["tuning"]["rows"]) == 2
+    assert outcome.folder is None and len(outcome.summary["tuning"]["rows"]) == 2
     drawn = Explorer(outcome.pipeline, **outcome.shown).summary["fit"]["frontier"]
     assert [row["inclusion_prior"] for row in drawn] == [0.1, 0.3]
     assert all({"score", "words", "npmi"} <= set(row) for row in drawn)

@@ -17,6 +17,7 @@ from topicfocus.config import (
     PredictConfig,
     ReportConfig,
     SettingError,
+    ShowConfig,
     TuneConfig,
     converted,
     options_of,
@@ -58,6 +59,12 @@ COMMANDS = {
         "of the best, fit them, and write what fit writes, with the search in metrics.json, "
         "frontier.png (with matplotlib) and the explorer page.",
         "topicfocus tune reviews.csv --text text --target stars --topics 3,5,10",
+    ),
+    "show": Command(
+        ShowConfig,
+        "print the topics and metrics of a saved result again",
+        "Print what fit printed: topics, words and held-out metrics of a result folder.",
+        "topicfocus show reviews-topics",
     ),
     "predict": Command(
         PredictConfig,
@@ -205,7 +212,7 @@ def make_config(args: argparse.Namespace, **more: Any) -> Any:
     given = {one.name: getattr(args, one.name) for one in options_of(kind) if one.name in args}
     settings: dict[str, Any] = {}
     if getattr(args, "config", None) is not None:
-        from topicfocus.workflow.write import read_config
+        from topicfocus.workflow.config_file import read_config
 
         settings = read_config(args.config)
         if kind is TuneConfig:  # what is chosen here is not taken from a file
