@@ -12,8 +12,7 @@ import numpy as np
 from topicfocus.config import CountOptions, setting
 from topicfocus.counts import Counts, take_columns
 from topicfocus.estimators.documents import choose_groups
-from topicfocus.inference.marks import marks
-from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
+from topicfocus.passes import Arrays, Task, row_hashes, run_pass, zeros
 from topicfocus.text import ReadError, Target, TokenCounter
 from topicfocus.text.counting import TokenizedTexts
 from topicfocus.text.vocabulary import ENOUGH_DOCUMENTS, MAX_DF, MIN_DF, document_limits
@@ -157,7 +156,7 @@ def copies(counts: Any, train: np.ndarray, test: np.ndarray) -> list[tuple[int, 
     mine, held = train[long_enough[train]], test[long_enough[test]]
     if not len(mine) or not len(held):
         return []
-    first, second = marks(counts)
+    first, second = row_hashes(counts)
     mine = mine[np.argsort(first[mine], kind="stable")]  # the first of several copies comes first
     place = np.minimum(np.searchsorted(first[mine], first[held]), len(mine) - 1)
     other = mine[place]
