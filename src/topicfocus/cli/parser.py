@@ -20,6 +20,7 @@ from topicfocus.config import (
     ShowConfig,
     TuneConfig,
     converted,
+    help_of,
     options_of,
 )
 
@@ -126,7 +127,11 @@ def _add_command(commands: Any, name: str, command: Command, full: bool) -> None
     parser.add_argument("--help-all", action="help", help="show all options and exit")
     groups: dict[str, Any] = {"": parser}
     for one in (*arguments, *(one for one in listed if one not in arguments)):
-        _add_option(_group(parser, groups, one.metadata["group"] if full else ""), one, full)
+        group = _group(parser, groups, one.metadata["group"] if full else "")
+        text = help_of(command.config)[one.name]
+        if text[1:2].islower():
+            text = text[0].lower() + text[1:]
+        _add_option(group, one, text, full)
     output = _group(parser, groups, "output" if full else "")
 
     def add(flag: str, text: str, **more: Any) -> None:
@@ -156,9 +161,9 @@ def _shown(one: Field[Any]) -> str:
     return {"": metavar, "+": f"{metavar} [{metavar} ...]", "*": f"[{metavar} ...]"}[nargs]
 
 
-def _add_option(group: Any, one: Field[Any], full: bool) -> None:
+def _add_option(group: Any, one: Field[Any], text: str, full: bool) -> None:
     meta = one.metadata
-    text = f"{meta['help']}{_default(one)}".replace("%", "%%")
+    text = f"{text}{_default(one, text)}".replace("%", "%%")
     more: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text}
     if meta["positional"] is not None:
         more["nargs"] = meta["positional"] or None
@@ -180,10 +185,12 @@ def _add_option(group: Any, one: Field[Any], full: bool) -> None:
     group.add_argument(flag, dest=one.name, type=_type(one), **more)
 
 
-def _default(one: Field[Any]) -> str:
+def _default(one: Field[Any], text: str) -> str:
     """What help adds on the default, unless the text already does."""
     value = one.default
-    if value in (None, "", ()) or isinstance(value, bool) or "default" in one.metadata["help"]:
+    if value in (None, "", ()) or isinstance(value, bool) or one.metadata["parse"]:
+        return ""
+    if "default" in text:
         return ""
     shown = ",".join(map(str, value)) if isinstance(value, tuple) else value
     return f" (default {shown})"

@@ -178,13 +178,15 @@ def _failures(rows: list[dict[str, Any]]) -> list[str]:
 def _edges(tuning: dict[str, Any]) -> list[str]:
     """Advice where the chosen setting is at the edge of the grid, beyond which may be better."""
     out = []
-    names = (("n_topics", "topics", "topics"), ("inclusion_prior", "inclusion", "shares"))
+    names = (("n_topics", "number of topics", "topics"), ("inclusion_prior", "inclusion", "shares"))
     for name, called, option in names:
         tried = sorted({row[name] for row in tuning["rows"] if row.get(name) is not None})
         taken = tuning["chosen"].get(name)
         if len(tried) > 1 and taken in (tried[0], tried[-1]):
             which, beyond = ("smallest", "smaller") if taken == tried[0] else ("largest", "larger")
-            out.append(f"The {which} {called} was chosen: try {beyond} ones too (--{option}).")
+            out.append(
+                f"The {which} {called} of the grid was chosen: try {beyond} values too (--{option})."
+            )
     return out
 
 
