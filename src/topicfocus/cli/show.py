@@ -183,9 +183,9 @@ def _edges(tuning: dict[str, Any]) -> list[str]:
         tried = sorted({row[name] for row in tuning["rows"] if row.get(name) is not None})
         taken = tuning["chosen"].get(name)
         if len(tried) > 1 and taken in (tried[0], tried[-1]):
-            which, beyond = ("smallest", "smaller") if taken == tried[0] else ("largest", "larger")
+            which, more = ("smallest", "smaller") if taken == tried[0] else ("largest", "larger")
             out.append(
-                f"The {which} {called} of the grid was chosen: try {beyond} values too (--{option})."
+                f"The {which} {called} of the grid was chosen: try {more} values too (--{option})."
             )
     return out
 
