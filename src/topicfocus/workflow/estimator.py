@@ -30,22 +30,30 @@ class Training:
     factor: np.ndarray | None = None
 
 
-def make_estimator(config: FitConfig, training: Training) -> Any:
-    """An estimator for the kind of target, not fitted."""
+def estimator_class(config: FitConfig, kind: str) -> Any:
+    """The class of the estimator for a kind of target, if it has the corrections asked for."""
     import topicfocus
 
-    classes = is_classes(training.kind)
-    name = _CLASSES[config.model] + ("Classifier" if classes else "Regressor")
+    name = _CLASSES[config.model] + ("Classifier" if is_classes(kind) else "Regressor")
+    found = getattr(topicfocus, name)
+    for method in ("merge_topics", "rename_topics"):
+        if getattr(config, method) and not hasattr(found, method):
+            raise SettingError(f"{setting(method)} is not for {setting('model', config.model)}.")
+    return found
+
+
+def make_estimator(config: FitConfig, training: Training) -> Any:
+    """An estimator for the kind of target, not fitted."""
     settings: dict[str, Any] = {"n_topics": config.topics, "random_state": config.seed}
     if config.inclusion_prior is not None:
         settings["inclusion_prior"] = config.inclusion_prior
     if config.selection != "predictive":
         settings["selection"] = config.selection
-    if not classes:
+    if not is_classes(training.kind):
         settings["family"] = _FAMILIES[training.kind]
     elif config.class_weight is not None:
         settings["class_weight"] = for_estimator(config.class_weight, training.y)
-    estimator = getattr(topicfocus, name)(**settings)
+    estimator = estimator_class(config, training.kind)(**settings)
     return estimator.set_params(**_chosen_words(config, estimator, training.words))
 
 
@@ -77,14 +85,11 @@ def _chosen_words(config: FitConfig, estimator: Any, words: np.ndarray) -> dict[
 
 
 def fit_estimator(training: Training, config: FitConfig) -> Any:
-    """A fitted estimator, with its topics merged and renamed as the settings say."""
+    """A fitted estimator."""
     from topicfocus.estimators.training import UselessFitWarning
     from topicfocus.text import ReadError
 
     model = make_estimator(config, training)
-    for name in ("merge_topics", "rename_topics"):
-        if getattr(config, name) and not hasattr(model, name):
-            raise SettingError(f"{setting(name)} is not for {setting('model', config.model)}.")
     model.set_params(n_jobs=config.jobs, verbose=config.progress)
     log.info("Fitting %s, %s topics ...", type(model).__name__, config.topics)
     with warnings.catch_warnings():

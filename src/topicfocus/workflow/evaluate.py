@@ -48,7 +48,7 @@ class Evaluation:
     one. `documents` are those that `predicted` has, if these are not all.
     """
 
-    predicted: Predicted
+    predicted: Predicted | None = None
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)
     reliability: dict[str, Any] = field(default_factory=dict)
     words: Predicted | None = None

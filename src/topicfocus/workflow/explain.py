@@ -125,9 +125,10 @@ def _dropped(model: Any, counts: Any, vocabulary: np.ndarray) -> list[str]:
 
 
 def _topics(amounts: np.ndarray, model: Any, vocabulary: np.ndarray) -> list[dict[str, Any]]:
-    top = model.top_words(5, vocabulary)
+    top, names = model.top_words(5, vocabulary), getattr(model, "topic_names_", None) or []
     return [
         {"topic": number, "component": k, "amount": amounts[k], "words": top[k]}
+        | ({"name": names[k]} if any(names) else {})
         for number, k in enumerate(shown_components(model), start=1)
     ]
 

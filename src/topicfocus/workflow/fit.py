@@ -268,6 +268,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     """
     from topicfocus.counts import take_rows
     from topicfocus.workflow.columns import class_factors, report_missing, target_values
+    from topicfocus.workflow.corrections import correct_topics
     from topicfocus.workflow.estimator import Training, fit_estimator
     from topicfocus.workflow.replicate import check_stability, quick_check
     from topicfocus.workflow.split import choose_words, report_copies, split_source
@@ -300,14 +301,16 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     model = fit_estimator(training, chosen)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
+    fitted = FittedModel(source, counted, parts, y, model, chosen, seconds=seconds)
+    correct_topics(fitted)
     found = _evaluate(model, source, counted, y, parts, config, factor)
     extras = {
         "tuning": tuned,
         "stability": check_stability(training, model, chosen),
         "replication": quick_check(training, model, chosen),
     }
-    fitted = FittedModel(source, counted, parts, y, model, found, chosen, seconds)
-    result = _result(fitted, {name: value for name, value in extras.items() if value is not None})
+    known = {name: value for name, value in extras.items() if value is not None}
+    result = _result(replace(fitted, evaluation=found), known)
     for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
     return result
@@ -403,8 +406,9 @@ def _numbered(extras: dict[str, Any], components: list[int]) -> dict[str, Any]:
         rows.sort(key=lambda row: row["topic"])
         out["stability"] = {**extras["stability"], "topics": rows}
     if "replication" in extras:
-        again = sorted(number[k] for k in extras["replication"]["components"])
-        out["replication"] = {"checked": extras["replication"]["checked"], "topics": again}
+        found = extras["replication"]
+        again = sorted(number[k] for k in found["components"])
+        out["replication"] = {"documents": found["documents"], "topics": again}
     return out
 
 
@@ -437,6 +441,7 @@ def _predictions(fitted: FittedModel) -> pd.DataFrame:
         columns = {name: column[found.documents] for name, column in columns.items()}
         seen = take_rows(seen, found.documents)
     columns["target"] = pd.Series(_as_written(columns["target"]), dtype=object)
+    assert found.predicted is not None
     columns |= prediction_columns(fitted.model, found.predicted)
     columns["relevant_words"] = fitted.model.relevant_words(seen)
     return pd.DataFrame(columns)

@@ -20,6 +20,7 @@ from topicfocus.workflow.sentences import (
     same_decimals,
     signed,
     topic_cells,
+    topic_label,
     topic_remarks,
     topics_title,
 )
@@ -128,7 +129,7 @@ def explanation_html(found: dict[str, Any]) -> str:
     line += f". What adds to the {_text(found['explained'])}:</p>"
     words = sorted(list(found["words"].items())[:_AMOUNTS], key=lambda item: -item[1])
     topics = [
-        (f"{row['topic']}: {', '.join(row['words'])}", row["amount"])
+        (topic_label(row), row["amount"])
         for row in sorted(found["topics"], key=lambda row: -row["amount"])
         if row["amount"]
     ][:_AMOUNTS]

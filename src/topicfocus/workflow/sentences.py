@@ -89,6 +89,12 @@ def called(topic: dict[str, Any]) -> str:
     return topic.get("name") or ", ".join(topic["words"][:_WORDS]) or "none of the words"
 
 
+def topic_label(topic: dict[str, Any]) -> str:
+    """The number of a topic, its name if it was given one, and its words."""
+    name = f"{topic['name']}: " if topic.get("name") else ""
+    return f"{topic['topic']}: {name}{', '.join(topic['words'])}"
+
+
 def headline(summary: dict[str, Any]) -> str:
     """Model, topics, words and documents in one line."""
     words, n_topics = summary["words"], len(summary["topics"])
@@ -262,15 +268,15 @@ def _listed(names: list[str]) -> str:
 
 def _replication(found: dict[str, Any], n_topics: int) -> str:
     thorough = setting("stability", 50)
-    if not found["checked"]:
+    if not found["documents"]:
         return f"Whether other samples have the same topics was not checked: {thorough} does it."
     again = [str(number) for number in found["topics"]]
     others = ""
     if 0 < len(again) < n_topics:
-        others = f": {'topic' if len(again) == 1 else 'topics'} {_listed(again)}"
+        others = f", {'topic' if len(again) == 1 else 'topics'} {_listed(again)}"
     return (
-        f"{len(again)} of {n_topics} topics are found again in both halves of the training "
-        f"documents (a quick check; {thorough} is thorough){others}."
+        f"{len(again)} of {n_topics} topics are found again in two separate samples of "
+        f"{found['documents']:,} training documents{others} (a quick check; {thorough} does more)."
     )
 
 

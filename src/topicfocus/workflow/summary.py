@@ -7,7 +7,7 @@ command shows them; `component` is the model's own index, from 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,9 +42,9 @@ class FittedModel:
     parts: Parts
     y: np.ndarray
     model: Any
-    evaluation: Evaluation
     config: FitConfig
-    seconds: float
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    seconds: float = 0.0
 
     @property
     def on_page(self) -> np.ndarray:
@@ -199,15 +199,18 @@ def topic_rows(
     All are numbers, or probabilities of "class", which is the positive one of two classes, and else
     the one with the largest change ("changes" has all). "share" is the topic's proportion of the
     relevant tokens of an average document. Models that select words also have "context", the
-    dropped words that occur with the topic.
+    dropped words that occur with the topic. "name" is there if any topic has been named.
     """
     share = found.composition.mean(axis=0)
     names = model.top_words(_WORDS, words)
     context = model.context_words(_WORDS, words) if hasattr(model, "context_words") else None
+    given = getattr(model, "topic_names_", None) or []
     coef = found.topics.coef
     rows = []
     for k in range(len(coef)):
         own = {"coef": coef[k, 0] if coef.shape[1] == 1 else coef[k], "words": names[k]}
+        if any(given):
+            own["name"] = given[k]
         if context is not None:
             own["context"] = context[k]
         effect, order = _effect(model.fitted_.parts[0], found.topics, k, positive)
