@@ -30,8 +30,8 @@ from topicfocus.counts import (
 __all__ = ["Corpus", "FractionWarning", "make_corpus"]
 
 _TEXT_ADVICE = (
-    "Turn text into counts first, with sklearn.feature_extraction.text.CountVectorizer or in a "
-    "pipeline: make_pipeline(CountVectorizer(), model)."
+    "Turn text into counts first, with topicfocus.TokenCounter or in a pipeline: "
+    "make_pipeline(TokenCounter(), model)."
 )
 
 #: Beyond it floats cannot represent all whole numbers.
@@ -395,7 +395,7 @@ def check_counts(
         position = int(np.argmax(deviation > tolerance))
         message = (
             f"{name} has counts that are not whole numbers: {where(position)} "
-            f"is {data[position]:g}. Use CountVectorizer instead of TfidfVectorizer, unscaled."
+            f"is {data[position]:g}. Use TokenCounter instead of TfidfVectorizer, unscaled."
         )
         if not fractions:
             raise ValueError(message)
