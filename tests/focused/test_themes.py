@@ -20,8 +20,8 @@ from topicfocus.focused.themes import (
     sign_fractions,
     subject_fractions,
 )
-from topicfocus.inference.state import make_problem
 from topicfocus.metrics import channel_overlap, rmse, topic_diversity
+from topicfocus.model import make_problem
 
 CONTEXT, OPINIONS = 30, 8
 

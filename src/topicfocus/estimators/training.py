@@ -13,9 +13,9 @@ from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.focused import SharedStages
-from topicfocus.inference.composition import context_counts
-from topicfocus.inference.state import ModelState
 from topicfocus.joint.solver import Progress
+from topicfocus.model import ModelState
+from topicfocus.token_proportions import context_counts
 
 #: Largest number of documents that `partial_fit` keeps in memory.
 RESERVOIR_SIZE = 20_000

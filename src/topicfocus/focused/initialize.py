@@ -36,7 +36,7 @@ from topicfocus.focused.themes import (
     subject_fractions,
 )
 from topicfocus.glm import Column
-from topicfocus.inference.state import ModelState, Problem
+from topicfocus.model import ModelState, Problem
 
 #: Smallest λ, however few relevant tokens a document has, and smallest a per topic.
 SMALLEST_SUPERVISION, SMALLEST_PRIOR = 3.0, 0.1

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from topicfocus.counts import Counts
-from topicfocus.inference.passes import dot, transposed_dots
+from topicfocus.passes import dot, transposed_dots
 
 #: Tokens that are added to the occurrences of a word beside seed words, and to those expected.
 SHRINKAGE = 5.0

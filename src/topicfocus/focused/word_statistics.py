@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from topicfocus.focused.ridge import Signals
-from topicfocus.inference.passes import row_sums, transposed_dots
+from topicfocus.passes import row_sums, transposed_dots
 
 #: Tokens added to a word's, so that the slope of a rare word is close to zero.
 SLOPE_TOKENS = 5.0
