@@ -30,8 +30,8 @@ from topicfocus.counts import (
 __all__ = ["Corpus", "FractionWarning", "make_corpus"]
 
 _TEXT_ADVICE = (
-    "Turn text into counts first, with topicfocus.TokenCounter or in a pipeline: "
-    "make_pipeline(TokenCounter(), model)."
+    "Count the words first, for example in a pipeline: make_pipeline(topicfocus.TokenCounter(), "
+    "model).fit(texts, y), where texts are one string per document (one column of a dataframe)."
 )
 
 #: Beyond it floats cannot represent all whole numbers.
@@ -508,7 +508,9 @@ def _as_float(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     for place, value in np.ndenumerate(values):
         if isinstance(value, (str, bytes)):
             where = (
-                f": row {place[0]}, column {place[1]} is {value!r:.80}" if len(place) == 2 else ""
+                f": row {place[0]}, column {place[1]} is {str(value)!r:.80}"
+                if len(place) == 2
+                else ""
             )
             raise TypeError(f"{name} holds text instead of counts{where}. {_TEXT_ADVICE}")
     try:

@@ -6,7 +6,7 @@ Report, persistence and workflow read predictions from it and need nothing else 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -78,6 +78,8 @@ class Fitted:
     typical_shares : array (3, topics) or None
         Mean of θ̂ over the training documents, and the quantiles that `topic_effects` calls
         proportion_low and proportion_high. After `partial_fit`, of the documents in memory.
+    topic_names : tuple of str or None, or None
+        Names that the user has given to topics; None for topics without one.
     """
 
     state: ModelState
@@ -103,6 +105,7 @@ class Fitted:
     typical_shares: np.ndarray | None = None
     extra_variance: tuple[float, ...] | None = None
     association: np.ndarray | None = None
+    topic_names: tuple[str | None, ...] | None = None
 
     # ---- attributes of the estimators ------------------------------------------------------------
 
@@ -115,6 +118,16 @@ class Fitted:
     def volume(self) -> np.ndarray:
         """Relative number of relevant tokens per topic."""
         return self.state.topic_word.sum(axis=0)
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """The name of each topic, None without one."""
+        return self.topic_names or (None,) * self.state.n_topics
+
+    @property
+    def labels(self) -> list[str]:
+        """The name of each topic, or topic0, topic1, ... by its place."""
+        return [f"topic{k}" if name is None else name for k, name in enumerate(self.names)]
 
     @property
     def is_joint(self) -> bool:
@@ -328,6 +341,11 @@ class Fitted:
             mixes = self.mixes(documents.corpus, n_jobs)
         problem = documents.problem(1.0, n_jobs)
         return mixes @ self.state.coef_rows.T + problem.offsets(self.state)
+
+
+def padded_names(names: Sequence[str | None], n_topics: int) -> tuple[str | None, ...] | None:
+    """The names of the first topics, then None; None if there are no names."""
+    return (*names, *[None] * (n_topics - len(names))) if any(names) else None
 
 
 class FittedAttribute:
