@@ -22,6 +22,7 @@ from topicfocus.inference.composition import composition, topic_tokens
 from topicfocus.inference.mixes import predictor_variance, topic_mixes
 from topicfocus.inference.state import Hyperparameters, ModelState
 from topicfocus.inference.words import mix_weights
+from topicfocus.remainder import Completeness, Remainder
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,6 +79,10 @@ class Fitted:
     typical_shares : array (3, topics) or None
         Mean of θ̂ over the training documents, and the quantiles that `topic_effects` calls
         proportion_low and proportion_high. After `partial_fit`, of the documents in memory.
+    remainder : Remainder or None
+        Of focused models that were asked for one, if it predicts better than the topics alone.
+    completeness : Completeness or None
+        Of cross-fitted predictions for the training documents (models asked for a remainder).
     """
 
     state: ModelState
@@ -103,6 +108,8 @@ class Fitted:
     typical_shares: np.ndarray | None = None
     extra_variance: tuple[float, ...] | None = None
     association: np.ndarray | None = None
+    remainder: Remainder | None = None
+    completeness: Completeness | None = None
 
     # ---- attributes of the estimators ------------------------------------------------------------
 
@@ -323,11 +330,39 @@ class Fitted:
     def predictors(
         self, documents: Documents, mixes: np.ndarray | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """f = b + o + ζᵀz + ηᵀθ̂, documents x predictors."""
+        """f = b + o + ζᵀz + ηᵀθ̂ and the remainder, documents x predictors."""
         if mixes is None:
             mixes = self.mixes(documents.corpus, n_jobs)
         problem = documents.problem(1.0, n_jobs)
-        return mixes @ self.state.coef_rows.T + problem.offsets(self.state)
+        topics = mixes @ self.state.coef_rows.T + problem.offsets(self.state)
+        return topics + self.remainder_amounts(documents.corpus)
+
+    def remainder_amounts(self, corpus: Corpus) -> np.ndarray:
+        """What the remainder adds to the linear predictors, documents x predictors."""
+        if self.remainder is None:
+            return np.zeros((corpus.n_docs, self.state.n_predictors))
+        parts = pieces(self.remainder_counts(corpus))
+        return np.vstack([self.remainder.amounts(counts) for _, _, counts in parts])
+
+    def remainder_counts(self, corpus: Corpus) -> Any:
+        """Counts of the terms of the remainder."""
+        assert self.remainder is not None
+        names = self.remainder.names
+        if names is None:
+            return corpus.counts
+        found = corpus.remainder
+        if found is None:
+            raise ValueError(
+                "the model has a remainder of all words and pairs of words, which X does not have. "
+                "Count texts with the fitted TokenCounter, or predict with the pipeline."
+            )
+        theirs = getattr(found, "feature_names", None)
+        if found.shape[1] != len(names) or not (theirs is None or np.array_equal(theirs, names)):
+            raise ValueError(
+                "the words of X beside its columns are other words than at fit. Count texts with "
+                "the fitted TokenCounter."
+            )
+        return found
 
 
 class FittedAttribute:

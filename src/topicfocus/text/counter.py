@@ -29,7 +29,13 @@ from topicfocus.text.named_counts import NamedCounts
 from topicfocus.text.spans import own_spans, term_spans
 from topicfocus.text.stop_words import WordRoles, elisions_of
 from topicfocus.text.tokenizer import TokenRule
-from topicfocus.text.vocabulary import TermRule, choose_terms, given_vocabulary
+from topicfocus.text.vocabulary import (
+    ALL_ORDERS,
+    TermRule,
+    choose_all_terms,
+    choose_terms,
+    given_vocabulary,
+)
 
 
 class TokenCounter(TransformerMixin, BaseEstimator):
@@ -75,6 +81,12 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ``min_length`` does not apply. Model files hold its name only (docs/text.md).
     encoding, decode_error : str, default="utf-8" and "strict"
         How documents that are bytes are decoded.
+    remainder : bool, default=False
+        Also count all words and pairs of words, function words included (in three documents at
+        least, or two with fewer than 2,000 documents; the 50,000 most frequent ones), for
+        estimators with ``remainder=True``. Counts have them as a second matrix, ``.remainder``,
+        unless they go to a folder or a cluster. Without effect for codes and for tokens of a
+        function of yours, whose columns are all there is.
     dtype : dtype, default=numpy.float64
         Of the counts; models of this package use float64 as it is.
     n_jobs : int, optional
@@ -84,6 +96,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     ----------
     vocabulary_ : dict of str to int
         The column of each term. The words of a phrase are separated by spaces.
+    remainder_vocabulary_ : dict of str to int
+        With ``remainder=True``: the column of each word and pair of words in ``.remainder``.
 
     Examples
     --------
@@ -116,6 +130,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         vocabulary: Mapping[str, int] | Iterable[str] | None = None,
         separator: str | None = None,
         tokenizer: Callable[[str], Sequence[str]] | None = None,
+        remainder: bool = False,
         encoding: str = "utf-8",
         decode_error: str = "strict",
         dtype: DTypeLike = np.float64,
@@ -132,6 +147,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.vocabulary = vocabulary
         self.separator = separator
         self.tokenizer = tokenizer
+        self.remainder = remainder
         self.encoding = encoding
         self.decode_error = decode_error
         self.dtype = dtype
@@ -163,7 +179,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ['bad', 'film', 'good']
         """
         self.check()
-        if self.vocabulary is not None:
+        if self.vocabulary is not None and not self._counts_all:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
         elif is_dask(X):
             self._on_cluster(X, y, learn=True)
@@ -212,7 +228,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             self.vocabulary_ = given_vocabulary(self.vocabulary)
         if is_dask(X):
             return self._on_cluster(X, y, learn=self.vocabulary is None)
-        if self.vocabulary is not None:
+        if self.vocabulary is not None and not self._counts_all:
             return self._count_known(X, folder)
         place = None if folder is None else Path(folder).parent
         if place is not None:
@@ -339,8 +355,19 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def choose(self, texts: TokenizedTexts, y: Any = None) -> None:
         """Learn the vocabulary from tokenized texts, and from targets of theirs if given."""
         self._check_any(texts)
-        terms = choose_terms(texts, self.term_rule(), y)
-        self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+        else:
+            terms = choose_terms(texts, self.term_rule(), y)
+            self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+        vars(self).pop("remainder_vocabulary_", None)
+        if self._counts_all:
+            self.remainder_vocabulary_ = {t: i for i, t in enumerate(choose_all_terms(texts))}
+
+    @property
+    def _counts_all(self) -> bool:
+        """Whether all words and pairs of words are counted as well."""
+        return bool(self.remainder) and self.separator is None and self.tokenizer is None
 
     def _check_any(self, texts: TokenizedTexts) -> None:
         roles = self.term_rule().roles
@@ -356,9 +383,22 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     ) -> sparse.csr_array:
         """Counts of the known terms in tokenized texts."""
         matcher, words = self._matcher()
-        return self._counts(texts.each(matcher, texts.places_of(words)), matcher, folder)
+        found = self._counts(texts.each(matcher, texts.places_of(words)), matcher, folder)
+        if folder is None and hasattr(self, "remainder_vocabulary_"):
+            found.remainder = self._count_all(texts)
+        return found
+
+    def _count_all(self, texts: TokenizedTexts) -> NamedCounts:
+        """Counts of all words and pairs of words."""
+        terms = list(self.remainder_vocabulary_)
+        matcher, words = Matcher.of_terms(terms, ALL_ORDERS, every=True)
+        pairs = list(texts.each(matcher, texts.places_of(words)))
+        matrix = counting.to_csr(pairs, matcher.column, len(terms), np.float64, self.n_jobs)
+        return NamedCounts.of(matrix, terms)
 
     def _count_known(self, X: Any, folder: Any = None) -> sparse.csr_array:
+        if folder is None and hasattr(self, "remainder_vocabulary_"):
+            return self.count(self.tokenize(X, empty=True))
         matcher, words = self._matcher()
         terms, chunks = self._listed_terms(), self._chunks(X)
         if terms is not None:
