@@ -44,10 +44,11 @@ def add_remainder(
 ) -> Fitted:
     """The fitted model with a remainder, if this predicts better than the topics alone.
 
-    The remainder is fitted to what topics leave of documents that they were not fitted to:
+    The remainder is fitted to what topics leave of documents that they were not fitted to.
     `fit_part` fits topics to each of two halves of the documents, which predict the other half, and
-    both of them the validation documents. These choose the penalty. The topics of `fitted` stay as
-    they are. Its variances become those of the sum.
+    to both halves, to predict the validation documents. These choose the penalty. (The mean of the
+    topics of both halves would not do: the remainder has learned to correct these.) The topics of
+    `fitted` stay as they are. Its variances become those of the sum.
     """
     if isinstance(documents.corpus.counts, ChunkedCounts):
         _warn("the counts are not in memory")
@@ -124,12 +125,12 @@ def _cross_fitted(
 ) -> np.ndarray:
     """Linear predictors of documents by topics that were not fitted to them."""
     outside = np.zeros((documents.corpus.n_docs, n_predictors))
-    for mine, other in (halves, halves[::-1]):
+    first, second = halves
+    for mine, other in ((first, second), (second, first), (np.concatenate(halves), held)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of fewer topics in a half
             part = fit_part(documents.rows(np.sort(mine)))
         outside[other] = part.predictors(documents.rows(other))
-        outside[held] += 0.5 * part.predictors(documents.rows(held))
     return outside
 
 

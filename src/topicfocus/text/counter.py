@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -363,6 +364,13 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         vars(self).pop("remainder_vocabulary_", None)
         if self._counts_all:
             self.remainder_vocabulary_ = {t: i for i, t in enumerate(choose_all_terms(texts))}
+
+    def without_remainder(self) -> TokenCounter:
+        """A copy that does not count all words and pairs of words."""
+        found = copy(self)
+        found.remainder = False
+        vars(found).pop("remainder_vocabulary_", None)
+        return found
 
     @property
     def _counts_all(self) -> bool:
