@@ -94,7 +94,8 @@ def rarity(counts: sparse.csr_array, weight: np.ndarray) -> np.ndarray:
     """1 + log((1 + n) / (1 + n_v)) of every term; a document of weight 2 is two documents."""
     owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     in_documents = np.bincount(counts.indices, weight[owner], minlength=counts.shape[1])
-    return 1.0 + np.log((1.0 + weight.sum()) / (1.0 + in_documents))
+    found = 1.0 + np.log((1.0 + weight.sum()) / (1.0 + in_documents))
+    return found.astype(np.float32).astype(np.float64)  # a page has all their digits
 
 
 def _has_terms(x: sparse.csr_array) -> np.ndarray:

@@ -40,11 +40,11 @@ class NamedCounts(sparse.csr_array):
 
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
-        if isinstance(found, NamedCounts) and self.feature_names is not None and found.ndim == 2:
+        if isinstance(found, NamedCounts) and found.ndim == 2:
             names: Any = self.feature_names
-            if isinstance(key, tuple) and len(key) == 2:
+            if names is not None and isinstance(key, tuple) and len(key) == 2:
                 names = names[key[1]] if not isinstance(key[1], type(Ellipsis)) else names
-            if np.shape(names) == (found.shape[1],):
+            if names is not None and np.shape(names) == (found.shape[1],):
                 found.feature_names = np.asarray(names, dtype=object)
             if self.remainder is not None:
                 rest = self.remainder[key[0] if isinstance(key, tuple) else key]
