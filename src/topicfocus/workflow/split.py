@@ -201,12 +201,20 @@ def _frequencies(rows: Any, shared: tuple, given: Arrays, changed: Arrays, total
 
 
 def choose_words(
-    source: Source, train: np.ndarray, options: CountOptions, y: Any = None
+    source: Source,
+    train: np.ndarray,
+    options: CountOptions,
+    y: Any = None,
+    all_terms: bool = False,
 ) -> Counted:
-    """Choose terms on the training documents, also by their targets; count all documents."""
+    """Choose terms on the training documents, also by their targets; count all documents.
+
+    With `all_terms` the counts have all words and pairs of words as well, if they are in memory.
+    """
     if not isinstance(source.counts, TokenizedTexts):
         return _choose_columns(source, train, options)
-    counter = options.counter(min_df=options.min_df, max_df=options.max_df)
+    all_terms = all_terms and source.folder is None
+    counter = options.counter(min_df=options.min_df, max_df=options.max_df, remainder=all_terms)
     counter.max_features = options.max_features
     texts = source.counts.of(train)
     try:
