@@ -3,7 +3,7 @@
 Without subjects, W⁰_vk = log n_v + clip(spread·u_v)·e_k, u_v being the signed association of word v
 with each linear predictor and e_k the place of topic k. With one predictor, topics are graded from
 -1 to 1; with several, a topic has one of their directions (up or down for a number, each class for
-classes), in turn. With subjects (`themes`), a topic is a subject with such a direction instead.
+classes), in turn. With subjects (`subjects`), a topic is a subject with such a direction instead.
 
 A kept word counts in proportion to its association (`word_weights`). Without that, a word with
 little association could only have little influence by being in topics of both signs, and topics
@@ -23,10 +23,10 @@ from topicfocus.counts import take_columns, weigh_columns
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.result import with_families
 from topicfocus.focused.ridge import RidgeFit
-from topicfocus.focused.screening import WordEvidence
+from topicfocus.focused.screening import Screening
 from topicfocus.focused.selection import Selection
 from topicfocus.focused.settings import FocusSettings, TopicPlan
-from topicfocus.focused.themes import LARGEST_ASSOCIATION, Themes, cell_words, choose_cells
+from topicfocus.focused.subjects import LARGEST_ASSOCIATION, Subjects, cell_words, choose_cells
 from topicfocus.glm import Column
 from topicfocus.model import ModelState, Problem
 
@@ -82,9 +82,9 @@ class Start:
 
 def start_topics(
     data: FocusData,
-    evidence: WordEvidence,
+    screening: Screening,
     selection: Selection,
-    themes: Themes | None,
+    subjects: Subjects | None,
     settings: FocusSettings,
     penalties: tuple[float, ...] | None = None,
     mean_squares: tuple[float, ...] | None = None,
@@ -95,20 +95,20 @@ def start_topics(
     if n_topics is None:
         n_topics = possible_topics(settings, len(kept))
     words, held_words = take_columns(data.words, kept), take_columns(data.held_words, kept)
-    ridges = evidence.regressed(kept, words, held_words, penalties, data.n_jobs)
+    ridges = screening.regressed(kept, words, held_words, penalties, data.n_jobs)
     if mean_squares is None:
         mean_squares = tuple(r.mean_square for r in ridges)
     word_count = data.word_counts[kept]
-    association = associations(evidence.slopes[kept], ridges, word_count, plan)
+    association = associations(screening.slopes[kept], ridges, word_count, plan)
     weight = word_weights(association, word_count, forced(settings, kept), plan)
     count = weight * word_count
-    if themes is None:
+    if subjects is None:
         place = topic_places(data.columns, association, count, n_topics)
         logits = starting_logits(count, association, place, plan.start_spread)
     else:
         directions = topic_directions(data.columns, association, count, n_topics)
-        place, logits = themed_start(
-            count, themes.lift[kept], association, directions, n_topics, plan
+        place, logits = subject_start(
+            count, subjects.lift[kept], association, directions, n_topics, plan
         )
     spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
@@ -117,7 +117,9 @@ def start_topics(
         train=data.train.with_corpus(Corpus(weigh_columns(words, weight))),
         held_out=data.held_out.with_corpus(Corpus(weigh_columns(held_words, weight))),
         word_weight=weight,
-        state=_starting_state(data, evidence, settings, place * size, relevant, mean_squares, kept),
+        state=_starting_state(
+            data, screening, settings, place * size, relevant, mean_squares, kept
+        ),
         logits=logits,
         coef_bound=None if plan.fixed_coef else np.broadcast_to(size, place.shape),
         supervision_weight=supervision(settings, relevant),
@@ -145,7 +147,7 @@ def supervision(settings: FocusSettings, relevant: float) -> float:
 
 def _starting_state(
     data: FocusData,
-    evidence: WordEvidence,
+    screening: Screening,
     settings: FocusSettings,
     coef: np.ndarray,
     relevant: float,
@@ -153,7 +155,7 @@ def _starting_state(
     kept: np.ndarray,
 ) -> ModelState:
     """The null models with initial coefficients; δ is a validation error."""
-    nulls, n_topics, n_words = evidence.nulls, len(coef), len(kept)
+    nulls, n_topics, n_words = screening.nulls, len(coef), len(kept)
     prior = settings.doc_topic_prior
     if prior is None:
         # The prior weighs as much as the relevant words of an average document.
@@ -223,7 +225,7 @@ def starting_logits(
     return np.log(weights / weights.sum(axis=0))
 
 
-def themed_start(
+def subject_start(
     word_count: np.ndarray,
     lift: np.ndarray,
     association: np.ndarray,
@@ -231,13 +233,13 @@ def themed_start(
     n_topics: int,
     plan: TopicPlan,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """e and W⁰ of topics with a subject and a sign each (`themes`).
+    """e and W⁰ of topics with a subject and a sign each (`subjects`).
 
     The place of a topic is the mean association of its words, the largest entry scaled to one.
     """
-    assert plan.theme_sharpness is not None
+    assert plan.subject_sharpness is not None
     cells = cell_words(
-        word_count, lift, association, directions, plan.theme_sharpness, plan.polarity
+        word_count, lift, association, directions, plan.subject_sharpness, plan.polarity
     )
     topics = choose_cells(cells, n_topics)
     place = topics.T @ np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION)
