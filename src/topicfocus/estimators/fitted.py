@@ -17,7 +17,7 @@ from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents, read_covariates
 from topicfocus.estimators.targets import TargetModel, TargetPart
-from topicfocus.focused import damp
+from topicfocus.focused import root_counts
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.model import ModelState
 from topicfocus.proportions import predictor_variance, proportion_weights, topic_proportions
@@ -251,7 +251,7 @@ class Fitted:
 
     def seen(self, corpus: Corpus) -> Corpus:
         """Counts, or their roots, from which topic proportions are inferred."""
-        return damp(corpus) if self.sees_roots else corpus
+        return root_counts(corpus) if self.sees_roots else corpus
 
     def mixes(
         self, corpus: Corpus, n_jobs: int | None = None, tolerance: float = 1e-8
