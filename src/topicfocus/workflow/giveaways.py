@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.counts import Counts, Rows
-from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
+from topicfocus.passes import Arrays, Task, run_pass, zeros
 
 #: A giveaway word is in at least this proportion of the documents, and in 20 of them.
 LEAST_SHARE, LEAST_DOCUMENTS = 0.02, 20
