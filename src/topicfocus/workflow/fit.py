@@ -164,7 +164,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     train, test = parts
     y = target_values(target)
     counted = choose_words(source, train, config, y)
-    report_copies(source, counted.counts, parts)
+    report_copies(source, counted, parts)
     counts = take_rows(counted.counts, train)
     report_missing(source.columns, train)
     factor = factor_of(train)
