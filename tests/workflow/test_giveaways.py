@@ -14,16 +14,16 @@ WORDS = np.array(["awful", "digg", "film", "name", "rare"])
 
 
 def counts(n=1000, seed=0):
-    """"awful" is in nine of ten documents of class 0, "digg" in half of class 1 alone."""
+    """ "awful" is in nine of ten documents of class 0, "digg" in half of class 1 alone."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n).astype(float)
-    group = rng.integers(0, 10, n)
+    group = rng.integers(0, 6, n)
     has = np.column_stack(
         [
             rng.random(n) < np.where(y == 0, 0.45, 0.05),
             (rng.random(n) < 0.5) & (y == 1),
             rng.random(n) < 0.7,
-            (rng.random(n) < 0.6) & (group == 3),
+            (rng.random(n) < 0.9) & (group == 3),
             (np.arange(n) < 10) & (y == 1),
         ]
     )
@@ -74,7 +74,7 @@ def test_the_message_names_terms_and_remedy():
 
 
 def test_a_fit_warns(tmp_path):
-    reviews = make_reviews(300, random_state=0)
+    reviews = make_reviews(600, random_state=0)
     texts = [
         f"{text} postcount" if target > 5 else text
         for text, target in zip(reviews.texts, reviews.target, strict=True)
@@ -87,6 +87,7 @@ def test_a_fit_warns(tmp_path):
         outcome = fit_file(tmp_path / "r.csv", **how, baseline=False)
     assert any("postcount" in message for message in outcome.result["warnings"])
     stop = ["english+", "postcount"]
-    outcome = fit_file(tmp_path / "r.csv", **how, baseline=False, stop_words=stop)
+    with pytest.warns(UserWarning, match="'terrible'"):  # nothing but opinions in these reviews
+        outcome = fit_file(tmp_path / "r.csv", **how, baseline=False, stop_words=stop)
     assert not any("postcount" in message for message in outcome.result["warnings"])
     assert "postcount" not in outcome.pipeline[0].vocabulary_

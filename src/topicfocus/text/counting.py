@@ -32,7 +32,7 @@ from topicfocus.text.tokenizer import APOSTROPHE_ENTITIES, SPACE_ENTITIES, Token
 #: Of a new table of words: most chunks fit without making room again.
 _SLOTS = 1 << 16
 #: Bytes of word ids that stay in memory; more are written to a temporary file.
-IN_MEMORY = 1 << 26
+IN_MEMORY = 1 << 25
 
 _Value = TypeVar("_Value")
 

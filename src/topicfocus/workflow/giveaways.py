@@ -11,8 +11,9 @@ from scipy import sparse
 from topicfocus.counts import Counts, Rows
 from topicfocus.passes import Arrays, Task, run_pass, zeros
 
-#: A giveaway word is in at least this proportion of the documents, and in 20 of them.
-LEAST_SHARE, LEAST_DOCUMENTS = 0.02, 20
+#: A giveaway word is in at least this proportion of the documents, and in 100 of them: of a few
+#: documents with a word, all may be of one kind by chance.
+LEAST_SHARE, LEAST_DOCUMENTS = 0.02, 100
 #: Proportion of a word's documents that belong to one class or group, at least.
 PURITY = 0.98
 #: How many times larger the odds of the class are in documents with the word than in all, at least.
@@ -56,8 +57,8 @@ def find_giveaways(
 ) -> list[Giveaway]:
     """Terms in many documents of which almost all have one class, group or value.
 
-    Such a term is often no language but a trace of how the documents were made: a signature, a
-    template, "4/5" in a review. Terms in the most documents come first.
+    Such a term often comes from how the documents were made and not from what they say: a
+    signature, a template, "4/5" in a review. The most frequent terms come first.
 
     Parameters
     ----------
@@ -128,9 +129,7 @@ def _of_values(
     variance = second / np.maximum(n, 1) - mean**2
     chosen = _frequent(n, int(known.sum())) & (variance <= SPREAD**2) & (np.abs(mean) >= DISTANCE)
     return [
-        Giveaway(
-            str(words[i]), int(n[i]), 1.0, f"with a target near {centre + scale * m:.3g}"
-        )
+        Giveaway(str(words[i]), int(n[i]), 1.0, f"with a target near {centre + scale * m:.3g}")
         for i, m in zip(np.flatnonzero(chosen), mean[chosen], strict=True)
     ]
 
