@@ -30,7 +30,7 @@ print(posts["source"].value_counts().to_string())
 # Two classes, eight topics
 # -------------------------
 #
-# With two classes a topic leans to one or the other. Half of the topics begin on each side.
+# With two classes a topic is associated with one of them. Half of the topics begin on each side.
 from sklearn.pipeline import make_pipeline
 
 from topicfocus import FocusedTopicClassifier, TokenCounter

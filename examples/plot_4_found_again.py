@@ -4,7 +4,7 @@ Would I find these topics again?
 
 A topic that another sample of the same source would not show is nothing to write about.
 ``stability`` splits the documents into halves again and again, fits the model to both, and says
-which words, topics and effects come back.
+which words, topics and effects replicate.
 """
 
 # %%
@@ -56,8 +56,8 @@ plt.show()
 # Topics
 # ------
 #
-# How alike a topic is to its match in a half. A mean cosine below 0.7 is said to "not come back",
-# which is a convention and no test.
+# How alike a topic is to its match in a half. A mean cosine below 0.7 is reported as "does not
+# replicate", a convention and not a test.
 names = [" ".join(row) for row in model[-1].top_words(4, words)]
 order = found.topic_cosine.argsort()
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
@@ -90,4 +90,4 @@ plt.show()
 # %%
 # What this does not say: that a topic is *true*. What is confounded is so in every half. And
 # halves are smaller than the whole, so the model itself is somewhat stabler than it looks here.
-# :doc:`The guide </docs/choosing>` has the definitions and what the intervals cover.
+# :doc:`The guide </docs/stability>` has the definitions and what the intervals cover.

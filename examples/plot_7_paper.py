@@ -62,7 +62,7 @@ pd.DataFrame([row(n, m, corpus, train, test) for n, m in models.items()]).round(
 # %%
 # Precision and recall are those of the kept words. The paper's algorithm keeps relevant words only
 # here, and misses more than half. Coordinate ascent of the same bound is stuck where hardly a word
-# is kept. With the tight bound most are found (:doc:`theory </docs/theory>`).
+# is kept. With the tight bound most are found (:doc:`theory </docs/pfslda>`).
 
 # %%
 # The bound, term by term
@@ -98,7 +98,7 @@ plt.show()
 # Where documents are less obliging
 # ---------------------------------
 #
-# The simulation is what pf-sLDA supposes. In made-up reviews the irrelevant words have themes of
+# The simulation is what pf-sLDA supposes. In simulated reviews the irrelevant words have themes of
 # their own, which vary more than the opinions, as in real ones. Which planted topics does each
 # model find? (Cosine with the topic matched to it.) A quarter of the tokens is relevant: pf-sLDA
 # needs to be told (p, ``inclusion_prior``), the focused model finds a share by itself.
@@ -121,4 +121,4 @@ table.round(2)
 # %%
 # Told the right share, pf-sLDA predicts as well as the focused model here.
 #
-# The paper's tables on real data, all models, five splits: :doc:`/docs/reproduction`.
+# The paper's tables on real data, all models, five splits: :doc:`/experiments/REPRODUCTION`.

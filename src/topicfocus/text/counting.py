@@ -59,6 +59,10 @@ class Parts:
         self._stream: Any = None
         self._bytes = self._n = 0
 
+    def __del__(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
     def append(self, part: Any) -> None:
         """The arrays of one more chunk."""
         self._n += 1
