@@ -19,7 +19,7 @@ from runner import Task, arguments, markdown, run
 from scipy import sparse
 
 import topicfocus
-from topicfocus.inference.contrasts import log_odds
+from topicfocus.contributions import log_odds
 
 #: Topics, and the largest number of training documents.
 CASES = {"yelp": (5, None), "pang_lee": (8, None), "eicu": (6, None), "newsgroups": (20, 4000)}

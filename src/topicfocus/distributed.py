@@ -1,7 +1,7 @@
 """Dask: partitions of counts on the workers of a cluster, and passes over them.
 
 Workers load or count a partition themselves, so one that is lost with a worker is made again by
-another. A pass (`inference.passes.Task`) is one call per partition; the statistics come back and
+another. A pass (`passes.Task`) is one call per partition; the statistics come back and
 are added in the order of the partitions, so the result depends neither on the number of workers
 nor on which finishes first. Arrays of one row per document (targets, topic proportions) stay with
 the client and travel with the calls; counts and texts never leave the cluster.
@@ -38,8 +38,8 @@ from topicfocus.counts import (
     open_counts,
     read_rows,
 )
-from topicfocus.inference.passes import Task, add_to, transposed_dot
 from topicfocus.kernels.threads import n_threads
+from topicfocus.passes import Task, add_to, transposed_dot
 from topicfocus.text.counter import TokenCounter
 from topicfocus.text.counting import joined_texts
 
@@ -434,7 +434,7 @@ class DaskCounts(ChunkedCounts):
         --------
         >>> from scipy import sparse
         >>> from topicfocus.distributed import DaskCounts
-        >>> from topicfocus.inference.passes import transposed_dot
+        >>> from topicfocus.passes import transposed_dot
         >>> counts = DaskCounts(sparse.csr_array([[2, 0], [3, 1]]), client)
         >>> transposed_dot(counts, counts.indptr[1:]).tolist()  # a task that adds products up
         [11.0, 3.0]

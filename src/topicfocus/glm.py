@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from topicfocus.inference.state import Problem
 from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihoods
+from topicfocus.model import Problem
 
 #: Newton's steps of families without a quadratic likelihood are cut to this length.
 _LONGEST_STEP = 5.0

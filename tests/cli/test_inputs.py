@@ -162,7 +162,7 @@ def coded(tmp_path_factory):
 
 def test_codes_are_kept_whole_from_fit_to_explain(coded):
     where, done, written = coded
-    assert "Words: 41 of 41" in done.stderr
+    assert "Codes: 41, in 240 training documents." in done.stderr
     # Codes may have spaces, so they are told apart otherwise.
     assert "; heart failure" in done.stdout or "heart failure; " in done.stdout
     result = json.loads((where / "o" / "metrics.json").read_text(encoding="utf-8"))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from topicfocus.corpus import make_corpus
 from topicfocus.focused.objective import constrained_pass
-from topicfocus.inference.state import ModelState, Problem
+from topicfocus.model import ModelState, Problem
 
 
 def case(family_name, seed=0, n_docs=12, n_words=9, n_topics=3, beside=True):

@@ -10,11 +10,12 @@ from topicfocus.corpus import Corpus
 from topicfocus.families import Gaussian
 from topicfocus.focused.ridge import Signals
 from topicfocus.focused.word_statistics import SignalSums
-from topicfocus.inference.reservoir import Reservoir, add
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver
 from topicfocus.joint import online as joint_stream
 from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import make_problem
+from topicfocus.reservoir import Reservoir, add
 
 
 def problem_of(n, seed=0, n_words=12, **extras):

@@ -9,7 +9,7 @@ from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Gaussian
 from topicfocus.focused.optimize import NegativeObjective, OptimizeSettings, optimize_topics
-from topicfocus.inference.state import ModelState, make_problem
+from topicfocus.model import ModelState, make_problem
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ from topicfocus.focused.selection import (
 from topicfocus.focused.settings import THEMED, UNFOCUSED
 from topicfocus.focused.themes import themes_of
 from topicfocus.glm import Linear, target_columns
-from topicfocus.inference.state import make_problem
+from topicfocus.model import make_problem
 
 SETTINGS = FocusSettings(n_topics=3)
 GRADED = replace(SETTINGS, themes=False)

@@ -13,8 +13,8 @@ from topicfocus.estimators.training import UselessFitWarning
 from topicfocus.focused.initialize import themed_start
 from topicfocus.focused.settings import THEMED
 from topicfocus.focused.themes import cell_words, choose_cells, find_themes, n_themes_of
-from topicfocus.inference.state import make_problem
 from topicfocus.metrics import channel_overlap, rmse, topic_diversity
+from topicfocus.model import make_problem
 
 CONTEXT, OPINIONS = 30, 8
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from scipy.special import expit, logit
 
-from topicfocus.inference.state import INCLUSION_MARGIN
 from topicfocus.joint.selection import lift, sort_and_cut
+from topicfocus.joint.settings import INCLUSION_MARGIN
 from topicfocus.joint.statistics import collect
 
 scores = hnp.arrays(float, st.integers(2, 30), elements=st.floats(-3, 3))

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit, softmax
 
-from topicfocus.inference.channels import update_background
-from topicfocus.inference.state import INCLUSION_MARGIN
+from topicfocus.joint.settings import INCLUSION_MARGIN
 from topicfocus.joint.statistics import collect
 from topicfocus.joint.updates import (
     SMALLEST_PRIOR,
     evidence_per_token,
     prior_objective,
+    update_background,
     update_inclusion,
     update_prior,
     update_topics,

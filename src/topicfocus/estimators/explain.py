@@ -1,7 +1,7 @@
 """`explain`: the linear predictor of a document as a sum over its words, or over its topics.
 
 For more than two classes, the sums are the log odds of each class against all others, because the
-score of a class has no meaning by itself (`inference.contrasts`).
+score of a class has no meaning by itself (`topicfocus.contributions`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from topicfocus.contributions import against_rest, contrast, contributions, log_odds, shared_out
 from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.inference.contrasts import against_rest, contrast, log_odds, shared_out
-from topicfocus.inference.contributions import contributions
-from topicfocus.inference.state import ModelState
+from topicfocus.model import ModelState
 from topicfocus.text.errors import printable
 
 #: Number of words of each sign in the text of an explanation.

@@ -18,10 +18,10 @@ from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents, read_covariates
 from topicfocus.estimators.targets import TargetModel, TargetPart
 from topicfocus.focused import damp
-from topicfocus.inference.composition import composition, topic_tokens
-from topicfocus.inference.mixes import predictor_variance, topic_mixes
-from topicfocus.inference.state import Hyperparameters, ModelState
-from topicfocus.inference.words import mix_weights
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import ModelState
+from topicfocus.proportions import predictor_variance, proportion_weights, topic_proportions
+from topicfocus.token_proportions import token_proportions, topic_tokens
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -237,7 +237,7 @@ class Fitted:
         self, corpus: Corpus, n_jobs: int | None = None, tolerance: float = 1e-8
     ) -> np.ndarray:
         """θ̂, documents x topics."""
-        return topic_mixes(self.seen(corpus), self.state, tolerance=tolerance, n_jobs=n_jobs)
+        return topic_proportions(self.seen(corpus), self.state, tolerance=tolerance, n_jobs=n_jobs)
 
     def tokens(
         self, corpus: Corpus, mixes: np.ndarray | None = None, n_jobs: int | None = None
@@ -251,7 +251,7 @@ class Fitted:
         self, corpus: Corpus, mixes: np.ndarray | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
         """Token proportions of the topics, documents x topics."""
-        return composition(self.tokens(corpus, mixes, n_jobs), self.state.doc_topic_prior)
+        return token_proportions(self.tokens(corpus, mixes, n_jobs), self.state.doc_topic_prior)
 
     def predictor_variance(
         self, corpus: Corpus, mixes: np.ndarray, n_jobs: int | None = None
@@ -287,7 +287,7 @@ class Fitted:
 
     def relevant_words(self, corpus: Corpus) -> np.ndarray:
         """Number of different words of each document that the topics contain."""
-        contained = mix_weights(self.state).table.multiplicity > 0
+        contained = proportion_weights(self.state).table.multiplicity > 0
         found = []
         for _, _, counts in pieces(corpus.counts):
             inside = contained[counts.indices]

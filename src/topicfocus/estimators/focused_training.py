@@ -34,10 +34,10 @@ from topicfocus.focused.data import sample_rows
 from topicfocus.focused.fit import LOW_FIDELITY
 from topicfocus.focused.inclusion import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.focused.refit import FINE
-from topicfocus.inference.reservoir import Reservoir
-from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import n_threads
+from topicfocus.model import Problem
 from topicfocus.progress import show_progress
+from topicfocus.reservoir import Reservoir
 
 #: Largest number of documents in which a low-fidelity fit counts words beside topics.
 LOW_FIDELITY_DOCUMENTS = 2_000

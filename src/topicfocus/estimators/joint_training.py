@@ -31,7 +31,6 @@ from topicfocus.estimators.training import (
     with_context,
 )
 from topicfocus.families import Gaussian
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint import (
     CoordinateSolver,
     FitResult,
@@ -43,6 +42,7 @@ from topicfocus.joint import (
 )
 from topicfocus.joint import online as joint_stream
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.validation import (
     INCLUSION_PRIORS,
     EpochChoice,
@@ -50,6 +50,7 @@ from topicfocus.joint.validation import (
     choose_inclusion,
 )
 from topicfocus.kernels.threads import n_threads
+from topicfocus.model import ModelState, Problem
 from topicfocus.progress import show_progress
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.inference.state import ModelState
+from topicfocus.model import ModelState
 
 #: Standard deviations below this are an error: their squares could underflow.
 SMALLEST_STD = 1e-100

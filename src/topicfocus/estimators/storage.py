@@ -21,7 +21,8 @@ from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetSc
 from topicfocus.estimators.supervised import TopicClassifier
 from topicfocus.estimators.targets import Coding, TargetModel, TargetPart
 from topicfocus.families import FAMILIES, Categorical, Family, Multiple
-from topicfocus.inference.state import Hyperparameters, ModelState
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import ModelState
 from topicfocus.persistence import register, register_record
 from topicfocus.text.counter import TokenCounter
 from topicfocus.text.counter_parameters import read_orders

@@ -13,9 +13,9 @@ from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.focused import SharedStages
-from topicfocus.inference.composition import context_counts
-from topicfocus.inference.state import ModelState
 from topicfocus.joint.solver import Progress
+from topicfocus.model import ModelState
+from topicfocus.token_proportions import context_counts
 
 #: Largest number of documents that `partial_fit` keeps in memory.
 RESERVOIR_SIZE = 20_000
@@ -163,10 +163,13 @@ def useless_fit_messages(model: Any) -> list[str]:
     explained, error = validation_explained(fitted), fitted.explained_error or 0.0
     if explained < error or explained < 0:
         spread = f" ± {error:.2g}" if error else ""
+        reason = "The words may be unrelated to the target, or the documents too few."
+        if fitted.state.n_topics == 1:
+            reason = "All documents have the same proportion of a single topic: fit two or more."
         messages.append(
             "on the validation documents the model predicts no better than a constant by one "
             f"standard error (fraction explained {explained:.2g}{spread}): do not interpret its "
-            "topics. The words may be unrelated to the target, or the documents too few."
+            f"topics. {reason}"
         )
     return messages
 

@@ -12,8 +12,8 @@ from topicfocus.corpus import Corpus
 from topicfocus.counts import Counts
 from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Column, target_columns
-from topicfocus.inference.passes import dot
-from topicfocus.inference.state import Problem, joined
+from topicfocus.model import Problem, joined
+from topicfocus.passes import dot
 
 #: First draw of `drawn_by_content` for halves; subjects use those from 1 on.
 _FIRST_HALF = 1_000_000

@@ -48,10 +48,10 @@ from topicfocus.focused.selection import Selection, select
 from topicfocus.focused.settings import FocusSettings, SharedStages
 from topicfocus.focused.themes import Themes, themes_of
 from topicfocus.focused.word_statistics import Past
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.state import ModelState, Problem
 from topicfocus.joint.solver import Progress, StepInfo
 from topicfocus.kernels.blas import one_blas_thread
+from topicfocus.model import ModelState, Problem
+from topicfocus.proportions import topic_proportions
 
 #: Optimisation steps of a low-fidelity fit.
 LOW_FIDELITY_STEPS = 4
@@ -207,8 +207,10 @@ def _choose(
 ) -> tuple[Choices, Evaluation]:
     """What the validation documents decide, and how well they are predicted."""
     held = start.held_out
-    held_mixes = topic_mixes(held.corpus, state, tolerance=precision.tolerance, n_jobs=data.n_jobs)
-    design = held.beside(held_mixes)
+    held_mixes = topic_proportions(
+        held.corpus, state, tolerance=precision.tolerance, n_jobs=data.n_jobs
+    )
+    design = held.design(held_mixes)
     toward_signs: tuple[float, ...] = (0.0,) * len(data.columns)
     if settings.plan.fixed_coef and not settings.is_low_fidelity:
         # Otherwise η was optimised with the topics, or topics will still be optimised.

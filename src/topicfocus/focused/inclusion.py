@@ -29,9 +29,9 @@ from topicfocus.focused.selection import Selection, possible_selections, select
 from topicfocus.focused.settings import FocusSettings
 from topicfocus.focused.themes import Themes
 from topicfocus.glm import fit_linear, mean_and_error, null_deviance, target_columns
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.state import Problem
 from topicfocus.kernels.threads import map_in_order
+from topicfocus.model import Problem
+from topicfocus.proportions import topic_proportions
 
 #: Words per topic, at least, so that topics can have different top words; an eighth of the
 #: vocabulary is enough in any case.
@@ -107,13 +107,13 @@ def _compare(data: FocusData, starts: Sequence[Start]) -> _Compared:
             mixes = held = None
         train, state = start.train.rows(some), start.first_state
         # θ̂ of one inclusion is near that of the next.
-        mixes = topic_mixes(
+        mixes = topic_proportions(
             train.corpus, state, tolerance=TOLERANCE, n_jobs=data.n_jobs, start=mixes
         )
-        held = topic_mixes(
+        held = topic_proportions(
             start.held_out.corpus, state, tolerance=TOLERANCE, n_jobs=data.n_jobs, start=held
         )
-        design, held_design = train.beside(mixes), start.held_out.beside(held)
+        design, held_design = train.design(mixes), start.held_out.design(held)
         of_targets, shares = [], []
         for mine, theirs, unit in zip(columns, data.held_columns, scale, strict=True):
             signs, x = state.coef_rows[mine.where].T, mine.of(design)

@@ -28,7 +28,7 @@ from topicfocus.focused.selection import Selection
 from topicfocus.focused.settings import FocusSettings, TopicPlan
 from topicfocus.focused.themes import LARGEST_ASSOCIATION, Themes, cell_words, choose_cells
 from topicfocus.glm import Column
-from topicfocus.inference.state import ModelState, Problem
+from topicfocus.model import ModelState, Problem
 
 #: Smallest λ, however few relevant tokens a document has, and smallest a per topic.
 SMALLEST_SUPERVISION, SMALLEST_PRIOR = 3.0, 0.1

@@ -18,8 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from topicfocus.focused.objective import constrained_pass
-from topicfocus.inference.channels import softmax_gradient
-from topicfocus.inference.state import ModelState, Problem
+from topicfocus.model import ModelState, Problem
 
 #: Curvature of J in a word's logit of a topic, for each of its tokens in the topic. Half of what
 #: complete data would give, since much of a token's topic is unknown; 0.1, 0.3 and 1 need a step or
@@ -165,7 +164,8 @@ class NegativeObjective:
         precision = self.settings.prior_precision
         away = _centred(logits) - self._centre
         value = found.value - 0.5 * precision * np.sum(away * away)
-        gradient = softmax_gradient(found.log_topic_gradient, state.topic_word)
+        gradient = found.log_topic_gradient
+        gradient = gradient - state.topic_word * gradient.sum(axis=0)  # of softmax
         gradient -= precision * away
         d_coef = found.coef_gradient
         if self.settings.coef_bound is None:

@@ -35,8 +35,8 @@ from topicfocus.glm import (
     shrink,
     target_columns,
 )
-from topicfocus.inference.mixes import predictor_variance, topic_mixes
-from topicfocus.inference.state import ModelState
+from topicfocus.model import ModelState
+from topicfocus.proportions import predictor_variance, topic_proportions
 
 #: ρ that are compared; 0 is a regression without this penalty.
 TOWARD_SIGNS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -88,7 +88,7 @@ class Regressions:
             some = sample_rows(data.train, int(precision.most))
             documents, near = documents.rows(some), None if near is None else near[some]
             columns = target_columns(documents, data.family)
-        mixes = topic_mixes(
+        mixes = topic_proportions(
             documents.corpus,
             state,
             tolerance=precision.tolerance,
@@ -96,7 +96,7 @@ class Regressions:
             start=near,
         )
         signs = [start.state.coef_rows[column.where].T for column in columns]
-        return Regressions(columns=columns, design=documents.beside(mixes), signs=signs)
+        return Regressions(columns=columns, design=documents.design(mixes), signs=signs)
 
     def fits(self, toward_signs: tuple[float, ...]) -> tuple[Linear, ...]:
         """η, b and ζ of each target, shrunk by these ρ; thresholds with them."""
@@ -231,7 +231,7 @@ def evaluate(
     The deviance explained compares with the best constant, so both have the level of these
     documents.
     """
-    design = start.held_out.beside(held_mixes)
+    design = start.held_out.design(held_mixes)
     explained, variances = [], []
     for fit, column in zip(fits, data.held_columns, strict=True):
         column = replace(column, family=fit.family)

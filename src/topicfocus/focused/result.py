@@ -11,9 +11,9 @@ import numpy as np
 from topicfocus.focused.selection import Selection
 from topicfocus.focused.themes import Themes
 from topicfocus.glm import Linear
-from topicfocus.inference.channels import update_background
-from topicfocus.inference.state import ModelState
 from topicfocus.joint.solver import StepInfo
+from topicfocus.joint.updates import update_background
+from topicfocus.model import ModelState
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from topicfocus.focused.ridge import PENALTIES, RidgeFit, Signals, ridge_path
 from topicfocus.focused.stable_screening import StableEvidence, stable_evidence
 from topicfocus.focused.word_statistics import Evidence, Past, SignalSums
 from topicfocus.glm import Column, Linear, fit_linear, residuals, target_columns
-from topicfocus.inference.state import Problem
+from topicfocus.model import Problem
 
 #: Pairs of halves in which a stable selection looks for evidence.
 PAIRS = 5
@@ -35,7 +35,7 @@ class Residuals:
     values: np.ndarray
     weight: np.ndarray | None
 
-    def beside(self, words: Counts, n_jobs: int | None = None) -> Signals:
+    def signals(self, words: Counts, n_jobs: int | None = None) -> Signals:
         rows = words if self.known.all() else take_rows(words, self.known)
         return Signals(rows, self.values, self.weight, n_jobs)
 
@@ -128,8 +128,8 @@ class WordEvidence:
         """
         key = kept.tobytes(), penalties
         if key not in self._regressions:
-            signals = [r.beside(words, n_jobs) for r in self.residuals]
-            held_signals = [r.beside(held_words, n_jobs) for r in self.held_residuals]
+            signals = [r.signals(words, n_jobs) for r in self.residuals]
+            held_signals = [r.signals(held_words, n_jobs) for r in self.held_residuals]
             self._regressions[key] = ridge_fits(signals, held_signals, penalties)
         return self._regressions[key]
 
@@ -148,8 +148,8 @@ def gather_evidence(
     nulls = tuple(null_fit(column, data.train) for column in data.columns)
     mine = _residuals(data.columns, nulls, data.train)
     theirs = _residuals(data.held_columns, nulls, data.held_out)
-    signals = [r.beside(data.words, data.n_jobs) for r in mine]
-    held_signals = [r.beside(data.held_words, data.n_jobs) for r in theirs]
+    signals = [r.signals(data.words, data.n_jobs) for r in mine]
+    held_signals = [r.signals(data.held_words, data.n_jobs) for r in theirs]
     ridges = ridge_fits(signals, held_signals, penalties)
     weights = np.column_stack([r.weights for r in ridges])
     sums = [SignalSums.of(s) for s in signals]
@@ -189,7 +189,7 @@ def past_of(problem: Problem, at_hand: Problem, family: Any) -> Past:
     for column, null in zip(columns, nulls, strict=True):
         if column.known.any():
             rest = _residuals([column], [null], problem)
-            sums += [SignalSums.of(r.beside(words, problem.n_jobs)) for r in rest]
+            sums += [SignalSums.of(r.signals(words, problem.n_jobs)) for r in rest]
         else:  # no document has this target
             sums.append(SignalSums.zero(problem.corpus.n_words, column.width))
     return Past(tuple(sums), problem.word_counts, problem.size)

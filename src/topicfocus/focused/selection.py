@@ -18,7 +18,7 @@ from topicfocus.focused.correlated_words import add_correlated_words
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.screening import WordEvidence
 from topicfocus.focused.settings import FocusSettings
-from topicfocus.inference.state import Problem
+from topicfocus.model import Problem
 
 #: False discovery rate at which words fill an automatic inclusion.
 FALSE_DISCOVERY_RATE = 0.1

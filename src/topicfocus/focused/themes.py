@@ -31,13 +31,14 @@ from topicfocus.families import Gaussian
 from topicfocus.focused.data import FocusData, drawn_by_content, sampled
 from topicfocus.focused.settings import FocusSettings, SharedStages
 from topicfocus.glm import Column
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.passes import transposed_dot
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
 from topicfocus.joint.coordinate import CoordinateSolver
 from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.solver import run
 from topicfocus.kernels.threads import map_in_order
+from topicfocus.model import ModelState, Problem, make_problem
+from topicfocus.passes import transposed_dot
+from topicfocus.proportions import topic_proportions
 
 #: α of the themes: a document has few of them.
 THEME_PRIOR = 0.1
@@ -108,7 +109,7 @@ def find_themes(problem: Problem, n_themes: int) -> Themes:
     problem, weight = problem.with_corpus(corpus), problem.doc_weight
     words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
     state = _lda(words, n_themes)
-    mixes = topic_mixes(corpus, state, tolerance=1e-2, n_jobs=problem.n_jobs)
+    mixes = topic_proportions(corpus, state, tolerance=1e-2, n_jobs=problem.n_jobs)
     share = np.average(mixes, axis=0, weights=problem.doc_weights)
     weighted = mixes * problem.doc_weights[:, None]
     uses = transposed_dot(corpus.counts.sqrt(), weighted) + SMOOTHING * share

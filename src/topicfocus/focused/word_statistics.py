@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from topicfocus.focused.ridge import Signals
-from topicfocus.inference.passes import row_sums, transposed_dots
+from topicfocus.passes import row_sums, transposed_dots
 
 #: Tokens added to a word's, so that the slope of a rare word is close to zero.
 SLOPE_TOKENS = 5.0
@@ -113,8 +113,9 @@ class SignalSums:
         variance = np.maximum(self.word_squares / self.size - (self.words / self.size) ** 2, 1e-12)
         marginal = self._covariance**2 / (self.size * variance * self._variance)
         joint = np.maximum(weights * self._covariance, 0.0)
-        joint *= marginal.sum(axis=0) / np.maximum(joint.sum(axis=0), 1e-300)
-        return Evidence(marginal, joint)
+        # Fractions first: a class without documents has weights of zero, and no quotient is finite.
+        fractions = joint / np.maximum(joint.sum(axis=0), 1e-300)
+        return Evidence(marginal, fractions * marginal.sum(axis=0))
 
     def slopes(self) -> np.ndarray:
         """Inverse regression: the rate of word v goes like exp(slope_v·r), r standardised."""

@@ -29,14 +29,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import digamma
 
-from topicfocus.inference.channels import update_background
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.reservoir import Reservoir, add
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint.coordinate import CoordinateSolver, CoordinateState
-from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.initialize import initial_concentration, perturbed_start
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.solver import StepInfo
 from topicfocus.joint.statistics import SufficientStats, collect
+from topicfocus.joint.updates import update_background
+from topicfocus.model import ModelState, Problem
+from topicfocus.reservoir import Reservoir, add
 
 #: Epochs over as many documents as a batch has.
 REPLAY = 50.0

@@ -19,7 +19,8 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from topicfocus.counts import in_memory, take_columns
-from topicfocus.inference.state import INCLUSION_MARGIN, Problem
+from topicfocus.joint.settings import INCLUSION_MARGIN
+from topicfocus.model import Problem
 
 
 def lift(word_evidence: np.ndarray, word_count: np.ndarray, inclusion: np.ndarray) -> np.ndarray:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, expit, gammaln, polygamma, xlogy
 
-from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState
+from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
 from topicfocus.joint.statistics import SufficientStats
+from topicfocus.model import ModelState
 
 #: α is not learned below this: a Dirichlet that sparse has no numerical use.
 SMALLEST_PRIOR = 1e-3
@@ -92,3 +93,12 @@ def update_prior(
         if converged:
             return prior
     return prior
+
+
+def update_background(word_count: np.ndarray, inclusion: np.ndarray) -> np.ndarray:
+    """π_v ∝ (1-φ_v) n_v; the frequencies of the words if all are relevant."""
+    weight = (1 - inclusion) * word_count
+    total = weight.sum()
+    if total <= 0:
+        return word_count / word_count.sum()
+    return weight / total

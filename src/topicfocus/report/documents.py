@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.inference.words import mix_weights
+from topicfocus.proportions import proportion_weights
 from topicfocus.report.evaluation import Predictions, rounded
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.render import pack, pack_texts, size, whole
@@ -233,7 +233,7 @@ def outcomes(inputs: Inputs, found: Predictions) -> list[Outcome | None]:
     fitted, state = inputs.fitted, inputs.fitted.state
     counts = fitted.seen(Corpus(inputs.counts)).counts
     prior = state.doc_topic_prior
-    total = prior.sum() + counts @ mix_weights(state).table.multiplicity
+    total = prior.sum() + counts @ proportion_weights(state).table.multiplicity
     from_words = found.mixes - prior / total[:, None]
     base = state.coef_rows @ (prior / prior.sum())
     out: list[Outcome | None] = []

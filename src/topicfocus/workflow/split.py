@@ -12,8 +12,7 @@ import numpy as np
 from topicfocus.config import CountOptions, setting
 from topicfocus.counts import Counts, take_columns
 from topicfocus.estimators.documents import choose_groups
-from topicfocus.inference.marks import marks
-from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
+from topicfocus.passes import Arrays, Task, row_hashes, run_pass, zeros
 from topicfocus.text import ReadError, Target, TokenCounter
 from topicfocus.text.counting import TokenizedTexts
 from topicfocus.text.vocabulary import ENOUGH_DOCUMENTS, MAX_DF, MIN_DF, document_limits
@@ -157,7 +156,7 @@ def copies(counts: Any, train: np.ndarray, test: np.ndarray) -> list[tuple[int, 
     mine, held = train[long_enough[train]], test[long_enough[test]]
     if not len(mine) or not len(held):
         return []
-    first, second = marks(counts)
+    first, second = row_hashes(counts)
     mine = mine[np.argsort(first[mine], kind="stable")]  # the first of several copies comes first
     place = np.minimum(np.searchsorted(first[mine], first[held]), len(mine) - 1)
     other = mine[place]
@@ -224,14 +223,13 @@ def choose_words(
     least, _ = document_limits(texts, counter.term_rule())
     if len(train) < ENOUGH_DOCUMENTS and options.min_df is None:
         log.info(
-            f"Only {len(train):,} training documents: words in {least:g} of them are kept, not in "
-            f"{MIN_DF} ({setting('min_df')})."
+            f"Words in at least {least:g} of the {len(train):,} training documents are used. With "
+            f"{ENOUGH_DOCUMENTS:,} documents or more it is {MIN_DF} ({setting('min_df')})."
         )
-    n_phrases = sum(" " in word for word in words)
-    log.info(
-        f"Terms: {len(words):,}, of which {n_phrases:,} are phrases, in {len(train):,} training "
-        "documents."
-    )
+    what, of_which = "Codes", ""
+    if options.separator is None:
+        what, of_which = "Terms", f", of which {sum(' ' in word for word in words):,} are phrases"
+    log.info(f"{what}: {len(words):,}{of_which}, in {len(train):,} training documents.")
     min_df = int(least) if options.min_df is None else options.min_df
     max_df = MAX_DF if options.max_df is None else options.max_df
     return Counted(used, words, counter, min_df, max_df, _n_empty(used))

@@ -134,3 +134,23 @@ def transposed_dots(
 def row_sums(counts: Counts, n_jobs: int | None = None) -> np.ndarray:
     """Σ_v c_dv of each document."""
     return dot(counts, np.ones(counts.shape[1]), n_jobs)
+
+
+def row_hashes(counts: Counts) -> list[np.ndarray]:
+    """Two hashes of each row of a count matrix; two different rows hardly ever share both."""
+    rng = np.random.default_rng(0)
+    out = [np.empty((counts.shape[0], 1), dtype=np.uint64) for _ in range(2)]
+    keys = [rng.integers(2**64, size=counts.shape[1], dtype=np.uint64) for _ in range(2)]
+    task = Task(kernel=_hash_rows, make=zeros(0), shared=tuple(keys), changed=tuple(out))
+    run_pass(counts, task, 1)
+    return [hashes[:, 0] for hashes in out]
+
+
+def _hash_rows(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Any) -> None:
+    data, indptr = rows.data.astype(np.float64).view(np.uint64), rows.indptr
+    for hashes, key in zip(changed, shared, strict=True):
+        # A product with an odd number can be inverted; sums wrap around.
+        mixed = (key[rows.indices] | np.uint64(1)) * (data ^ key[rows.indices])
+        mixed ^= mixed >> np.uint64(29)
+        ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+        hashes[:, 0] = ends[indptr[1:]] - ends[indptr[:-1]]

@@ -1,68 +1,32 @@
-"""What a model is (ModelState), what was asked for (Hyperparameters), and of what (Problem)."""
+"""The parameters of a model (`ModelState`), and the documents that it is fitted to (`Problem`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from topicfocus.corpus import Corpus
 from topicfocus.counts import stacked
-from topicfocus.inference.passes import transposed_dot
-
-Bound = Literal["paper", "tight"]
-
-#: Inclusion probabilities stay inside [ε, 1-ε] while they are learned, so that no word is lost for
-#: good to a rounding error. The optimum over that interval is the clipped one (concave in φ).
-INCLUSION_MARGIN = 1e-10
-
-
-@dataclass(frozen=True, kw_only=True)
-class Hyperparameters:
-    """The choices of a joint model.
-
-    Attributes
-    ----------
-    n_topics : int
-    selects : bool
-        Whether words have switches ξ (pf-sLDA); without them φ ≡ 1 (sLDA, LDA).
-    inclusion_prior : float
-        p, the prior probability of a token being relevant.
-    bound : {"paper", "tight"}
-        q(z) also where ξ = 0 (paper), or z integrated out there (tight, never lower).
-    supervision_weight : float
-        λ, the weight of log p(y).
-    learn_prior : bool
-        Whether α is learned by Newton-Raphson.
-    coef_penalty : float
-        Precision of a Normal(0, ·) prior on η, so that separable classes have an optimum.
-    """
-
-    n_topics: int
-    selects: bool = True
-    inclusion_prior: float = 0.1
-    bound: Bound = "paper"
-    supervision_weight: float = 1.0
-    learn_prior: bool = False
-    coef_penalty: float = 1e-3
+from topicfocus.passes import transposed_dot
 
 
 @dataclass(frozen=True)
 class ModelState:
-    """The global parameters.
+    """The global parameters of a model.
 
     Attributes
     ----------
     topic_word : array (words, topics)
-        β, words-major; columns sum to one.
+        β; columns sum to one.
     inclusion : array (words,)
         φ_v = q(ξ = 1 | w = v).
     background : array (words,)
-        π, sums to one (all zero in a model without switches).
+        π, which sums to one, or zeros in a model without switches.
     coef : array (topics,) or (topics, predictors)
-        η; one column a linear predictor where there are several (classes, targets).
+        η; one column per linear predictor if there are several (classes, targets).
     family : NamedTuple
         The family of the target with its dispersion.
     doc_topic_prior : array (topics,)
@@ -84,7 +48,7 @@ class ModelState:
 
     @property
     def coef_rows(self) -> np.ndarray:
-        """η as kernels take it: predictors x topics."""
+        """η as predictors x topics, the layout of the kernels."""
         return np.ascontiguousarray(np.atleast_2d(self.coef.T))
 
     @property
@@ -102,21 +66,21 @@ class ModelState:
 
 @dataclass(frozen=True)
 class Problem:
-    """A corpus with its targets: what a solver is given besides hyperparameters.
+    """The documents of a fit with their targets and covariates.
 
     Attributes
     ----------
     corpus : Corpus
     target : array (documents,) or (documents, targets)
     target_weight : the same shape
-        λ, and 0 where a target is not known.
+        λ, or 0 where a target is missing.
     n_jobs : int, optional
     offset : array (documents, predictors), optional
-        o, added to the linear predictors (the log of an exposure).
+        o, added to the linear predictors (such as the log of an exposure).
     covariates : array (documents, covariates), optional
-        z, numbers that enter the linear predictors beside the topics.
+        z, columns that enter the linear predictors beside the topics.
     doc_weight : array (documents,), optional
-        How many copies each document stands for.
+        Weights: a document of weight 2 is the same as two copies of it.
     """
 
     corpus: Corpus
@@ -129,7 +93,6 @@ class Problem:
     supervised: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        # A target of a document that stands for none is known to nobody.
         object.__setattr__(self, "supervised", bool(np.any(self.full_weights > 0)))
 
     @property
@@ -157,14 +120,14 @@ class Problem:
 
     @cached_property
     def word_counts(self) -> np.ndarray:
-        """n_v, with every document counted as often as it stands for."""
+        """n_v, tokens of each word, with documents counted by their weights."""
         if self.doc_weight is None:
             return self.corpus.word_counts
         return transposed_dot(self.corpus.counts, self.doc_weight, self.n_jobs)
 
     @cached_property
     def size(self) -> float:
-        """Number of documents, by their weights."""
+        """Sum of the weights of the documents."""
         return float(self.n_docs) if self.doc_weight is None else float(self.doc_weight.sum())
 
     @property
@@ -177,7 +140,7 @@ class Problem:
         return float(counts.sum()) / max(self.size, 1e-300)
 
     def offsets(self, state: ModelState) -> np.ndarray:
-        """What the linear predictors have besides η·θ: b + o + ζᵀz, documents x predictors."""
+        """b + o + ζᵀz, the linear predictors without η·θ, documents x predictors."""
         total = np.zeros((self.n_docs, state.n_predictors)) + state.intercept
         if self.offset is not None:
             total += self.offset
@@ -185,44 +148,45 @@ class Problem:
             total += self.covariates @ state.covariate_coef
         return total
 
-    def beside(self, mixes: np.ndarray) -> np.ndarray:
-        """Topic mixes and covariates side by side."""
-        return mixes if self.covariates is None else np.column_stack([mixes, self.covariates])
-
-    def with_corpus(self, corpus: Corpus, target_weight: np.ndarray | None = None) -> Problem:
-        """The same documents with other words (and other weights of the targets)."""
-        return Problem(
-            corpus,
-            self.target,
-            self.target_weight if target_weight is None else target_weight,
-            self.n_jobs,
-            self.offset,
-            self.covariates,
-            self.doc_weight,
+    def given(self, state: ModelState) -> tuple[np.ndarray, ...]:
+        """Targets, their weights, offsets and document weights: the `given` arrays of a pass."""
+        return (
+            np.ascontiguousarray(self.targets),
+            np.ascontiguousarray(self.target_weights),
+            self.offsets(state),
+            self.doc_weights,
         )
 
+    def design(self, proportions: np.ndarray) -> np.ndarray:
+        """Columns of the regressions: topic proportions, then covariates."""
+        z = self.covariates
+        return proportions if z is None else np.column_stack([proportions, z])
+
+    def with_corpus(self, corpus: Corpus, target_weight: np.ndarray | None = None) -> Problem:
+        """The same documents with other counts, and other weights of the targets if given."""
+        weight = self.target_weight if target_weight is None else target_weight
+        return replace(self, corpus=corpus, target_weight=weight)
+
     def rows(self, index: np.ndarray) -> Problem:
-        """The problem on a subset of the documents."""
+        """The problem of some of the documents."""
+        extras = (self.offset, self.covariates, self.doc_weight)
         return Problem(
             self.corpus.rows(index),
             self.target[index],
             self.target_weight[index],
             self.n_jobs,
-            *(
-                None if part is None else part[index]
-                for part in (self.offset, self.covariates, self.doc_weight)
-            ),
+            *(None if part is None else part[index] for part in extras),
         )
 
 
 def joined(first: Problem, second: Problem) -> Problem:
-    """The documents of both."""
+    """The documents of two problems, one after the other."""
 
     def both(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
         if a is None:
             return None
         if b is None:
-            raise ValueError("Both problems need what the first one has: offsets, covariates.")
+            raise ValueError("The second problem lacks offsets or covariates of the first one.")
         return np.concatenate([a, b])
 
     weight = None
@@ -240,7 +204,7 @@ def joined(first: Problem, second: Problem) -> Problem:
 
 
 def _columns(values: np.ndarray) -> np.ndarray:
-    """Documents x targets, also of no documents."""
+    """Documents x targets, also without documents."""
     return values[:, None] if values.ndim == 1 else values
 
 
@@ -254,7 +218,7 @@ def make_problem(
     covariates: np.ndarray | None = None,
     doc_weight: np.ndarray | None = None,
 ) -> Problem:
-    """A Problem; no target, or NaN for a document, gives that target weight 0."""
+    """A `Problem`; a missing target (None, or NaN for a document) has weight 0."""
     extras = {"offset": offset, "covariates": covariates, "doc_weight": doc_weight}
     if target is None:
         zeros = np.zeros(corpus.n_docs)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from topicfocus.inference.contrasts import against_rest, contrast, log_odds, shared_out
+from topicfocus.contributions import against_rest, contrast, log_odds, shared_out
 
 
 @pytest.mark.parametrize("scale", [1e-12, 0.1, 3.0, 300.0])

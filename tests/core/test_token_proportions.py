@@ -8,7 +8,7 @@ from scipy import sparse
 from topicfocus import FocusedTopicRegressor, PFSLDARegressor, SLDARegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
-from topicfocus.inference.composition import context_counts, topic_tokens
+from topicfocus.token_proportions import context_counts, topic_tokens
 
 REVIEWS = make_reviews(120, random_state=1)
 COUNTS = sparse.vstack([REVIEWS.counts[:60], REVIEWS.counts[:2] * 0]).tocsr()

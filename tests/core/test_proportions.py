@@ -11,8 +11,8 @@ from scipy.special import log_softmax, softmax
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.mixes import first_occurrence, topic_mixes
-from topicfocus.inference.state import ModelState
+from topicfocus.model import ModelState
+from topicfocus.proportions import first_occurrence, topic_proportions
 
 
 def mix_objective(counts, state, theta):
@@ -26,7 +26,7 @@ def mix_objective(counts, state, theta):
 @given(models.cases(supervised=False, n_topics=(1, 5), max_count=30))
 def test_mixes_are_the_optimum_of_a_generic_optimiser(case):
     corpus, state = case.problem.corpus, case.state
-    theta = topic_mixes(corpus, state)
+    theta = topic_proportions(corpus, state)
     np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-12)
     for d, counts in enumerate(corpus.counts.toarray()):
 
@@ -44,7 +44,7 @@ def test_mixes_are_the_optimum_of_a_generic_optimiser(case):
 def test_mixes_are_a_fixed_point(case):
     """θ̂_k = (α_k + Σ c φ r_k) / (Σα + Σ c φ): model.md's additive explanation rests on it."""
     state = case.state
-    theta = topic_mixes(case.problem.corpus, state, tolerance=1e-11)
+    theta = topic_proportions(case.problem.corpus, state, tolerance=1e-11)
     weight = case.problem.corpus.counts.toarray() * state.inclusion
     r = theta[:, None, :] * state.topic_word
     r /= r.sum(axis=2, keepdims=True)
@@ -54,7 +54,7 @@ def test_mixes_are_a_fixed_point(case):
 
 def test_a_document_without_words_gets_the_prior_mean():
     state = models.draw_state(np.random.default_rng(0), 3, 4)
-    theta = topic_mixes(make_corpus([[0, 0, 0], [1, 0, 2]]), state)
+    theta = topic_proportions(make_corpus([[0, 0, 0], [1, 0, 2]]), state)
     expected = state.doc_topic_prior / state.doc_topic_prior.sum()
     np.testing.assert_allclose(theta[0], expected, rtol=1e-12)
     assert np.abs(theta[1] - expected).max() > 1e-3
@@ -71,7 +71,9 @@ def test_words_that_no_topic_contains_are_ignored():
     counts = case.problem.corpus.counts.toarray()
     unknown = make_corpus(np.column_stack([counts, np.full(len(counts), 7)]))
     np.testing.assert_allclose(
-        topic_mixes(unknown, wide), topic_mixes(case.problem.corpus, case.state), rtol=1e-12
+        topic_proportions(unknown, wide),
+        topic_proportions(case.problem.corpus, case.state),
+        rtol=1e-12,
     )
 
 
@@ -81,13 +83,13 @@ def test_first_occurrences_are_the_mixes_of_changed_documents(case):
     """The chord method and Newton go to the same place, words that are in the document included."""
     corpus, state = case.problem.corpus, case.state
     words = np.arange(corpus.n_words)
-    found = first_occurrence(corpus, state, topic_mixes(corpus, state), words)
+    found = first_occurrence(corpus, state, topic_proportions(corpus, state), words)
     assert found.shape == (corpus.n_docs, corpus.n_words, 2, state.n_predictors)
     for v in words:
         for occurrence in (0, 1):
             changed = corpus.counts.toarray()
             changed[:, v] = occurrence
-            mixes = topic_mixes(make_corpus(changed, allow_empty=True), state)
+            mixes = topic_proportions(make_corpus(changed, allow_empty=True), state)
             wanted = mixes @ state.coef_rows.T
             size = np.abs(state.coef_rows).max()
             np.testing.assert_allclose(found[:, v, occurrence], wanted, rtol=0, atol=2e-6 * size)
@@ -106,11 +108,11 @@ def test_first_occurrences_of_words_that_count_much(n_topics, weight):
         doc_topic_prior=np.full(n_topics, 0.5),
     )
     corpus = make_corpus(rng.poisson(0.3, (12, 40)), allow_empty=True)
-    found = first_occurrence(corpus, state, topic_mixes(corpus, state), np.arange(40), 1)
+    found = first_occurrence(corpus, state, topic_proportions(corpus, state), np.arange(40), 1)
     for v in range(40):
         changed = corpus.counts.toarray()
         changed[:, v] = 1
-        wanted = topic_mixes(make_corpus(changed), state) @ state.coef_rows.T
+        wanted = topic_proportions(make_corpus(changed), state) @ state.coef_rows.T
         np.testing.assert_allclose(found[:, v, 1], wanted, rtol=0, atol=1e-5)
-    again = first_occurrence(corpus, state, topic_mixes(corpus, state), np.arange(40), 2)
+    again = first_occurrence(corpus, state, topic_proportions(corpus, state), np.arange(40), 2)
     np.testing.assert_array_equal(again, found)

@@ -14,7 +14,7 @@ from hashlib import blake2b
 import numpy as np
 
 from topicfocus.counts import in_memory
-from topicfocus.inference.state import Problem, joined
+from topicfocus.model import Problem, joined
 
 
 def content_keys(problem: Problem, seed: int) -> np.ndarray:

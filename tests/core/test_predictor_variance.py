@@ -5,8 +5,8 @@ import pytest
 from models import draw_case
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.mixes import predictor_variance, topic_mixes
-from topicfocus.inference.state import ModelState
+from topicfocus.model import ModelState
+from topicfocus.proportions import predictor_variance, topic_proportions
 
 
 def dense_variance(counts, state, theta):
@@ -31,7 +31,7 @@ def test_agrees_with_the_dense_inverse(n_topics, n_predictors):
         old.topic_word, old.inclusion, old.background, coef, old.family, old.doc_topic_prior
     )
     corpus = case.problem.corpus
-    theta = topic_mixes(corpus, state)
+    theta = topic_proportions(corpus, state)
     found = predictor_variance(corpus, state, theta)
     expected = [
         dense_variance(row, state, mix)
@@ -44,7 +44,7 @@ def test_more_words_leave_less_open():
     case = draw_case(0, n_topics=3, n_words=10)
     row = np.full((1, 10), 3.0)
     variances = [
-        predictor_variance(corpus, case.state, topic_mixes(corpus, case.state))[0, 0]
+        predictor_variance(corpus, case.state, topic_proportions(corpus, case.state))[0, 0]
         for corpus in (make_corpus(times * row) for times in (1, 10, 100))
     ]
     assert variances[0] > 5 * variances[1] > 25 * variances[2]
