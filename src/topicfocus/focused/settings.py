@@ -96,7 +96,8 @@ class FocusSettings:
     topics have subjects with signs, or are places among the predictors. `stable`: whether the words
     kept are those that another sample would keep. `low_fidelity`: whether the fit only serves to
     compare settings (`fit`). `fixed_inclusion` is an earlier automatic choice of the inclusion:
-    unlike `inclusion_prior` it is a limit.
+    unlike `inclusion_prior` it is a limit. `seeds` are the columns of the seed words of the first
+    topics, which are also in `keep`.
     """
 
     n_topics: int
@@ -111,6 +112,7 @@ class FocusSettings:
     stable: bool = False
     low_fidelity: bool = False
     fixed_inclusion: float | None = None
+    seeds: tuple[np.ndarray, ...] = ()
 
     @property
     def inclusion(self) -> float | None:

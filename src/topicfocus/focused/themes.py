@@ -83,9 +83,10 @@ def themes_of(
     data: FocusData, settings: FocusSettings, shared: SharedStages | None = None
 ) -> Themes | None:
     """The subjects of the documents, as many as the topics need; one topic needs none."""
-    if settings.plan.theme_sharpness is None or settings.n_topics == 1:
+    n_seeded = len(settings.seeds)
+    if settings.plan.theme_sharpness is None or (settings.n_topics == 1 and not n_seeded):
         return None
-    n_themes = n_themes_of(settings.n_topics, n_directions(data.columns))
+    n_themes = n_themes_of(settings.n_topics - n_seeded, n_directions(data.columns))
     shared = shared or SharedStages()
     return shared.subjects(n_themes, lambda: find_themes(data.train, n_themes))
 
@@ -191,19 +192,22 @@ def n_themes_of(n_topics: int, n_directions: int) -> int:
     return max(1, math.ceil(n_topics / n_directions))
 
 
-def cell_words(
-    word_count: np.ndarray,
-    lift: np.ndarray,
-    association: np.ndarray,
-    directions: Sequence[np.ndarray],
-    sharpness: float,
-    polarity: float,
+def sign_fractions(
+    association: np.ndarray, directions: Sequence[np.ndarray], polarity: float
 ) -> np.ndarray:
-    """n_v P(t, e | v), words x directions x themes."""
+    """P(e | v), words x directions."""
     push = np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION) @ np.array(directions).T
-    toward = softmax(0.5 * polarity * push, axis=1)
+    return softmax(0.5 * polarity * push, axis=1)
+
+
+def subject_fractions(lift: np.ndarray, sharpness: float) -> np.ndarray:
+    """P(t | v), words x themes."""
     about = lift**sharpness
-    about = about / about.sum(axis=1, keepdims=True)
+    return about / about.sum(axis=1, keepdims=True)
+
+
+def cell_words(word_count: np.ndarray, about: np.ndarray, toward: np.ndarray) -> np.ndarray:
+    """n_v P(t | v) P(e | v), words x directions x themes."""
     return word_count[:, None, None] * toward[:, :, None] * about[:, None, :]
 
 
