@@ -456,7 +456,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         matrix = counting.to_csr(pairs, matcher.column, len(terms), np.float64, self.n_jobs)
         return NamedCounts.of(matrix, terms)
 
-        def _count_known(self, X: Any, folder: Any = None) -> Any:
+    def _count_known(self, X: Any, folder: Any = None) -> Any:
         if is_dask(X):
             from topicfocus.distributed import count_known
 
