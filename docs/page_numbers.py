@@ -140,36 +140,56 @@ def stable() -> str:
     )
 
 
+#: Models of the comparison, as records and as tables call them.
+MODELS = {
+    "topicfocus": "topics",
+    "topicfocus with remainder": "topics and remainder",
+    "linear": "linear",
+    "LDA + linear": "LDA + linear",
+}
+
+
+def scores(data: str, model: str) -> dict[int, float]:
+    """Held-out error or AUC, by split."""
+    done = records("held_out_comparison")
+    return {r["split"]: r["score"] for r in done if (r["data"], r["model"]) == (data, model)}
+
+
+def compared() -> list[str]:
+    """Data sets with two splits at least of every model."""
+    return [d for d in NAMES if min(len(scores(d, model)) for model in MODELS) > 1]
+
+
 def comparison() -> str:
     """Held-out error of topicfocus beside the strongest linear model."""
-    done, rows = records("held_out_comparison"), []
+    rows = []
+    for data in compared():
+        found = [list(scores(data, model).values()) for model in MODELS]
+        cells = [f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})" for values in found]
+        splits = min(len(values) for values in found)
+        rows.append([f"{NAMES[data]}, {ERRORS.get(data, 'AUC ↑')}", *cells, splits])
+    return markdown(["data, metric", *MODELS.values(), "splits"], rows)
 
-    def scores(data: str, model: str) -> dict[int, float]:
-        return {r["split"]: r["score"] for r in done if (r["data"], r["model"]) == (data, model)}
 
-    for data, name in NAMES.items():
-        ours, linear, lda = (scores(data, m) for m in ("topicfocus", "linear", "LDA + linear"))
-        splits = sorted(set(ours) & set(linear))
-        if len(splits) < 2:
-            continue
-        gap = np.array([ours[s] - linear[s] for s in splits])
-        cells = [
-            f"{np.mean(list(v.values())):.3f} ({np.std(list(v.values()), ddof=1):.3f})"
-            if len(v) > 1
-            else "-"
-            for v in (ours, linear, lda)
-        ]
-        error = gap.std(ddof=1) / np.sqrt(len(gap))
-        difference = f"{gap.mean():+.3f} ± {error:.3f}"
-        rows.append([f"{name}, {ERRORS.get(data, 'AUC ↑')}", *cells, difference, len(splits)])
-    header = ["data, metric", "topicfocus", "linear", "LDA + linear", "topicfocus - linear"]
-    return markdown([*header, "splits"], rows)
+def paired() -> str:
+    """Paired differences from the linear model, with standard errors."""
+    rows = []
+    for data in compared():
+        linear, cells = scores(data, "linear"), []
+        for model in ("topicfocus", "topicfocus with remainder", "LDA + linear"):
+            ours = scores(data, model)
+            gap = np.array([ours[split] - linear[split] for split in ours if split in linear])
+            cells.append(f"{gap.mean():+.3f} ± {gap.std(ddof=1) / np.sqrt(len(gap)):.3f}")
+        rows.append([f"{NAMES[data]}, {ERRORS.get(data, 'AUC ↑')}", *cells])
+    header = ["topics - linear", "topics and remainder - linear", "LDA + linear - linear"]
+    return markdown(["data, metric", *header], rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "frontier": frontier,
     "stable": stable,
     "comparison": comparison,
+    "paired": paired,
 }
 
 # ---- pages ---------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from topicfocus import LDA, FocusedTopicClassifier, FocusedTopicRegressor, Token
 from topicfocus.metrics import auc, rmse
 
 DATA = {"yelp": 10, "pang_lee": 10, "poliblog": 10, "eicu": 6, "imdb": 10}
-MODELS = ("topicfocus", "linear", "LDA + linear")
+MODELS = ("topicfocus", "topicfocus with remainder", "linear", "LDA + linear")
 PENALTIES = {"number": (0.1, 0.3, 1.0, 3.0, 10.0), "binary": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)}
 
 
@@ -38,10 +38,12 @@ def work(task: Task) -> dict[str, Any]:
         fitted, valid, test = _tfidf(parts)
         predicted = _linear(kind, [*fitted, valid, test], targets)
         return {"score": _score(kind, targets[2], predicted)}
-    counts = _counts(task["data"], parts, both)
-    if task["model"] == "topicfocus":
+    remainder = task["model"] == "topicfocus with remainder"
+    counts = _counts(task["data"], parts, both, remainder)
+    if task["model"].startswith("topicfocus"):
         estimator = FocusedTopicRegressor if kind == "number" else FocusedTopicClassifier
-        model: Any = estimator(DATA[task["data"]], random_state=0).fit(counts[0], both)
+        model: Any = estimator(DATA[task["data"]], remainder=remainder, random_state=0)
+        model.fit(counts[0], both)
         kept = float(model.selected_words_.mean())
         extra = {"kept": kept, "terms": counts[0].shape[1]}
         if kind == "number":
@@ -56,12 +58,12 @@ def work(task: Task) -> dict[str, Any]:
     return {"score": _score(kind, targets[2], _linear(kind, matrices, targets))}
 
 
-def _counts(name: str, parts: list[Any], target: np.ndarray) -> list[Any]:
+def _counts(name: str, parts: list[Any], target: np.ndarray, remainder: bool) -> list[Any]:
     """Counts of training and validation documents together, and of test documents."""
     if parts[0].texts is None or name in ("poliblog", "eicu"):
         first = sparse.vstack([parts[0].counts, parts[1].counts], format="csr")
         return [sparse.csr_array(first), parts[2].counts]
-    counter = TokenCounter()
+    counter = TokenCounter(remainder=remainder)
     texts = [*parts[0].texts, *parts[1].texts]
     return [counter.fit_transform(texts, target), counter.transform(parts[2].texts)]
 
@@ -119,16 +121,21 @@ def page() -> str:
             mean_sd(r["score"] for r in done if r["data"] == name and r["model"] == model)
             for model in MODELS
         ]
-        ours = {
-            r["split"]: r["score"] for r in done if (r["data"], r["model"]) == (name, "topicfocus")
-        }
-        theirs = {
-            r["split"]: r["score"] for r in done if (r["data"], r["model"]) == (name, "linear")
-        }
-        gap = np.array([ours[s] - theirs[s] for s in ours if s in theirs])
-        error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
-        rows.append([name, *cells, f"{gap.mean():+.3f} ± {error:.3f}", len(gap)])
-    return markdown(["data", *MODELS, "topicfocus - linear", "splits"], rows)
+        rows.append([name, *cells, *(_difference(done, name, model) for model in MODELS[:2])])
+    differences = [f"{model} - linear" for model in MODELS[:2]]
+    return markdown(["data", *MODELS, *differences], rows)
+
+
+def _difference(done: list[Any], data: str, model: str) -> str:
+    """Paired difference from the linear model, with its standard error."""
+    ours, linear = (
+        {r["split"]: r["score"] for r in done if (r["data"], r["model"]) == (data, name)}
+        for name in (model, "linear")
+    )
+    gap = np.array([ours[split] - linear[split] for split in ours if split in linear])
+    if len(gap) < 2:
+        return "-"
+    return f"{gap.mean():+.3f} ± {gap.std(ddof=1) / np.sqrt(len(gap)):.3f}"
 
 
 def main() -> None:
