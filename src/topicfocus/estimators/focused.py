@@ -146,7 +146,7 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         Word-selection criterion. "stable" prefers words that replicate in other samples: the
         screening statistic is a mean over halves of the documents, shrunk by empirical Bayes, and
         without a given `inclusion_prior` as many words are kept as are expected to be associated
-        with the target. docs/choosing.md compares both.
+        with the target. docs/stability.md compares both.
     themes : bool, default=True
         Whether topics are subjects with signs. Otherwise the topics of one target are grades from
         low to high, and all kept words have equal weights (docs/focused.md).
