@@ -472,10 +472,13 @@ class _Fitting(ReadOptions, CountOptions):
     selection
         How the focused model chooses words: those that predict best, or those that other samples
         would keep too, which predict slightly worse.
+    remainder
+        Add what all words and pairs of words tell beyond the topics (focused model); topics are the
+        same with and without it.
     test_share
         Proportion of documents held out for the metrics; 0 fits on all documents.
     baseline
-        Compare with a regression on all words.
+        Compare with a regression on all words and pairs of words.
     stability
         Also fit to N pairs of random halves of the documents, such as 50, and report which words,
         topics and effects replicate; by default none.
@@ -513,6 +516,7 @@ class _Fitting(ReadOptions, CountOptions):
     overwrite: bool = option(False, common=True, saved=False)
     model: str = model_option("focused", choices=MODELS)
     selection: str = model_option("predictive", choices=("predictive", "stable"))
+    remainder: bool = model_option(True, flag="no-remainder", common=True)
     test_share: float = model_option(0.2, metavar="P", common=True)
     baseline: bool = model_option(True, flag="no-baseline")
     stability: int = model_option(0, metavar="N", limits=(0, _MOST))
@@ -617,6 +621,11 @@ class _Fitting(ReadOptions, CountOptions):
     def paths(self) -> list[str]:
         """The files to read."""
         return [self.file] if isinstance(self.file, str) else list(self.file)
+
+    @property
+    def has_remainder(self) -> bool:
+        """Whether the model is one that has a remainder, and gets one."""
+        return self.remainder and self.model == "focused"
 
     @property
     def more(self) -> ColumnNames:

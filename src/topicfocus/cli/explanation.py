@@ -13,6 +13,8 @@ from topicfocus.cli.console import printable, printable_values, result_console, 
 from topicfocus.workflow.sentences import percentage, same_decimals, signed, topic_label
 
 _LISTED = 10
+#: Terms of the remainder.
+_TERMS = 6
 #: Most probable classes that are shown, of more than two.
 _CLASSES = 3
 
@@ -115,6 +117,7 @@ def _amounts(result: dict[str, Any]) -> Any:
     _rows(table, list(result["words"].items()), "words", number)
     if not result["words"]:
         table.add_row("  no word of this text is in the topics", "")
+    _remainder(table, result.get("remainder"), number)
     table.add_section()
     table.add_row("together", signed(number(result["total"])), style="bold")
     if not np.isclose(result["total"], result["after"]):  # on another scale than the target
@@ -127,6 +130,17 @@ def _amounts(result: dict[str, Any]) -> Any:
     named = [(topic_label(row), row["amount"]) for row in topics]
     _rows(table, named, "topics", number)
     return table
+
+
+def _remainder(table: Any, found: dict[str, Any] | None, number: Any) -> None:
+    """What all words and pairs add beyond the topics: one line, and its strongest terms."""
+    if found is None:
+        return
+    table.add_row("the remainder of the text", _amount(found["amount"], number))
+    strongest = list(found["terms"].items())[:_TERMS]
+    terms = [f"{term} {signed(number(value))}" for term, value in strongest]
+    if terms:
+        table.add_row(Text(f"  mostly {', '.join(terms)}", style="dim"), "")
 
 
 def _rows(table: Any, parts: list[tuple[str, float]], what: str, number: Any) -> None:

@@ -110,7 +110,7 @@ def _metrics(console: Any, summary: dict[str, Any]) -> None:
         ]
     for i, line in enumerate(table):
         _lines(console, [line], indent=2, style="bold" if i == 1 else "")
-    _lines(console, [sentences.reliability_line(summary)])
+    _lines(console, [*sentences.completeness_lines(summary), sentences.reliability_line(summary)])
 
 
 def _next_steps(console: Any, folder: Any, summary: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.config import FitConfig, SettingError, is_classes, setting
+from topicfocus.counts import ChunkedCounts
 from topicfocus.workflow.columns import Columns, for_estimator
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,8 @@ def make_estimator(config: FitConfig, training: Training) -> Any:
         settings["inclusion_prior"] = config.inclusion_prior
     if config.selection != "predictive":
         settings["selection"] = config.selection
+    if config.has_remainder:
+        settings["remainder"] = True
     if not is_classes(training.kind):
         settings["family"] = _FAMILIES[training.kind]
     elif config.class_weight is not None:
@@ -91,6 +94,9 @@ def fit_estimator(training: Training, config: FitConfig) -> Any:
 
     model = make_estimator(config, training)
     model.set_params(n_jobs=config.jobs, verbose=config.progress)
+    if config.has_remainder and isinstance(training.counts, ChunkedCounts):
+        log.info("The model gets no remainder, because the counts are not in memory.")
+        model.set_params(remainder=False)
     log.info("Fitting %s, %s topics ...", type(model).__name__, config.topics)
     with warnings.catch_warnings():
         if config.test_share:  # the evaluation will warn, with held-out metrics

@@ -47,6 +47,8 @@ def explain_text(
     -------
     TextExplanation
         A dict: "text", "prediction", "explained" (what the amounts add up to), "total", "base",
+        "remainder" (what all words and pairs add beyond the topics: "amount" and, by "terms", its
+        parts; None without a remainder),
         "before" and "after" (the expected target, or the probability of the class, without words
         and with them), "probability" (whether they are probabilities), "relevant_words" (different
         words of the text that topics contain), "few_words" (whether these are too few to say
@@ -105,6 +107,7 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
         "base": explanation.base[0, l] + average.sum(),
         "covariates": _covariates(explanation.covariates[l][0] - average, model, columns),
         "words": words,
+        "remainder": _remainder(explanation, l),
         "topics": _topics(explanation.topics[l][[0]].toarray()[0], model, vocabulary),
         "spans": _spans(counter, text, words),
     }
@@ -115,6 +118,13 @@ def _word_amounts(row: Any, vocabulary: np.ndarray) -> dict[str, float]:
     row = row.tocoo()
     words = {str(vocabulary[v]): float(a) for v, a in zip(row.col, row.data, strict=True)}
     return dict(sorted(words.items(), key=lambda item: -abs(item[1])))
+
+
+def _remainder(explanation: Any, l: int) -> dict[str, Any] | None:
+    if not explanation.remainder:
+        return None
+    terms = dict(explanation.top_terms(0, l))
+    return {"amount": explanation.remainder_amounts(l)[0], "terms": terms}
 
 
 def _dropped(model: Any, counts: Any, vocabulary: np.ndarray) -> list[str]:

@@ -281,8 +281,9 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     parts = split_source(source, config)
     train, _ = parts
     y = target_values(target)
-    counted = choose_words(source, train, config, y)
-    report_copies(source, counted.counts, parts)
+    wanted = config.baseline or config.has_remainder
+    counted = choose_words(source, train, config, y, all_terms=wanted)
+    report_copies(source, counted, parts)
     counts = take_rows(counted.counts, train)
     report_missing(source.columns, train)
     factor = factor_of(train)
@@ -304,13 +305,15 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     fitted = FittedModel(source, counted, parts, y, model, chosen, seconds=seconds)
     correct_topics(fitted)
     found = _evaluate(model, source, counted, y, parts, config, factor)
+    if model.fitted_.remainder is None:
+        counted = replace(counted, counter=counted.counter.without_remainder())
     extras = {
         "tuning": tuned,
         "stability": check_stability(training, model, chosen),
         "replication": quick_check(training, model, chosen),
     }
     known = {name: value for name, value in extras.items() if value is not None}
-    result = _result(replace(fitted, evaluation=found), known)
+    result = _result(replace(fitted, counted=counted, evaluation=found), known)
     for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
     return result
@@ -345,7 +348,7 @@ def _evaluate(
     from topicfocus.workflow.evaluate import evaluate
 
     if config.baseline and len(parts[1]):
-        message = "Comparing with a regression on all words ..."
+        message = "Comparing with a regression on all words and pairs of words ..."
         if isinstance(counted.counts, ChunkedCounts):
             message = "No comparison with a regression on all words: counts are not in memory."
         log.info(message)

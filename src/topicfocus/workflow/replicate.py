@@ -87,7 +87,7 @@ def _cosines_in_samples(
     for half in halves(data, is_classifier(model), rng):
         part = data.rows(np.sort(rng.permutation(half)[:size]))
         more = {} if part.groups is None else {"groups": part.groups}
-        other = clone(model).set_params(n_jobs=config.jobs)
+        other = clone(model).set_params(n_jobs=config.jobs, remainder=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fit_with(other, options, part.X, part.y, **part.arrays, **more)

@@ -350,6 +350,26 @@ def metric_cells(summary: dict[str, Any]) -> list[list[str]]:
     return [["", *head], *rows]
 
 
+def completeness_lines(summary: dict[str, Any]) -> list[str]:
+    """How much of what the text tells about the target the topics capture."""
+    found = summary.get("completeness")
+    if found is None:
+        return []
+    which = "held-out" if found["documents"] == "test" else "validation"
+    if not found["remainder"]:
+        return [
+            "The remainder does not predict validation documents better, so its weight is zero: "
+            "all that is used of the text is in the topics."
+        ]
+    if found["share"] is None:
+        return []
+    return [
+        f"Completeness: the topics capture {found['share']:.0%} ± {found['error']:.0%} of what the "
+        f"text tells about {target_name(summary)} (deviance explained in {which} documents: "
+        f"{found['topics']:.3f} by the topics, {found['both']:.3f} with the remainder)."
+    ]
+
+
 def reliability_line(summary: dict[str, Any]) -> str:
     """How far probabilities, or intervals, can be believed."""
     found = summary.get("reliability", {})

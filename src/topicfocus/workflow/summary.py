@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from topicfocus.config import FitConfig
+from topicfocus.config import FitConfig, setting
 from topicfocus.counts import take_rows
 from topicfocus.estimators import effects as model_effects
 from topicfocus.estimators.effects import TopicEffects, WordEffects
@@ -22,6 +22,7 @@ from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.estimators.words import usual_order
 from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.evaluate import Evaluation
+from topicfocus.workflow.giveaways import find_giveaways, giveaway_messages
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.split import Counted, Parts, word_frequencies
 from topicfocus.workflow.write import joined, plain
@@ -29,7 +30,7 @@ from topicfocus.workflow.write import joined, plain
 #: Settings that metrics.json records.
 _SETTINGS = (
     *("model", "topics", "inclusion_prior", "selection", "class_weight", "stability"),
-    *("drop_words", "keep_words", "test_share", "seed", "jobs"),
+    *("drop_words", "keep_words", "remainder", "test_share", "seed", "jobs"),
 )
 
 
@@ -94,7 +95,12 @@ def summarise(fitted: FittedModel, effects: Effects) -> dict[str, Any]:
             model, words, take_rows(counts, fitted.parts[0]), effects.words, fitted.positive
         ),
         "held_out": found.held_out,
-        "warnings": [*useless_fit_messages(model), *found.warnings(fitted.source.target.kind)],
+        "completeness": _completeness(fitted),
+        "warnings": [
+            *useless_fit_messages(model),
+            *found.warnings(fitted.source.target.kind),
+            *_giveaways(fitted),
+        ],
         "reliability": found.reliability,
     }
     for name in ("shaping_", "inclusion_prior_"):
@@ -135,6 +141,33 @@ def _documents(fitted: FittedModel) -> dict[str, int]:
         "skipped": source.n_skipped,
         "empty": fitted.counted.n_empty,
     }
+
+
+def _completeness(fitted: FittedModel) -> dict[str, Any] | None:
+    """How much of what the text tells the topics capture."""
+    found = fitted.evaluation.completeness
+    if found is None:
+        return None
+    return {
+        **found._asdict(),
+        "documents": "test" if len(fitted.parts[1]) else "validation",
+        "remainder": fitted.model.fitted_.remainder is not None,
+    }
+
+
+def _giveaways(fitted: FittedModel) -> list[str]:
+    """Warnings of terms that may give the target away in the training documents."""
+    train, source = fitted.parts[0], fitted.source
+    target, group = source.target, source.columns.group
+    found = find_giveaways(
+        take_rows(fitted.counted.counts, train),
+        fitted.counted.words,
+        target.values[train],
+        target.classes,
+        None if group is None else group[train],
+    )
+    found = [one for one in found if one.word not in fitted.config.drop_words]
+    return giveaway_messages(found, f"name them in {setting('drop_words')}")
 
 
 # ---- topics --------------------------------------------------------------------------------------

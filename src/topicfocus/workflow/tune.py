@@ -42,7 +42,8 @@ def tune_model(
     if tuning.shares and config.model in SELECTING:
         grid["inclusion_prior"] = list(tuning.shares)
     # Weights of classes are weights of documents here, so that scores of folds have them too.
-    some = replace(_chosen(config, tuning.topics[0]), class_weight=None)
+    # The remainder is the same for all settings, so that topics alone are compared.
+    some = replace(_chosen(config, tuning.topics[0]), class_weight=None, remainder=False)
     n_settings = math.prod(map(len, grid.values()))
     many = "setting" if n_settings == 1 else "settings"
     log.info(f"Tuning: {n_settings} {many} on {tuning.folds} folds ...")
