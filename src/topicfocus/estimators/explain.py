@@ -16,6 +16,7 @@ from topicfocus.contributions import against_rest, contrast, contributions, log_
 from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.explanation_html import explanation_html
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.model import ModelState
 from topicfocus.text.errors import printable
@@ -29,9 +30,9 @@ class Explanation:
     """Contributions to the linear predictors of documents; they add up exactly.
 
     For every predictor, base + covariates + words = base + covariates + topics = `predictor`: the
-    target itself if it is real-valued, the logarithm of a count, the position on the scale of a
-    rating, the log odds of the second of two classes, and for more classes the log odds of each
-    against all others, log P(c) - log(1 - P(c)).
+    target itself if it is real-valued (before the ends of its scale limit it), the logarithm of a
+    count, the position on the scale of a rating, the log odds of the second of two classes, and for
+    more classes the log odds of each against all others, log P(c) - log(1 - P(c)).
 
     Attributes
     ----------
@@ -55,6 +56,9 @@ class Explanation:
         Number of different words of the document that the topics contain.
     topic_words : tuple of str
         A few words of each topic; column numbers if there are no names.
+    limit : array (documents, predictors)
+        What the ends of a scale such as 1 to 5 change in the prediction: `predictor` + `limit` is
+        the predicted target if it is real-valued. Zero inside the scale, and for other targets.
     """
 
     predictor_names: tuple[str, ...]
@@ -69,7 +73,8 @@ class Explanation:
     after: np.ndarray
     chosen: np.ndarray
     relevant: np.ndarray
-    topic_words: tuple[str, ...] = ()
+    topic_words: tuple[str, ...]
+    limit: np.ndarray
 
     def __len__(self) -> int:
         return len(self.base)
@@ -89,6 +94,7 @@ class Explanation:
             after=self.after[index],
             chosen=self.chosen[index],
             relevant=self.relevant[index],
+            limit=self.limit[index],
         )
 
     @property
@@ -118,8 +124,12 @@ class Explanation:
             )
         return printable("\n".join(self._lines(int(l)) for l in self.chosen[0]))
 
+    def _repr_html_(self) -> str:
+        return explanation_html(self)
+
     def _lines(self, l: int) -> str:
-        total = self.predictor[0, l]
+        limit = self.limit[0, l]
+        total = self.predictor[0, l] + limit
         before, after = self.before[0, l], self.after[0, l]
         lines = [f"{self.predictor_names[l]}: {total:.4g}"]
         if not np.isclose(total, after):  # on another scale than the target
@@ -135,6 +145,8 @@ class Explanation:
             if len(signed) > _SHOWN:
                 rest = sum(amount for _, amount in signed[_SHOWN:])
                 lines.append(f"  {f'({len(signed) - _SHOWN} more words)':<24}{rest:+.4g}")
+        if limit:
+            lines.append(f"  {'end of the scale':<24}{limit:+.4g}")
         return "\n".join([*lines, "  by topic:", *self._topic_lines(l)])
 
     def _topic_lines(self, l: int) -> list[str]:
@@ -193,6 +205,7 @@ def explain(
         _likeliest(fitted, after),
         fitted.relevant_words(documents.corpus),
         topic_words,
+        np.hstack([part.limit(full) for part in fitted.parts]),
     )
 
 

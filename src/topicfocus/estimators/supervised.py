@@ -194,6 +194,10 @@ class TopicRegressor(RegressorMixin, TopicModel):
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """E[y | f] of each document: b + η·θ̂, its exponential, or the expected level.
 
+        If at least 0.5% of the training targets, and two or more, are at the smallest or at the
+        largest value of a real-valued target, that is an end of its scale, such as 1 and 5 stars.
+        Predictions are not beyond the ends of the scale.
+
         Parameters
         ----------
         X : counts, documents x words
