@@ -54,6 +54,8 @@ class Corpus:
         chunk by chunk (`topicfocus/counts.py`).
     vocabulary : tuple of str, or None
         The words of the columns.
+    remainder : scipy.sparse.csr_array, or None
+        Counts of all words and pairs of words of the same documents, for models with a remainder.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Corpus:
 
     counts: Counts
     vocabulary: tuple[str, ...] | None = None
+    remainder: sparse.csr_array | None = None
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_docs} documents, {self.n_words} words, {self.n_tokens:.0f} tokens)"
@@ -118,7 +121,8 @@ class Corpus:
         """
         if not isinstance(index, slice):
             index = np.atleast_1d(np.asarray(index))  # one number would give a vector
-        return Corpus(take_rows(self.counts, index), self.vocabulary)
+        rest = None if self.remainder is None else self.remainder[index]
+        return Corpus(take_rows(self.counts, index), self.vocabulary, rest)
 
     def batches(
         self, batch_size: int, rng: np.random.Generator | None = None
@@ -225,7 +229,18 @@ def make_corpus(
         words = check_vocabulary(words, matrix.shape[1], name=name)
     matrix = check_counts(matrix, words, name=name, tolerance=tolerance, fractions=fractions)
     _check_words(matrix, name, allow_empty)
-    return Corpus(matrix, words)
+    return Corpus(matrix, words, _remainder(counts, matrix.shape[0], name))
+
+
+def _remainder(counts: Any, n_docs: int, name: str) -> sparse.csr_array | None:
+    """The second matrix of `topicfocus.text.NamedCounts`, if these counts have one."""
+    found = getattr(counts, "remainder", None)
+    if found is not None and found.shape[0] != n_docs:
+        raise ValueError(
+            f"{name} has {n_docs} rows, but its matrix of all words has {found.shape[0]}. Count "
+            "the texts again."
+        )
+    return found
 
 
 def _check_words(counts: Counts, name: str, allow_empty: bool) -> None:
@@ -395,7 +410,7 @@ def check_counts(
         position = int(np.argmax(deviation > tolerance))
         message = (
             f"{name} has counts that are not whole numbers: {where(position)} "
-            f"is {data[position]:g}. Use CountVectorizer instead of TfidfVectorizer, unscaled."
+            f"is {data[position]:g}. Use TokenCounter instead of TfidfVectorizer, unscaled."
         )
         if not fractions:
             raise ValueError(message)

@@ -373,7 +373,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
             By default "distinctive" for focused models with themes, else "probability". Distinctive
             words co-occur with the *other* words of the topic more often than by chance, are
             exclusive to it, and have an association with the target of the same sign:
-            (C_vk - E_vk) √r_vk t_vk, see docs/reading-topics.md. "probability" orders by β_vk;
+            (C_vk - E_vk) √r_vk t_vk (experiments/READING_TOPICS.md). "probability" orders by β_vk;
             "relevance" by λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4 and p_v the training
             frequency of the word among the words of all topics (Sievert and Shirley, 2014); "frex"
             by the harmonic mean of the ranks of β_vk and of β_vk / Σ_j β_vj among the words of the
@@ -613,7 +613,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
         The contribution of a word is how far it moves the prediction from that of a document
         without words. For more than two classes, it is what the word adds to the log odds of a
-        class against all others (docs/estimators.md has the formula).
+        class against all others (docs/intervals.md has the formula).
 
         Parameters
         ----------

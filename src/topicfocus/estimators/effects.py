@@ -268,6 +268,7 @@ def word_effects(
     some = documents.rows(rows)
     mixes = fitted.mixes(some.corpus, n_jobs) if mixes is None else mixes[rows]
     offsets = some.problem(1.0, n_jobs).offsets(fitted.state)
+    offsets = offsets + fitted.remainder_amounts(some.corpus)
     seen, targets, family = fitted.seen(some.corpus), fitted.target_model, fitted.state.family
     n_predictors = fitted.state.n_predictors
     change = np.zeros((len(words), n_predictors))

@@ -53,6 +53,8 @@ def _predictor(found: Explanation, l: int) -> str:
     about = found.topic_words or ("",) * len(topics)
     for k in np.argsort(-np.abs(topics), kind="stable"):
         rows.append((f"{found.topic_names[k]}: {about[k]}".rstrip(": "), topics[k]))
+    if found.remainder:
+        rows.append(("remainder of the text", found.remainder_amounts(l)[0]))
     if found.limit[0, l]:
         rows.append(("end of the scale", found.limit[0, l]))
     scale = "total" if np.isclose(total, after) else "total, on the scale of the linear predictor"

@@ -60,6 +60,7 @@ class FocusedTopicModel(TopicModel):
     selection: str = "predictive"
     themes: bool = True
     seed_words: Any = None
+    remainder: bool = False
 
     screening_statistic_ = FittedAttribute(
         lambda f: f.evidence, "Screening statistic of each word."
@@ -73,6 +74,7 @@ class FocusedTopicModel(TopicModel):
     shaping_ = FittedAttribute(lambda f: f.shaping, '"themes" or "graded".')
     inclusion_path_ = FittedAttribute(lambda f: f.shares, "Inclusion fractions compared.")
     inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "Inclusion fraction used.")
+    completeness_ = FittedAttribute(lambda f: f.completeness, "What topics capture of the text.")
 
     def _trainer(self, n_words: int) -> FocusedTrainer:
         share = None
@@ -101,6 +103,7 @@ class FocusedTopicModel(TopicModel):
             seeds=seeds,
             themes=themes,
             stable=check_choice("selection", self.selection, SELECTIONS) == "stable",
+            remainder=check_flag("remainder", self.remainder),
         )
 
 
@@ -143,7 +146,7 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         Word-selection criterion. "stable" prefers words that replicate in other samples: the
         screening statistic is a mean over halves of the documents, shrunk by empirical Bayes, and
         without a given `inclusion_prior` as many words are kept as are expected to be associated
-        with the target. docs/choosing.md compares both.
+        with the target. docs/stability.md compares both.
     themes : bool, default=True
         Whether topics are subjects with signs. Otherwise the topics of one target are grades from
         low to high, and all kept words have equal weights (docs/focused.md).
@@ -151,6 +154,10 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         The first topics, by name: ``{"waiting": ["wait", "minutes"]}``. A topic starts from its
         seed words and the words that occur in documents with them, and has the signs of their
         associations. Seed words are kept.
+    remainder : bool, default=False
+        Whether to add a sparse linear model of what the topics leave of the target: all words and
+        pairs of words of a `TokenCounter(remainder=True)`, else the columns of X. Topics are the
+        same with and without it. Counts that are not in memory get none.
     validation_fraction : float, default=0.1
         Fraction of validation documents, unless `fit` is given X_val and y_val.
     n_jobs, random_state, verbose
@@ -180,6 +187,10 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         Inclusion fractions that "auto" compared, the fraction of validation deviance that their
         words explain, and the standard error of the difference from the best of them (0 for that
         one). Fractions that add no word are left out.
+    completeness_ : Completeness
+        With `remainder=True`: the fraction of the deviance explained by the text that the topics
+        explain ("share"), its standard error, and the fractions explained by the topics and by
+        both. From cross-fitted predictions, by topics of one half of the documents for the other.
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists
@@ -207,7 +218,7 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     n_topics : int, default=5
     inclusion_prior, doc_topic_prior, supervision_weight, keep_words, drop_words
         As for :class:`FocusedTopicRegressor`.
-    max_epochs, selection, themes, seed_words, validation_fraction
+    max_epochs, selection, themes, seed_words, remainder, validation_fraction
         As for :class:`FocusedTopicRegressor`.
     n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
@@ -223,7 +234,7 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
         class.
     components_, inclusion_, word_weight_, selected_words_, background_, screening_statistic_
         As for :class:`FocusedTopicRegressor`.
-    shaping_, explained_, inclusion_path_
+    shaping_, explained_, inclusion_path_, completeness_
         As for :class:`FocusedTopicRegressor`.
 
     Examples

@@ -18,6 +18,7 @@ from topicfocus.estimators.arguments import (
 )
 from topicfocus.estimators.documents import Documents, make_folds, split_validation
 from topicfocus.estimators.fitted import Fitted, padded_names
+from topicfocus.estimators.remainder import add_remainder
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
@@ -54,6 +55,7 @@ AFTER_SCREENING = frozenset(
         "max_epochs",
         "themes",
         "seed_words",
+        "remainder",
         "n_jobs",
         "verbose",
     )
@@ -75,6 +77,8 @@ class FocusedTrainer:
     ----------
     settings : FocusSettings
         None means automatic.
+    remainder : bool
+        Whether to fit a remainder.
     validation_fraction : float
         Fraction of the documents used for validation if `fit` is given none.
     topic_names : tuple of str
@@ -83,6 +87,7 @@ class FocusedTrainer:
     """
 
     settings: FocusSettings
+    remainder: bool = False
     validation_fraction: float = 0.1
     topic_names: tuple[str, ...] = ()
     title: str = "focused model"
@@ -126,6 +131,7 @@ class FocusedTrainer:
                 shared=options.shared,
             )
         fitted = self._fitted(result, targets, **_history(result), **count_documents(seen))
+        everyone = seen
         tolerance = FINE.tolerance
         if settings.is_low_fidelity:
             problem = seen.problem(1.0, self.n_jobs)
@@ -133,7 +139,18 @@ class FocusedTrainer:
             tolerance = LOW_FIDELITY.tolerance
         fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs, tolerance=tolerance)
         self._warn_of_fewer_topics(result)
+        if self.remainder and options.remainder and not options.low_fidelity:
+            fitted = self._add_remainder(fitted, everyone, targets)
         return fitted, None
+
+    def _add_remainder(self, fitted: Fitted, documents: Documents, targets: TargetModel) -> Fitted:
+        options = FitOptions(low_fidelity=True, fixed_inclusion=fitted.inclusion_prior)
+        parts = replace(self, verbose=False)
+
+        def fit_part(part: Documents) -> Fitted:
+            return parts.fit(part, targets, None, options)[0]
+
+        return add_remainder(fitted, documents, targets, fit_part, self.n_jobs)
 
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
         """Warn if too few words were kept for the number of topics."""
@@ -175,7 +192,7 @@ class FocusedTrainer:
             targets=targets,
             sees_roots=True,
             selects=selects,
-            evidence=result.evidence,
+            evidence=result.statistic,
             association=result.slopes if selects else None,
             word_cost=final.selection.word_cost,
             inclusion_prior=final.selection.inclusion if selects else None,
@@ -183,7 +200,7 @@ class FocusedTrainer:
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
             explained=(final.explained,),
             explained_error=final.explained_error,
-            variance_factor=final.choices.openness,
+            variance_factor=final.choices.variance_factor,
             extra_variance=final.choices.extra_variance,
             shares=tuple((t.inclusion, t.explained, t.error) for t in result.trials) or None,
             topic_names=padded_names(self.topic_names, result.state.n_topics),
@@ -196,6 +213,11 @@ class FocusedTrainer:
         self, documents: Documents, targets: TargetModel | None, before: Fitted | None = None
     ) -> focus_stream.FocusStream:
         """A stream of batches like `documents`, which continues from the model `before`."""
+        if self.remainder:
+            raise ValueError(
+                "remainder=True is for fit, which has all documents at once. Set remainder=False "
+                "for partial_fit."
+            )
         self._check_words(documents)
         seed = int(generator(self.random_state).integers(2**63 - 1))
         problem = documents.problem(1.0, self.n_jobs)
@@ -257,7 +279,7 @@ def _history(result: FocusResult) -> dict[str, Any]:
 
 
 def focused_trainer(
-    model: Any, topic_names: tuple[str, ...] = (), **settings: Any
+    model: Any, topic_names: tuple[str, ...] = (), remainder: bool = False, **settings: Any
 ) -> FocusedTrainer:
     """Check the parameters of an estimator and make its trainer.
 
@@ -282,6 +304,7 @@ def focused_trainer(
             max_steps=steps,
             **settings,
         ),
+        remainder=remainder,
         validation_fraction=check_share("validation_fraction", model.validation_fraction),
         topic_names=topic_names,
         title=type(model).__name__,

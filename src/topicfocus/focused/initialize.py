@@ -3,7 +3,7 @@
 Without subjects, W⁰_vk = log n_v + clip(spread·u_v)·e_k, u_v being the signed association of word v
 with each linear predictor and e_k the place of topic k. With one predictor, topics are graded from
 -1 to 1; with several, a topic has one of their directions (up or down for a number, each class for
-classes), in turn. With subjects (`themes`), a topic is a subject with such a direction instead.
+classes), in turn. With subjects (`subjects`), a topic is a subject with such a direction instead.
 
 A kept word counts in proportion to its association (`word_weights`). Without that, a word with
 little association could only have little influence by being in topics of both signs, and topics
@@ -23,13 +23,13 @@ from topicfocus.counts import take_columns, weigh_columns
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.result import with_families
 from topicfocus.focused.ridge import RidgeFit
-from topicfocus.focused.screening import WordEvidence
+from topicfocus.focused.screening import Screening
 from topicfocus.focused.seeds import seed_lift, seeded_words
 from topicfocus.focused.selection import Selection
 from topicfocus.focused.settings import FocusSettings, TopicPlan
-from topicfocus.focused.themes import (
+from topicfocus.focused.subjects import (
     LARGEST_ASSOCIATION,
-    Themes,
+    Subjects,
     cell_words,
     choose_cells,
     sign_fractions,
@@ -92,9 +92,9 @@ class Start:
 
 def start_topics(
     data: FocusData,
-    evidence: WordEvidence,
+    screening: Screening,
     selection: Selection,
-    themes: Themes | None,
+    subjects: Subjects | None,
     settings: FocusSettings,
     penalties: tuple[float, ...] | None = None,
     mean_squares: tuple[float, ...] | None = None,
@@ -105,24 +105,24 @@ def start_topics(
     if n_topics is None:
         n_topics = possible_topics(settings, len(kept))
     words, held_words = take_columns(data.words, kept), take_columns(data.held_words, kept)
-    ridges = evidence.regressed(kept, words, held_words, penalties, data.n_jobs)
+    ridges = screening.regressed(kept, words, held_words, penalties, data.n_jobs)
     if mean_squares is None:
         mean_squares = tuple(r.mean_square for r in ridges)
     word_count = data.word_counts[kept]
-    association = associations(evidence.slopes[kept], ridges, word_count, plan)
+    association = associations(screening.slopes[kept], ridges, word_count, plan)
     weight = word_weights(association, word_count, forced(settings, kept), plan)
     count = weight * word_count
-    if themes is None:
+    if subjects is None:
         place = topic_places(data.columns, association, count, n_topics)
         logits = starting_logits(count, association, place, plan.start_spread)
     else:
         directions = topic_directions(data.columns, association, count, n_topics)
         seeds = [np.searchsorted(kept, columns) for columns in settings.seeds]
-        lift = themes.lift[kept]
+        lift = subjects.lift[kept]
         if seeds:
             beside = seed_lift(words, data.train.doc_weights, seeds, data.n_jobs)
             lift = np.hstack([lift, beside])
-        place, logits = themed_start(count, lift, association, directions, n_topics, plan, seeds)
+        place, logits = subject_start(count, lift, association, directions, n_topics, plan, seeds)
     spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
@@ -130,7 +130,9 @@ def start_topics(
         train=data.train.with_corpus(Corpus(weigh_columns(words, weight))),
         held_out=data.held_out.with_corpus(Corpus(weigh_columns(held_words, weight))),
         word_weight=weight,
-        state=_starting_state(data, evidence, settings, place * size, relevant, mean_squares, kept),
+        state=_starting_state(
+            data, screening, settings, place * size, relevant, mean_squares, kept
+        ),
         logits=logits,
         coef_bound=None if plan.fixed_coef else np.broadcast_to(size, place.shape),
         supervision_weight=supervision(settings, relevant),
@@ -165,7 +167,7 @@ def supervision(settings: FocusSettings, relevant: float) -> float:
 
 def _starting_state(
     data: FocusData,
-    evidence: WordEvidence,
+    screening: Screening,
     settings: FocusSettings,
     coef: np.ndarray,
     relevant: float,
@@ -173,7 +175,7 @@ def _starting_state(
     kept: np.ndarray,
 ) -> ModelState:
     """The null models with initial coefficients; δ is a validation error."""
-    nulls, n_topics, n_words = evidence.nulls, len(coef), len(kept)
+    nulls, n_topics, n_words = screening.nulls, len(coef), len(kept)
     prior = settings.doc_topic_prior
     if prior is None:
         # The prior weighs as much as the relevant words of an average document.
@@ -243,7 +245,7 @@ def starting_logits(
     return np.log(weights / weights.sum(axis=0))
 
 
-def themed_start(
+def subject_start(
     word_count: np.ndarray,
     lift: np.ndarray,
     association: np.ndarray,
@@ -252,14 +254,14 @@ def themed_start(
     plan: TopicPlan,
     seeds: Sequence[np.ndarray] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """e and W⁰ of topics: those with `seeds`, then those with a subject and a sign (`themes`).
+    """e and W⁰ of topics: those with `seeds`, then those with a subject and a sign (`subjects`).
 
     The last columns of `lift` are those of the seeded topics. The place of a topic is the mean
     association of its words, the largest entry scaled to one.
     """
-    assert plan.theme_sharpness is not None
+    assert plan.subject_sharpness is not None
     toward = sign_fractions(association, directions, plan.polarity)
-    about = subject_fractions(lift, plan.theme_sharpness)
+    about = subject_fractions(lift, plan.subject_sharpness)
     n_subjects = lift.shape[1] - len(seeds)
     chosen = seeded_words(word_count, about[:, n_subjects:], toward, seeds)
     if n_topics > len(seeds):

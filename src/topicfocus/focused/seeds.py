@@ -1,6 +1,6 @@
 """Topics that start from seed words of the user.
 
-A seeded topic is one more subject beside those of `themes`. Documents belong to it by their seed
+A seeded topic is one more subject beside those of `subjects`. Documents belong to it by their seed
 words, and the lift of any other word is how much more often it occurs in these documents. With n_ds
 the number of seed words of document d (roots of counts, like all others),
 
