@@ -1,6 +1,6 @@
-"""The frontier of two data sets: how many topics, how many words? For docs/choosing.md.
+"""The frontier of two data sets: how many topics, how many words?
 
-    python experiments/choosing.py [yelp pang_lee]        # writes CHOOSING.md and two pictures
+    python experiments/choosing.py [yelp pang_lee]        # writes CHOOSING.md and two figures
 
 Training and validation documents of split 0; 5 folds; the default model. The test part is used
 once, for the RMSE of the chosen model.
@@ -20,7 +20,7 @@ from topicfocus import FocusedTopicRegressor, TopicSearchCV
 from topicfocus.metrics import rmse
 from topicfocus.report import plot_search
 
-PICTURES = HERE.parent / "docs" / "pictures"
+PICTURES = HERE / "figures"
 GRID = {"n_topics": [3, 5, 10], "inclusion_prior": [0.05, 0.1, 0.2, 0.4]}
 COLUMNS = (
     ("n_topics", "topics", "{:g}"),

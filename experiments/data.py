@@ -4,7 +4,7 @@
     python experiments/data.py imdb eicu       # download these into the user's cache
 
 Files are searched for in ``$TOPICFOCUS_DATA/<folder>``, then in the cache. Nothing is downloaded
-unless it is requested. docs/datasets.md describes the data sets.
+unless it is requested. experiments/DATA.md describes the data sets.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def find_data(name: str, path: str | os.PathLike[str] | None = None) -> Path:
     unset = "" if path or os.environ.get("TOPICFOCUS_DATA") else " (TOPICFOCUS_DATA is not set)"
     download = f"download them with `python experiments/data.py {name}`"
     if not source.downloads:
-        download = f"they may not be downloaded from here ({source.licence}; see docs/datasets.md)"
+        download = f"they may not be downloaded from here ({source.licence}; see DATA.md)"
     raise FileNotFoundError(
         f"the data set {name!r} was not found{unset}. Searched in\n{searched}\n"
         f"Set the environment variable TOPICFOCUS_DATA to the folder that contains "

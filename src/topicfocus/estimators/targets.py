@@ -25,7 +25,7 @@ from topicfocus.families import (
     Ordinal,
     Poisson,
 )
-from topicfocus.inference.state import ModelState
+from topicfocus.model import ModelState
 
 #: Families that a regressor accepts by name; "bernoulli" is useful beside other targets.
 REGRESSION_FAMILIES = {

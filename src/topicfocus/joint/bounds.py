@@ -16,9 +16,10 @@ from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
 
 from topicfocus.counts import in_memory
 from topicfocus.families import for_kernels
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.words import possible_words, word_weights
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.kernels.likelihood import expectation_rows, in_blocks
+from topicfocus.model import ModelState, Problem
+from topicfocus.proportions import possible_words, word_weights
 
 #: Terms that enter the bound with a minus sign.
 NEGATIVE = ("log_q_theta", "log_q_z", "log_q_xi")

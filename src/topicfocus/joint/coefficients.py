@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from topicfocus.families import for_kernels
-from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import expectation_rows, in_blocks
+from topicfocus.model import ModelState, Problem
 
 _NEWTON_STEPS = 25
 _HALVINGS = 30

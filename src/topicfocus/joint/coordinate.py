@@ -12,18 +12,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from topicfocus.inference.channels import update_background
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint.coefficients import update_coef
+from topicfocus.joint.initialize import initial_concentration
 from topicfocus.joint.selection import complete, description_length, lift, sort_and_cut
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.solver import Solver, StepInfo, small_change
 from topicfocus.joint.statistics import SufficientStats, bound_value, collect
 from topicfocus.joint.updates import (
+    update_background,
     update_inclusion,
     update_prior,
     update_topics,
 )
+from topicfocus.model import ModelState, Problem
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class CoordinateSolver(Solver):
         cost = self.description_length * description_length(
             stats.word_count, hyper.n_topics, stats.n_docs
         )
-        score = lift(stats.word_evidence, stats.word_count, old.inclusion) - cost
+        score = lift(stats.word_log_likelihood, stats.word_count, old.inclusion) - cost
         inclusion = sort_and_cut(score, stats.word_count, hyper.inclusion_prior, temperature)
         return inclusion, temperature
 

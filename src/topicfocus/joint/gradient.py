@@ -22,7 +22,7 @@ are otherwise equal to 1e-11:
 - Estimators standardise real targets first, unless `standardize=False`, which is the original.
 
 The default solver of pf-sLDA is this one with `concentration_start="length"`, a larger step that
-falls (`decay_epochs`) and a start with evenly spaced coefficients: docs/models.md says why.
+falls (`decay_epochs`) and a start with evenly spaced coefficients: docs/pfslda.md says why.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ from scipy.special import expit, logit
 
 from topicfocus.counts import Rows, read_rows
 from topicfocus.families import for_kernels
-from topicfocus.inference.documents import beside_words, local_corpus
-from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.joint.coefficients import coef_gradient
+from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
 from topicfocus.joint.solver import Solver, StepInfo, small_change
 from topicfocus.kernels.channels import (
     ChannelGradients,
@@ -46,6 +45,7 @@ from topicfocus.kernels.channels import (
     switch_gradients,
     topic_gradient,
 )
+from topicfocus.kernels.local import LocalCorpus
 from topicfocus.kernels.threads import chunk_bounds, run_chunks
 from topicfocus.kernels.uncollapsed import (
     AdamStep,
@@ -56,6 +56,7 @@ from topicfocus.kernels.uncollapsed import (
     catch_up_documents,
     step_documents,
 )
+from topicfocus.model import ModelState, Problem
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
@@ -274,7 +275,7 @@ def _step_in_chunks(batch: Minibatch, read: _Reading, step: AdamStep) -> Uncolla
     """A step of the variational parameters of documents, in place; what it says of the topics."""
     model = read.model
     coef, family = model.coef_rows, for_kernels(model.family)
-    corpus = local_corpus(batch.rows, beside_words(batch.problem, model))
+    corpus = LocalCorpus(*batch.rows, *batch.problem.given(model))
 
     def make() -> UncollapsedStats:
         return UncollapsedStats(np.zeros(model.topic_word.shape), np.zeros(3))

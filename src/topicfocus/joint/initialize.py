@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from topicfocus.inference.channels import update_background
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.joint.updates import update_background
+from topicfocus.model import ModelState, Problem
 
 #: Under δ at the start of the paper's algorithm. Where it starts at 6e-5, η never recovers.
 SMALLEST_NOISE_START = 0.05
@@ -140,3 +141,8 @@ def near_symmetric_start(
         0.0,
         _covariate_start(problem, family.n_predictors),
     )
+
+
+def initial_concentration(n_docs: int, prior: np.ndarray, mean_length: float) -> np.ndarray:
+    """Initial γ: the prior plus the tokens of an average document, divided evenly among topics."""
+    return np.tile(prior + mean_length / len(prior), (n_docs, 1))

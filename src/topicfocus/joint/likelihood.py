@@ -14,8 +14,9 @@ from scipy.special import gammaln, logsumexp
 
 from topicfocus.counts import in_memory
 from topicfocus.families import for_kernels
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.kernels.likelihood import likelihood_rows
+from topicfocus.model import ModelState, Problem
 
 
 def token_mixture(state: ModelState, hyper: Hyperparameters) -> tuple[np.ndarray, np.ndarray]:

@@ -29,14 +29,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import digamma
 
-from topicfocus.inference.channels import update_background
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.reservoir import Reservoir, add
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint.coordinate import CoordinateSolver, CoordinateState
-from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.initialize import initial_concentration, perturbed_start
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.solver import StepInfo
 from topicfocus.joint.statistics import SufficientStats, collect
+from topicfocus.joint.updates import update_background
+from topicfocus.model import ModelState, Problem
+from topicfocus.reservoir import Reservoir, add
 
 #: Epochs over as many documents as a batch has.
 REPLAY = 50.0
@@ -74,7 +74,7 @@ class PastStats:
         return replace(
             self.shares.scale(size / max(self.shares.n_docs, 1e-300)),
             word_topic=self.shares.word_topic * factor[:, None],
-            word_evidence=self.shares.word_evidence * factor,
+            word_log_likelihood=self.shares.word_log_likelihood * factor,
             word_count=count,
             n_docs=size,
         )
@@ -307,7 +307,7 @@ def inherited_past(state: ModelState, word_count: np.ndarray, size: float) -> Pa
             state, 0 if state.covariate_coef is None else len(state.covariate_coef)
         ),
         word_topic=count[:, None] * owner,
-        word_evidence=count * from_topics,
+        word_log_likelihood=count * from_topics,
         word_count=count,
         log_theta=size * _expected_log(prior),
         n_docs=size,

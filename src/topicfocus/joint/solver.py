@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.kernels.blas import one_blas_thread
+from topicfocus.model import ModelState, Problem
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, expit, logit, softmax
 
-from topicfocus.inference.channels import softmax_gradient, update_background
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.joint.coefficients import penalty_of
 from topicfocus.joint.gradient import Adam
+from topicfocus.joint.initialize import initial_concentration
+from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
 from topicfocus.joint.solver import Solver, StepInfo, small_change
 from topicfocus.joint.statistics import SufficientStats, bound_value, collect
-from topicfocus.joint.updates import evidence_per_token
+from topicfocus.joint.updates import log_likelihood_per_token, update_background
+from topicfocus.model import ModelState, Problem
 
 
 @dataclass(frozen=True)
@@ -179,15 +179,16 @@ def collapsed_gradient(
 ) -> dict[str, np.ndarray]:
     """The gradient of `bound_value` in every free parameter, from statistics alone."""
     phi = state.inclusion
+    by_log = phi[:, None] * stats.word_topic  # ∂/∂log β_vk
     gradient = {
-        "topic_logits": softmax_gradient(phi[:, None] * stats.word_topic, state.topic_word),
+        "topic_logits": by_log - state.topic_word * by_log.sum(axis=0),
         "coef": stats.coef_gradient - hyper.coef_penalty * state.coef,
     }
     if hyper.selects:
         n = stats.word_count
         p = hyper.inclusion_prior
         log_background = np.log(np.maximum(state.background, 1e-300))
-        score = evidence_per_token(stats, state, hyper) - log_background - logit(phi)
+        score = log_likelihood_per_token(stats, state, hyper) - log_background - logit(phi)
         score += np.log(p) - np.log1p(-p)
         gradient["inclusion_logits"] = phi * (1 - phi) * n * score
     if state.covariate_coef is not None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import digamma, expit, gammaln, polygamma, xlogy
 
-from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState
+from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
 from topicfocus.joint.statistics import SufficientStats
+from topicfocus.model import ModelState
 
 #: α is not learned below this: a Dirichlet that sparse has no numerical use.
 SMALLEST_PRIOR = 1e-3
 
 
-def evidence_per_token(
+def log_likelihood_per_token(
     stats: SufficientStats, state: ModelState, hyper: Hyperparameters
 ) -> np.ndarray:
     """∂(bound)/∂φ_v per token of v, from the topics.
@@ -27,7 +28,7 @@ def evidence_per_token(
     n = np.maximum(stats.word_count, 1e-300)
     if hyper.bound == "paper":
         return np.sum(xlogy(stats.word_topic, state.topic_word), axis=1) / n
-    return stats.word_evidence / n
+    return stats.word_log_likelihood / n
 
 
 def update_inclusion(
@@ -38,7 +39,9 @@ def update_inclusion(
         return state.inclusion
     p = hyper.inclusion_prior
     log_background = np.log(np.maximum(state.background, 1e-300))
-    score = evidence_per_token(stats, state, hyper) - log_background + np.log(p) - np.log1p(-p)
+    score = (
+        log_likelihood_per_token(stats, state, hyper) - log_background + np.log(p) - np.log1p(-p)
+    )
     phi = np.clip(expit(score), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
     return np.where(stats.word_count > 0, phi, state.inclusion)
 
@@ -92,3 +95,12 @@ def update_prior(
         if converged:
             return prior
     return prior
+
+
+def update_background(word_count: np.ndarray, inclusion: np.ndarray) -> np.ndarray:
+    """π_v ∝ (1-φ_v) n_v; the frequencies of the words if all are relevant."""
+    weight = (1 - inclusion) * word_count
+    total = weight.sum()
+    if total <= 0:
+        return word_count / word_count.sum()
+    return weight / total

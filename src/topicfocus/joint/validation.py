@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from topicfocus.glm import deviance, mean_and_error, null_deviance, target_columns
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint.gradient import GradientSolver, GradientState
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import ModelState, Problem
+from topicfocus.proportions import topic_proportions
 
 #: Values of p that inclusion_prior="auto" compares.
 INCLUSION_PRIORS = (0.05, 0.1, 0.15, 0.2, 0.3)
@@ -40,7 +41,7 @@ class ValidationLoss:
     def __call__(self, model: ModelState) -> np.ndarray:
         """Deviances divided by the null deviance, target by target: 1 is a constant prediction."""
         documents = self._documents
-        self._theta = topic_mixes(
+        self._theta = topic_proportions(
             documents.corpus, model, tolerance=1e-4, n_jobs=documents.n_jobs, start=self._theta
         )
         predictor = documents.offsets(model) + self._theta @ model.coef_rows.T

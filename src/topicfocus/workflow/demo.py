@@ -54,7 +54,10 @@ def run_demo(file: Path | None, demo: DemoConfig) -> Outcome:
     common: dict[str, Any] = {"topics": demo.topics, "inclusion_prior": demo.inclusion_prior}
     common |= {"seed": demo.seed, "jobs": demo.jobs, "progress": demo.progress}
     if file is None:
-        config = FitConfig(file="simulated reviews", text="text", target="stars", **common)
+        # Simulated words are in random order, so that phrases of them would be chance.
+        config = FitConfig(
+            file="simulated reviews", text="text", target="stars", phrases=False, **common
+        )
         source, relevant = _simulated(demo.docs or SIMULATED, config)
         name = "stars"
     else:
