@@ -41,7 +41,7 @@ def counts(n=60, n_terms=8, seed=0):
 def column(family, n=60, seed=1):
     rng = np.random.default_rng(seed)
     width = family.n_predictors
-    target = rng.integers(0, 3 if width == 3 or len(family) and family.kind == "ordinal" else 2, n)
+    target = rng.integers(0, 3 if family.kind in ("classes", "ordinal") else 2, n)
     if family.kind == "real":
         target = rng.standard_normal(n)
     return Column(

@@ -128,7 +128,7 @@ def _amounts(result: dict[str, Any]) -> Any:
 
 
 def _remainder(table: Any, found: dict[str, Any] | None) -> None:
-    """What all words and pairs of words add beyond the topics: one line, and its strongest terms."""
+    """What all words and pairs add beyond the topics: one line, and its strongest terms."""
     if found is None:
         return
     amount = Text(f"{found['amount']:+.3f}", style=_sign(found["amount"]))

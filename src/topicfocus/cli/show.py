@@ -359,8 +359,9 @@ def _completeness(console: Any, result: dict[str, Any]) -> None:
     elif found["share"] is not None:
         console.print(
             f"Completeness: the topics capture {found['share']:.0%} ± {found['error']:.0%} of what "
-            f"the text tells about {_target_name(result)} (deviance explained in {which} documents: "
-            f"{found['topics']:.3f} by the topics, {found['both']:.3f} with the remainder).\n",
+            f"the text tells about {_target_name(result)} (deviance explained in {which} "
+            f"documents: {found['topics']:.3f} by the topics, {found['both']:.3f} with the "
+            "remainder).\n",
             markup=False,
         )
 

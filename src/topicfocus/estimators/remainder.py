@@ -103,7 +103,7 @@ def _split(
 
 
 def terms_of(corpus: Corpus) -> tuple[sparse.csr_array, np.ndarray | None]:
-    """Counts that a remainder is fitted to, and the names of their columns if they have own ones."""
+    """Counts that a remainder is fitted to, and names of their columns if these are its own."""
     if corpus.remainder is None:
         return corpus.counts, None  # type: ignore[return-value]
     names = getattr(corpus.remainder, "feature_names", None)

@@ -125,8 +125,9 @@ def evaluate(
     labels = getattr(model, "classes_", getattr(model, "levels_", None))
     complete = None
     if not stored:
-        complete, alone = _topics_alone(model, counted.counts[test], y[test], more.of(test))
-        others = [*alone, *others]
+        some = take_rows(counted.counts, test)
+        complete, topics = _topics_alone(model, some, y[test], more.of(test))
+        others = [*topics, *others]
     held_out = {
         predicted.name: metrics(kind, truth, predicted, labels, of_test.weight)
         for predicted in (mine, *others)
@@ -138,7 +139,7 @@ def evaluate(
 def _topics_alone(
     model: Any, counts: Any, y: np.ndarray, columns: Any
 ) -> tuple[Completeness | None, list[Predicted]]:
-    """The completeness of the topics, and their predictions without the remainder, if it has one."""
+    """The completeness of the topics, and their predictions without the remainder, if any."""
     fitted = model.fitted_
     documents = fitted.documents(counts, _plain(y), **columns.for_predict())
     documents = replace(documents, weight=columns.weight)
