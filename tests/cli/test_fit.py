@@ -32,7 +32,7 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
     assert "Words in at least 3 of the 480 training documents are used." in done.stderr
     for expected in ("Topics, by the predicted stars", "kept", "dropped", "RMSE", "raises"):
         assert expected in done.stdout
-    assert "ridge on all words" in done.stdout
+    assert "ridge on words and pairs of words" in done.stdout
     assert "80% intervals of predictions hold" in done.stdout
     assert done.stdout.index("masterpiece") < done.stdout.index("awful")
     assert "\x1b" not in done.stdout + done.stderr  # no terminal, no bar

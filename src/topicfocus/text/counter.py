@@ -117,6 +117,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     array(['E11.9', 'I10'], dtype=object)
     """
 
+    remainder_vocabulary_: dict[str, int]
+
     def __init__(
         self,
         *,

@@ -82,7 +82,7 @@ def fit_file(
     >>> outcome.result["documents"]["test"]
     24
     >>> list(outcome.result["held_out"])
-    ['FocusedTopicRegressor', 'ridge on all words', 'mean of the training part']
+    ['FocusedTopicRegressor', 'ridge on words and pairs of words', 'mean of the training part']
     >>> good, bad = outcome.pipeline.predict(["a superb masterpiece", "an awful mess"])
     >>> bool(good > bad)
     True
