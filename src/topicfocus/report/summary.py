@@ -25,7 +25,11 @@ from topicfocus.report.evaluation import evaluate, predict_all, read_baselines
 from topicfocus.report.facts import fit_summary, read_stability
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.labels import Labels, describe_predictors, describe_targets, listed
-from topicfocus.report.remainder import remainder_of_documents, remainder_summary
+from topicfocus.report.remainder import (
+    completeness_summary,
+    remainder_of_documents,
+    remainder_summary,
+)
 from topicfocus.report.render import frame_size
 from topicfocus.report.topics import covariate_summary, effect_summary, topic_summary
 from topicfocus.report.words import word_summary, word_table
@@ -126,6 +130,7 @@ def summarise(
         "roots": fitted.sees_roots,
         "table": table,
         "remainder": remainder_summary(inputs, inputs.counts[rows]),
+        "completeness": completeness_summary(inputs, extras),
         "reading": asdict(inputs.words),
         "words": word_summary(inputs, found.mixes) | {"effect": word_effects},
         "documents": document_summary(inputs, found, rows, document_names, relevant)
