@@ -167,9 +167,7 @@ def _null(column: Column) -> np.ndarray:
     return deviance(column, column.offset + level(column))
 
 
-def _level(
-    column: Column, x: sparse.csr_array, coef: np.ndarray, inside: np.ndarray
-) -> np.ndarray:
+def _level(column: Column, x: sparse.csr_array, coef: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """c: with it, the mean of the predictions is the mean of the target."""
     some = np.flatnonzero(np.diff(x.indptr) > 0)
     column = replace(column, offset=inside[:, column.where])
@@ -195,9 +193,7 @@ def _with_variances(
             delta, factors[t], extra[t] = variance_parts(column, path.predictor, own)
             families[t] = families[t].with_noise_variance(delta)
     state = replace(fitted.state, family=fitted.state.family.join(families))
-    return replace(
-        fitted, state=state, variance_factor=tuple(factors), extra_variance=tuple(extra)
-    )
+    return replace(fitted, state=state, variance_factor=tuple(factors), extra_variance=tuple(extra))
 
 
 def held_out_completeness(

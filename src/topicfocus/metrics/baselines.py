@@ -255,4 +255,3 @@ def constant(kind: str, train: Inputs, y: np.ndarray, test: Inputs, n: int) -> P
     share = counts / counts.sum()
     values = np.full(n, labels[np.argmax(share)])
     return Predicted("shares of the training part", values, np.tile(share, (n, 1)))
-
