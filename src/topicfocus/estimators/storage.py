@@ -24,8 +24,7 @@ from topicfocus.families import FAMILIES, Categorical, Family, Multiple
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.model import ModelState
 from topicfocus.persistence import register, register_record
-from topicfocus.text.counter import TokenCounter
-from topicfocus.text.counter_parameters import read_orders
+from topicfocus.text.counter import TokenCounter, read_orders
 
 _RECORDS = (
     Coding,
