@@ -245,4 +245,4 @@ def test_topics_may_be_places_on_a_line(reviews):
     assert set(np.unique(model.word_weight_)) == {0.0, 1.0}
     assert rmse(reviews.target, model.predict(reviews.counts)) < np.std(reviews.target)
     with pytest.raises(TypeError, match="themes"):
-        FocusedTopicRegressor(4, subjects="yes").fit(reviews.counts, reviews.target)
+        FocusedTopicRegressor(4, themes="yes").fit(reviews.counts, reviews.target)
