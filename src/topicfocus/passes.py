@@ -72,7 +72,7 @@ def add_to(total: Any, other: Any) -> None:
 def run_pass(
     counts: Counts, task: Task, n_jobs: int | None, bounds: np.ndarray | None = None
 ) -> Any:
-    """The statistics of all documents; by default chunks (`bounds`) have equal numbers of nonzeros."""
+    """The statistics of all documents; by default chunks (`bounds`) have equal nonzero counts."""
     if hasattr(counts, "run_task"):
         return counts.run_task(task)
     if bounds is None:
