@@ -26,6 +26,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+RESULTS = ROOT / "experiments" / "results"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 NUMBER = re.compile(r"(<!-- n: ([\w-]+) -->).*?(<!-- /n -->)", re.S)
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- /table -->)", re.S)
@@ -35,14 +36,15 @@ NAMES = {
     "imdb": "IMDB",
     "poliblog": "political blogs",
     "eicu": "intensive care",
+    "newsgroups": "newsgroups",
 }
-ERRORS = {"yelp": "RMSE ↓", "pang_lee": "RMSE ↓"}
+ERRORS = {"yelp": "RMSE ↓", "pang_lee": "RMSE ↓", "newsgroups": "accuracy ↑"}
 
 
 def records(name: str) -> list[dict[str, Any]]:
     """The records of an experiment."""
-    path = ROOT / "experiments" / "results" / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+    text = (RESULTS / f"{name}.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines() if line]
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -142,53 +144,83 @@ def stable() -> str:
 
 #: Models of the comparison, as records and as tables call them.
 MODELS = {
-    "topicfocus": "topics",
-    "topicfocus with remainder": "topics and remainder",
+    "focused": "topics",
+    "remainder": "topics and remainder",
     "linear": "linear",
-    "LDA + linear": "LDA + linear",
+    "embeddings": "embeddings + linear",
+    "bertopic": "BERTopic + linear",
+    "lda": "LDA + linear",
+    "slda": "sLDA",
+    "pfslda": "pf-sLDA",
 }
+#: Without these a data set is not in the tables.
+NEEDED = ("focused", "remainder", "linear", "lda")
 
 
 def scores(data: str, model: str) -> dict[int, float]:
-    """Held-out error or AUC, by split."""
-    done = records("held_out_comparison")
-    return {r["split"]: r["score"] for r in done if (r["data"], r["model"]) == (data, model)}
+    """Held-out error, AUC or accuracy, by split."""
+    done = records("comparison") if (RESULTS / "comparison.jsonl").exists() else []
+    mine = (r for r in done if (r["data"], r["model"]) == (data, model))
+    return {r["split"]: r["score"] for r in mine if r["score"] is not None}
 
 
 def compared() -> list[str]:
-    """Data sets with two splits at least of every model."""
-    return [d for d in NAMES if min(len(scores(d, model)) for model in MODELS) > 1]
+    """Data sets with two splits at least of every model that is needed."""
+    return [d for d in NAMES if min(len(scores(d, model)) for model in NEEDED) > 1]
+
+
+def short_comparison() -> str:
+    """Held-out error beside the strongest linear model and LDA."""
+    return _comparison({name: MODELS[name] for name in NEEDED})
 
 
 def comparison() -> str:
-    """Held-out error of topicfocus beside the strongest linear model."""
+    """Held-out error of all models."""
+    return _comparison(MODELS)
+
+
+def _comparison(models: dict[str, str]) -> str:
     rows = []
     for data in compared():
-        found = [list(scores(data, model).values()) for model in MODELS]
-        cells = [f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})" for values in found]
-        splits = min(len(values) for values in found)
+        cells = []
+        for model in models:
+            values = list(scores(data, model).values())
+            spread = f" ({np.std(values, ddof=1):.3f})" if len(values) > 1 else ""
+            cells.append(f"{np.mean(values):.3f}{spread}" if values else "-")
+        splits = min(len(scores(data, model)) for model in NEEDED)
         rows.append([f"{NAMES[data]}, {ERRORS.get(data, 'AUC ↑')}", *cells, splits])
-    return markdown(["data, metric", *MODELS.values(), "splits"], rows)
+    return markdown(["data, metric", *models.values(), "splits"], rows)
 
 
 def paired() -> str:
     """Paired differences from the linear model, with standard errors."""
-    rows = []
+    rows, others = [], [model for model in MODELS if model != "linear"]
     for data in compared():
         linear, cells = scores(data, "linear"), []
-        for model in ("topicfocus", "topicfocus with remainder", "LDA + linear"):
+        for model in others:
             ours = scores(data, model)
             gap = np.array([ours[split] - linear[split] for split in ours if split in linear])
-            cells.append(f"{gap.mean():+.3f} ± {gap.std(ddof=1) / np.sqrt(len(gap)):.3f}")
+            error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
+            cells.append(f"{gap.mean():+.3f} ± {error:.3f}" if len(gap) > 1 else "-")
         rows.append([f"{NAMES[data]}, {ERRORS.get(data, 'AUC ↑')}", *cells])
-    header = ["topics - linear", "topics and remainder - linear", "LDA + linear - linear"]
-    return markdown(["data, metric", *header], rows)
+    return markdown(["data, metric", *(f"{MODELS[model]} - linear" for model in others)], rows)
+
+
+def readability() -> str:
+    """The table of the page of blind reading."""
+    path = ROOT / "experiments" / "READABILITY.md"
+    if not path.exists():
+        return ""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.startswith("|"))
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "frontier": frontier,
     "stable": stable,
+    "short-comparison": short_comparison,
     "comparison": comparison,
+    "readability": readability,
     "paired": paired,
 }
 

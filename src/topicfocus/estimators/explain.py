@@ -270,7 +270,8 @@ def _with_values(rows: sparse.csr_array, values: np.ndarray) -> sparse.csr_array
 class _Amounts:
     """Contributions: `base` documents x predictors, `words` nonzero counts x predictors.
 
-    `terms` are those of the remainder, nonzero counts x predictors. `topics`, `covariates` and `average` are documents x topics (or covariates) x predictors.
+    `terms` are those of the remainder, nonzero counts x predictors. `topics`, `covariates` and
+    `average` are documents x topics (or covariates) x predictors.
     """
 
     base: np.ndarray
@@ -299,8 +300,9 @@ def _against_others(
     """Contributions to scores of classes as contributions to log odds against all others.
 
     `empty` and `full` are the scores without and with the words. `owners` are the documents of the
-    nonzero counts of words and terms, `removal` is the change of the scores if it is removed. Covariates contribute from
-    their average on, so that base and average are the log odds of the empty document.
+    nonzero counts of words and terms, `removal` is the change of the scores if a word is removed.
+    Covariates contribute from their average on, so that base and average are the log odds of the
+    empty document.
     """
     out = _Amounts(*(part.copy() for part in vars(amounts).values()))
     before, after = empty[:, where], full[:, where]
