@@ -40,7 +40,7 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
         "raises",
     ):
         assert expected in done.stdout
-    assert "ridge on all words" in done.stdout
+    assert "ridge on words and pairs of words" in done.stdout
     assert "80% intervals of predictions contain" in done.stdout
     assert "topics are found again in two separate samples" in " ".join(done.stdout.split())
     assert "topicfocus explain " in done.stdout

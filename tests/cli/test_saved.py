@@ -161,7 +161,7 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
     done = topicfocus("demo", "--docs", "300", "--out", tmp_path / "o")
     assert done.returncode == 0, done.stderr
     assert "300 of 400 reviews of IMDB" in done.stderr
-    assert "logistic regression on all words" in done.stdout
+    assert "logistic regression on words and pairs of words" in done.stdout
     assert (tmp_path / "o" / "model.topicfocus").is_file()
     page = (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
     assert "<title>What people write of films" in page

@@ -29,7 +29,7 @@ LEAST_OF_PHRASES = 3
 FEW_WORDS = 50
 #: Terms of a remainder: words and pairs of words, function words included.
 ALL_ORDERS = (1, 2)
-#: Documents that they are in at least, of 2,000 or more and of fewer, and how many are kept at most.
+#: Documents that they are in at least, of 2,000 or more and of fewer; and how many are kept.
 LEAST_OF_ALL, LEAST_OF_FEW, MOST_OF_ALL = 3, 2, 50_000
 #: Words with ids in an n-gram table, at most, the most frequent ones.
 _MOST_WORDS = 1 << 24

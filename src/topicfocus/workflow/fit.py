@@ -160,7 +160,7 @@ def fit_file(
     >>> result.summary["documents"]["test"]
     24
     >>> list(result.summary["held_out"])
-    ['FocusedTopicRegressor', 'ridge on all words', 'mean of the training part']
+    ['FocusedTopicRegressor', 'ridge on words and pairs of words', 'mean of the training part']
     >>> good, bad = result.pipeline.predict(["a superb masterpiece", "an awful mess"])
     >>> bool(good > bad)
     True

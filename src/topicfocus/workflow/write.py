@@ -279,10 +279,10 @@ def _write_picture(path: Path, tuning: dict[str, Any]) -> bool:
         from matplotlib.figure import Figure
     except ImportError:
         return False
-    from topicfocus.report import plot_search
+    from topicfocus.report import plot_frontier
 
     figure = Figure(figsize=(6.0, 4.0), layout="constrained")
-    plot_search(tuning["rows"], score=tuning["score"], ax=figure.add_subplot())
+    plot_frontier(tuning["rows"], score=tuning["score"], ax=figure.add_subplot())
     figure.savefig(path, dpi=150)
     return True
 
