@@ -131,7 +131,7 @@ def summarise(
         "roots": fitted.sees_roots,
         "table": table,
         "reading": asdict(inputs.words),
-        "words": word_summary(inputs, found.mixes) | {"effect": words},
+        "words": word_summary(inputs) | {"effect": words},
         "documents": document_summary(inputs, found, rows, document_names, relevant)
         | document_examples(inputs, found, rows, extras.exposure, extras.covariates),
         "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),

@@ -207,8 +207,8 @@ def _covariate_effects(
     lower = upper = None
     if held_out is not None:
         moves = proportion_differences(fitted, found.mixes, held_out.weights)
-        limits = held_out_effects(fitted, held_out, found.mixes, moves).interval(0.95)
-        lower, upper = (np.diff(ends) * limit[state.n_topics :] for limit in limits)
+        interval = held_out_effects(fitted, held_out, found.mixes, moves).interval(0.95)
+        lower, upper = (np.diff(ends) * limit[state.n_topics :] for limit in interval)
         if not np.isfinite(lower).all():
             lower = upper = None
     return {
