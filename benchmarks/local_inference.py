@@ -20,8 +20,9 @@ from data import review_counts
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import collect
+from topicfocus.model import ModelState, make_problem
 
 STEPS = 10
 #: Passes of one peer in a row, so that each also runs with its own data in the caches.

@@ -1,6 +1,6 @@
 """Do explanations have the sign of the change that they explain?
 
-    python experiments/explanations.py        # prints the table of docs/estimators.md
+    python experiments/explanations.py        # prints two tables
 
 Focused models with defaults on the training part of split 0, 300 documents of the test part.
 *Pairs* are of a document and a class: the sum of its words' amounts beside the change of the
@@ -19,7 +19,7 @@ from runner import Task, arguments, markdown, run
 from scipy import sparse
 
 import topicfocus
-from topicfocus.inference.contrasts import log_odds
+from topicfocus.contributions import log_odds
 
 #: Topics, and the largest number of training documents.
 CASES = {"yelp": (5, None), "pang_lee": (8, None), "eicu": (6, None), "newsgroups": (20, 4000)}

@@ -19,7 +19,7 @@ from topicfocus.glm import (
     shrink,
     target_columns,
 )
-from topicfocus.inference.state import make_problem
+from topicfocus.model import make_problem
 
 N = 400
 X = np.random.default_rng(0).normal(size=(N, 3)) + 1.0

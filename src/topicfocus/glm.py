@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from topicfocus.inference.state import Problem
 from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihoods
+from topicfocus.model import Problem
 
 #: Newton's steps of families without a quadratic likelihood are cut to this length.
 _LONGEST_STEP = 5.0
@@ -498,7 +498,7 @@ def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
     if column.family.is_quadratic:
         return (column.target - predictor[:, 0]) ** 2
     limited = np.clip(predictor, -20.0, 20.0)
-    return -_likelihood_rows(column, limited)[0]
+    return -likelihood_rows(column, limited)[0]
 
 
 def null_deviance(column: Column) -> float:
@@ -522,11 +522,11 @@ def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
 
     y - f for a Gaussian target, y - p for two classes, one column a class for more.
     """
-    return _likelihood_rows(column, predictor)[1]
+    return likelihood_rows(column, predictor)[1]
 
 
-def _likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
-    """log p(y | f) of known documents and its gradient in f."""
+def likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
+    """log p(y | f) of known documents and its gradient in f, documents x predictors."""
     if column.family.n_predictors == 1:
         value, slope, _, _ = likelihoods(
             column.family, column.target, np.ascontiguousarray(predictor[:, 0])

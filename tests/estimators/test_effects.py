@@ -13,7 +13,7 @@ from topicfocus.estimators.effects import (
     weighted_quantiles,
     word_effects,
 )
-from topicfocus.inference.words import mix_weights
+from topicfocus.proportions import proportion_weights
 
 KINDS = (
     *("real", "count", "rating", "two", "three", "several", "joint", "graded"),
@@ -90,7 +90,7 @@ def document_with(model, mix):
 
     Two unknowns more than counts: the constant, which is set to a size, and a little slack.
     """
-    table, multiplicity = mix_weights(model.fitted_.state).table
+    table, multiplicity = proportion_weights(model.fitted_.state).table
     prior = model.fitted_.state.doc_topic_prior
     gradients = (table / (table @ mix)[:, None]) * multiplicity[:, None]
     for size in (30.0, 100.0, 300.0, 1000.0):
@@ -147,7 +147,7 @@ def test_a_word_does_what_its_effect_says(kind, reviews, fitted):
     X = reviews.counts[:n].toarray()
     beside = {name: values[:n] for name, values in more.items()}
     effects = model.word_effects(X, **beside)
-    table = mix_weights(model.fitted_.state).table
+    table = proportion_weights(model.fitted_.state).table
     contained = np.flatnonzero(table.multiplicity > 0)
     columns = len(effects["column"]) // len(contained)
     np.testing.assert_array_equal(effects["column"][::columns], contained)

@@ -5,6 +5,7 @@ import pytest
 
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
+from topicfocus.estimators.training import UselessFitWarning
 
 SIZES = (100, 1_000)
 
@@ -57,5 +58,7 @@ def test_the_expected_number_of_rare_positives_is_theirs():
     X, rating, *_ = documents(n_docs)
     y = np.zeros(n_docs, dtype=int)
     y[np.argsort(rating)[-5:]] = 1
-    model = FocusedTopicClassifier(4, random_state=0).fit(X, y)
+    # One positive among 50 validation documents cannot show that the model is useful.
+    with pytest.warns(UselessFitWarning, match="or the documents too few"):
+        model = FocusedTopicClassifier(4, random_state=0).fit(X, y)
     assert model.predict_proba(X)[:, 1].sum() == pytest.approx(5.0, rel=1e-3)

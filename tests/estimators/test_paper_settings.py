@@ -7,8 +7,9 @@ from topicfocus import PFSLDARegressor, SLDAClassifier, SLDARegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Gaussian
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint.initialize import SMALLEST_NOISE_START, near_symmetric_start
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import make_problem
 
 REVIEWS = make_reviews(120, random_state=0)
 

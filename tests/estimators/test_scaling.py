@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from topicfocus.estimators.scaling import TargetScaling, weighted_median, weighted_std
 from topicfocus.families import Bernoulli, Gaussian, Multiple, Poisson
-from topicfocus.inference.state import ModelState
+from topicfocus.model import ModelState
 
 RNG = np.random.default_rng(0)
 Y = RNG.normal(4, 2, size=50)

@@ -14,6 +14,7 @@ from topicfocus import (
     SLDARegressor,
 )
 from topicfocus.datasets import make_reviews
+from topicfocus.estimators.training import UselessFitWarning
 from topicfocus.estimators.words import (
     ORDERS,
     context_scores,
@@ -51,7 +52,8 @@ def test_one_topic_has_one_order():
     by_probability, _, by_frex = (model.top_words(8, order=name) for name in names)
     assert by_frex == by_probability
     model = FocusedTopicRegressor(1, max_epochs=2, random_state=0)
-    model.fit(REVIEWS.counts, REVIEWS.target)  # nothing to be told from
+    with pytest.warns(UselessFitWarning, match="a single topic: fit two or more"):
+        model.fit(REVIEWS.counts, REVIEWS.target)
     assert model.top_words(8) == model.top_words(8, order="probability")
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.inference.state import make_problem
 from topicfocus.joint.selection import complete, topic_dependence
+from topicfocus.model import make_problem
 
 
 @pytest.fixture(scope="module")

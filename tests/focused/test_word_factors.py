@@ -12,7 +12,7 @@ from topicfocus.focused.correlated_words import (
     factor_dependence,
     factor_scores,
 )
-from topicfocus.inference.state import make_problem
+from topicfocus.model import make_problem
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from scipy.special import gammaln
 
 from topicfocus.families import Bernoulli
-from topicfocus.inference.state import ModelState
 from topicfocus.joint import bounds
 from topicfocus.joint.bounds import TERMS, bound_terms, total
 from topicfocus.joint.statistics import bound_value, collect
+from topicfocus.model import ModelState
 
 every_bound = pytest.mark.parametrize("bound", models.BOUNDS)
 every_family = pytest.mark.parametrize("family", models.FAMILIES)

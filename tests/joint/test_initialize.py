@@ -6,8 +6,9 @@ import pytest
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Gaussian
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import make_problem
 
 STARTS = [perturbed_start, near_symmetric_start]
 FAMILIES = {name: models.draw_family(np.random.default_rng(3), name) for name in models.FAMILIES}

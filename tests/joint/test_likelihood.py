@@ -10,13 +10,14 @@ from scipy.integrate import quad
 from scipy.special import betaln, gammaln, logsumexp
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint.likelihood import (
     exact_log_likelihood,
     importance_log_likelihood,
     token_mixture,
 )
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import collect
+from topicfocus.model import make_problem
 
 DOCUMENTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 3, 0, 0]])
 

@@ -10,7 +10,6 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.state import Hyperparameters, ModelState, make_problem
 from topicfocus.joint import (
     CoordinateSolver,
     FitResult,
@@ -20,6 +19,8 @@ from topicfocus.joint import (
     run,
 )
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import ModelState, make_problem
 
 CUT = CoordinateSolver(selection="sort_and_cut", burn_in=2, anneal=3, settle=2)
 SOLVERS = {

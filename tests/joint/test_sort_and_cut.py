@@ -7,12 +7,13 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver, run
 from topicfocus.joint.bounds import bound_terms, total
 from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import bound_value, collect
 from topicfocus.metrics import channel_overlap, selection_scores
+from topicfocus.model import make_problem
 
 GAUSSIAN = Gaussian(1.0)
 SHORT = {"burn_in": 20, "anneal": 40, "settle": 3}

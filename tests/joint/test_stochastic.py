@@ -8,12 +8,13 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver, StochasticSolver, run
 from topicfocus.joint.gradient import Adam
 from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import bound_value, collect
 from topicfocus.joint.stochastic import collapsed_gradient
+from topicfocus.model import make_problem
 
 
 def bound_per_token(problem, model, hyper):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from topicfocus.inference.channels import update_background
-from topicfocus.inference.state import INCLUSION_MARGIN
+from topicfocus.joint.settings import INCLUSION_MARGIN
 from topicfocus.joint.statistics import bound_value, collect
 from topicfocus.joint.stochastic import (
     collapsed_gradient,
     from_unconstrained,
     to_unconstrained,
 )
+from topicfocus.joint.updates import update_background
 
 BLOCKS = ("topic_logits", "inclusion_logits", "coef", "family", "log_prior")
 

@@ -10,10 +10,11 @@ from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.estimators.joint_training import auto_schedule
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import GradientSolver, run
 from topicfocus.joint.initialize import near_symmetric_start
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.validation import INCLUSION_PRIORS, ValidationLoss, choose_inclusion
+from topicfocus.model import make_problem
 
 DATA = make_pfslda(400, 60, n_topics=3, n_relevant=40, n_irrelevant=60, random_state=0)
 TRAIN, HELD = slice(0, 300), slice(300, 400)

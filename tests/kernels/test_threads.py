@@ -15,8 +15,7 @@ from scipy.sparse import csr_matrix
 
 from topicfocus.corpus import Corpus
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import collect
 from topicfocus.kernels.threads import (
     MOST_CHUNKS,
@@ -27,6 +26,8 @@ from topicfocus.kernels.threads import (
     n_threads,
     run_chunks,
 )
+from topicfocus.model import ModelState, Problem
+from topicfocus.proportions import topic_proportions
 
 # ---- chunks -----------------------------------------------------------------------------------
 
@@ -196,10 +197,10 @@ def test_statistics_are_bit_identical_for_every_thread_count(family, dtype):
 
 def test_mixes_are_bit_identical_for_every_thread_count():
     problem, state, _ = large_problem(Gaussian(1.0))
-    one = topic_mixes(problem.corpus, state, n_jobs=1)
+    one = topic_proportions(problem.corpus, state, n_jobs=1)
     np.testing.assert_allclose(one.sum(axis=1), 1.0, rtol=1e-12)
     for n_jobs in (2, 3, 5):
-        assert np.array_equal(topic_mixes(problem.corpus, state, n_jobs=n_jobs), one)
+        assert np.array_equal(topic_proportions(problem.corpus, state, n_jobs=n_jobs), one)
 
 
 def test_several_threads_may_call_at_once():

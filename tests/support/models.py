@@ -15,7 +15,8 @@ from scipy.special import digamma, expit, gammaln, log_softmax, roots_jacobi, xl
 
 from topicfocus.corpus import make_corpus
 from topicfocus.families import Bernoulli, Categorical, Gaussian, Multiple, Ordinal, Poisson
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem, make_problem
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import ModelState, Problem, make_problem
 
 BOUNDS = ("paper", "tight")
 #: What `draw_state` and `draw_target` know; "several" is one target of each of the others.

@@ -17,6 +17,7 @@ from topicfocus import (
     TokenCounter,
 )
 from topicfocus.datasets import make_reviews
+from topicfocus.remainder import Remainder, rarity, rounded
 from topicfocus.report import Explorer
 
 
@@ -38,6 +39,9 @@ KINDS = (
     "pairs",
     "graded",
     "joint",
+    "remainder",
+    "remainder of classes",
+    "remainder of columns",
 )
 
 
@@ -76,9 +80,29 @@ def case(kind: str) -> Case:
         settings = {"solver": "coordinate", "max_epochs": 15, "random_state": 0}
         model = PFSLDARegressor(3, inclusion_prior=0.3, **settings)
         y = stars
+    elif kind == "remainder of columns":
+        model, y = FocusedTopicRegressor(**focused), stars
+    elif kind.startswith("remainder"):  # all words and pairs of words, function words included
+        words = TokenCounter(remainder=True)
+        cls = FocusedTopicClassifier if "classes" in kind else FocusedTopicRegressor
+        model, y = cls(**focused), labels if "classes" in kind else stars
     else:  # every word kept
         model, y = SLDAClassifier(3, max_epochs=10, random_state=0), labels
-    return Case(make_pipeline(words, model).fit(texts, y), texts, y)
+    fitted = make_pipeline(words, model).fit(texts, y)
+    if kind.startswith("remainder"):
+        fitted[-1].fitted_ = with_some_remainder(fitted[0].transform(texts), fitted[-1].fitted_)
+    return Case(fitted, texts, y)
+
+
+def with_some_remainder(counts: Any, fitted: Any) -> Any:
+    """The model with a remainder of random coefficients: these reviews need none."""
+    terms = getattr(counts, "remainder", None)
+    names = None if terms is None else terms.feature_names
+    rng, n_terms = np.random.default_rng(0), (counts if terms is None else terms).shape[1]
+    rare = rarity(counts if terms is None else terms, np.ones(counts.shape[0]))
+    coef = rounded(rng.standard_normal((n_terms, fitted.state.n_predictors)))
+    level = rng.standard_normal(fitted.state.n_predictors)
+    return replace(fitted, remainder=Remainder(rare, coef, level, names))
 
 
 @cache

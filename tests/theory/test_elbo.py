@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver, run
 from topicfocus.joint.bounds import bound_terms, total
 from topicfocus.joint.initialize import perturbed_start
 from topicfocus.joint.likelihood import exact_log_likelihood
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import collect
+from topicfocus.model import make_problem
 
 TINY = 1e-9  # rounding, of numbers of size ten
 

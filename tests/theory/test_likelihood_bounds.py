@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given, settings
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint.likelihood import exact_log_likelihood
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import make_problem
 
 N_WORDS = 4
 seeds = st.integers(0, 10**6)

@@ -9,9 +9,10 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint import CoordinateSolver, run
 from topicfocus.joint.initialize import perturbed_start
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.model import make_problem
 
 
 def make(family, hyper, target=True, weight=1.0):

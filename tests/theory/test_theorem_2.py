@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from scipy.special import logsumexp
 
 from topicfocus.corpus import make_corpus
-from topicfocus.inference.state import Hyperparameters, make_problem
 from topicfocus.joint.likelihood import exact_log_likelihood
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.metrics import channel_overlap
+from topicfocus.model import make_problem
 
 N_WORDS = 5
 

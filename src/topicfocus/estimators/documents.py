@@ -11,8 +11,8 @@ import numpy as np
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.arguments import read_covariates, read_groups, read_weight
 from topicfocus.estimators.targets import TargetModel, target_columns
-from topicfocus.inference.passes import dot
-from topicfocus.inference.state import Problem, make_problem
+from topicfocus.model import Problem, make_problem
+from topicfocus.passes import dot
 
 #: Makes targets from the columns of y and the weights of the documents.
 MakeTargets = Callable[[list[np.ndarray], np.ndarray], TargetModel]

@@ -30,8 +30,7 @@ from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.held_out_effects import held_out_effects
-from topicfocus.inference.mixes import first_occurrence
-from topicfocus.inference.words import mix_weights
+from topicfocus.proportions import first_occurrence, proportion_weights
 
 #: Quantiles of the topic proportions; see `default_quantiles`.
 QUANTILES = (0.1, 0.9)
@@ -259,7 +258,7 @@ def word_effects(
     corpus = documents.corpus
     if corpus.n_docs == 0:
         raise ValueError("effects need documents: X has no rows.")
-    words = np.flatnonzero(mix_weights(fitted.state).table.multiplicity > 0)
+    words = np.flatnonzero(proportion_weights(fitted.state).table.multiplicity > 0)
     present = np.zeros(corpus.n_words, dtype=np.int64)
     for _, _, part in pieces(corpus.counts):
         present += np.bincount(part.indices[part.data > 0], minlength=corpus.n_words)
@@ -269,6 +268,7 @@ def word_effects(
     some = documents.rows(rows)
     mixes = fitted.mixes(some.corpus, n_jobs) if mixes is None else mixes[rows]
     offsets = some.problem(1.0, n_jobs).offsets(fitted.state)
+    offsets = offsets + fitted.remainder_amounts(some.corpus)
     seen, targets, family = fitted.seen(some.corpus), fitted.target_model, fitted.state.family
     n_predictors = fitted.state.n_predictors
     change = np.zeros((len(words), n_predictors))
@@ -328,8 +328,10 @@ def topic_table(fitted: Fitted, effects: TopicEffects, words: list[str]) -> pd.D
     def each(column: np.ndarray) -> np.ndarray:
         return np.tile(column, n_topics)
 
+    names = np.array([name or "" for name in fitted.names], dtype=object)
     columns = {
         "topic": every,
+        **({"name": names[every]} if any(names) else {}),
         **_about(fitted, n_topics),
         "proportion_low": effects.proportion_low[every],
         "proportion_high": effects.proportion_high[every],

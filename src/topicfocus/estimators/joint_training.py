@@ -31,7 +31,6 @@ from topicfocus.estimators.training import (
     with_context,
 )
 from topicfocus.families import Gaussian
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint import (
     CoordinateSolver,
     FitResult,
@@ -43,6 +42,7 @@ from topicfocus.joint import (
 )
 from topicfocus.joint import online as joint_stream
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.validation import (
     INCLUSION_PRIORS,
     EpochChoice,
@@ -50,6 +50,7 @@ from topicfocus.joint.validation import (
     choose_inclusion,
 )
 from topicfocus.kernels.threads import n_threads
+from topicfocus.model import ModelState, Problem
 from topicfocus.progress import show_progress
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
@@ -60,7 +61,7 @@ _TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
 
 
 #: Settings of solver="auto" of pf-sLDA, the paper's algorithm with a larger step that falls to
-#: zero. Chosen on validation parts of Yelp and Pang & Lee; docs/models.md describes them.
+#: zero. Chosen on validation parts of Yelp and Pang & Lee; docs/pfslda.md describes them.
 _AUTO_RATE = 0.05
 _AUTO_STEPS = 8_500
 _AUTO_EPOCHS = (75, 250)

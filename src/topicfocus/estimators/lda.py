@@ -15,11 +15,12 @@ from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.joint_training import JointTrainer, joint_trainer
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
 from topicfocus.joint.bounds import NEGATIVE, bound_terms
+from topicfocus.joint.initialize import initial_concentration
 from topicfocus.joint.likelihood import exact_log_likelihood, importance_log_likelihood
+from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import collect
+from topicfocus.model import ModelState, Problem
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -332,7 +333,7 @@ class LDA(JointTopicModel):
         return self._fit(X, sample_weight=sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
-        """Learn from a batch of counts, after those of earlier calls. See docs/streaming.md.
+        """Learn from a batch of counts, after those of earlier calls. See docs/scale.md.
 
         Parameters
         ----------

@@ -13,9 +13,9 @@ from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.focused import SharedStages
-from topicfocus.inference.composition import context_counts
-from topicfocus.inference.state import ModelState
 from topicfocus.joint.solver import Progress
+from topicfocus.model import ModelState
+from topicfocus.token_proportions import context_counts
 
 #: Largest number of documents that `partial_fit` keeps in memory.
 RESERVOIR_SIZE = 20_000
@@ -33,12 +33,15 @@ class FitOptions:
         Stages that other fits to the same documents have computed (see `screening_key`).
     progress : callable, optional
         Called when a stage begins and after every step; replaces the display of `verbose`.
+    remainder : bool
+        Whether a model that has a remainder is fitted with it. A fit of low fidelity has none.
     """
 
     low_fidelity: bool = False
     fixed_inclusion: float | None = None
     shared: SharedStages | None = None
     progress: Progress | None = None
+    remainder: bool = True
 
 
 def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: Any) -> Any:
@@ -66,7 +69,11 @@ def in_data_units(fitted: Fitted) -> Fitted:
     """The result of a trainer, which is for scaled data, in the units of the data."""
     if fitted.targets is None:
         return fitted
-    return replace(fitted, state=fitted.targets.restore(fitted.state, into_coef=fitted.is_joint))
+    rest = fitted.remainder
+    if rest is not None and fitted.targets.target_scaling is not None:
+        rest = rest.times(fitted.targets.target_scaling.per_predictor(fitted.state)[1])
+    state = fitted.targets.restore(fitted.state, into_coef=fitted.is_joint)
+    return replace(fitted, state=state, remainder=rest)
 
 
 def append_history(before: Fitted | None, **entry: Any) -> dict[str, Any]:
@@ -163,10 +170,13 @@ def useless_fit_messages(model: Any) -> list[str]:
     explained, error = validation_explained(fitted), fitted.explained_error or 0.0
     if explained < error or explained < 0:
         spread = f" ± {error:.2g}" if error else ""
+        reason = "The words may be unrelated to the target, or the documents too few."
+        if fitted.state.n_topics == 1:
+            reason = "All documents have the same proportion of a single topic: fit two or more."
         messages.append(
             "on the validation documents the model predicts no better than a constant by one "
             f"standard error (fraction explained {explained:.2g}{spread}): do not interpret its "
-            "topics. The words may be unrelated to the target, or the documents too few."
+            f"topics. {reason}"
         )
     return messages
 

@@ -18,7 +18,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.stats import chi2
 
 from topicfocus.counts import Counts, Rows, take_columns
-from topicfocus.inference.passes import (
+from topicfocus.kernels.products import add_rows, add_words
+from topicfocus.model import Problem
+from topicfocus.passes import (
     Arrays,
     Task,
     dot,
@@ -28,8 +30,6 @@ from topicfocus.inference.passes import (
     transposed_dots,
     zeros,
 )
-from topicfocus.inference.state import Problem
-from topicfocus.kernels.products import add_rows, add_words
 
 #: Rounds, at most: added words sharpen the factors, and a round without new words is the last.
 _MOST_ROUNDS = 10

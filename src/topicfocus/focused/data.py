@@ -12,14 +12,14 @@ from topicfocus.corpus import Corpus
 from topicfocus.counts import Counts
 from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Column, target_columns
-from topicfocus.inference.passes import dot
-from topicfocus.inference.state import Problem, joined
+from topicfocus.model import Problem, joined
+from topicfocus.passes import dot
 
 #: First draw of `drawn_by_content` for halves; subjects use those from 1 on.
 _FIRST_HALF = 1_000_000
 
 
-def damp(corpus: Corpus) -> Corpus:
+def root_counts(corpus: Corpus) -> Corpus:
     """√counts: the second occurrence of a word in a document adds less information."""
     return Corpus(corpus.counts.sqrt(), corpus.vocabulary)
 
@@ -80,8 +80,8 @@ class FocusData:
             train=train,
             held_out=held_out,
             family=family,
-            words=damp(train.corpus).counts,
-            held_words=damp(held_out.corpus).counts,
+            words=root_counts(train.corpus).counts,
+            held_words=root_counts(held_out.corpus).counts,
             past=past,
         )
 

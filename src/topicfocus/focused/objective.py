@@ -15,17 +15,15 @@ import numpy as np
 
 from topicfocus.counts import Rows
 from topicfocus.families import for_kernels
-from topicfocus.inference.documents import beside_words, local_corpus
-from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
-from topicfocus.inference.state import ModelState, Problem
-from topicfocus.inference.words import word_weights
 from topicfocus.kernels.constrained import (
-    GRADIENTS,
     ConstrainedStats,
     constrained_documents,
     many_topics,
 )
-from topicfocus.kernels.local import LocalBudget
+from topicfocus.kernels.local import LocalBudget, LocalCorpus
+from topicfocus.model import ModelState, Problem
+from topicfocus.passes import Arrays, Task, run_pass, zeros
+from topicfocus.proportions import word_weights
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class ConstrainedPass:
         The three sums of J; `value` is their total.
     log_topic_gradient : array (words, topics)
         ∂J/∂log β_vk.
-    evidence, push : arrays (words,)
+    word_log_likelihood, response : arrays (words,)
         Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is the word's part of the
         likelihood of the words, the second its effect on the prediction.
     coef_gradient : array like η
@@ -50,8 +48,8 @@ class ConstrainedPass:
     mix: float
     target: float
     log_topic_gradient: np.ndarray
-    evidence: np.ndarray
-    push: np.ndarray
+    word_log_likelihood: np.ndarray
+    response: np.ndarray
     coef_gradient: np.ndarray
     intercept_gradient: np.ndarray
     covariate_gradient: np.ndarray
@@ -82,7 +80,7 @@ def constrained_pass(
         kernel=_documents,
         make=zeros((n_words, n_topics), n_words, n_words, 3, kind=ConstrainedStats),
         shared=(weights.table, state.doc_topic_prior, coef, family, budget),
-        given=beside_words(problem, state),
+        given=problem.given(state),
         changed=(theta, slope),
         by_word=True,
     )
@@ -95,8 +93,8 @@ def constrained_pass(
         mix=float(stats.parts[1]),
         target=float(stats.parts[2]),
         log_topic_gradient=stats.word_topic,
-        evidence=stats.word_evidence + scale,
-        push=stats.word_push,
+        word_log_likelihood=stats.word_log_likelihood + scale,
+        response=stats.word_response,
         coef_gradient=(theta.T @ slope).reshape(state.coef.shape),
         intercept_gradient=slope.sum(axis=0),
         covariate_gradient=covariates.T @ slope,
@@ -107,9 +105,9 @@ def _documents(
     rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: ConstrainedStats
 ) -> None:
     table, prior, coef, family, budget = shared
-    corpus, (theta, slope) = local_corpus(rows, given), changed
+    corpus, (theta, slope) = LocalCorpus(*rows, *given), changed
     many = many_topics(len(prior))
     constrained_documents(
-        GRADIENTS, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
+        True, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
         total,
     )  # fmt: skip

@@ -21,18 +21,18 @@ import numpy as np
 from topicfocus.focused import (
     FocusResult,
     FocusSettings,
-    damp,
     fit_focused,
     refit_focused,
+    root_counts,
 )
 from topicfocus.focused.inclusion import Folds
 from topicfocus.focused.screening import past_of
 from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Column, Linear, deviance, fit_linear, target_columns
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.reservoir import Reservoir, add
-from topicfocus.inference.state import ModelState, Problem
 from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.model import ModelState, Problem
+from topicfocus.proportions import topic_proportions
+from topicfocus.reservoir import Reservoir, add
 
 #: Growth of the number of documents after which topics are optimised, and choices made, again.
 REFIT_GROWTH, CHOOSE_GROWTH = 1.2, 2.0
@@ -123,8 +123,8 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
     the inherited ones by the number of documents.
     """
     state, n_old = inherited.state, inherited.size
-    mixes = topic_mixes(damp(problem.corpus), state, n_jobs=problem.n_jobs)
-    design = problem.beside(mixes)
+    mixes = topic_proportions(root_counts(problem.corpus), state, n_jobs=problem.n_jobs)
+    design = problem.design(mixes)
     before = mixes @ state.coef_rows.T + problem.offsets(state)
     k = state.n_topics
     coef = state.coef.reshape(k, -1).copy()

@@ -18,8 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from topicfocus.focused.objective import constrained_pass
-from topicfocus.inference.channels import softmax_gradient
-from topicfocus.inference.state import ModelState, Problem
+from topicfocus.model import ModelState, Problem
 
 #: Curvature of J in a word's logit of a topic, for each of its tokens in the topic. Half of what
 #: complete data would give, since much of a token's topic is unknown; 0.1, 0.3 and 1 need a step or
@@ -33,8 +32,8 @@ class OptimizeSettings:
 
     Attributes
     ----------
-    prior_precision : float
-        τ.
+    prior_precision : float or array (topics,)
+        τ, of all topics or of each.
     coef_bound : array like η, or None
         Bound of |η|; None leaves η as it starts. With small coefficients the gradient of the target
         rewards covariance with it, not the last bit of fit; η is refitted afterwards.
@@ -42,7 +41,7 @@ class OptimizeSettings:
         L-BFGS iterations.
     """
 
-    prior_precision: float
+    prior_precision: float | np.ndarray
     coef_bound: np.ndarray | None
     max_steps: int
 
@@ -164,9 +163,10 @@ class NegativeObjective:
         found = constrained_pass(self.problem, state, self.theta, tolerance=1e-2)
         precision = self.settings.prior_precision
         away = _centred(logits) - self._centre
-        value = found.value - 0.5 * precision * np.sum(away * away)
-        gradient = softmax_gradient(found.log_topic_gradient, state.topic_word)
-        gradient -= precision * away
+        value = found.value - 0.5 * np.sum(precision * away * away)
+        gradient = found.log_topic_gradient
+        gradient = gradient - state.topic_word * gradient.sum(axis=0)  # of softmax
+        gradient -= _centred(precision * away)
         d_coef = found.coef_gradient
         if self.settings.coef_bound is None:
             d_coef = np.zeros(self.start.coef.shape)

@@ -35,8 +35,8 @@ from topicfocus.glm import (
     shrink,
     target_columns,
 )
-from topicfocus.inference.mixes import predictor_variance, topic_mixes
-from topicfocus.inference.state import ModelState
+from topicfocus.model import ModelState
+from topicfocus.proportions import predictor_variance, topic_proportions
 
 #: ρ that are compared; 0 is a regression without this penalty.
 TOWARD_SIGNS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -46,6 +46,8 @@ SMALL_RIDGE = 1e-2
 MOST_COMPARED = 20_000
 #: δ is this fraction of the validation error, at least.
 LEAST_NOISE = 0.1
+#: Degrees of freedom of the validation documents that are spent, and the most that δ grows by it.
+SPENT, MOST_INFLATION = 3.0, 2.0
 
 
 class Precision(NamedTuple):
@@ -88,7 +90,7 @@ class Regressions:
             some = sample_rows(data.train, int(precision.most))
             documents, near = documents.rows(some), None if near is None else near[some]
             columns = target_columns(documents, data.family)
-        mixes = topic_mixes(
+        mixes = topic_proportions(
             documents.corpus,
             state,
             tolerance=precision.tolerance,
@@ -96,7 +98,7 @@ class Regressions:
             start=near,
         )
         signs = [start.state.coef_rows[column.where].T for column in columns]
-        return Regressions(columns=columns, design=documents.beside(mixes), signs=signs)
+        return Regressions(columns=columns, design=documents.design(mixes), signs=signs)
 
     def fits(self, toward_signs: tuple[float, ...]) -> tuple[Linear, ...]:
         """η, b and ζ of each target, shrunk by these ρ; thresholds with them."""
@@ -206,16 +208,14 @@ def _shrinkage(
 class Evaluation:
     """The fraction of the deviance explained, the mean over targets; and variances of each target.
 
-    `error` is the standard error of that fraction.
-
-    `noise` is δ; `openness` the part that counts of the variance of a predictor given the words;
-    `extra_variance` what a predictor varies by beyond that.
+    `error` is the standard error of that fraction. `noise` is δ. The variance of a predictor is
+    `variance_factor` times its Laplace approximation plus `extra_variance`.
     """
 
     explained: float
     error: float
     noise: tuple[float, ...]
-    openness: tuple[float, ...]
+    variance_factor: tuple[float, ...]
     extra_variance: tuple[float, ...]
 
 
@@ -231,7 +231,7 @@ def evaluate(
     The deviance explained compares with the best constant, so both have the level of these
     documents.
     """
-    design = start.held_out.beside(held_mixes)
+    design = start.held_out.design(held_mixes)
     explained, variances = [], []
     for fit, column in zip(fits, data.held_columns, strict=True):
         column = replace(column, family=fit.family)
@@ -244,13 +244,13 @@ def evaluate(
             start.held_out.corpus, replace(state, coef=coef), held_mixes, data.n_jobs
         )
         variances.append(variance_parts(column, predictor, column.of(spread)[:, 0]))
-    noise, openness, extra = zip(*variances, strict=True)
+    noise, variance_factor, extra = zip(*variances, strict=True)
     fractions, errors = np.array(explained).T
     return Evaluation(
         explained=float(fractions.mean()),
         error=float(np.sqrt(np.sum(errors**2))) / len(errors),
         noise=noise,
-        openness=openness,
+        variance_factor=variance_factor,
         extra_variance=extra,
     )
 
@@ -258,17 +258,22 @@ def evaluate(
 def variance_parts(
     column: Column, predictor: np.ndarray, spread: np.ndarray
 ) -> tuple[float, float, float]:
-    """δ, openness and extra variance, so that the variance of a prediction is the error on average.
+    """δ, variance factor and extra variance: the mean variance of predictions is their error.
 
     δ is the validation error minus the variance of the predictor given the words, at least a tenth
-    of the error. The Laplace approximation may exceed the error several times where the words
-    determine the target: then only the fraction `openness` of it counts. A family without δ
-    computes its own openness and extra variance (`Family.extra_variance`).
+    of the error. The error of n documents is divided by n - 3 rather than n: one degree of freedom
+    for the factor t that they have chosen, and two for the variance of Student's t, since intervals
+    use a normal distribution although δ is an estimate. The Laplace approximation may exceed the
+    error several times where the words determine the target: then only the fraction
+    `variance_factor` of it counts. A family without δ computes its own variance_factor and extra
+    variance (`Family.extra_variance`).
     """
     if column.family.noise_variance is None:
         f = predictor[:, 0]
         return 1.0, *column.family.extra_variance(column.target, f, spread, column.weight)
     error = float(np.average(deviance(column, predictor), weights=column.weight))
+    size = float(column.weight.sum())
+    error *= min(size / max(size - SPENT, 1e-300), MOST_INFLATION)
     still = float(np.average(spread, weights=column.weight))
     delta = max(error - still, LEAST_NOISE * error)
     return delta, min(1.0, (error - delta) / still) if still > 0 else 1.0, 0.0

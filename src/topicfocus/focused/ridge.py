@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from topicfocus.counts import Counts, Rows
-from topicfocus.inference.passes import Arrays, Task, dot, run_pass, transposed_dot, zeros
 from topicfocus.kernels.products import add_rows, add_words
+from topicfocus.passes import Arrays, Task, dot, run_pass, transposed_dot, zeros
 
 #: Penalties, from strong to weak; each fit starts from the one before.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)

@@ -18,12 +18,12 @@ import numpy as np
 from topicfocus.counts import Counts, take_rows
 from topicfocus.focused.data import FocusData, halves_by_content
 from topicfocus.focused.ridge import PENALTIES, RidgeFit, Signals, ridge_path
-from topicfocus.focused.stable_screening import StableEvidence, stable_evidence
-from topicfocus.focused.word_statistics import Evidence, Past, SignalSums
+from topicfocus.focused.stable_screening import StableStatistics, stable_statistics
+from topicfocus.focused.word_statistics import Past, SignalSums, WordStatistics
 from topicfocus.glm import Column, Linear, fit_linear, residuals, target_columns
-from topicfocus.inference.state import Problem
+from topicfocus.model import Problem
 
-#: Pairs of halves in which a stable selection looks for evidence.
+#: Pairs of halves in which a stable selection looks for statistics.
 PAIRS = 5
 
 
@@ -35,7 +35,7 @@ class Residuals:
     values: np.ndarray
     weight: np.ndarray | None
 
-    def beside(self, words: Counts, n_jobs: int | None = None) -> Signals:
+    def signals(self, words: Counts, n_jobs: int | None = None) -> Signals:
         rows = words if self.known.all() else take_rows(words, self.known)
         return Signals(rows, self.values, self.weight, n_jobs)
 
@@ -83,20 +83,20 @@ def ridge_fits(
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordEvidence:
+class Screening:
     """The screening statistics of all words.
 
     `slopes` are signed associations, words x signals. `nulls` are the models without words.
     `stable`: the statistics of a stable selection.
     """
 
-    evidence: Evidence
+    statistics: WordStatistics
     slopes: np.ndarray
     penalties: tuple[float, ...]
     nulls: tuple[Linear, ...]
     residuals: tuple[Residuals, ...]
     held_residuals: tuple[Residuals, ...]
-    stable: StableEvidence | None = None
+    stable: StableStatistics | None = None
     _regressions: dict[tuple, list[RidgeFit]] = field(default_factory=dict)
 
     @property
@@ -112,7 +112,7 @@ class WordEvidence:
         """E_v, for the signal for which it is largest."""
         if self.stable is not None:
             return self.stable.amount.max(axis=1)
-        return self.evidence.combined(marginal_share)
+        return self.statistics.combined(marginal_share)
 
     def regressed(
         self,
@@ -128,17 +128,17 @@ class WordEvidence:
         """
         key = kept.tobytes(), penalties
         if key not in self._regressions:
-            signals = [r.beside(words, n_jobs) for r in self.residuals]
-            held_signals = [r.beside(held_words, n_jobs) for r in self.held_residuals]
+            signals = [r.signals(words, n_jobs) for r in self.residuals]
+            held_signals = [r.signals(held_words, n_jobs) for r in self.held_residuals]
             self._regressions[key] = ridge_fits(signals, held_signals, penalties)
         return self._regressions[key]
 
 
-def gather_evidence(
+def screen_words(
     data: FocusData,
     penalties: tuple[float, ...] | None = None,
     stable_share: float | None = None,
-) -> WordEvidence:
+) -> Screening:
     """The screening statistics of all words; `penalties` are those of earlier regressions, or None.
 
     Documents of the past are part of marginal scores and signed associations; regressions use the
@@ -148,26 +148,28 @@ def gather_evidence(
     nulls = tuple(null_fit(column, data.train) for column in data.columns)
     mine = _residuals(data.columns, nulls, data.train)
     theirs = _residuals(data.held_columns, nulls, data.held_out)
-    signals = [r.beside(data.words, data.n_jobs) for r in mine]
-    held_signals = [r.beside(data.held_words, data.n_jobs) for r in theirs]
+    signals = [r.signals(data.words, data.n_jobs) for r in mine]
+    held_signals = [r.signals(data.held_words, data.n_jobs) for r in theirs]
     ridges = ridge_fits(signals, held_signals, penalties)
     weights = np.column_stack([r.weights for r in ridges])
     sums = [SignalSums.of(s) for s in signals]
     if data.past is not None:
         sums = [now + gone for now, gone in zip(sums, data.past.sums, strict=True)]
-    evidence = [s.evidence(weights[:, c.where]) for s, c in zip(sums, data.columns, strict=True)]
+    statistics = [
+        s.statistics(weights[:, c.where]) for s, c in zip(sums, data.columns, strict=True)
+    ]
     stable = None
     if stable_share is not None:
         halves, n_tokens = halves_by_content(data.train, PAIRS), data.train.word_counts
         chosen = np.array([r.penalty for r in ridges])
-        stable = StableEvidence.beside(
+        stable = StableStatistics.beside(
             [
-                stable_evidence(s, chosen[c.where], n_tokens, halves[c.known], stable_share)
+                stable_statistics(s, chosen[c.where], n_tokens, halves[c.known], stable_share)
                 for s, c in zip(signals, data.columns, strict=True)
             ]
         )
-    return WordEvidence(
-        evidence=Evidence.beside(evidence),
+    return Screening(
+        statistics=WordStatistics.beside(statistics),
         slopes=np.hstack([s.slopes() for s in sums]),
         penalties=tuple(r.penalty for r in ridges),
         nulls=nulls,
@@ -189,7 +191,7 @@ def past_of(problem: Problem, at_hand: Problem, family: Any) -> Past:
     for column, null in zip(columns, nulls, strict=True):
         if column.known.any():
             rest = _residuals([column], [null], problem)
-            sums += [SignalSums.of(r.beside(words, problem.n_jobs)) for r in rest]
+            sums += [SignalSums.of(r.signals(words, problem.n_jobs)) for r in rest]
         else:  # no document has this target
             sums.append(SignalSums.zero(problem.corpus.n_words, column.width))
     return Past(tuple(sums), problem.word_counts, problem.size)

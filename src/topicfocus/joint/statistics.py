@@ -1,54 +1,51 @@
-"""Sufficient statistics of the global parameters, summed over documents.
-
-They can be added and scaled. Full passes, minibatches and clusters call the same kernels and add
-the same statistics.
-"""
+"""Sufficient statistics of the global parameters: sums over documents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
 import numpy as np
+from scipy.special import entr, xlog1py, xlogy
 
 from topicfocus.counts import Rows
 from topicfocus.families import for_kernels
-from topicfocus.inference.documents import beside_words, local_corpus
-from topicfocus.inference.passes import Arrays, Task, run_pass, zeros
-from topicfocus.inference.state import Hyperparameters, ModelState, Problem
-from topicfocus.inference.words import switch_terms, word_weights
 from topicfocus.joint.coefficients import coef_gradient, penalty_of
-from topicfocus.kernels.local import LocalBudget, LocalStats, infer_documents
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.kernels.local import LocalBudget, LocalCorpus, LocalStats, infer_documents
+from topicfocus.model import ModelState, Problem
+from topicfocus.passes import Arrays, Task, run_pass, zeros
+from topicfocus.proportions import possible_words, word_weights
 
 
 @dataclass(frozen=True)
 class SufficientStats:
-    """Sums over documents, at the locally optimal γ.
+    """Sums over documents at their optimal γ.
 
     Attributes
     ----------
     word_topic : array (words, topics)
-        Σ_d c_dv r_dvk, weight one whatever the word's inclusion.
-    word_evidence : array (words,)
+        Σ_d c_dv r_dvk, whatever the inclusion of the word.
+    word_log_likelihood : array (words,)
         Σ_d c_dv log Σ_k W_vk e_dk.
     word_count : array (words,)
         n_v = Σ_d c_dv.
     log_theta : array (topics,)
         Σ_d E[log θ_dk].
     coef_gradient : array like η
-        Of Σ_d w_d E[log p(y_d)], at the η used.
+        Gradient of Σ_d w_d E[log p(y_d)] in η.
     covariate_gradient : array (covariates, predictors)
-        Of the same in ζ.
+        Its gradient in ζ.
     free_gradient : array
-        Of the same in the family's own parameters, unconstrained.
+        Its gradient in the unconstrained parameters of the family.
     mix, target : float
-        The parts of the bound that concern θ, and the weighted E[log p(y)].
+        The terms of θ in the bound, and the weighted E[log p(y)].
     n_docs : float
     steps : float
-        Local steps taken.
+        Number of local steps.
     """
 
     word_topic: np.ndarray
-    word_evidence: np.ndarray
+    word_log_likelihood: np.ndarray
     word_count: np.ndarray
     log_theta: np.ndarray
     coef_gradient: np.ndarray
@@ -79,7 +76,7 @@ class SufficientStats:
         )
 
     def scale(self, factor: float) -> SufficientStats:
-        """Every sum times `factor`: a minibatch standing for the whole corpus."""
+        """Every sum times `factor`."""
         return SufficientStats(*(getattr(self, f.name) * factor for f in fields(self)))
 
 
@@ -87,7 +84,7 @@ def _documents(
     rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: LocalStats
 ) -> None:
     table, prior, coef, family, budget = shared
-    corpus, (gamma,) = local_corpus(rows, given), changed
+    corpus, (gamma,) = LocalCorpus(*rows, *given), changed
     infer_documents(0, rows.n_docs, corpus, table, prior, coef, family, gamma, budget, total)
 
 
@@ -102,22 +99,22 @@ def collect(
     dtype: type[np.floating] = np.float64,
     with_bound: bool = True,
 ) -> SufficientStats:
-    """Local inference for every document, warm-started from `concentration` (updated in place).
+    """Local inference of every document from `concentration`, in place, and the statistics.
 
-    Returns the statistics at the γ reached. Bit-identical for every number of threads. Without
-    `with_bound`, the bound, Σ E[log θ] and the words' evidence are left at zero.
+    They are equal for every number of threads. Without `with_bound`, the bound, Σ E[log θ] and the
+    log-likelihoods of words are zero.
     """
     weights = word_weights(state, hyper.bound, dtype)
     n_words, n_topics = state.topic_word.shape
     coef, family = state.coef_rows, for_kernels(state.family)
     if not np.any(problem.target_weights > 0):
-        family = None  # a smaller kernel, the same numbers
+        family = None  # a smaller kernel with the same result
     budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))
     task = Task(
         kernel=_documents,
         make=zeros((n_words, n_topics), n_words, n_topics, 4, kind=LocalStats),
         shared=(weights.table, state.doc_topic_prior, coef, family, budget),
-        given=beside_words(problem, state),
+        given=problem.given(state),
         changed=(concentration,),
         by_word=True,
     )
@@ -127,7 +124,7 @@ def collect(
     gradient = coef_gradient(problem, state, concentration)
     return SufficientStats(
         word_topic=local.word_topic,
-        word_evidence=local.word_evidence + word_count * weights.log_scale,
+        word_log_likelihood=local.word_log_likelihood + word_count * weights.log_scale,
         word_count=word_count,
         log_theta=local.log_theta,
         coef_gradient=gradient.coef,
@@ -140,15 +137,34 @@ def collect(
     )
 
 
-def bound_value(stats: SufficientStats, state: ModelState, hyper: Hyperparameters) -> float:
-    """The collapsed bound of the documents behind `stats`, minus the penalty on η.
+def switch_terms(
+    word_count: np.ndarray, state: ModelState, hyper: Hyperparameters
+) -> dict[str, float]:
+    """The three terms of the bound that contain only the switches.
 
-    `state` must be the state the statistics were collected at.
+    E log p(ξ) = Σ n_v [φ log p + (1-φ) log(1-p)], -E log q(ξ) = Σ n_v H(φ_v), and the part of
+    E log p(w) explained by the background, Σ n_v (1-φ_v) log π_v.
     """
+    if not hyper.selects:
+        return {"log_p_xi": 0.0, "log_q_xi": 0.0, "background": 0.0}
+    phi = state.inclusion
+    p = hyper.inclusion_prior
+    # For a word never seen, n_v = 0 and π_v = 0, and 0·log 0 is 0.
+    seen = (word_count > 0) & possible_words(state)
+    n, phi, pi = word_count[seen], phi[seen], state.background[seen]
+    return {
+        "log_p_xi": float(np.sum(n * (phi * np.log(p) + xlog1py(1 - phi, -p)))),
+        "log_q_xi": -float(np.sum(n * (entr(phi) + entr(1 - phi)))),
+        "background": float(np.sum(n * xlogy(1 - phi, pi))),
+    }
+
+
+def bound_value(stats: SufficientStats, state: ModelState, hyper: Hyperparameters) -> float:
+    """The collapsed bound minus the penalty on η, from the statistics at this `state`."""
     multiplicity = word_weights(state, hyper.bound).table.multiplicity
     switches = switch_terms(stats.word_count, state, hyper)
     return float(
-        multiplicity @ stats.word_evidence
+        multiplicity @ stats.word_log_likelihood
         + stats.mix
         + stats.target
         + switches["log_p_xi"]

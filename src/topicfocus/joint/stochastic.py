@@ -1,11 +1,11 @@
-"""Minibatches of the collapsed bound: Adam on unconstrained global parameters.
+"""Adam on unconstrained global parameters of the collapsed bound, with minibatches.
 
 β_·k = softmax(topic_logits_·k),  φ_v = σ(inclusion_logits_v),  δ = exp(family),
     α = exp(log_prior),  π_v ∝ (1-φ_v) n_v in closed form.
 
-The locals of a collapsed bound are at their optimum, so by the envelope theorem its gradient is the
-partial derivative at those locals: the sufficient statistics are all that is needed. π is optimal
-given φ as well, so it counts as a local here.
+In the collapsed bound local parameters are at their optimum. By the envelope theorem its gradient
+is the partial derivative there, which needs the sufficient statistics only. π is optimal given φ,
+too.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma, expit, logit, softmax
 
-from topicfocus.inference.channels import softmax_gradient, update_background
-from topicfocus.inference.mixes import initial_concentration
-from topicfocus.inference.state import INCLUSION_MARGIN, Hyperparameters, ModelState, Problem
 from topicfocus.joint.coefficients import penalty_of
 from topicfocus.joint.gradient import Adam
+from topicfocus.joint.initialize import initial_concentration
+from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
 from topicfocus.joint.solver import Solver, StepInfo, small_change
 from topicfocus.joint.statistics import SufficientStats, bound_value, collect
-from topicfocus.joint.updates import evidence_per_token
+from topicfocus.joint.updates import log_likelihood_per_token, update_background
+from topicfocus.model import ModelState, Problem
 
 
 @dataclass(frozen=True)
 class StochasticState:
-    """The parameters as they are, the optimiser behind them, the γ of every document."""
+    """The parameters, their optimiser, and γ of every document."""
 
     problem: Problem
     hyper: Hyperparameters
@@ -42,24 +42,24 @@ class StochasticState:
 
 @dataclass(frozen=True, kw_only=True)
 class StochasticSolver(Solver):
-    """Minibatches of the collapsed bound: Adam on unconstrained global parameters.
+    """Adam on unconstrained global parameters of the collapsed bound, with minibatches.
 
-    The step size falls as 1/√(1 + epoch/5). It has converged when three epochs in a row changed the
-    sum of the minibatches' bounds by at most ``tol`` of itself.
+    The step size falls as 1/√(1 + epoch/5). It has converged when each of three consecutive epochs
+    changed the sum of the bounds of the minibatches by at most ``tol``, relative to the sum.
 
     Parameters
     ----------
     batch_size : int, optional
-        Documents a step; by default 100, or more so that an epoch has at most 100 steps, since a
-        step costs words x topics whatever its documents.
+        Documents per step; by default 100, or more so that an epoch has at most 100 steps, since
+        the time of a step grows with words x topics.
     learning_rate : float, default=0.1
         Step size of the first epoch.
     local_steps : int, default=10
-        Local steps a document and epoch, at most; γ is kept between epochs.
+        Largest number of local steps per document and epoch; γ is kept between epochs.
     local_tolerance : float, default=1e-3
-        Change of γ at which a document's steps end.
+        Relative change of γ at which the steps of a document end.
     single_precision : bool, default=True
-        Whether documents are worked on in single precision.
+        Whether local inference uses single precision.
     """
 
     batch_size: int | None = None
@@ -104,11 +104,10 @@ class StochasticSolver(Solver):
             state.concentration[index] = gamma
             share = batch.size / problem.size
             if share == 0:
-                continue  # documents that stand for none
+                continue  # all documents have weight 0
             penalty = penalty_of(parameters, hyper.coef_penalty)
             objective += bound_value(stats, parameters, hyper) + (1 - share) * penalty
-            # The minibatch stands for the whole corpus; Adam does not mind the scale, the
-            # penalty on η does.
+            # Scaled to the whole corpus, on which the penalty on η is defined.
             gradient = collapsed_gradient(stats.scale(1 / share), parameters, hyper)
             state.adam.step(gradient, rate)
             parameters = from_unconstrained(state.adam.parameters, parameters, word_count)
@@ -148,7 +147,7 @@ def from_unconstrained(
     word_count: np.ndarray,
     family: Any = None,
 ) -> ModelState:
-    """The state of free parameters; blocks that are absent keep the template's values.
+    """The state with these free parameters, and those of the template where they are absent.
 
     `word_count` is n_v of the whole corpus, for π.
     """
@@ -177,17 +176,18 @@ def from_unconstrained(
 def collapsed_gradient(
     stats: SufficientStats, state: ModelState, hyper: Hyperparameters
 ) -> dict[str, np.ndarray]:
-    """The gradient of `bound_value` in every free parameter, from statistics alone."""
+    """The gradient of `bound_value` in every free parameter, from the statistics."""
     phi = state.inclusion
+    by_log = phi[:, None] * stats.word_topic  # ∂/∂log β_vk
     gradient = {
-        "topic_logits": softmax_gradient(phi[:, None] * stats.word_topic, state.topic_word),
+        "topic_logits": by_log - state.topic_word * by_log.sum(axis=0),
         "coef": stats.coef_gradient - hyper.coef_penalty * state.coef,
     }
     if hyper.selects:
         n = stats.word_count
         p = hyper.inclusion_prior
         log_background = np.log(np.maximum(state.background, 1e-300))
-        score = evidence_per_token(stats, state, hyper) - log_background - logit(phi)
+        score = log_likelihood_per_token(stats, state, hyper) - log_background - logit(phi)
         score += np.log(p) - np.log1p(-p)
         gradient["inclusion_logits"] = phi * (1 - phi) * n * score
     if state.covariate_coef is not None:

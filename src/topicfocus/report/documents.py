@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 
 from topicfocus.corpus import Corpus
-from topicfocus.inference.words import mix_weights
+from topicfocus.proportions import proportion_weights
 from topicfocus.report.evaluation import Predictions, rounded
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.render import pack, pack_texts, size, whole
@@ -116,12 +116,12 @@ def document_examples(
     """
     if not len(rows):
         return {"example": None, "shade": None}
-    counts = sparse.csr_array(inputs.counts[rows])
+    counts = inputs.counts[rows]
     exposure, covariates = (
         None if values is None else np.asarray(values)[rows] for values in (exposure, covariates)
     )
     words = inputs.model.explain(counts, exposure=exposure, covariates=covariates).words
-    per_occurrence = counts.copy()
+    per_occurrence = sparse.csr_array(counts.copy())
     per_occurrence.data = 1.0 / per_occurrence.data
     shade = []
     for amounts in words:
@@ -233,7 +233,7 @@ def outcomes(inputs: Inputs, found: Predictions) -> list[Outcome | None]:
     fitted, state = inputs.fitted, inputs.fitted.state
     counts = fitted.seen(Corpus(inputs.counts)).counts
     prior = state.doc_topic_prior
-    total = prior.sum() + counts @ mix_weights(state).table.multiplicity
+    total = prior.sum() + counts @ proportion_weights(state).table.multiplicity
     from_words = found.mixes - prior / total[:, None]
     base = state.coef_rows @ (prior / prior.sum())
     out: list[Outcome | None] = []

@@ -18,6 +18,7 @@ from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.estimators.targets import Coding
 from topicfocus.estimators.words import word_names
 from topicfocus.text import TokenCounter
+from topicfocus.text.named_counts import NamedCounts
 
 #: Documents whose counts are compared with those of the page's tokeniser.
 _COMPARED = 50
@@ -54,6 +55,7 @@ class Inputs:
     ----------
     model : an estimator with a target
     counts : csr array, documents x words; without rows where no documents were given
+        With the counts of all terms (`NamedCounts.remainder`) where they were given.
     texts : list of str, or None
     vocabulary : list of str
     words : TextReading
@@ -110,7 +112,12 @@ def read_inputs(
     if counts is None:
         matrix = sparse.csr_array((0, n_words))
     else:
-        matrix = fitted.corpus(counts).counts
+        corpus = fitted.corpus(counts)
+        matrix = corpus.counts
+        if corpus.remainder is not None:
+            names = [str(v) for v in range(corpus.n_words)]
+            matrix = NamedCounts.of(matrix, names, corpus.remainder)
+            matrix.feature_names = None
         # Columns of other names than at fit, or in another order, are an error.
         check_columns(estimator, counts, reset=False)
     if texts is not None and len(texts) != matrix.shape[0]:
@@ -158,7 +165,7 @@ def _words(
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
             codes = vectoriser.separator is not None
             return TextReading(False, note=_CODES if codes else _CUSTOM)
-        rule, terms = vectoriser.token_rule(), vectoriser.term_rule()
+        rule, terms = vectoriser.token_rule, vectoriser.term_rule
         longest = max(name.count(" ") + 1 for name in vocabulary)
         orders = terms.orders if terms.every else (0, longest if vectoriser.phrases else 1)
         return TextReading(True, rule.lowercase, 1, orders, elisions=rule.elisions)

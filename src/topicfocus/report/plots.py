@@ -1,7 +1,7 @@
 """Plots with matplotlib: predicted differences and words of topics, calibration, the frontier.
 
-Each takes a fitted model, or the pipeline of a vectoriser and a model, with documents; or an
-`Explorer`, which several plots share. They need matplotlib (``pip install 'topicfocus[plots]'``),
+Each takes the `Result` of `topicfocus.fit`, or an `Explorer`, which several plots can share; or a
+fitted model or pipeline with documents. They need matplotlib (``pip install 'topicfocus[plots]'``),
 draw on the axes given or on those of a new pyplot figure, and return them.
 """
 
@@ -28,10 +28,12 @@ _MARKERS = "os^DvPX"
 
 
 def _summary(source: Any, documents: Any = None, target: Any = None, **options: Any) -> Any:
-    """The summary of an Explorer, or of a model with documents: texts, or counts."""
+    """The summary of a Result, an Explorer, or a model with documents: texts, or counts."""
+    if callable(getattr(source, "explorer", None)):
+        source = source.explorer()
     if isinstance(source, (Mapping, Explorer)):
         if documents is not None:
-            raise ValueError("an Explorer has its documents: give none beside it.")
+            raise ValueError("a Result or an Explorer has its documents: give none beside it.")
         return source if isinstance(source, Mapping) else source.summary
     texts = isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], str)
     if hasattr(documents, "tolist") and getattr(documents, "ndim", 2) == 1:  # a Series of texts
@@ -101,9 +103,9 @@ def plot_effects(
 
     Parameters
     ----------
-    source : fitted model, pipeline that ends in one, or Explorer
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
     documents : list of str, or documents x words counts
-        Not with an Explorer, which has its documents.
+        For a model or pipeline only; a Result and an Explorer have theirs.
     target : as for `fit`, optional
         Targets of these documents, which had no part in the fit: intervals come from them.
     predictor : int, default=0
@@ -181,7 +183,7 @@ def plot_topics(
 
     Parameters
     ----------
-    source : fitted model, pipeline that ends in one, or Explorer
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
     documents : list of str, or documents x words counts
         Documents for the order of the topics and the predicted differences; without them, topics
         are ordered by their coefficients.
@@ -271,7 +273,7 @@ def plot_calibration(
 
     Parameters
     ----------
-    source : fitted model, pipeline that ends in one, or Explorer
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
     documents : list of str, or documents x words counts
         Documents that had no part in the fit.
     target : as for `fit`

@@ -70,7 +70,7 @@ def topic_summary(
 
 
 def topic_numbers(fitted: Fitted, change: np.ndarray) -> list[int]:
-    """The number of each topic, from 1, in the order of `workflow.outcome.topic_rows`.
+    """The number of each topic, from 1, in the order of `workflow.summary.topic_rows`.
 
     The topic with the largest increase of the first target has the number 1. For more than two
     classes, topics are ordered by the class that they increase most, then by this increase.

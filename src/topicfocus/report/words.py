@@ -12,8 +12,7 @@ import numpy as np
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import Coding
-from topicfocus.inference.mixes import topic_mixes
-from topicfocus.inference.words import mix_weights
+from topicfocus.proportions import proportion_weights, topic_proportions
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.labels import readable
 from topicfocus.report.render import pack, pack_rounded, pack_texts, roughly, size, unpack, whole
@@ -201,7 +200,7 @@ def word_table(
     is the largest change of a linear predictor of these documents by rounding.
     """
     state = fitted.state
-    weights = mix_weights(state).table
+    weights = proportion_weights(state).table
     kept = np.flatnonzero(weights.multiplicity > 0)
     rows = weights.table[kept]
     record: dict[str, Any] = {
@@ -256,6 +255,6 @@ def _rounding_error(
     changed = state.topic_word.copy()
     changed[kept] = rows * state.topic_word.max(axis=1)[kept, None]
     corpus = fitted.seen(Corpus(counts))
-    before = topic_mixes(corpus, state, n_jobs=n_jobs)
-    after = topic_mixes(corpus, replace(state, topic_word=changed), n_jobs=n_jobs)
+    before = topic_proportions(corpus, state, n_jobs=n_jobs)
+    after = topic_proportions(corpus, replace(state, topic_word=changed), n_jobs=n_jobs)
     return float(np.abs((before - after) @ state.coef_rows.T).max())

@@ -17,8 +17,8 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from topicfocus import __version__
 from topicfocus.counts import ChunkedCounts
-from topicfocus.inference.marks import marks
 from topicfocus.kernels.threads import n_threads
+from topicfocus.passes import row_hashes
 from topicfocus.progress import show_progress
 from topicfocus.selection.resamples import Data
 
@@ -135,7 +135,7 @@ def _hashable(value: Any) -> Any:
         return [_hashable(part) for part in (value.X, value.y, value.groups, value.arrays)]
     if sparse.issparse(value) or isinstance(value, ChunkedCounts):
         rows = sparse.csr_array(value) if sparse.issparse(value) else value
-        return [tuple(rows.shape), rows.indptr.astype(np.int64), *marks(rows)]
+        return [tuple(rows.shape), rows.indptr.astype(np.int64), *row_hashes(rows)]
     if isinstance(value, dict):
         return {str(key): _hashable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -27,6 +27,10 @@ MAX_DF, FEW_DOCUMENTS = 0.5, 20
 LEAST_OF_PHRASES = 3
 #: With fewer words than this, rare words of a small corpus are kept, too.
 FEW_WORDS = 50
+#: Terms of a remainder: words and pairs of words, function words included.
+ALL_ORDERS = (1, 2)
+#: Documents that they are in at least, of 2,000 or more and of fewer; and how many are kept.
+LEAST_OF_ALL, LEAST_OF_FEW, MOST_OF_ALL = 3, 2, 50_000
 #: Words with ids in an n-gram table, at most, the most frequent ones.
 _MOST_WORDS = 1 << 24
 
@@ -89,6 +93,17 @@ def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[s
             "documents. Try a lower min_df or a higher max_df."
         )
     return sorted(_names_of(entries, names, grams))
+
+
+def choose_all_terms(texts: TokenizedTexts) -> list[str]:
+    """All words and pairs of words in more than very few documents, in alphabetical order."""
+    least = LEAST_OF_ALL if texts.n_chosen >= ENOUGH_DOCUMENTS else LEAST_OF_FEW
+    if not np.any(texts.document_frequency >= least):
+        least = 1
+    rule = TermRule(
+        WordRoles(frozenset(), 1), ALL_ORDERS, False, least, 1.0, max_features=MOST_OF_ALL
+    )
+    return choose_terms(texts, rule)
 
 
 def document_limits(texts: TokenizedTexts, rule: TermRule) -> tuple[float, float]:
