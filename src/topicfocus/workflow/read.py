@@ -205,7 +205,7 @@ def _without_bad(source: Source) -> Source:
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
     log.info(f"{rows} left out for the target.")
     from topicfocus.counts import take_rows  # SciPy, which a mistake should not wait for
-    from topicfocus.text.counting import TokenizedTexts
+    from topicfocus.text.sequences import TokenizedTexts
 
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
     return replace(
