@@ -30,8 +30,8 @@ from topicfocus.counts import (
 __all__ = ["Corpus", "FractionWarning", "make_corpus"]
 
 _TEXT_ADVICE = (
-    "Turn text into counts first, with sklearn.feature_extraction.text.CountVectorizer or in a "
-    "pipeline: make_pipeline(CountVectorizer(), model)."
+    "Count the words first, for example in a pipeline: make_pipeline(topicfocus.TokenCounter(), "
+    "model).fit(texts, y), where texts are one string per document (one column of a dataframe)."
 )
 
 #: Beyond it floats cannot represent all whole numbers.
@@ -410,7 +410,7 @@ def check_counts(
         position = int(np.argmax(deviation > tolerance))
         message = (
             f"{name} has counts that are not whole numbers: {where(position)} "
-            f"is {data[position]:g}. Use CountVectorizer instead of TfidfVectorizer, unscaled."
+            f"is {data[position]:g}. Use TokenCounter instead of TfidfVectorizer, unscaled."
         )
         if not fractions:
             raise ValueError(message)
@@ -523,7 +523,9 @@ def _as_float(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     for place, value in np.ndenumerate(values):
         if isinstance(value, (str, bytes)):
             where = (
-                f": row {place[0]}, column {place[1]} is {value!r:.80}" if len(place) == 2 else ""
+                f": row {place[0]}, column {place[1]} is {str(value)!r:.80}"
+                if len(place) == 2
+                else ""
             )
             raise TypeError(f"{name} holds text instead of counts{where}. {_TEXT_ADVICE}")
     try:

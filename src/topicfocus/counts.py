@@ -3,7 +3,7 @@
 `Counts` is what the package computes with: a SciPy CSR matrix in memory, or `ChunkedCounts`, of
 which only `indptr` is in memory. A CSR matrix whose arrays are `numpy.memmap`s is `MappedCounts`;
 partitions on a Dask cluster are `DaskCounts` (distributed.py). Every sum over documents is a pass
-over the same chunks (inference/passes.py), wherever the counts are.
+over the same chunks (passes.py), wherever the counts are.
 """
 
 from __future__ import annotations

@@ -328,8 +328,10 @@ def topic_table(fitted: Fitted, effects: TopicEffects, words: list[str]) -> pd.D
     def each(column: np.ndarray) -> np.ndarray:
         return np.tile(column, n_topics)
 
+    names = np.array([name or "" for name in fitted.names], dtype=object)
     columns = {
         "topic": every,
+        **({"name": names[every]} if any(names) else {}),
         **_about(fitted, n_topics),
         "proportion_low": effects.proportion_low[every],
         "proportion_high": effects.proportion_high[every],

@@ -47,6 +47,7 @@ class Explanation:
     average : tuple of arrays (documents, covariates), one per predictor
         Contributions of average covariates of the training documents.
     word_names, topic_names : arrays of str
+        A topic without a name is topic0, topic1, ... by its place.
     before, after : arrays (documents, predictors)
         The expected target, or the probability of the class, of a document without words (and with
         average covariates), and of this document.
@@ -165,7 +166,8 @@ class Explanation:
         row = self.topics[l][[0]].toarray()[0]
         about = [f"  {words}" for words in self.topic_words] or [""] * len(row)
         order = np.argsort(-np.abs(row), kind="stable")
-        return [f"    {self.topic_names[k]:<10}{row[k]:+8.3g}{about[k]}" for k in order]
+        width = max(10, *(len(name) + 1 for name in self.topic_names))
+        return [f"    {self.topic_names[k]:<{width}}{row[k]:+8.3g}{about[k]}" for k in order]
 
 
 def _largest_first(row: sparse.csr_array, names: np.ndarray) -> list[tuple[str, float]]:
@@ -217,7 +219,7 @@ def explain(
         tuple(amounts.covariates[:, :, l] for l in every),
         tuple(amounts.average[:, :, l] for l in every),
         np.asarray(word_names),
-        np.array([f"topic{k}" for k in range(state.n_topics)], dtype=object),
+        np.array(fitted.labels, dtype=object),
         fitted.target_model.responses(state.family, empty),
         after := fitted.target_model.responses(state.family, full),
         _likeliest(fitted, after),

@@ -6,7 +6,7 @@ Report, persistence and workflow read predictions from it and need nothing else 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import pieces
 from topicfocus.estimators.documents import Documents, read_covariates
 from topicfocus.estimators.targets import TargetModel, TargetPart
-from topicfocus.focused import damp
+from topicfocus.focused import root_counts
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.model import ModelState
 from topicfocus.proportions import predictor_variance, proportion_weights, topic_proportions
@@ -79,6 +79,8 @@ class Fitted:
     typical_shares : array (3, topics) or None
         Mean of θ̂ over the training documents, and the quantiles that `topic_effects` calls
         proportion_low and proportion_high. After `partial_fit`, of the documents in memory.
+    topic_names : tuple of (str or None), optional
+        Names that the user has given to topics; None for topics without one.
     remainder : Remainder or None
         Of focused models that were asked for one, if it predicts better than the topics alone.
     completeness : Completeness or None
@@ -108,6 +110,7 @@ class Fitted:
     typical_shares: np.ndarray | None = None
     extra_variance: tuple[float, ...] | None = None
     association: np.ndarray | None = None
+    topic_names: tuple[str | None, ...] | None = None
     remainder: Remainder | None = None
     completeness: Completeness | None = None
 
@@ -122,6 +125,16 @@ class Fitted:
     def volume(self) -> np.ndarray:
         """Relative number of relevant tokens per topic."""
         return self.state.topic_word.sum(axis=0)
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """The name of each topic, None without one."""
+        return self.topic_names or (None,) * self.state.n_topics
+
+    @property
+    def labels(self) -> list[str]:
+        """The name of each topic, or topic0, topic1, ... by its place."""
+        return [f"topic{k}" if name is None else name for k, name in enumerate(self.names)]
 
     @property
     def is_joint(self) -> bool:
@@ -238,7 +251,7 @@ class Fitted:
 
     def seen(self, corpus: Corpus) -> Corpus:
         """Counts, or their roots, from which topic proportions are inferred."""
-        return damp(corpus) if self.sees_roots else corpus
+        return root_counts(corpus) if self.sees_roots else corpus
 
     def mixes(
         self, corpus: Corpus, n_jobs: int | None = None, tolerance: float = 1e-8
@@ -363,6 +376,11 @@ class Fitted:
                 "the fitted TokenCounter."
             )
         return found
+
+
+def padded_names(names: Sequence[str | None], n_topics: int) -> tuple[str | None, ...] | None:
+    """The names of the first topics, then None; None if there are no names."""
+    return (*names, *[None] * (n_topics - len(names))) if any(names) else None
 
 
 class FittedAttribute:

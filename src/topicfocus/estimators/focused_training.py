@@ -17,7 +17,7 @@ from topicfocus.estimators.arguments import (
     is_auto,
 )
 from topicfocus.estimators.documents import Documents, make_folds, split_validation
-from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.fitted import Fitted, padded_names
 from topicfocus.estimators.remainder import add_remainder
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
@@ -54,6 +54,7 @@ AFTER_SCREENING = frozenset(
         "drop_words",
         "max_epochs",
         "themes",
+        "seed_words",
         "remainder",
         "n_jobs",
         "verbose",
@@ -80,12 +81,15 @@ class FocusedTrainer:
         Whether to fit a remainder.
     validation_fraction : float
         Fraction of the documents used for validation if `fit` is given none.
+    topic_names : tuple of str
+        Names of the topics with seed words, which come first.
     title, verbose, n_jobs, random_state, reservoir_size : as for JointTrainer
     """
 
     settings: FocusSettings
     remainder: bool = False
     validation_fraction: float = 0.1
+    topic_names: tuple[str, ...] = ()
     title: str = "focused model"
     verbose: bool = False
     n_jobs: int | None = None
@@ -164,6 +168,9 @@ class FocusedTrainer:
     def _check_words(self, documents: Documents) -> None:
         if documents.corpus.n_words < 2:
             raise ValueError("X has n_features=1: one word makes no topics. Give more words.")
+        for name, columns in zip(self.topic_names, self.settings.seeds, strict=True):
+            if not np.any(documents.corpus.word_counts[columns]):
+                raise ValueError(f"no document of X has a word of seed_words[{name!r}].")
 
     def _split(self, documents: Documents, targets: TargetModel) -> tuple[np.ndarray, np.ndarray]:
         rng = generator(self.random_state)
@@ -185,7 +192,7 @@ class FocusedTrainer:
             targets=targets,
             sees_roots=True,
             selects=selects,
-            evidence=result.evidence,
+            evidence=result.statistic,
             association=result.slopes if selects else None,
             word_cost=final.selection.word_cost,
             inclusion_prior=final.selection.inclusion if selects else None,
@@ -193,9 +200,10 @@ class FocusedTrainer:
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
             explained=(final.explained,),
             explained_error=final.explained_error,
-            variance_factor=final.choices.openness,
+            variance_factor=final.choices.variance_factor,
             extra_variance=final.choices.extra_variance,
             shares=tuple((t.inclusion, t.explained, t.error) for t in result.trials) or None,
+            topic_names=padded_names(self.topic_names, result.state.n_topics),
             **more,
         )
 
@@ -270,7 +278,9 @@ def _history(result: FocusResult) -> dict[str, Any]:
     return {"n_iter": len(result.history), "history": history}
 
 
-def focused_trainer(model: Any, remainder: bool = False, **settings: Any) -> FocusedTrainer:
+def focused_trainer(
+    model: Any, topic_names: tuple[str, ...] = (), remainder: bool = False, **settings: Any
+) -> FocusedTrainer:
     """Check the parameters of an estimator and make its trainer.
 
     `settings` are the fields of FocusSettings that pc-sLDA does not have.
@@ -296,6 +306,7 @@ def focused_trainer(model: Any, remainder: bool = False, **settings: Any) -> Foc
         ),
         remainder=remainder,
         validation_fraction=check_share("validation_fraction", model.validation_fraction),
+        topic_names=topic_names,
         title=type(model).__name__,
         verbose=model.verbose,
         n_jobs=model.n_jobs,

@@ -14,6 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.estimators.arguments import check_topic_name
 from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.lda import JointTopicModel
@@ -155,6 +156,10 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
     for name in ("n_samples_seen", "word_cost", "inclusion_prior", "supervision_weight"):
         value = getattr(fitted, name)
         _require(value is None or abs(value) <= _LARGEST, f"{name} must be a number")
+    if fitted.topic_names is not None:
+        _require(len(fitted.topic_names) == n_topics, f"topic_names must be of {n_topics} topics")
+        given = [check_topic_name(name) for name in fitted.topic_names if name is not None]
+        _require(len(set(given)) == len(given), "topic_names must differ")
     history = [v for values in fitted.history.values() for v in values]
     _require(all(isinstance(v, (int, float)) for v in history), "history must be lists of numbers")
     _require(

@@ -173,7 +173,7 @@ def next_frequencies(
     """N-grams of ``order + 1`` words whose bucket is full enough, sorted by their keys."""
     most = len(part.ids)
     found, seen, in_docs, often = (np.empty(most, dtype=np.int64) for _ in range(4))
-    table = np.zeros(1 << (2 * most + 1).bit_length(), dtype=np.int64)
+    table = np.zeros(1 << (2 * most).bit_length(), dtype=np.int32)
     n = _count_next(
         *part, order, *grams, first, usable, full, table, found, seen, in_docs, often
     )  # fmt: skip

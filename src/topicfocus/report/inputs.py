@@ -161,7 +161,7 @@ def _words(
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
             own = "codes" if vectoriser.separator is not None else "a tokeniser of its own"
             return TextReading(False, note=f"Training used {own}, which are read in Python.")
-        rule, terms = vectoriser.token_rule(), vectoriser.term_rule()
+        rule, terms = vectoriser.token_rule, vectoriser.term_rule
         longest = max(name.count(" ") + 1 for name in vocabulary)
         orders = terms.orders if terms.every else (0, longest if vectoriser.phrases else 1)
         return TextReading(True, rule.lowercase, 1, orders, elisions=rule.elisions)

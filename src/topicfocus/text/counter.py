@@ -184,8 +184,6 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.check()
         if self.vocabulary is not None and not self._counts_all:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        elif is_dask(X):
-            self._on_cluster(X, y, learn=True)
         else:
             self.choose(self.tokenize(X), y)
         return self
@@ -227,11 +225,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         (2, 3)
         """
         self.check()
-        if self.vocabulary is not None:
-            self.vocabulary_ = given_vocabulary(self.vocabulary)
-        if is_dask(X):
-            return self._on_cluster(X, y, learn=self.vocabulary is None)
         if self.vocabulary is not None and not self._counts_all:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
             return self._count_known(X, folder)
         place = None if folder is None else Path(folder).parent
         if place is not None:
@@ -271,7 +266,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                     "This TokenCounter has no vocabulary yet. Call fit, or give it one."
                 )
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        return self._on_cluster(X, None, learn=False) if is_dask(X) else self._count_known(X)
+        return self._count_known(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, in the order of the columns.
@@ -325,8 +320,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         if self.tokenizer is not None:
             return own_spans(text, bool(self.lowercase), self.tokenizer)
         terms = getattr(self, "vocabulary_", {})
-        longest = 1 if self.term_rule().every else max((t.count(" ") + 1 for t in terms), default=1)
-        return term_spans(text, self.token_rule(), terms, longest)
+        longest = 1 if self.term_rule.every else max((t.count(" ") + 1 for t in terms), default=1)
+        return term_spans(text, self.token_rule, terms, longest)
 
     def tokenize(
         self, X: Any, folder: str | os.PathLike[str] | None = None, *, empty: bool = False
@@ -340,15 +335,34 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         folder : path-like, optional
             A temporary file in this folder takes the sequences, instead of memory.
         empty : bool, default=False
-            Whether texts without any word are no error.
+            Accept texts without any word.
 
         Returns
         -------
         TokenizedTexts
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or there is no word.
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> counter = TokenCounter(min_df=1)
+        >>> texts = counter.tokenize(["good film", "bad film"])
+        >>> counter.choose(texts)
+        >>> counter.count(texts).shape
+        (2, 3)
         """
+        self.check()
+        if is_dask(X):
+            from topicfocus.distributed import tokenize_texts
+
+            return tokenize_texts(self, X)
         terms, chunks = self._listed_terms(), self._chunks(X)
         if terms is None:
-            texts = counting.learn(chunks, self.token_rule(), self.n_jobs, folder)
+            texts = counting.learn(chunks, self.token_rule, self.n_jobs, folder)
         else:
             texts = listed.learn_listed(chunks, terms, self.n_jobs, folder)
         if not empty:
@@ -356,12 +370,28 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         return texts
 
     def choose(self, texts: TokenizedTexts, y: Any = None) -> None:
-        """Learn the vocabulary from tokenized texts, and from targets of theirs if given."""
+        """Learn the vocabulary from tokenized texts.
+
+        Parameters
+        ----------
+        texts : TokenizedTexts
+            From `tokenize`.
+        y : array-like, optional
+            Targets that phrases are chosen by, as in `fit`.
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> counter = TokenCounter(min_df=1)
+        >>> counter.choose(counter.tokenize(["good film", "bad film"]))
+        >>> sorted(counter.vocabulary_)
+        ['bad', 'film', 'good']
+        """
         self._check_any(texts)
         if self.vocabulary is not None:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
         else:
-            terms = choose_terms(texts, self.term_rule(), y)
+            terms = choose_terms(texts, self.term_rule, y)
             self.vocabulary_ = {term: i for i, term in enumerate(terms)}
         if hasattr(self, "remainder_vocabulary_"):
             del self.remainder_vocabulary_
@@ -382,7 +412,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         return bool(self.remainder) and self.separator is None and self.tokenizer is None
 
     def _check_any(self, texts: TokenizedTexts) -> None:
-        roles = self.term_rule().roles
+        roles = self.term_rule.roles
         ids = np.arange(len(texts.frequency))
         if not len(ids) or (roles is not None and not any(map(roles.begins, texts.names(ids)))):
             raise ValueError(
@@ -393,7 +423,29 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def count(
         self, texts: TokenizedTexts, folder: str | os.PathLike[str] | None = None
     ) -> sparse.csr_array:
-        """Counts of the known terms in tokenized texts."""
+        """Counts of the terms of the vocabulary in tokenized texts.
+
+        Parameters
+        ----------
+        texts : TokenizedTexts
+            From `tokenize`.
+        folder : path-like, optional
+            A new folder for the counts, as in `fit_transform`.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_documents, n_terms)
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> counter = TokenCounter(vocabulary=["good", "bad"]).fit([])
+        >>> counter.count(counter.tokenize(["good film", "bad film"])).toarray()
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        if hasattr(texts, "partitions"):  # on a cluster: `distributed.DaskTexts`
+            return texts.count(self)
         matcher, words = self._matcher()
         found = self._counts(texts.each(matcher, texts.places_of(words)), matcher, folder)
         if folder is None and hasattr(self, "remainder_vocabulary_"):
@@ -408,7 +460,11 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         matrix = counting.to_csr(pairs, matcher.column, len(terms), np.float64, self.n_jobs)
         return NamedCounts.of(matrix, terms)
 
-    def _count_known(self, X: Any, folder: Any = None) -> sparse.csr_array:
+    def _count_known(self, X: Any, folder: Any = None) -> Any:
+        if is_dask(X):
+            from topicfocus.distributed import count_known
+
+            return count_known(self, X)
         if folder is None and hasattr(self, "remainder_vocabulary_"):
             return self.count(self.tokenize(X, empty=True))
         matcher, words = self._matcher()
@@ -416,7 +472,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         if terms is not None:
             found = listed.known_listed(chunks, terms, words)
         else:
-            found = counting.known_sequences(chunks, self.token_rule(), words, self.n_jobs)
+            found = counting.known_sequences(chunks, self.token_rule, words, self.n_jobs)
         return self._counts(map(matcher, found), matcher, folder)
 
     def _counts(self, pairs: Iterator[Pairs], matcher: Matcher, folder: Any) -> sparse.csr_array:
@@ -427,7 +483,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         return NamedCounts.of(matrix, names)
 
     def _matcher(self) -> tuple[Matcher, list[str]]:
-        names, rule = self._terms(), self.term_rule()
+        names, rule = self._terms(), self.term_rule
         if rule.roles is None:
             return Matcher.of_terms(names, (1, 1), False, whole=True)
         orders = rule.orders
@@ -435,21 +491,27 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             orders = (1, max(name.count(" ") + 1 for name in names))
         return Matcher.of_terms(names, orders, rule.every)
 
-    def _on_cluster(self, X: Any, y: Any, learn: bool) -> Any:
-        from topicfocus.distributed import count_texts
-
-        return count_texts(self, X, learn, y=y)
-
     def check(self) -> None:
-        """Raise an error for a parameter that is out of its range."""
-        self.term_rule()
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If one is out of its range, or two contradict each other.
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> TokenCounter(min_df=5).check()
+        """
+        _ = self.term_rule
         check_frequency("min_df", self.min_df)
         check_frequency("max_df", self.max_df)
         if self.max_features is not None:
             check_count("max_features", self.max_features)
         listed_or_known = isinstance(self.stop_words, str) or self.stop_words is None
         if self._listed_terms() is None and not listed_or_known:
-            check_stop_words(self._function_words(), self.token_rule())
+            check_stop_words(self._function_words(), self.token_rule)
 
     def _function_words(self) -> tuple[str, ...]:
         return read_stop_words(self.stop_words, self.separator)
@@ -469,10 +531,12 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def _terms(self) -> list[str]:
         return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
 
+    @property
     def token_rule(self) -> TokenRule:
         """How a text becomes words."""
         return TokenRule(bool(self.lowercase), elisions_of(self.stop_words))
 
+    @property
     def term_rule(self) -> TermRule:
         """Which words and phrases are terms, from the parameters, each of them checked."""
         check_count("min_length", self.min_length)

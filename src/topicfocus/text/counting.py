@@ -9,6 +9,7 @@ sequences. Which words are frequent enough is known only after the last document
 from __future__ import annotations
 
 import tempfile
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
@@ -30,8 +31,8 @@ from topicfocus.text.tokenizer import APOSTROPHE_ENTITIES, SPACE_ENTITIES, Token
 
 #: Of a new table of words: most chunks fit without making room again.
 _SLOTS = 1 << 16
-#: Bytes of sequences that stay in memory; more are written to a temporary file.
-IN_MEMORY = 1 << 30
+#: Bytes of word ids that stay in memory; more are written to a temporary file.
+IN_MEMORY = 1 << 25
 
 _Value = TypeVar("_Value")
 
@@ -51,20 +52,24 @@ class Pairs(NamedTuple):
 
 
 class Parts:
-    """Arrays of one chunk after the other: in memory, or in a file from some size on."""
+    """Word ids of one chunk after the other: in memory, or in a temporary file if they are large.
 
-    def __init__(self, kind: Any, folder: Any = None) -> None:
-        self._kind, self._folder = kind, folder
-        self._list: list[Any] = []
+    With a `folder` the file is there; it is removed with this object.
+    """
+
+    def __init__(self, folder: Any = None) -> None:
+        self._folder = folder
+        self._list: list[Sequences] = []
         self._stream: Any = None
         self._bytes = self._n = 0
 
-    def append(self, part: Any) -> None:
-        """The arrays of one more chunk."""
+    def append(self, part: Sequences) -> None:
+        """The word ids of one more chunk."""
         self._n += 1
-        self._bytes += sum(array.nbytes for array in part)
+        self._bytes += part.ids.nbytes + part.lengths.nbytes
         if self._stream is None and (self._folder is not None or self._bytes > IN_MEMORY):
-            self._stream = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+            self._stream = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - see below
+            weakref.finalize(self, self._stream.close)
             for earlier in self._list:
                 self._write(earlier)
             self._list = []
@@ -73,20 +78,26 @@ class Parts:
         else:
             self._write(part)
 
-    def _write(self, part: Any) -> None:
-        for array in part:
-            np.save(self._stream, array, allow_pickle=False)
+    def _write(self, part: Sequences) -> None:
+        try:
+            for array in part:
+                np.save(self._stream, array, allow_pickle=False)
+        except OSError as error:
+            place = self._folder or tempfile.gettempdir()
+            raise OSError(
+                error.errno,
+                f"word ids cannot be written to a temporary file in {place}: {error.strerror}. "
+                "Make room on the disk, or name a folder on another one in the variable TMPDIR",
+            ) from error
 
-    def __iter__(self) -> Iterator[Any]:
-        if self._stream is None:
-            yield from self._list
-            return
+    def __iter__(self) -> Iterator[Sequences]:
+        yield from self._list
         place = 0
-        for _ in range(self._n):
+        for _ in range(self._n - len(self._list)):
             self._stream.seek(place)
-            part = [np.load(self._stream, allow_pickle=False) for _ in self._kind._fields]
+            part = [np.load(self._stream, allow_pickle=False) for _ in Sequences._fields]
             place = self._stream.tell()
-            yield self._kind(*part)
+            yield Sequences(*part)
 
 
 @dataclass(frozen=True)
@@ -167,7 +178,7 @@ class TokenizedTexts:
         kept = np.ones(self.n_docs, dtype=bool)
         kept[rows] = False
         some = self.of(np.flatnonzero(kept))
-        parts = Parts(Sequences)
+        parts = Parts()
         for part in some.each(lambda part, _: part):
             parts.append(part)
         return replace(some, parts=parts, n_docs=int(kept.sum()), rows=None)
@@ -184,7 +195,7 @@ class TokenizedTexts:
 def joined_texts(several: Iterable[TokenizedTexts], n_jobs: int | None = None) -> TokenizedTexts:
     """Tokenized texts one after the other, with one numbering of the words."""
     place: dict[str, int] = {}
-    parts, n_docs = Parts(Sequences), 0
+    parts, n_docs = Parts(), 0
     in_docs = often = np.zeros(0, dtype=np.int64)
     for texts in several:
         names = texts.names(np.arange(len(texts.frequency)))
@@ -223,7 +234,7 @@ def learn(
         return words, part, *tokens.frequencies(part, int(words.sizes[0]))
 
     in_docs, often = np.zeros(1024, dtype=np.int64), np.zeros(1024, dtype=np.int64)
-    parts, n_docs = Parts(Sequences, folder), 0
+    parts, n_docs = Parts(folder), 0
     for words, part, part_docs, part_often in map_in_order(work, chunks, n_jobs):
         total, renamed = tokens.merge(total, words, part)
         in_docs, often = (longer(a, int(total.sizes[0])) for a in (in_docs, often))

@@ -108,7 +108,7 @@ def learn_listed(
     ids: defaultdict[str, int] = defaultdict()
     ids.default_factory = ids.__len__  # a new term has the next number
     in_docs = often = np.zeros(0, dtype=np.int64)
-    parts, n_docs = Parts(Sequences, folder), 0
+    parts, n_docs = Parts(folder), 0
     for chunk in chunks:
         part = _numbers(chunk, terms, lambda flat: map(ids.__getitem__, flat))
         part_docs, part_often = frequencies(part, len(ids))

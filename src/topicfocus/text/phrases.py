@@ -45,7 +45,7 @@ SMALL_P = 0.05
 LEAST_DIFFERENCE = 1.0
 #: A phrase inside a longer one that has this part of its documents is only a fragment of it.
 FRAGMENT = 0.7
-_LEAST_BUCKETS, _MOST_BUCKETS = 1 << 14, 1 << 22
+_LEAST_BUCKETS, _MOST_BUCKETS = 1 << 14, 1 << 21
 _LOW_32 = (1 << 32) - 1
 
 

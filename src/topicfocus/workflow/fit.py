@@ -165,7 +165,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     y = target_values(target)
     wanted = config.baseline or config.has_remainder
     counted = choose_words(source, train, config, y, all_terms=wanted)
-    report_copies(source, counted.counts, parts)
+    report_copies(source, counted, parts)
     counts = take_rows(counted.counts, train)
     report_missing(source.columns, train)
     factor = factor_of(train)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.config import FitConfig
+from topicfocus.config import FitConfig, setting
 from topicfocus.counts import in_memory, take_rows
 from topicfocus.estimators.effects import TopicEffects, WordEffects, topic_effects, word_effects
 from topicfocus.estimators.targets import TargetPart
@@ -16,6 +16,7 @@ from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.estimators.words import usual_order
 from topicfocus.workflow.columns import Columns, remember
 from topicfocus.workflow.evaluate import Evaluation
+from topicfocus.workflow.giveaways import find_giveaways, giveaway_messages
 from topicfocus.workflow.predict import prediction_columns
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.split import Counted, Parts, word_frequencies
@@ -171,13 +172,36 @@ def _result(
         "words": word_rows(model, counted.words, counts, effects.words, positive),
         "held_out": found.held_out,
         "completeness": completeness_record(model, found, len(test) > 0),
-        "warnings": [*useless_fit_messages(model), *found.warnings(target.kind)],
+        "warnings": [
+            *useless_fit_messages(model),
+            *found.warnings(target.kind),
+            *_giveaways(source, counted, counts, train, config),
+        ],
         "reliability": found.reliability,
     }
     for name in ("shaping_", "inclusion_prior_"):
         if hasattr(model, name):
             result[name.rstrip("_")] = getattr(model, name)
     return result
+
+
+def _giveaways(
+    source: Source, counted: Counted, counts: Any, train: np.ndarray, config: FitConfig
+) -> list[str]:
+    """Warnings of terms that may give the target away in the training documents."""
+    target, group = source.target, source.columns.group
+    found = find_giveaways(
+        counts,
+        counted.words,
+        target.values[train],
+        target.classes,
+        None if group is None else group[train],
+    )
+    remedy = "remove their columns from the matrix"
+    if source.is_text:
+        which = "FILE" if config.separator else "english+FILE"
+        remedy = f"add them to {setting('stop_words')} (on the command line, {which})"
+    return giveaway_messages(found, remedy)
 
 
 def _positive(model: Any, target: Any) -> Any:

@@ -153,18 +153,15 @@ def read_source(
         counter = config.counter(n_jobs=config.jobs)
         table.keep_characters = KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS
         try:
+            counter.check()
+            terms = None
             if client is not None and path != "-":
-                # Phrases are chosen from the training part, of which a cluster has counts only.
-                min_df = config.min_df if isinstance(config.min_df, int) else 1
-                counter.set_params(phrases=False, min_df=min_df, max_df=1.0)
-                counts = _count_on_cluster(client, table, config, counter)
-                terms = counter.get_feature_names_out()
+                counts = _tokenize_on_cluster(client, table, config, counter)
             else:
-                counter.check()
                 place = None if folder is None else folder.parent
                 if place is not None:
                     place.mkdir(parents=True, exist_ok=True)
-                counts, terms = counter.tokenize(iter(table), place), None
+                counts = counter.tokenize(iter(table), place)
         except (ReadError, SettingError):
             raise
         except (ValueError, UnicodeError) as error:
@@ -286,20 +283,20 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
 # ---- on a cluster -------------------------------------------------------------------------------
 
 
-def _count_on_cluster(client: Any, table: Any, config: Roles, counter: Any) -> Any:
-    """Count the texts of files on the workers; the values of the other columns come here."""
-    from topicfocus.distributed import count_texts
+def _tokenize_on_cluster(client: Any, table: Any, config: Roles, counter: Any) -> Any:
+    """Tokenize the texts of files on the workers; the values of the other columns come here."""
+    from topicfocus.distributed import tokenize_texts
 
     text, names = table.request.text, table.request.names
     frame = _frame(table, config)
     log.info(f"Workers read and count it in {frame.npartitions:,} partitions.")
     texts = frame[text].fillna("").astype(object)
-    counts = count_texts(counter, texts, learn=True, client=client)
+    tokenized = tokenize_texts(counter, texts, client)
     beside = client.compute(frame[names[1:]]).result().astype(object)
     first = client.compute(texts.get_partition(0).head(_SHOWN, compute=False)).result()
     values = beside.where(beside.notna(), None).to_numpy().tolist()
     table.load([(i, "", *row) for i, row in enumerate(values, start=1)], first.tolist())
-    return counts
+    return tokenized
 
 
 def _frame(table: Any, config: Roles) -> Any:
