@@ -41,7 +41,7 @@ def folder(data, tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     assert "200 documents have weight 0" in done.stderr
-    assert "Covariates, by what one standard deviation more adds" in done.stdout
+    assert "Covariates: what one standard deviation more adds to the target" in done.stdout
     return out
 
 

@@ -149,3 +149,30 @@ def large(
     counts = CountVectorizer(vocabulary=names).transform(texts)
     target = rng.standard_normal(n_docs)
     return fitted, {"texts": texts, "counts": counts, "target": target, "vocabulary": names}
+
+
+def halves(names: list[str]) -> dict[str, Any]:
+    """What `Stability.to_dict` returns for three topics, of which the last does not replicate."""
+    topics = [
+        {
+            "same": k < 2,
+            "cosine": 0.9 - 0.3 * k,
+            "low": 0.1,
+            "high": 0.5,
+            "words": [{"word": names[k], "returns": 1.0}, {"word": names[k + 3], "returns": 0.2}],
+        }
+        for k in range(3)
+    ]
+    return {
+        "resamples": 10,
+        "level": 0.9,
+        "often": 0.9,
+        "topics": topics,
+        "words": [{"word": name, "frequency": 0.25 * i} for i, name in enumerate(names[:5])],
+        "substitutes": [{"word": names[1], "others": [{"word": names[2], "either": 0.8}]}],
+        "nogueira": 0.6,
+        "disjoint_jaccard": 0.4,
+        "stable_words": 2,
+        "false_words": 0.5,
+        "prediction_correlation": 0.8125,
+    }

@@ -12,13 +12,13 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.counts import NamedCounts
 from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.estimators.targets import Coding
 from topicfocus.estimators.words import word_names
 from topicfocus.text import TokenCounter
-from topicfocus.text.named_counts import NamedCounts
 
 #: Documents whose counts are compared with those of the page's tokeniser.
 _COMPARED = 50
