@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -24,13 +24,13 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from data import Dataset, Part, load
-from runner import HERE, Task, arguments, finished, frame, markdown, run, write_page
+from runner import Task, experiment, finished, frame, grid, markdown
 from themes import TOPICS
 
 import topicfocus
 from topicfocus import metrics
 from topicfocus.focused import fit as stages
-from topicfocus.focused import inclusion, refit, selection, themes
+from topicfocus.focused import inclusion, refit, selection, subjects
 from topicfocus.focused.settings import FocusSettings
 
 #: Documents to fit and documents to score, at most, and documents that a word must occur in.
@@ -154,9 +154,11 @@ VARIANTS: dict[str, Variant] = {
     "carry over": Variant("the second pass continues from the first", None),
     "diversity": Variant("a second fit where topics overlap", None),
     "clusters": Variant(
-        "subjects start from clusters", lambda: swap(themes, "clustered_topics", random_subjects)
+        "subjects start from clusters", lambda: swap(subjects, "clustered_topics", random_subjects)
     ),
-    "clusterings": Variant("the best of four clusterings", lambda: swap(themes, "CLUSTERINGS", 1)),
+    "clusterings": Variant(
+        "the best of four clusterings", lambda: swap(subjects, "CLUSTERINGS", 1)
+    ),
     "start mix": Variant("2% of initial topics without subjects", None),
     "slope only": Variant(
         "signed association also from ridge weights", lambda: plan(ridge_share=0.0)
@@ -188,7 +190,9 @@ VARIANTS: dict[str, Variant] = {
     "prior of topics": Variant("τ: topics are held", lambda: plan(prior_precision=0.01)),
     "shaping prior": Variant("0.3 of the prior of proportions in the optimisation", None),
     "weight cap": Variant("weights are at most three times the mean", None),
-    "sharpness": Variant("subjects are sharpened, g = 3 not 1", lambda: plan(theme_sharpness=1.0)),
+    "sharpness": Variant(
+        "subjects are sharpened, g = 3 not 1", lambda: plan(subject_sharpness=1.0)
+    ),
     "now": Variant("all that were removed: the model of today"),
     "polarity 3": Variant("polarity 6 and not 3", lambda: plan(polarity=3.0)),
 }
@@ -337,19 +341,12 @@ def page() -> list[str]:
     ]
 
 
-def main() -> None:
-    args = arguments(__doc__, DATA, 3)
-    tasks = [
-        {"data": name, "variant": variant, "split": split}
-        for split in range(args.splits)
-        for variant in VARIANTS
-        if VARIANTS[variant].change is not None
-        for name in args.data
-    ]
-    if not args.page:
-        run("ablation", tasks, work, jobs=1)
-    write_page(HERE / "ABLATION.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    current = [name for name, variant in VARIANTS.items() if variant.change is not None]
+    return grid(split=splits, variant=current, data=data)
 
 
 if __name__ == "__main__":
-    main()
+    experiment(
+        "ablation", __doc__, DATA, 3, tasks, work, page, jobs=1
+    )  # variants change modules of the package

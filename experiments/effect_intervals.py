@@ -14,11 +14,12 @@ that exclude zero: of `topic_effects` with 100 documents that had no part in the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from runner import HERE, Record, Task, arguments, finished, markdown, run, write_page
+from runner import Record, Task, experiment, finished, markdown
 from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
@@ -182,18 +183,23 @@ def _noise_lines() -> list[list[Any]]:
     return lines
 
 
-def main() -> None:
-    args = arguments(__doc__, [*CASES, *NOISE], len(SEEDS))
-    tasks = [
+def tasks(cases: Sequence[str], splits: range) -> list[Task]:
+    return [
         {"case": name, "seed": seed, "sample": sample}
-        for name in args.data
-        for seed in (SEEDS[: args.splits] if name in CASES else (0,))
+        for name in cases
+        for seed in (SEEDS[: len(splits)] if name in CASES else (0,))
         for sample in range(NOISE.get(name, SAMPLES))
     ]
-    if not args.page:
-        run("effect_intervals", tasks, work, jobs=args.jobs)
-    write_page(HERE / "COVERAGE.md", *page())
 
 
 if __name__ == "__main__":
-    main()
+    experiment(
+        "effect_intervals",
+        __doc__,
+        [*CASES, *NOISE],
+        len(SEEDS),
+        tasks,
+        work,
+        page,
+        file="COVERAGE.md",
+    )

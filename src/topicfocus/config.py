@@ -469,6 +469,13 @@ class _Fitting(ReadOptions, CountOptions):
         "would keep too, which predict slightly worse",
         choices=("predictive", "stable"),
     )
+    remainder: bool = model_option(
+        True,
+        "add what all words and pairs of words tell beyond the topics (focused model); topics are "
+        "the same with and without it",
+        flag="no-remainder",
+        common=True,
+    )
     test_share: float = model_option(
         0.2,
         "proportion of documents held out for the metrics; 0 fits on all documents",
@@ -476,7 +483,7 @@ class _Fitting(ReadOptions, CountOptions):
         common=True,
     )
     baseline: bool = model_option(
-        True, "compare with a regression on all words", flag="no-baseline"
+        True, "compare with a regression on all words and pairs of words", flag="no-baseline"
     )
     stability: int = count_option(
         0,
@@ -563,6 +570,11 @@ class _Fitting(ReadOptions, CountOptions):
     def paths(self) -> list[str]:
         """The files to read."""
         return [self.file] if isinstance(self.file, str) else list(self.file)
+
+    @property
+    def has_remainder(self) -> bool:
+        """Whether the model is one that has a remainder, and gets one."""
+        return self.remainder and self.model == "focused"
 
     @property
     def more(self) -> ColumnNames:

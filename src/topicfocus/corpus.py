@@ -30,8 +30,8 @@ from topicfocus.counts import (
 __all__ = ["Corpus", "FractionWarning", "make_corpus"]
 
 _TEXT_ADVICE = (
-    "Turn text into counts first, with topicfocus.TokenCounter or in a pipeline: "
-    "make_pipeline(TokenCounter(), model)."
+    "Count the words first, for example in a pipeline: make_pipeline(topicfocus.TokenCounter(), "
+    "model).fit(texts, y), where texts are one string per document (one column of a dataframe)."
 )
 
 #: Beyond it floats cannot represent all whole numbers.
@@ -54,6 +54,8 @@ class Corpus:
         chunk by chunk (`topicfocus/counts.py`).
     vocabulary : tuple of str, or None
         The words of the columns.
+    remainder : scipy.sparse.csr_array, or None
+        Counts of all words and pairs of words of the same documents, for models with a remainder.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Corpus:
 
     counts: Counts
     vocabulary: tuple[str, ...] | None = None
+    remainder: sparse.csr_array | None = None
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_docs} documents, {self.n_words} words, {self.n_tokens:.0f} tokens)"
@@ -118,7 +121,8 @@ class Corpus:
         """
         if not isinstance(index, slice):
             index = np.atleast_1d(np.asarray(index))  # one number would give a vector
-        return Corpus(take_rows(self.counts, index), self.vocabulary)
+        rest = None if self.remainder is None else self.remainder[index]
+        return Corpus(take_rows(self.counts, index), self.vocabulary, rest)
 
     def batches(
         self, batch_size: int, rng: np.random.Generator | None = None
@@ -225,7 +229,18 @@ def make_corpus(
         words = check_vocabulary(words, matrix.shape[1], name=name)
     matrix = check_counts(matrix, words, name=name, tolerance=tolerance, fractions=fractions)
     _check_words(matrix, name, allow_empty)
-    return Corpus(matrix, words)
+    return Corpus(matrix, words, _remainder(counts, matrix.shape[0], name))
+
+
+def _remainder(counts: Any, n_docs: int, name: str) -> sparse.csr_array | None:
+    """The second matrix of `counts.NamedCounts`, if these counts have one."""
+    found = getattr(counts, "remainder", None)
+    if found is not None and found.shape[0] != n_docs:
+        raise ValueError(
+            f"{name} has {n_docs} rows, but its matrix of all words has {found.shape[0]}. Count "
+            "the texts again."
+        )
+    return found
 
 
 def _check_words(counts: Counts, name: str, allow_empty: bool) -> None:
@@ -468,7 +483,9 @@ def _as_float(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     for place, value in np.ndenumerate(values):
         if isinstance(value, (str, bytes)):
             where = (
-                f": row {place[0]}, column {place[1]} is {value!r:.80}" if len(place) == 2 else ""
+                f": row {place[0]}, column {place[1]} is {str(value)!r:.80}"
+                if len(place) == 2
+                else ""
             )
             raise TypeError(f"{name} holds text instead of counts{where}. {_TEXT_ADVICE}")
     try:

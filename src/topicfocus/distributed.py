@@ -424,7 +424,7 @@ class DaskCounts(ChunkedCounts):
         Parameters
         ----------
         task : Task
-            What is computed of a partition (`inference/passes.py`).
+            What is computed of a partition (`passes.py`).
 
         Returns
         -------

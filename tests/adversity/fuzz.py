@@ -1,4 +1,4 @@
-"""Seeded fuzzing of what strangers can pass: tables, matrices, options, arrays and texts.
+"""Seeded fuzzing of inputs: tables, matrices, model files, options, arrays and texts.
 
     python tests/adversity/fuzz.py --n 3000
 
@@ -32,6 +32,7 @@ from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from command_line import topicfocus, write_reviews
+from model_files import mutated as mutated_model
 
 import topicfocus as package
 
@@ -173,6 +174,13 @@ def matrix(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
     check_command(place, "predict", fixed.folder, name)
 
 
+def model_file(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    """A model file with another bit, or with another value in its header and a right digest."""
+    content = (fixed.folder / "model.topicfocus").read_bytes()
+    (place / "m.topicfocus").write_bytes(mutated_model(content, rng))
+    check_command(place, "predict", "m.topicfocus", fixed.reviews)
+
+
 def options(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
     """Odd values of options; a number of topics that would take long is not a fault."""
     from topicfocus.cli.parser import COMMANDS
@@ -240,7 +248,7 @@ def arrays(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
 
 
 Case = Callable[[np.random.Generator, Fixed, Path], None]
-KINDS: tuple[Case, ...] = (*(predict_table, matrix, options, text, arrays, fit_table),)
+KINDS: tuple[Case, ...] = (*(predict_table, matrix, model_file, options, text, arrays, fit_table),)
 
 
 # ---- running -------------------------------------------------------------------------------------

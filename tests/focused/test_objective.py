@@ -74,7 +74,7 @@ def test_every_block_of_the_gradient(family, seed):
             inclusion[v] += h
             return replace(state, inclusion=inclusion)
 
-        assert found.evidence[v] + found.push[v] == pytest.approx(
+        assert found.word_log_likelihood[v] + found.push[v] == pytest.approx(
             central(problem, included), abs=1e-6, rel=1e-6
         )
     blocks = {

@@ -103,7 +103,7 @@ def test_sums_of_parts_give_the_statistics_of_all_documents(weighted):
     variance = np.average((r - mean) ** 2, axis=0, weights=w)
     spread = np.average(away**2, axis=0, weights=w)[:, None]
     marginal = covariance**2 / (w.sum() * spread * variance)
-    found = sums.evidence(ridge)
+    found = sums.statistics(ridge)
     assert np.allclose(found.marginal, marginal)
     joint = np.maximum(ridge * covariance, 0)
     assert np.allclose(found.joint, joint * marginal.sum(axis=0) / joint.sum(axis=0))
@@ -114,7 +114,7 @@ def test_sums_of_parts_give_the_statistics_of_all_documents(weighted):
     rate = (length * standard**2).sum(axis=0) / length.sum()
     slopes = weighted_words.T @ standard / (np.outer(weighted_words.sum(axis=0), rate) + 5.0)
     assert np.allclose(sums.slopes(), slopes)
-    assert np.allclose(sums.scale(2.0).evidence(ridge).marginal, 2 * marginal)
+    assert np.allclose(sums.scale(2.0).statistics(ridge).marginal, 2 * marginal)
 
 
 # ---- joint models -----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 from topicfocus.datasets import make_reviews
 from topicfocus.focused.ridge import Signals, ridge_path
 from topicfocus.focused.selection import least_discovery, select_stable_words, select_words
-from topicfocus.focused.word_statistics import Evidence, SignalSums
+from topicfocus.focused.word_statistics import SignalSums, WordStatistics
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +53,10 @@ def test_columns_are_solved_as_if_alone(reviews):
     assert [r.penalty for r in again] == [r.penalty for r in together]
 
 
-def test_evidence_is_high_for_relevant_words_and_noise_for_others(reviews):
+def test_the_statistic_is_high_for_relevant_words_and_noise_for_others(reviews):
     data, words = reviews
     ridge = fit(words, data.target, (30.0,))
-    found = SignalSums.of(signal_of(words, data.target)).evidence(ridge.weights[:, None])
+    found = SignalSums.of(signal_of(words, data.target)).statistics(ridge.weights[:, None])
     # z² of words that have nothing to do with the target is about a chi-square of one degree.
     noise = found.marginal[~data.relevant]
     assert 0.5 < noise.mean() < 2.0
@@ -80,60 +80,60 @@ def test_a_weight_of_two_is_two_copies(reviews):
         assert ridges[0].mean_square == pytest.approx(ridges[1].mean_square)
         weights = ridges[0].weights[:, None]
         sums = [SignalSums.of(s) for s in (copies, weighted)]
-        evidence = [s.evidence(weights) for s in sums]
-        np.testing.assert_allclose(evidence[0].marginal, evidence[1].marginal, rtol=1e-8)
-        np.testing.assert_allclose(evidence[0].joint, evidence[1].joint, rtol=1e-8)
+        statistic = [s.statistics(weights) for s in sums]
+        np.testing.assert_allclose(statistic[0].marginal, statistic[1].marginal, rtol=1e-8)
+        np.testing.assert_allclose(statistic[0].joint, statistic[1].joint, rtol=1e-8)
         np.testing.assert_allclose(sums[0].slopes(), sums[1].slopes(), rtol=1e-8, atol=1e-12)
 
 
-def test_a_word_needs_evidence_about_one_of_several_signals():
-    one = Evidence(np.array([[4.0], [0.0]]), np.array([[9.0], [0.0]]))
-    other = Evidence(np.array([[1.0], [16.0]]), np.array([[1.0], [1.0]]))
-    both = Evidence.beside([one, other])
+def test_a_word_needs_association_with_one_of_several_signals():
+    one = WordStatistics(np.array([[4.0], [0.0]]), np.array([[9.0], [0.0]]))
+    other = WordStatistics(np.array([[1.0], [16.0]]), np.array([[1.0], [1.0]]))
+    both = WordStatistics.beside([one, other])
     np.testing.assert_allclose(both.combined(0.5), [6.0, 4.0])
 
 
-def test_cut_keeps_most_evidence_per_token_up_to_the_share():
+def test_cut_keeps_the_largest_statistic_per_token_up_to_the_share():
     rng = np.random.default_rng(1)
-    evidence = rng.exponential(30.0, 400)
+    statistic = rng.exponential(30.0, 400)
     count = rng.integers(1, 500, 400).astype(float)
     sizes, shares = [], []
     for share in (0.02, 0.05, 0.1, 0.2, 0.4, 0.8):
-        kept = select_words(evidence, count, share)
+        kept = select_words(statistic, count, share)
         sizes.append(len(kept))
         shares.append(count[kept].sum() / count.sum())
         assert shares[-1] <= share or len(kept) == 10
     assert np.all(np.diff(sizes) > 0)
     assert np.all(np.diff(shares) > 0)
-    kept = select_words(evidence, count, 0.1, vocabulary=0.25)
-    cost = min(np.quantile(evidence, 0.75), 2 * np.log(400))
-    score = (evidence - cost) / count
+    kept = select_words(statistic, count, 0.1, vocabulary=0.25)
+    cost = min(np.quantile(statistic, 0.75), 2 * np.log(400))
+    score = (statistic - cost) / count
     dropped = np.setdiff1d(np.arange(400), kept)
     # Whoever is dropped with a better score than somebody kept would have crossed the share.
     assert score[kept].min() >= np.sort(score[dropped])[-1] - 1e-12
 
 
-def test_a_lasting_cut_is_by_evidence_alone_and_larger_shares_keep_more():
+def test_a_lasting_cut_is_by_the_statistic_alone_and_larger_shares_keep_more():
     rng = np.random.default_rng(1)
-    evidence = rng.exponential(30.0, 400)
-    evidence[rng.random(400) < 0.1] = 0.0
+    statistic = rng.exponential(30.0, 400)
+    statistic[rng.random(400) < 0.1] = 0.0
     count = rng.integers(1, 500, 400).astype(float)
-    order = np.argsort(-evidence)
-    np.testing.assert_array_equal(select_stable_words(evidence, count, 100), np.sort(order[:100]))
-    np.testing.assert_array_equal(select_stable_words(evidence, count, 3), np.sort(order[:10]))
+    order = np.argsort(-statistic)
+    np.testing.assert_array_equal(select_stable_words(statistic, count, 100), np.sort(order[:100]))
+    np.testing.assert_array_equal(select_stable_words(statistic, count, 3), np.sort(order[:10]))
     room = count[order[:100]].sum() / count.sum()
     before = np.array([], dtype=int)
     for share in (0.02, 0.1, 0.2, room + 1e-12, 0.5, 0.9, 1.0):
-        kept = select_stable_words(evidence, count, 100, share)
+        kept = select_stable_words(statistic, count, 100, share)
         assert count[kept].sum() / count.sum() <= share
         assert set(before) < set(kept)
         before = kept
         if share == room + 1e-12:
             np.testing.assert_array_equal(kept, np.sort(order[:100]))
-    np.testing.assert_array_equal(before, np.flatnonzero(evidence))  # none says nothing
+    np.testing.assert_array_equal(before, np.flatnonzero(statistic))  # none says nothing
     # Fewer tokens: of the hundred those that say most for each.
-    kept = select_stable_words(evidence, count, 100, 0.1)
-    score = (evidence - evidence[order[100]]) / count
+    kept = select_stable_words(statistic, count, 100, 0.1)
+    score = (statistic - statistic[order[100]]) / count
     left = np.setdiff1d(order[:100], kept)
     assert set(kept) <= set(order[:100]) and score[kept].min() >= score[left].max()
 
@@ -142,9 +142,9 @@ def test_a_lasting_cut_is_by_evidence_alone_and_larger_shares_keep_more():
     "way", [select_words, lambda e, n, s, **more: select_stable_words(e, n, 3, s, **more)]
 )
 def test_forced_words_and_unseen_words(way):
-    evidence = np.array([50.0, 40.0, 30.0, 0.0, 0.0, 20.0])
+    statistic = np.array([50.0, 40.0, 30.0, 0.0, 0.0, 20.0])
     count = np.array([10.0, 10.0, 10.0, 10.0, 0.0, 10.0])
-    kept = way(evidence, count, 0.9, keep=np.array([3]), drop=np.array([0]))
+    kept = way(statistic, count, 0.9, keep=np.array([3]), drop=np.array([0]))
     assert 3 in kept
     assert 0 not in kept
     assert 4 not in kept  # never seen
@@ -165,7 +165,7 @@ def test_least_discovery_keeps_false_ones_few():
 
 
 def test_of_many_signals_the_largest_is_a_discovery_less_easily():
-    """Evidence is that of the class a word says most about: of 20, noise has more to say."""
+    """WordStatistics is that of the class a word says most about: of 20, noise has more to say."""
     false, careless = [], []
     for seed in range(20):
         rng = np.random.default_rng(seed)

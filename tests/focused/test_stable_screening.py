@@ -1,4 +1,4 @@
-"""Evidence that lasts: what another sample would find, luck taken off."""
+"""WordStatistics that lasts: what another sample would find, luck taken off."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from topicfocus.focused.ridge import Signals, descend, normal_equations
 from topicfocus.focused.stable_screening import (
     expected_square,
     sparse_expected_square,
-    stable_evidence,
+    stable_statistics,
 )
 from topicfocus.focused.word_statistics import SignalSums
 
@@ -39,10 +39,10 @@ def stable_of(words, y, weight=None):
     w = np.ones(len(y)) if weight is None else weight
     often = (words * words).T @ w
     signals = Signals(words, y, weight)
-    return stable_evidence(signals, PENALTY, often, halves_of(words), SHARE)
+    return stable_statistics(signals, PENALTY, often, halves_of(words), SHARE)
 
 
-def evidence(words, y, weight=None):
+def statistics(words, y, weight=None):
     return stable_of(words, y, weight).amount[:, 0]
 
 
@@ -58,7 +58,7 @@ def one_by_one(signals, penalties, often, halves, expected):
         penalty = penalties * weight[inside].sum() / weight.sum()
         ridge = np.zeros_like(right)
         descend(matrix, right, penalty, ridge, right.copy())
-        own = SignalSums.of(half).evidence(ridge)
+        own = SignalSums.of(half).statistics(ridge)
         found.append(expected(own.marginal, often) ** SHARE * own.joint ** (1 - SHARE))
     return np.mean(found, axis=0)
 
@@ -75,7 +75,7 @@ def test_halves_at_once_are_halves_one_by_one(documents, columns, monkeypatch):
     often, penalties = (words * words).T @ weight, np.array([10.0, 3.0, 100.0])
     for w in (None, weight):
         signals = Signals(words, values, w)
-        found = stable_evidence(signals, penalties, often, halves, SHARE)
+        found = stable_statistics(signals, penalties, often, halves, SHARE)
         for ours, expected in (
             (found.amount, expected_square),
             (found.sparse, sparse_expected_square),
@@ -134,16 +134,16 @@ def test_order_does_not_matter_and_a_weight_of_two_is_two_copies(documents):
     words, y = documents
     order = np.random.default_rng(1).permutation(len(y))
     np.testing.assert_allclose(
-        evidence(words[order], y[order]), evidence(words, y), rtol=1e-6, atol=1e-9
+        statistics(words[order], y[order]), statistics(words, y), rtol=1e-6, atol=1e-9
     )
     weight = np.where(np.arange(len(y)) < 300, 2.0, 1.0)
     twice = np.concatenate([np.arange(len(y)), np.arange(300)])
     np.testing.assert_allclose(
-        evidence(words, y, weight), evidence(words[twice], y[twice]), rtol=1e-6, atol=1e-9
+        statistics(words, y, weight), statistics(words[twice], y[twice]), rtol=1e-6, atol=1e-9
     )
 
 
-def test_copies_of_one_document_have_no_stable_evidence():
+def test_copies_of_one_document_have_no_stable_statistic():
     words = sparse.csr_array(np.ones((8, 3)))
     y = np.arange(8.0)[:, None] - 3.5
-    assert np.all(np.isfinite(evidence(words, y)))
+    assert np.all(np.isfinite(statistics(words, y)))

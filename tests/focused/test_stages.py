@@ -11,7 +11,7 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Bernoulli, Categorical, Gaussian, Multiple, Poisson
-from topicfocus.focused import FocusSettings, damp, fit_focused, inclusion, refit_focused
+from topicfocus.focused import FocusSettings, fit_focused, inclusion, refit_focused, root_counts
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.inclusion import choose_inclusion, smallest_good
 from topicfocus.focused.initialize import (
@@ -26,7 +26,7 @@ from topicfocus.focused.initialize import (
 )
 from topicfocus.focused.refit import held_out_deviance, shrinkage_factors, variance_parts
 from topicfocus.focused.result import InclusionTrial
-from topicfocus.focused.screening import gather_evidence
+from topicfocus.focused.screening import screen_words
 from topicfocus.focused.selection import (
     automatic_inclusion,
     description_cost,
@@ -35,8 +35,8 @@ from topicfocus.focused.selection import (
     select,
     significance_threshold,
 )
-from topicfocus.focused.settings import THEMED, UNFOCUSED
-from topicfocus.focused.themes import themes_of
+from topicfocus.focused.settings import SUBJECT_PLAN, UNFOCUSED
+from topicfocus.focused.subjects import subjects_of
 from topicfocus.glm import Linear, target_columns
 from topicfocus.model import make_problem
 
@@ -57,80 +57,84 @@ def data(problem):
 
 
 @pytest.fixture(scope="module")
-def evidence(data):
-    return gather_evidence(data)
+def screening(data):
+    return screen_words(data)
 
 
 @pytest.fixture
 def comparing():
     """Simulated reviews have no words to add beyond 20 tokens: these compare smaller inclusions."""
-    plan = replace(THEMED, token_factors=(0.5, 1.0, 2.0))
-    with patch("topicfocus.focused.settings.THEMED", plan):
+    plan = replace(SUBJECT_PLAN, token_factors=(0.5, 1.0, 2.0))
+    with patch("topicfocus.focused.settings.SUBJECT_PLAN", plan):
         yield
 
 
-def test_screening_with_its_own_penalties_is_the_same(data, evidence):
-    again = gather_evidence(data, evidence.penalties)
-    assert again.penalties == evidence.penalties
-    np.testing.assert_allclose(again.evidence.marginal, evidence.evidence.marginal)
-    np.testing.assert_allclose(again.slopes, evidence.slopes)
+def test_screening_with_its_own_penalties_is_the_same(data, screening):
+    again = screen_words(data, screening.penalties)
+    assert again.penalties == screening.penalties
+    np.testing.assert_allclose(again.statistics.marginal, screening.statistics.marginal)
+    np.testing.assert_allclose(again.slopes, screening.slopes)
 
 
 # ---- selection ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("limit", [0.05, 0.2, 0.6])
-def test_a_selection_has_its_inclusion_and_threshold(data, evidence, limit):
-    found = select(data, evidence, SETTINGS, limit)
-    amount = evidence.evidence.combined(THEMED.marginal_share)
+def test_a_selection_has_its_inclusion_and_threshold(data, screening, limit):
+    found = select(data, screening, SETTINGS, limit)
+    amount = screening.statistics.combined(SUBJECT_PLAN.marginal_share)
     assert found.inclusion == limit
-    most, least = (description_cost(amount, s, THEMED.smallest_vocabulary) for s in (0.0, limit))
+    most, least = (
+        description_cost(amount, s, SUBJECT_PLAN.smallest_vocabulary) for s in (0.0, limit)
+    )
     assert found.word_cost == min(most, max(least, least_discovery(amount)))
     assert np.all(amount[found.kept] >= found.word_cost)
     kept = data.word_counts[found.kept].sum() / data.word_counts.sum()
     assert kept <= limit or len(found.kept) == 10
 
 
-def test_an_automatic_inclusion_is_a_limit_and_a_given_one_is_reached(data, evidence):
+def test_an_automatic_inclusion_is_a_limit_and_a_given_one_is_reached(data, screening):
     relevant = make_reviews(300, random_state=4).relevant
     tokens = data.word_counts / data.word_counts.sum()
-    auto = select(data, evidence, SETTINGS, 0.5).kept
+    auto = select(data, screening, SETTINGS, 0.5).kept
     assert relevant[auto].mean() > 0.9 and tokens[auto].sum() < 0.4  # 28% of tokens are relevant
-    given = select(data, evidence, replace(SETTINGS, inclusion_prior=0.5), 0.5).kept
+    given = select(data, screening, replace(SETTINGS, inclusion_prior=0.5), 0.5).kept
     assert set(auto) < set(given) and tokens[given].sum() > 0.45
 
 
 def test_a_stable_selection_and_more_if_an_inclusion_is_given(data):
     relevant = make_reviews(300, random_state=4).relevant
     settings = replace(SETTINGS, stable=True)
-    evidence = gather_evidence(data, None, settings.stable_share)
-    (auto,) = possible_selections(data, evidence, settings)
-    assert auto.limit is None and len(auto.kept) == evidence.n_stable
+    screening = screen_words(data, None, settings.stable_share)
+    (auto,) = possible_selections(data, screening, settings)
+    assert auto.limit is None and len(auto.kept) == screening.n_stable
     assert relevant[auto.kept].mean() > 0.8
     assert auto.inclusion == data.word_counts[auto.kept].sum() / data.word_counts.sum()
-    assert auto.word_cost == evidence.amount(2 / 3)[auto.kept].min()
+    assert auto.word_cost == screening.amount(2 / 3)[auto.kept].min()
     for limit in (auto.inclusion, 0.1):
-        (found,) = possible_selections(data, evidence, replace(settings, fixed_inclusion=limit))
+        (found,) = possible_selections(data, screening, replace(settings, fixed_inclusion=limit))
         assert found.inclusion == limit
         same = set(found.kept) == set(auto.kept)
         assert same if limit > 0.1 else set(found.kept) < set(auto.kept)
-    given = [select(data, evidence, settings, s).kept for s in (0.1, 0.2, 0.5, 0.8)]
+    given = [select(data, screening, settings, s).kept for s in (0.1, 0.2, 0.5, 0.8)]
     assert set(given[0]) < set(given[1]) < set(auto.kept) < set(given[2]) < set(given[3])
     more = np.setdiff1d(np.flatnonzero(~relevant), auto.kept)[:3]
-    (found,) = possible_selections(data, evidence, replace(settings, drop=auto.kept[:5], keep=more))
+    (found,) = possible_selections(
+        data, screening, replace(settings, drop=auto.kept[:5], keep=more)
+    )
     assert not set(auto.kept[:5]) & set(found.kept) and set(more) <= set(found.kept)
 
 
-def test_significant_words(data, evidence):
-    found = select(data, evidence, SETTINGS, None)
-    amount = evidence.evidence.combined(THEMED.marginal_share)
+def test_significant_words(data, screening):
+    found = select(data, screening, SETTINGS, None)
+    amount = screening.statistics.combined(SUBJECT_PLAN.marginal_share)
     seen = data.word_counts > 0
     assert found.word_cost == significance_threshold(amount[seen])
     np.testing.assert_array_equal(found.kept, np.flatnonzero((amount >= found.word_cost) & seen))
     tokens = data.word_counts / data.word_counts.sum()
     assert found.inclusion == pytest.approx(tokens[found.kept].sum())
     wanted = int(np.argmin(np.where(seen, amount, np.inf)))
-    forced = select(data, evidence, replace(SETTINGS, keep=np.array([wanted])), None)
+    forced = select(data, screening, replace(SETTINGS, keep=np.array([wanted])), None)
     assert set(forced.kept) == {*found.kept, wanted}
 
 
@@ -146,23 +150,23 @@ def test_few_words_are_kept_where_few_matter():
     assert len(kept) <= 16 and np.isin(kept, matter).sum() >= 10
 
 
-def test_a_larger_inclusion_keeps_a_superset(data, evidence):
+def test_a_larger_inclusion_keeps_a_superset(data, screening):
     limits = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8)
-    kept = [set(select(data, evidence, SETTINGS, limit).kept) for limit in limits]
+    kept = [set(select(data, screening, SETTINGS, limit).kept) for limit in limits]
     assert all(small <= large for small, large in pairwise(kept))
     assert len(kept[0]) < len(kept[-1])
 
 
-def test_without_selection_all_words_are_kept(data, evidence):
-    (found,) = possible_selections(data, evidence, replace(SETTINGS, select=False))
+def test_without_selection_all_words_are_kept(data, screening):
+    (found,) = possible_selections(data, screening, replace(SETTINGS, select=False))
     np.testing.assert_array_equal(found.kept, np.flatnonzero(data.word_counts > 0))
     assert (found.inclusion, found.word_cost) == (1.0, None)
 
 
-def test_an_error_if_no_word_is_left(data, evidence):
+def test_an_error_if_no_word_is_left(data, screening):
     nothing = replace(SETTINGS, drop=np.arange(data.train.corpus.n_words))
     with pytest.raises(ValueError, match="none is kept"):
-        select(data, evidence, nothing, 0.1)
+        select(data, screening, nothing, 0.1)
 
 
 def test_a_refit_keeps_the_choices(data, problem, comparing):
@@ -170,7 +174,7 @@ def test_a_refit_keeps_the_choices(data, problem, comparing):
     first = fit_focused(data.train, data.held_out, data.family, settings)
     assert first.final.selection.inclusion in [trial.inclusion for trial in first.trials]
     kept = np.flatnonzero(first.state.inclusion)
-    assert np.all(first.evidence[kept] >= first.final.selection.word_cost)
+    assert np.all(first.statistic[kept] >= first.final.selection.word_cost)
     more = refit_focused(problem, data.held_out, data.family, settings, first)
     assert more.final.explained == first.final.explained and more.trials == first.trials
     assert more.final.selection.limit == first.final.selection.limit
@@ -202,38 +206,38 @@ def test_an_inclusion_has_words_for_every_topic_if_there_is_one():
     assert smallest_good(trials, [False, False, False]) == 2
 
 
-def test_inclusions_are_compared_on_validation_documents(data, evidence, comparing):
-    themes = themes_of(data, SETTINGS)
-    every = possible_selections(data, evidence, SETTINGS)
+def test_inclusions_are_compared_on_validation_documents(data, screening, comparing):
+    subjects = subjects_of(data, SETTINGS)
+    every = possible_selections(data, screening, SETTINGS)
     least = automatic_inclusion(data.train, 0.5, 0.5)
     assert len(every) >= 3 and least in [s.inclusion for s in every]
-    chosen = choose_inclusion(data, evidence, themes, SETTINGS)
+    chosen = choose_inclusion(data, screening, subjects, SETTINGS)
     assert [t.inclusion for t in chosen.trials] == [s.inclusion for s in every]
     best = max(chosen.trials, key=lambda t: t.explained)
     mine = next(t for t in chosen.trials if t.inclusion == chosen.selection.inclusion)
     assert 0 < best.explained - mine.error <= mine.explained < 1
     assert best.error == 0 and all(t.error > 0 for t in chosen.trials if t is not best)
     assert len(chosen.start.logits) == len(chosen.selection.kept)
-    given = choose_inclusion(data, evidence, None, replace(SETTINGS, inclusion_prior=0.1))
+    given = choose_inclusion(data, screening, None, replace(SETTINGS, inclusion_prior=0.1))
     assert given.trials == () and given.selection.inclusion == 0.1
 
 
-def test_folds_where_validation_documents_are_few(data, evidence, problem, comparing, monkeypatch):
+def test_folds_where_validation_documents_are_few(data, screening, problem, comparing, monkeypatch):
     """Each fold is predicted from the others; the errors are those of all documents."""
-    themes, rows = themes_of(data, SETTINGS), np.arange(problem.n_docs)
+    subjects, rows = subjects_of(data, SETTINGS), np.arange(problem.n_docs)
     parts = [(problem.rows(rows[rows % 3 != i]), problem.rows(rows[rows % 3 == i])) for i in (0, 1)]
-    model = data, evidence, themes, SETTINGS
+    model = data, screening, subjects, SETTINGS
     aside = choose_inclusion(*model).trials
     chosen = choose_inclusion(*model, lambda: iter(parts)).trials
     each = []
     for train, held in parts:
         own = FocusData.of(train, held, data.family)
-        fold = gather_evidence(own, evidence.penalties)
+        fold = screen_words(own, screening.penalties)
         starts = []
-        for whole in possible_selections(data, evidence, SETTINGS):
-            penalties = start_topics(data, evidence, whole, themes, SETTINGS).penalties
+        for whole in possible_selections(data, screening, SETTINGS):
+            penalties = start_topics(data, screening, whole, subjects, SETTINGS).penalties
             part = select(own, fold, SETTINGS, whole.limit)
-            starts.append(start_topics(own, fold, part, themes, SETTINGS, penalties))
+            starts.append(start_topics(own, fold, part, subjects, SETTINGS, penalties))
         each.append(inclusion._compare(own, starts))
     losses = np.concatenate([part.losses for part in each], axis=1)
     best = int(np.argmax([trial.explained for trial in chosen]))
@@ -248,11 +252,11 @@ def test_folds_where_validation_documents_are_few(data, evidence, problem, compa
     monkeypatch.undo()
 
 
-def test_a_fold_without_association(data, evidence, problem, comparing):
+def test_a_fold_without_association(data, screening, problem, comparing):
     rows = np.arange(problem.n_docs)
     parts = [(problem.rows(rows[rows % 3 != i]), problem.rows(rows[rows % 3 == i])) for i in (0, 1)]
     constant = replace(parts[1][0], target=np.ones(parts[1][0].n_docs))
-    model = data, evidence, None, SETTINGS
+    model = data, screening, None, SETTINGS
     bad = [parts[0], (constant, parts[1][1])]
     aside = choose_inclusion(*model).trials
     assert choose_inclusion(*model, lambda: iter(bad)).trials == aside
@@ -301,9 +305,9 @@ def test_initial_topics_lean_by_their_place():
     np.testing.assert_allclose(ratio - ratio[1], lean[:, 0], atol=1e-9)
 
 
-def test_the_initial_model_is_the_null_model_with_topics(data, evidence):
-    selection = select(data, evidence, GRADED, 0.1)
-    start = start_topics(data, evidence, selection, None, GRADED)
+def test_the_initial_model_is_the_null_model_with_topics(data, screening):
+    selection = select(data, screening, GRADED, 0.1)
+    start = start_topics(data, screening, selection, None, GRADED)
     spread = data.train.target.std()
     np.testing.assert_allclose(start.state.coef, [-spread, 0.0, spread], atol=1e-12)
     np.testing.assert_allclose(start.state.intercept, data.train.target.mean())
@@ -315,14 +319,14 @@ def test_the_initial_model_is_the_null_model_with_topics(data, evidence):
     np.testing.assert_array_equal(start.word_weight, 1.0)
     np.testing.assert_allclose(start.first_state.topic_word, np.exp(start.logits))
     unfocused = replace(SETTINGS, select=False)
-    every = select(data, evidence, unfocused, 1.0)
-    free = start_topics(data, evidence, every, None, unfocused)
+    every = select(data, screening, unfocused, 1.0)
+    free = start_topics(data, screening, every, None, unfocused)
     np.testing.assert_allclose(free.coef_bound, 3 * spread)
 
 
-def test_counts_are_multiplied_by_the_weights_of_words(data, evidence):
-    selection = select(data, evidence, SETTINGS, 0.1)
-    start = start_topics(data, evidence, selection, themes_of(data, SETTINGS), SETTINGS)
+def test_counts_are_multiplied_by_the_weights_of_words(data, screening):
+    selection = select(data, screening, SETTINGS, 0.1)
+    start = start_topics(data, screening, selection, subjects_of(data, SETTINGS), SETTINGS)
     assert 0 < start.word_weight.min() < 1 < start.word_weight.max()
     for seen, words in ((start.train, data.words), (start.held_out, data.held_words)):
         np.testing.assert_allclose(
@@ -334,12 +338,12 @@ def test_weights_of_words_are_proportional_to_their_association():
     count = np.array([10.0, 10.0, 10.0, 70.0])
     lean = np.array([[9.0], [-2.0], [0.0], [0.1]])
     wanted = np.array([False, False, True, False])
-    weight = word_weights(lean, count, wanted, THEMED)
+    weight = word_weights(lean, count, wanted, SUBJECT_PLAN)
     assert count @ weight == pytest.approx(count.sum())
     np.testing.assert_allclose(weight[0] / weight[1], 4.5)
-    free = word_weights(lean, count, np.zeros(4, dtype=bool), THEMED)
+    free = word_weights(lean, count, np.zeros(4, dtype=bool), SUBJECT_PLAN)
     assert free[2] / free[0] < 0.05 and weight[2] > 0.5 * FORCED_WEIGHT
-    several_predictors = word_weights(np.hstack([lean, lean]), count, wanted, THEMED)
+    several_predictors = word_weights(np.hstack([lean, lean]), count, wanted, SUBJECT_PLAN)
     np.testing.assert_allclose(several_predictors, weight)
     np.testing.assert_array_equal(word_weights(lean, count, wanted, UNFOCUSED), 1.0)
 
@@ -388,4 +392,4 @@ def test_noise_is_the_error_less_the_variance_given_the_words():
 
 def test_roots_of_counts():
     corpus = make_corpus(np.array([[4.0, 9.0], [0.0, 1.0]]))
-    np.testing.assert_allclose(damp(corpus).counts.toarray(), [[2, 3], [0, 1]])
+    np.testing.assert_allclose(root_counts(corpus).counts.toarray(), [[2, 3], [0, 1]])

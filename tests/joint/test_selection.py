@@ -93,7 +93,7 @@ def lift_at(case, word_topic, phi):
     """The lift of every word at topics made of these profiles; γ stays as it is."""
     state = replace(case.state, topic_word=profiles(word_topic, phi), inclusion=phi)
     stats = collect(case.problem, state, case.hyper, case.gamma.copy(), max_steps=0)
-    return lift(stats.word_evidence, stats.word_count, phi)
+    return lift(stats.word_log_likelihood, stats.word_count, phi)
 
 
 def test_lift_does_not_depend_on_how_many_words_are_kept():
@@ -122,7 +122,9 @@ def test_the_advantage_of_a_word_is_lift_plus_log_odds_of_prior_and_share():
     stats = collect(case.problem, state, case.hyper, case.gamma.copy(), max_steps=0)
     n = stats.word_count
     background = (1 - phi) * n / np.sum((1 - phi) * n)
-    direct = stats.word_evidence / n - np.log(background)
+    direct = stats.word_log_likelihood / n - np.log(background)
     r = share(phi, n)
     # log π_v = log n_v - log N for equal φ; lift uses Σφn = rN.
-    np.testing.assert_allclose(lift(stats.word_evidence, n, phi) - np.log(r), direct, rtol=1e-12)
+    np.testing.assert_allclose(
+        lift(stats.word_log_likelihood, n, phi) - np.log(r), direct, rtol=1e-12
+    )

@@ -99,7 +99,7 @@ def test_statistics_are_those_of_the_dense_computation(bound, family):
     evidence = np.log(np.exp(log_theta) @ (case.state.topic_word**power).T)
     expected = {
         "word_topic": np.einsum("dv,dvk->vk", counts, r),
-        "word_evidence": np.sum(counts * evidence, axis=0),
+        "word_log_likelihood": np.sum(counts * evidence, axis=0),
         "word_count": counts.sum(axis=0),
         "log_theta": log_theta.sum(axis=0),
         "mix": np.sum(

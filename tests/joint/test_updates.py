@@ -13,7 +13,7 @@ from topicfocus.joint.settings import INCLUSION_MARGIN
 from topicfocus.joint.statistics import collect
 from topicfocus.joint.updates import (
     SMALLEST_PRIOR,
-    evidence_per_token,
+    log_likelihood_per_token,
     prior_objective,
     update_background,
     update_inclusion,
@@ -134,7 +134,7 @@ def test_words_never_seen_keep_their_inclusion_and_get_no_probability():
     assert phi[2] == case.state.inclusion[2]
     assert np.all(update_topics(stats, phi)[2] == 0)
     assert update_background(stats.word_count, phi)[2] == 0
-    assert np.all(evidence_per_token(stats, case.state, case.hyper)[2] == 0)
+    assert np.all(log_likelihood_per_token(stats, case.state, case.hyper)[2] == 0)
 
 
 def test_a_topic_without_any_tokens_takes_the_words_frequencies():

@@ -406,7 +406,7 @@ def test_infer_documents_statistics(group, data, lengths, n_words, n_topics, lar
         tokens += times * counts.sum()
     scale = 1.0 + corpus.counts.sum() + abs(parts[2])
     np.testing.assert_allclose(stats.word_topic, word_topic, rtol=1e-9, atol=1e-12 * scale)
-    np.testing.assert_allclose(stats.word_evidence, evidence, rtol=1e-9, atol=1e-12 * scale)
+    np.testing.assert_allclose(stats.word_log_likelihood, evidence, rtol=1e-9, atol=1e-12 * scale)
     np.testing.assert_allclose(stats.log_theta, log_theta, rtol=1e-9, atol=1e-12 * scale)
     np.testing.assert_allclose(stats.parts[[0, 2, 3]], parts[[0, 2, 3]], rtol=1e-9, atol=1e-9)
     # The first three parts are the objective, whatever the multiplicities.

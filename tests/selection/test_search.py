@@ -112,9 +112,9 @@ def test_words_are_screened_once_per_fold(reviews, monkeypatch):
     from topicfocus.focused import fit
 
     gathered = []
-    whole = fit.gather_evidence
+    whole = fit.screen_words
     monkeypatch.setattr(
-        fit, "gather_evidence", lambda *a: (gathered.append(len(a[0].columns)), whole(*a))[1]
+        fit, "screen_words", lambda *a: (gathered.append(len(a[0].columns)), whole(*a))[1]
     )
     search_cv = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, cv=2, n_jobs=1, refit=False)
     search_cv.fit(reviews.counts, reviews.target)

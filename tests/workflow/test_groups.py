@@ -90,6 +90,23 @@ def test_copies_on_both_sides_are_warned_of(patients):
         fit_file(patients, text="text", target="stars", topics=2)
 
 
+def test_near_duplicates_are_warned_of(tmp_path):
+    """Each document twice, with a number of its own between the same words."""
+    reviews = make_reviews(60, random_state=0)
+    path = tmp_path / "tickets.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "stars"])
+        for i, (text, stars) in enumerate(
+            zip(reviews.texts * 2, [*reviews.target] * 2, strict=True)
+        ):
+            words = text.split()
+            words.insert(i % len(words), f"ticket{i:05d}x")
+            writer.writerow([" ".join(words), stars])
+    with pytest.warns(UserWarning, match=r"[1-9]\d? of 24 held-out documents also appear"):
+        fit_file(path, text="text", target="stars", topics=2)
+
+
 @pytest.mark.filterwarnings("ignore:only 1 of 2 groups")
 def test_one_group_cannot_be_halved_and_that_is_found_before_the_fit(
     patients, tmp_path, monkeypatch

@@ -14,6 +14,8 @@ from topicfocus.cli.show import percentage
 from topicfocus.workflow.write import joined
 
 _LISTED = 10
+#: Terms of the remainder.
+_TERMS = 6
 #: Most probable classes that are shown, of more than two.
 _CLASSES = 3
 
@@ -110,6 +112,7 @@ def _amounts(result: dict[str, Any]) -> Any:
     _rows(table, list(result["words"].items()), "words")
     if not result["words"]:
         table.add_row("  no word of this text is known to the model", "")
+    _remainder(table, result.get("remainder"))
     table.add_section()
     table.add_row("together", f"{result['total']:+.3f}", style="bold")
     if not np.isclose(result["total"], result["after"]):  # on another scale than the target
@@ -122,6 +125,17 @@ def _amounts(result: dict[str, Any]) -> Any:
     named = [(f"{row['topic']}: {joined(row['words'])}", row["amount"]) for row in topics]
     _rows(table, named, "topics")
     return table
+
+
+def _remainder(table: Any, found: dict[str, Any] | None) -> None:
+    """What all words and pairs of words add beyond the topics: one line, and its strongest terms."""
+    if found is None:
+        return
+    amount = Text(f"{found['amount']:+.3f}", style=_sign(found["amount"]))
+    table.add_row("the remainder of the text", amount)
+    terms = [f"{term} {value:+.3f}" for term, value in list(found["terms"].items())[:_TERMS]]
+    if terms:
+        table.add_row(Text(f"  mostly {', '.join(terms)}", style="dim"), "")
 
 
 def _rows(table: Any, parts: list[tuple[str, float]], what: str) -> None:

@@ -73,6 +73,7 @@ def show(result: dict[str, Any]) -> None:
     _truth(console, result.get("truth"))
     _word_effects(console, result)
     _figures(console, result)
+    _completeness(console, result)
     _reliability(console, result)
 
 
@@ -108,6 +109,7 @@ def _narrow(console: Any, result: dict[str, Any]) -> None:
     ]
     if figures:
         section(f"On {result['documents']['test']:,} held-out documents", figures)
+    _completeness(console, result)
 
 
 def _table(title: str) -> Any:
@@ -341,6 +343,26 @@ def _figures(console: Any, result: dict[str, Any]) -> None:
         style = "bold" if i == 0 else None
         table.add_row(model, *(_number(values[name]) for name in names), style=style)
     console.print(table)
+
+
+def _completeness(console: Any, result: dict[str, Any]) -> None:
+    """How much of what the text tells about the target the topics capture."""
+    found = result.get("completeness")
+    if found is None:
+        return
+    which = "held-out" if found["documents"] == "test" else "validation"
+    if not found["remainder"]:
+        console.print(
+            "The remainder does not predict validation documents better, so its weight is zero: "
+            "all that is used of the text is in the topics.\n",
+        )
+    elif found["share"] is not None:
+        console.print(
+            f"Completeness: the topics capture {found['share']:.0%} ± {found['error']:.0%} of what "
+            f"the text tells about {_target_name(result)} (deviance explained in {which} documents: "
+            f"{found['topics']:.3f} by the topics, {found['both']:.3f} with the remainder).\n",
+            markup=False,
+        )
 
 
 def _reliability(console: Any, result: dict[str, Any]) -> None:

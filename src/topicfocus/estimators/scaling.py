@@ -105,15 +105,16 @@ class TargetScaling:
 
         c is added to b, or to every η in models without intercept (`into_coef`).
         """
-        centre, size = self._per_predictor(model)
+        centre, size = self.per_predictor(model)
         return self._rescale(model, 0.0 * centre, size, centre, into_coef)
 
     def apply(self, model: ModelState, into_coef: bool) -> ModelState:
         """Transform a model of y to one of z, to continue fitting."""
-        centre, size = self._per_predictor(model)
+        centre, size = self.per_predictor(model)
         return self._rescale(model, centre, 1 / size, 0.0 * centre, into_coef)
 
-    def _per_predictor(self, model: ModelState) -> tuple[np.ndarray, np.ndarray]:
+    def per_predictor(self, model: ModelState) -> tuple[np.ndarray, np.ndarray]:
+        """c and s of every linear predictor."""
         width = [where.stop - where.start for _, where in model.family.split()]
         return np.repeat(self.centre, width), np.repeat(self.size, width)
 

@@ -142,7 +142,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
         covariates: Any = None,
         levels: Any = None,
     ):
-        """Learn from a batch, after those of earlier calls. See docs/streaming.md.
+        """Learn from a batch, after those of earlier calls. See docs/scale.md.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class TopicRegressor(RegressorMixin, TopicModel):
 
         For a real-valued target, mean ± z·std of `predict(return_std=True)` with a quantile z of
         the normal distribution, within the ends of its scale if the training documents show one
-        (docs/estimators.md). For a count, quantiles of a negative binomial distribution with this
+        (docs/intervals.md). For a count, quantiles of a negative binomial distribution with this
         mean and standard deviation; for a rating, quantiles of its levels. Both limits belong to
         the interval, so that intervals of small counts have a larger coverage.
 
@@ -480,7 +480,7 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         sample_weight: Any = None,
         covariates: Any = None,
     ):
-        """Learn from a batch, after those of earlier calls. See docs/streaming.md.
+        """Learn from a batch, after those of earlier calls. See docs/scale.md.
 
         Parameters
         ----------

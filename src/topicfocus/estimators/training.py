@@ -33,12 +33,15 @@ class FitOptions:
         Stages that other fits to the same documents have computed (see `screening_key`).
     progress : callable, optional
         Called when a stage begins and after every step; replaces the display of `verbose`.
+    remainder : bool
+        Whether a model that has a remainder is fitted with it. A fit of low fidelity has none.
     """
 
     low_fidelity: bool = False
     fixed_inclusion: float | None = None
     shared: SharedStages | None = None
     progress: Progress | None = None
+    remainder: bool = True
 
 
 def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: Any) -> Any:
@@ -66,7 +69,11 @@ def in_data_units(fitted: Fitted) -> Fitted:
     """The result of a trainer, which is for scaled data, in the units of the data."""
     if fitted.targets is None:
         return fitted
-    return replace(fitted, state=fitted.targets.restore(fitted.state, into_coef=fitted.is_joint))
+    rest = fitted.remainder
+    if rest is not None and fitted.targets.target_scaling is not None:
+        rest = rest.times(fitted.targets.target_scaling.per_predictor(fitted.state)[1])
+    state = fitted.targets.restore(fitted.state, into_coef=fitted.is_joint)
+    return replace(fitted, state=state, remainder=rest)
 
 
 def append_history(before: Fitted | None, **entry: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from topicfocus.passes import dot
 _FIRST_HALF = 1_000_000
 
 
-def damp(corpus: Corpus) -> Corpus:
+def root_counts(corpus: Corpus) -> Corpus:
     """√counts: the second occurrence of a word in a document adds less information."""
     return Corpus(corpus.counts.sqrt(), corpus.vocabulary)
 
@@ -80,8 +80,8 @@ class FocusData:
             train=train,
             held_out=held_out,
             family=family,
-            words=damp(train.corpus).counts,
-            held_words=damp(held_out.corpus).counts,
+            words=root_counts(train.corpus).counts,
+            held_words=root_counts(held_out.corpus).counts,
             past=past,
         )
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.inclusion import Folds, choose_inclusion
-from topicfocus.focused.initialize import Start, start_topics
+from topicfocus.focused.initialize import Start, prior_precision, start_topics
 from topicfocus.focused.optimize import OptimizeSettings, optimize_topics
 from topicfocus.focused.refit import (
     FINE,
@@ -43,10 +43,10 @@ from topicfocus.focused.result import (
     over_all_words,
     with_coefficients,
 )
-from topicfocus.focused.screening import WordEvidence, gather_evidence
+from topicfocus.focused.screening import Screening, screen_words
 from topicfocus.focused.selection import Selection, select
 from topicfocus.focused.settings import FocusSettings, SharedStages
-from topicfocus.focused.themes import Themes, themes_of
+from topicfocus.focused.subjects import Subjects, subjects_of
 from topicfocus.focused.word_statistics import Past
 from topicfocus.joint.solver import Progress, StepInfo
 from topicfocus.kernels.blas import one_blas_thread
@@ -82,20 +82,20 @@ def fit_focused(
     steps, shared = _Steps(progress, 2 * settings.steps), shared or SharedStages()
     data = FocusData.of(train, held_out, family, past)
     steps.begin("screening words")
-    evidence = shared.screening(lambda: gather_evidence(data, None, settings.stable_share))
+    screening = shared.screening(lambda: screen_words(data, None, settings.stable_share))
     steps.begin("subjects")
-    themes = themes_of(data, settings, shared)
+    subjects = subjects_of(data, settings, shared)
     steps.begin("validation pass")
-    chosen = choose_inclusion(data, evidence, themes, settings, folds)
+    chosen = choose_inclusion(data, screening, subjects, settings, folds)
     first = _fit_words(data, chosen.selection, chosen.start, settings, steps)
-    everyone, penalties = data.joined(), evidence.penalties
+    everyone, penalties = data.joined(), screening.penalties
     steps.begin("screening words of all documents")
-    evidence = shared.screening_of_all(
-        lambda: gather_evidence(everyone, penalties, settings.stable_share)
+    screening = shared.screening_of_all(
+        lambda: screen_words(everyone, penalties, settings.stable_share)
     )
     steps.begin("all documents")
-    final = _fit_again(everyone, evidence, themes, settings, steps, first)
-    return _result(everyone, evidence, themes, settings, final, chosen.trials, steps)
+    final = _fit_again(everyone, screening, subjects, settings, steps, first)
+    return _result(everyone, screening, subjects, settings, final, chosen.trials, steps)
 
 
 @one_blas_thread()
@@ -112,29 +112,29 @@ def refit_focused(
     `held_out` is part of the documents, and decides nothing here.
     """
     data = FocusData.of(documents, held_out, family, past)
-    steps, themes = _Steps(None, settings.steps), previous.themes
-    evidence = gather_evidence(data, previous.penalties, settings.stable_share)
-    final = _fit_again(data, evidence, themes, settings, steps, previous.final)
-    return _result(data, evidence, themes, settings, final, previous.trials, steps)
+    steps, subjects = _Steps(None, settings.steps), previous.subjects
+    screening = screen_words(data, previous.penalties, settings.stable_share)
+    final = _fit_again(data, screening, subjects, settings, steps, previous.final)
+    return _result(data, screening, subjects, settings, final, previous.trials, steps)
 
 
 def _fit_again(
     data: FocusData,
-    evidence: WordEvidence,
-    themes: Themes | None,
+    screening: Screening,
+    subjects: Subjects | None,
     settings: FocusSettings,
     steps: _Steps,
     earlier: PassModel,
 ) -> PassModel:
     """Words and topics of more documents, with the choices of an `earlier` fit."""
-    selection = select(data, evidence, settings, earlier.selection.limit)
+    selection = select(data, screening, settings, earlier.selection.limit)
     if not settings.stable:  # the inclusion that was compared
         selection = replace(selection, inclusion=earlier.selection.inclusion)
     start = start_topics(
         data,
-        evidence,
+        screening,
         selection,
-        themes,
+        subjects,
         settings,
         earlier.choices.penalties,
         earlier.choices.mean_squares,
@@ -189,7 +189,9 @@ def _optimize(
     if most == 0:
         return start.first_state, None
     how = OptimizeSettings(
-        prior_precision=settings.plan.prior_precision, coef_bound=start.coef_bound, max_steps=most
+        prior_precision=prior_precision(settings, start.state.n_topics),
+        coef_bound=start.coef_bound,
+        max_steps=most,
     )
     found = optimize_topics(
         start.supervised, start.state, start.logits, how, lambda value: steps.add(value, kept)
@@ -224,7 +226,7 @@ def _choose(
         shrinkage=factors,
         toward_signs=toward_signs,
         noise=found.noise,
-        openness=found.openness,
+        variance_factor=found.variance_factor,
         extra_variance=found.extra_variance,
     )
     return choices, found
@@ -253,8 +255,8 @@ class _Steps:
 
 def _result(
     data: FocusData,
-    evidence: WordEvidence,
-    themes: Themes | None,
+    screening: Screening,
+    subjects: Subjects | None,
     settings: FocusSettings,
     final: PassModel,
     trials: tuple[InclusionTrial, ...],
@@ -262,11 +264,11 @@ def _result(
 ) -> FocusResult:
     return FocusResult(
         state=over_all_words(final, data.word_counts),
-        evidence=evidence.amount(settings.plan.marginal_share),
-        slopes=evidence.slopes,
+        statistic=screening.amount(settings.plan.marginal_share),
+        slopes=screening.slopes,
         trials=trials,
-        themes=themes,
+        subjects=subjects,
         history=tuple(steps.history),
         final=final,
-        penalties=evidence.penalties,
+        penalties=screening.penalties,
     )

@@ -24,10 +24,10 @@ from topicfocus.focused.data import FocusData, sample_rows
 from topicfocus.focused.initialize import Start, start_topics
 from topicfocus.focused.refit import fit_toward_signs, has_signs, held_out_deviance
 from topicfocus.focused.result import InclusionTrial
-from topicfocus.focused.screening import WordEvidence, gather_evidence
+from topicfocus.focused.screening import Screening, screen_words
 from topicfocus.focused.selection import Selection, possible_selections, select
 from topicfocus.focused.settings import FocusSettings
-from topicfocus.focused.themes import Themes
+from topicfocus.focused.subjects import Subjects
 from topicfocus.glm import fit_linear, mean_and_error, null_deviance, target_columns
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.model import Problem
@@ -61,16 +61,16 @@ class ChosenInclusion:
 
 def choose_inclusion(
     data: FocusData,
-    evidence: WordEvidence,
-    themes: Themes | None,
+    screening: Screening,
+    subjects: Subjects | None,
     settings: FocusSettings,
     folds: Folds | None = None,
 ) -> ChosenInclusion:
     """The words to keep and the initial topics."""
-    selections = possible_selections(data, evidence, settings)
+    selections = possible_selections(data, screening, settings)
 
     def started(selection: Selection) -> Start:
-        return start_topics(data, evidence, selection, themes, settings)
+        return start_topics(data, screening, selection, subjects, settings)
 
     starts = tuple(map_in_order(started, selections, _threads(data)))
     if len(selections) == 1:
@@ -78,7 +78,7 @@ def choose_inclusion(
     parts: list[_Compared] = []
     if folds is not None and data.held_out.size < ENOUGH_VALIDATION:
         penalties = [start.penalties for start in starts]
-        parts = _by_folds(data, evidence, themes, settings, selections, penalties, folds)
+        parts = _by_folds(data, screening, subjects, settings, selections, penalties, folds)
     if not parts:
         parts = [_compare(data, starts)]
     trials = _trials([selection.inclusion for selection in selections], parts)
@@ -134,8 +134,8 @@ def _compare(data: FocusData, starts: Sequence[Start]) -> _Compared:
 
 def _by_folds(
     data: FocusData,
-    evidence: WordEvidence,
-    themes: Themes | None,
+    screening: Screening,
+    subjects: Subjects | None,
     settings: FocusSettings,
     whole: Sequence[Selection],
     penalties: Sequence[tuple[float, ...]],
@@ -145,7 +145,7 @@ def _by_folds(
 
     def compared(fold: tuple[Problem, Problem]) -> _Compared | None:
         part = FocusData.of(*fold, data.family, data.past)
-        own = gather_evidence(part, evidence.penalties, settings.stable_share)
+        own = screen_words(part, screening.penalties, settings.stable_share)
         try:
             selections = [select(part, own, settings, s.limit) for s in whole]
         except ValueError:  # no word of this fold is associated with the target
@@ -153,7 +153,7 @@ def _by_folds(
         return _compare(
             part,
             [
-                start_topics(part, own, selection, themes, settings, chosen)
+                start_topics(part, own, selection, subjects, settings, chosen)
                 for selection, chosen in zip(selections, penalties, strict=True)
             ],
         )

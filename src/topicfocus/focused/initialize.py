@@ -3,7 +3,7 @@
 Without subjects, W⁰_vk = log n_v + clip(spread·u_v)·e_k, u_v being the signed association of word v
 with each linear predictor and e_k the place of topic k. With one predictor, topics are graded from
 -1 to 1; with several, a topic has one of their directions (up or down for a number, each class for
-classes), in turn. With subjects (`themes`), a topic is a subject with such a direction instead.
+classes), in turn. With subjects (`subjects`), a topic is a subject with such a direction instead.
 
 A kept word counts in proportion to its association (`word_weights`). Without that, a word with
 little association could only have little influence by being in topics of both signs, and topics
@@ -23,15 +23,25 @@ from topicfocus.counts import take_columns, weigh_columns
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.result import with_families
 from topicfocus.focused.ridge import RidgeFit
-from topicfocus.focused.screening import WordEvidence
+from topicfocus.focused.screening import Screening
+from topicfocus.focused.seeds import seed_lift, seeded_words
 from topicfocus.focused.selection import Selection
 from topicfocus.focused.settings import FocusSettings, TopicPlan
-from topicfocus.focused.themes import LARGEST_ASSOCIATION, Themes, cell_words, choose_cells
+from topicfocus.focused.subjects import (
+    LARGEST_ASSOCIATION,
+    Subjects,
+    cell_words,
+    choose_cells,
+    sign_fractions,
+    subject_fractions,
+)
 from topicfocus.glm import Column
 from topicfocus.model import ModelState, Problem
 
 #: Smallest λ, however few relevant tokens a document has, and smallest a per topic.
 SMALLEST_SUPERVISION, SMALLEST_PRIOR = 3.0, 0.1
+#: Factor on the precision of the prior of topics with seed words.
+SEEDED_PRECISION = 30.0
 #: Smallest weight of a kept word, and of one that the user keeps, relative to an average token.
 SMALLEST_WEIGHT, FORCED_WEIGHT = 0.03, 1.0
 
@@ -82,9 +92,9 @@ class Start:
 
 def start_topics(
     data: FocusData,
-    evidence: WordEvidence,
+    screening: Screening,
     selection: Selection,
-    themes: Themes | None,
+    subjects: Subjects | None,
     settings: FocusSettings,
     penalties: tuple[float, ...] | None = None,
     mean_squares: tuple[float, ...] | None = None,
@@ -95,21 +105,24 @@ def start_topics(
     if n_topics is None:
         n_topics = possible_topics(settings, len(kept))
     words, held_words = take_columns(data.words, kept), take_columns(data.held_words, kept)
-    ridges = evidence.regressed(kept, words, held_words, penalties, data.n_jobs)
+    ridges = screening.regressed(kept, words, held_words, penalties, data.n_jobs)
     if mean_squares is None:
         mean_squares = tuple(r.mean_square for r in ridges)
     word_count = data.word_counts[kept]
-    association = associations(evidence.slopes[kept], ridges, word_count, plan)
+    association = associations(screening.slopes[kept], ridges, word_count, plan)
     weight = word_weights(association, word_count, forced(settings, kept), plan)
     count = weight * word_count
-    if themes is None:
+    if subjects is None:
         place = topic_places(data.columns, association, count, n_topics)
         logits = starting_logits(count, association, place, plan.start_spread)
     else:
         directions = topic_directions(data.columns, association, count, n_topics)
-        place, logits = themed_start(
-            count, themes.lift[kept], association, directions, n_topics, plan
-        )
+        seeds = [np.searchsorted(kept, columns) for columns in settings.seeds]
+        lift = subjects.lift[kept]
+        if seeds:
+            beside = seed_lift(words, data.train.doc_weights, seeds, data.n_jobs)
+            lift = np.hstack([lift, beside])
+        place, logits = subject_start(count, lift, association, directions, n_topics, plan, seeds)
     spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
@@ -117,7 +130,9 @@ def start_topics(
         train=data.train.with_corpus(Corpus(weigh_columns(words, weight))),
         held_out=data.held_out.with_corpus(Corpus(weigh_columns(held_words, weight))),
         word_weight=weight,
-        state=_starting_state(data, evidence, settings, place * size, relevant, mean_squares, kept),
+        state=_starting_state(
+            data, screening, settings, place * size, relevant, mean_squares, kept
+        ),
         logits=logits,
         coef_bound=None if plan.fixed_coef else np.broadcast_to(size, place.shape),
         supervision_weight=supervision(settings, relevant),
@@ -129,11 +144,18 @@ def start_topics(
 def possible_topics(settings: FocusSettings, n_kept: int) -> int:
     """The number of topics: as asked for, but at most one per word kept and at least two.
 
-    With a prior for each topic all are kept.
+    With a prior for each topic all are kept, and so are topics with seed words.
     """
     if not settings.select or settings.doc_topic_prior is not None:
         return settings.n_topics
-    return min(settings.n_topics, max(n_kept, 2))
+    return min(settings.n_topics, max(n_kept, 2, len(settings.seeds)))
+
+
+def prior_precision(settings: FocusSettings, n_topics: int) -> np.ndarray:
+    """τ of every topic: larger for topics with seed words, which stay about these."""
+    precision = np.full(n_topics, settings.plan.prior_precision)
+    precision[: len(settings.seeds)] *= SEEDED_PRECISION
+    return precision
 
 
 def supervision(settings: FocusSettings, relevant: float) -> float:
@@ -145,7 +167,7 @@ def supervision(settings: FocusSettings, relevant: float) -> float:
 
 def _starting_state(
     data: FocusData,
-    evidence: WordEvidence,
+    screening: Screening,
     settings: FocusSettings,
     coef: np.ndarray,
     relevant: float,
@@ -153,7 +175,7 @@ def _starting_state(
     kept: np.ndarray,
 ) -> ModelState:
     """The null models with initial coefficients; δ is a validation error."""
-    nulls, n_topics, n_words = evidence.nulls, len(coef), len(kept)
+    nulls, n_topics, n_words = screening.nulls, len(coef), len(kept)
     prior = settings.doc_topic_prior
     if prior is None:
         # The prior weighs as much as the relevant words of an average document.
@@ -223,23 +245,32 @@ def starting_logits(
     return np.log(weights / weights.sum(axis=0))
 
 
-def themed_start(
+def subject_start(
     word_count: np.ndarray,
     lift: np.ndarray,
     association: np.ndarray,
     directions: Sequence[np.ndarray],
     n_topics: int,
     plan: TopicPlan,
+    seeds: Sequence[np.ndarray] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """e and W⁰ of topics with a subject and a sign each (`themes`).
+    """e and W⁰ of topics: those with `seeds`, then those with a subject and a sign (`subjects`).
 
-    The place of a topic is the mean association of its words, the largest entry scaled to one.
+    The last columns of `lift` are those of the seeded topics. The place of a topic is the mean
+    association of its words, the largest entry scaled to one.
     """
-    assert plan.theme_sharpness is not None
-    cells = cell_words(
-        word_count, lift, association, directions, plan.theme_sharpness, plan.polarity
-    )
-    topics = choose_cells(cells, n_topics)
+    assert plan.subject_sharpness is not None
+    toward = sign_fractions(association, directions, plan.polarity)
+    about = subject_fractions(lift, plan.subject_sharpness)
+    n_subjects = lift.shape[1] - len(seeds)
+    chosen = seeded_words(word_count, about[:, n_subjects:], toward, seeds)
+    if n_topics > len(seeds):
+        count = word_count.copy()
+        for columns in seeds:
+            count[columns] -= chosen[columns].sum(axis=1)
+        cells = cell_words(np.maximum(count, 0.0), about[:, :n_subjects], toward)
+        chosen = np.hstack([chosen, choose_cells(cells, n_topics - len(seeds))])
+    topics = chosen / chosen.sum(axis=0)
     place = topics.T @ np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION)
     return place / max(np.abs(place).max(), 1e-300), np.log(np.maximum(topics, 1e-300))
 

@@ -37,7 +37,7 @@ class ConstrainedPass:
         The three sums of J; `value` is their total.
     log_topic_gradient : array (words, topics)
         ∂J/∂log β_vk.
-    evidence, push : arrays (words,)
+    word_log_likelihood, push : arrays (words,)
         Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is the word's part of the
         likelihood of the words, the second its effect on the prediction.
     coef_gradient : array like η
@@ -49,7 +49,7 @@ class ConstrainedPass:
     mix: float
     target: float
     log_topic_gradient: np.ndarray
-    evidence: np.ndarray
+    word_log_likelihood: np.ndarray
     push: np.ndarray
     coef_gradient: np.ndarray
     intercept_gradient: np.ndarray
@@ -94,7 +94,7 @@ def constrained_pass(
         mix=float(stats.parts[1]),
         target=float(stats.parts[2]),
         log_topic_gradient=stats.word_topic,
-        evidence=stats.word_evidence + scale,
+        word_log_likelihood=stats.word_log_likelihood + scale,
         push=stats.word_push,
         coef_gradient=(theta.T @ slope).reshape(state.coef.shape),
         intercept_gradient=slope.sum(axis=0),

@@ -21,9 +21,9 @@ import numpy as np
 from topicfocus.focused import (
     FocusResult,
     FocusSettings,
-    damp,
     fit_focused,
     refit_focused,
+    root_counts,
 )
 from topicfocus.focused.inclusion import Folds
 from topicfocus.focused.screening import past_of
@@ -123,7 +123,7 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
     the inherited ones by the number of documents.
     """
     state, n_old = inherited.state, inherited.size
-    mixes = topic_proportions(damp(problem.corpus), state, n_jobs=problem.n_jobs)
+    mixes = topic_proportions(root_counts(problem.corpus), state, n_jobs=problem.n_jobs)
     design = problem.design(mixes)
     before = mixes @ state.coef_rows.T + problem.offsets(state)
     k = state.n_topics

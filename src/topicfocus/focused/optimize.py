@@ -32,8 +32,8 @@ class OptimizeSettings:
 
     Attributes
     ----------
-    prior_precision : float
-        τ.
+    prior_precision : float or array (topics,)
+        τ, of all topics or of each.
     coef_bound : array like η, or None
         Bound of |η|; None leaves η as it starts. With small coefficients the gradient of the target
         rewards covariance with it, not the last bit of fit; η is refitted afterwards.
@@ -41,7 +41,7 @@ class OptimizeSettings:
         L-BFGS iterations.
     """
 
-    prior_precision: float
+    prior_precision: float | np.ndarray
     coef_bound: np.ndarray | None
     max_steps: int
 
@@ -163,10 +163,10 @@ class NegativeObjective:
         found = constrained_pass(self.problem, state, self.theta, tolerance=1e-2)
         precision = self.settings.prior_precision
         away = _centred(logits) - self._centre
-        value = found.value - 0.5 * precision * np.sum(away * away)
+        value = found.value - 0.5 * np.sum(precision * away * away)
         gradient = found.log_topic_gradient
         gradient = gradient - state.topic_word * gradient.sum(axis=0)  # of softmax
-        gradient -= precision * away
+        gradient -= _centred(precision * away)
         d_coef = found.coef_gradient
         if self.settings.coef_bound is None:
             d_coef = np.zeros(self.start.coef.shape)

@@ -206,16 +206,14 @@ def _shrinkage(
 class Evaluation:
     """The fraction of the deviance explained, the mean over targets; and variances of each target.
 
-    `error` is the standard error of that fraction.
-
-    `noise` is δ; `openness` the part that counts of the variance of a predictor given the words;
-    `extra_variance` what a predictor varies by beyond that.
+    `error` is the standard error of that fraction. `noise` is δ. The variance of a predictor is
+    `variance_factor` times its Laplace approximation plus `extra_variance`.
     """
 
     explained: float
     error: float
     noise: tuple[float, ...]
-    openness: tuple[float, ...]
+    variance_factor: tuple[float, ...]
     extra_variance: tuple[float, ...]
 
 
@@ -244,13 +242,13 @@ def evaluate(
             start.held_out.corpus, replace(state, coef=coef), held_mixes, data.n_jobs
         )
         variances.append(variance_parts(column, predictor, column.of(spread)[:, 0]))
-    noise, openness, extra = zip(*variances, strict=True)
+    noise, variance_factor, extra = zip(*variances, strict=True)
     fractions, errors = np.array(explained).T
     return Evaluation(
         explained=float(fractions.mean()),
         error=float(np.sqrt(np.sum(errors**2))) / len(errors),
         noise=noise,
-        openness=openness,
+        variance_factor=variance_factor,
         extra_variance=extra,
     )
 
@@ -258,12 +256,12 @@ def evaluate(
 def variance_parts(
     column: Column, predictor: np.ndarray, spread: np.ndarray
 ) -> tuple[float, float, float]:
-    """δ, openness and extra variance, so that the variance of a prediction is the error on average.
+    """δ, variance factor and extra variance: the mean variance of predictions is their error.
 
     δ is the validation error minus the variance of the predictor given the words, at least a tenth
     of the error. The Laplace approximation may exceed the error several times where the words
-    determine the target: then only the fraction `openness` of it counts. A family without δ
-    computes its own openness and extra variance (`Family.extra_variance`).
+    determine the target: then only the fraction `variance_factor` of it counts. A family without δ
+    computes its own variance_factor and extra variance (`Family.extra_variance`).
     """
     if column.family.noise_variance is None:
         f = predictor[:, 0]

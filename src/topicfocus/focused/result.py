@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.focused.selection import Selection
-from topicfocus.focused.themes import Themes
+from topicfocus.focused.subjects import Subjects
 from topicfocus.glm import Linear
 from topicfocus.joint.solver import StepInfo
 from topicfocus.joint.updates import update_background
@@ -30,7 +30,7 @@ class Choices:
         ρ, how strongly coefficients are shrunk toward the signs of the topics.
     noise : tuple of float
         δ, 1 where the family has none.
-    openness : tuple of float
+    variance_factor : tuple of float
         The part of the variance of a predictor given the words that counts.
     extra_variance : tuple of float
         Variance of a predictor beyond that.
@@ -41,7 +41,7 @@ class Choices:
     shrinkage: tuple[float, ...]
     toward_signs: tuple[float, ...]
     noise: tuple[float, ...]
-    openness: tuple[float, ...]
+    variance_factor: tuple[float, ...]
     extra_variance: tuple[float, ...]
 
 
@@ -84,13 +84,13 @@ class FocusResult:
     state : ModelState
         Over the whole vocabulary; `inclusion` is how much a token of each word counts, zero for
         words that are dropped.
-    evidence : array (words,)
+    statistic : array (words,)
         The screening statistic.
     slopes : array (words, predictors)
         Signed associations of each word with each target.
     trials : tuple of InclusionTrial
         The inclusions that were compared.
-    themes : Themes or None
+    subjects : Subjects or None
         The subjects of the documents.
     history : tuple of StepInfo
     final : PassModel
@@ -100,10 +100,10 @@ class FocusResult:
     """
 
     state: ModelState
-    evidence: np.ndarray
+    statistic: np.ndarray
     slopes: np.ndarray
     trials: tuple[InclusionTrial, ...]
-    themes: Themes | None
+    subjects: Subjects | None
     history: tuple[StepInfo, ...]
     final: PassModel
     penalties: tuple[float, ...]

@@ -18,12 +18,12 @@ import numpy as np
 from topicfocus.counts import Counts, take_rows
 from topicfocus.focused.data import FocusData, halves_by_content
 from topicfocus.focused.ridge import PENALTIES, RidgeFit, Signals, ridge_path
-from topicfocus.focused.stable_screening import StableEvidence, stable_evidence
-from topicfocus.focused.word_statistics import Evidence, Past, SignalSums
+from topicfocus.focused.stable_screening import StableStatistics, stable_statistics
+from topicfocus.focused.word_statistics import Past, SignalSums, WordStatistics
 from topicfocus.glm import Column, Linear, fit_linear, residuals, target_columns
 from topicfocus.model import Problem
 
-#: Pairs of halves in which a stable selection looks for evidence.
+#: Pairs of halves in which a stable selection looks for statistics.
 PAIRS = 5
 
 
@@ -83,20 +83,20 @@ def ridge_fits(
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordEvidence:
+class Screening:
     """The screening statistics of all words.
 
     `slopes` are signed associations, words x signals. `nulls` are the models without words.
     `stable`: the statistics of a stable selection.
     """
 
-    evidence: Evidence
+    statistics: WordStatistics
     slopes: np.ndarray
     penalties: tuple[float, ...]
     nulls: tuple[Linear, ...]
     residuals: tuple[Residuals, ...]
     held_residuals: tuple[Residuals, ...]
-    stable: StableEvidence | None = None
+    stable: StableStatistics | None = None
     _regressions: dict[tuple, list[RidgeFit]] = field(default_factory=dict)
 
     @property
@@ -112,7 +112,7 @@ class WordEvidence:
         """E_v, for the signal for which it is largest."""
         if self.stable is not None:
             return self.stable.amount.max(axis=1)
-        return self.evidence.combined(marginal_share)
+        return self.statistics.combined(marginal_share)
 
     def regressed(
         self,
@@ -134,11 +134,11 @@ class WordEvidence:
         return self._regressions[key]
 
 
-def gather_evidence(
+def screen_words(
     data: FocusData,
     penalties: tuple[float, ...] | None = None,
     stable_share: float | None = None,
-) -> WordEvidence:
+) -> Screening:
     """The screening statistics of all words; `penalties` are those of earlier regressions, or None.
 
     Documents of the past are part of marginal scores and signed associations; regressions use the
@@ -155,19 +155,21 @@ def gather_evidence(
     sums = [SignalSums.of(s) for s in signals]
     if data.past is not None:
         sums = [now + gone for now, gone in zip(sums, data.past.sums, strict=True)]
-    evidence = [s.evidence(weights[:, c.where]) for s, c in zip(sums, data.columns, strict=True)]
+    statistics = [
+        s.statistics(weights[:, c.where]) for s, c in zip(sums, data.columns, strict=True)
+    ]
     stable = None
     if stable_share is not None:
         halves, n_tokens = halves_by_content(data.train, PAIRS), data.train.word_counts
         chosen = np.array([r.penalty for r in ridges])
-        stable = StableEvidence.beside(
+        stable = StableStatistics.beside(
             [
-                stable_evidence(s, chosen[c.where], n_tokens, halves[c.known], stable_share)
+                stable_statistics(s, chosen[c.where], n_tokens, halves[c.known], stable_share)
                 for s, c in zip(signals, data.columns, strict=True)
             ]
         )
-    return WordEvidence(
-        evidence=Evidence.beside(evidence),
+    return Screening(
+        statistics=WordStatistics.beside(statistics),
         slopes=np.hstack([s.slopes() for s in sums]),
         penalties=tuple(r.penalty for r in ridges),
         nulls=nulls,

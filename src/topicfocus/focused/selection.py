@@ -16,7 +16,7 @@ from scipy.special import erfc
 
 from topicfocus.focused.correlated_words import add_correlated_words
 from topicfocus.focused.data import FocusData
-from topicfocus.focused.screening import WordEvidence
+from topicfocus.focused.screening import Screening
 from topicfocus.focused.settings import FocusSettings
 from topicfocus.model import Problem
 
@@ -48,33 +48,33 @@ class Selection:
 # ---- rules --------------------------------------------------------------------------------------
 
 
-def description_cost(evidence: np.ndarray, inclusion: float, vocabulary: float = 0.25) -> float:
+def description_cost(statistic: np.ndarray, inclusion: float, vocabulary: float = 0.25) -> float:
     """c: the smaller of 2 log V and the quantile that leaves a fraction `vocabulary` of the words.
 
-    2 log V is what the largest of V words without association shows by chance. `evidence` is that
+    2 log V is what the largest of V words without association shows by chance. `statistic` is that
     of the words that occur. A larger `inclusion` leaves that fraction of the words.
     """
     quantile = 1 - max(vocabulary, inclusion)
-    return min(float(np.quantile(evidence, quantile)), 2 * math.log(max(len(evidence), 2)))
+    return min(float(np.quantile(statistic, quantile)), 2 * math.log(max(len(statistic), 2)))
 
 
-def least_discovery(evidence: np.ndarray, n_signals: int = 1) -> float:
+def least_discovery(statistic: np.ndarray, n_signals: int = 1) -> float:
     """The smallest statistic that is significant at a false discovery rate of 10%.
 
     Without association z² is χ² of one degree, and E_v less. With p_(k) the k-th smallest of the V
     values P(χ² > E_v), it is that of the last k with p_(k) ≤ 0.1 k/V (Benjamini & Hochberg 1995);
-    infinite if there is none. `evidence` of a word that occurs is the largest of `n_signals`, which
-    multiplies the probability.
+    infinite if there is none. `statistic` is the largest of `n_signals`, which multiplies the
+    probability.
     """
     # P(χ² > E) of one degree is erfc √(E/2); scipy.stats takes twenty times as long.
-    chance = n_signals * np.sort(erfc(np.sqrt(np.maximum(evidence, 0.0) / 2)))
+    chance = n_signals * np.sort(erfc(np.sqrt(np.maximum(statistic, 0.0) / 2)))
     limit = FALSE_DISCOVERY_RATE * np.arange(1, len(chance) + 1) / len(chance)
     good = np.flatnonzero(chance <= limit)
-    return float(np.sort(evidence)[::-1][good[-1]]) if len(good) else math.inf
+    return float(np.sort(statistic)[::-1][good[-1]]) if len(good) else math.inf
 
 
 def select_words(
-    evidence: np.ndarray,
+    statistic: np.ndarray,
     word_count: np.ndarray,
     inclusion: float,
     *,
@@ -87,28 +87,28 @@ def select_words(
     """Columns of the words with the largest (E_v - c)/n_v, up to a fraction of all tokens.
 
     c is the `description_cost`. An inclusion above what these words have continues with words of
-    less evidence; where it is a `limit`, with those that are significant only. Words are sorted
+    less statistic; where it is a `limit`, with those that are significant only. Words are sorted
     once, so that a larger inclusion keeps a superset. `keep` and `drop` are decided by the user.
     """
     seen = word_count > 0
     n_tokens = np.maximum(word_count, 1)
-    cost = description_cost(evidence[seen], 0.0, vocabulary)
-    first = np.where(seen & (evidence > cost), (evidence - cost) / n_tokens, -1.0)
+    cost = description_cost(statistic[seen], 0.0, vocabulary)
+    first = np.where(seen & (statistic > cost), (statistic - cost) / n_tokens, -1.0)
     others = seen & (first <= 0)
-    others &= evidence > description_cost(evidence[seen], inclusion, vocabulary)
+    others &= statistic > description_cost(statistic[seen], inclusion, vocabulary)
     if limit:
-        others &= evidence >= least_discovery(evidence[seen], n_signals)
-    return _best_scores(first, others, evidence / n_tokens, word_count, inclusion, keep, drop)
+        others &= statistic >= least_discovery(statistic[seen], n_signals)
+    return _best_scores(first, others, statistic / n_tokens, word_count, inclusion, keep, drop)
 
 
-def significance_threshold(evidence: np.ndarray, n_signals: int = 1) -> float:
+def significance_threshold(statistic: np.ndarray, n_signals: int = 1) -> float:
     """The `least_discovery`, or what the largest of all words shows by chance, if that is less."""
-    chance = 2 * math.log(max(len(evidence) * n_signals, 2))
-    return min(least_discovery(evidence, n_signals), chance)
+    chance = 2 * math.log(max(len(statistic) * n_signals, 2))
+    return min(least_discovery(statistic, n_signals), chance)
 
 
 def select_significant_words(
-    evidence: np.ndarray,
+    statistic: np.ndarray,
     word_count: np.ndarray,
     *,
     keep: np.ndarray | None = None,
@@ -117,15 +117,15 @@ def select_significant_words(
 ) -> np.ndarray:
     """Columns of the words above the `significance_threshold`, and ten words at least."""
     seen = word_count > 0
-    least = significance_threshold(evidence[seen], n_signals)
-    best = np.sort(np.where(seen, evidence, -np.inf))[-min(FEWEST_WORDS, len(evidence))]
-    first = np.where(seen & (evidence > 0) & (evidence >= min(least, best)), 1.0, -1.0)
-    none = np.zeros(len(evidence), dtype=bool)
-    return _best_scores(first, none, evidence, word_count, 1.0, keep, drop)
+    least = significance_threshold(statistic[seen], n_signals)
+    best = np.sort(np.where(seen, statistic, -np.inf))[-min(FEWEST_WORDS, len(statistic))]
+    first = np.where(seen & (statistic > 0) & (statistic >= min(least, best)), 1.0, -1.0)
+    none = np.zeros(len(statistic), dtype=bool)
+    return _best_scores(first, none, statistic, word_count, 1.0, keep, drop)
 
 
 def select_stable_words(
-    evidence: np.ndarray,
+    statistic: np.ndarray,
     word_count: np.ndarray,
     n_words: int,
     inclusion: float | None = None,
@@ -139,19 +139,19 @@ def select_stable_words(
     inclusion, those with the largest (E_v - c)/n_v come first, c being the statistic of the first
     word left out, and then the other words.
     """
-    evidence = np.where(word_count > 0, np.maximum(evidence, 0.0), 0.0)
+    statistic = np.where(word_count > 0, np.maximum(statistic, 0.0), 0.0)
     if drop is not None:
-        evidence[drop] = 0.0
-    inside = np.argsort(-evidence, kind="stable")[: max(n_words, FEWEST_WORDS)]
-    inside = inside[evidence[inside] > 0]
-    cost = np.delete(evidence, inside).max(initial=0.0)
-    first = np.full(len(evidence), -1.0)
+        statistic[drop] = 0.0
+    inside = np.argsort(-statistic, kind="stable")[: max(n_words, FEWEST_WORDS)]
+    inside = inside[statistic[inside] > 0]
+    cost = np.delete(statistic, inside).max(initial=0.0)
+    first = np.full(len(statistic), -1.0)
     # A word with the statistic of the first one left out comes before that one.
-    gain = np.maximum(evidence - cost, 1e-9 * evidence) / np.maximum(word_count, 1)
+    gain = np.maximum(statistic - cost, 1e-9 * statistic) / np.maximum(word_count, 1)
     first[inside] = gain[inside]
-    others = (first <= 0) & (evidence > 0) & (inclusion is not None)
+    others = (first <= 0) & (statistic > 0) & (inclusion is not None)
     most = 1.0 if inclusion is None else inclusion
-    return _best_scores(first, others, evidence, word_count, most, keep, drop)
+    return _best_scores(first, others, statistic, word_count, most, keep, drop)
 
 
 def _best_scores(
@@ -189,7 +189,7 @@ def automatic_inclusion(problem: Problem, factor: float, largest: float) -> floa
 
 
 def possible_selections(
-    data: FocusData, evidence: WordEvidence, settings: FocusSettings
+    data: FocusData, screening: Screening, settings: FocusSettings
 ) -> tuple[Selection, ...]:
     """The selections to compare, of fewest words first; one where nothing is to be chosen.
 
@@ -204,22 +204,22 @@ def possible_selections(
             for factor in sorted(plan.token_factors, reverse=True)
         ]
         inclusions += [None] if len(inclusions) > 1 else []
-    found = {len(s.kept): s for s in (select(data, evidence, settings, i) for i in inclusions)}
+    found = {len(s.kept): s for s in (select(data, screening, settings, i) for i in inclusions)}
     return tuple(found[size] for size in sorted(found))
 
 
 def select(
-    data: FocusData, evidence: WordEvidence, settings: FocusSettings, limit: float | None
+    data: FocusData, screening: Screening, settings: FocusSettings, limit: float | None
 ) -> Selection:
     """The words kept up to an inclusion, or all significant (or stable) words."""
     count = data.word_counts
     if not settings.select:
         every = np.flatnonzero(count > 0)
         return Selection(kept=every, limit=1.0, inclusion=1.0, word_cost=None)
-    amount, n_signals = evidence.amount(settings.plan.marginal_share), evidence.n_signals
+    amount, n_signals = screening.amount(settings.plan.marginal_share), screening.n_signals
     given: Any = {"keep": settings.keep, "drop": settings.drop}
     if settings.stable:
-        kept = select_stable_words(amount, count, evidence.n_stable, limit, **given)
+        kept = select_stable_words(amount, count, screening.n_stable, limit, **given)
         own = kept if settings.keep is None else np.setdiff1d(kept, settings.keep)
         cost = float(amount[own].min()) if len(own) else 0.0
     elif limit is None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from topicfocus.focused.screening import WordEvidence
-    from topicfocus.focused.themes import Themes
+    from topicfocus.focused.screening import Screening
+    from topicfocus.focused.subjects import Subjects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class TopicPlan:
         Whether η stays at its initial value during the optimisation, so that topics keep a sign.
     max_steps : int
         L-BFGS iterations.
-    theme_sharpness : float or None
+    subject_sharpness : float or None
         g, the power of a word's lift in a subject; None: topics have no subjects.
     polarity : float
         ρ, how strongly words are divided by sign.
@@ -60,18 +60,18 @@ class TopicPlan:
     coef_bound: float = 1.0
     fixed_coef: bool = True
     max_steps: int
-    theme_sharpness: float | None = None
+    subject_sharpness: float | None = None
     polarity: float = 6.0
     weighted: bool = False
 
 
 #: Topics with a subject and a sign, of words with weights.
-THEMED = TopicPlan(
+SUBJECT_PLAN = TopicPlan(
     largest_inclusion=0.5,
     token_factors=(2.0, 4.0),
     prior_precision=9.0,
     max_steps=10,
-    theme_sharpness=3.0,
+    subject_sharpness=3.0,
     weighted=True,
 )
 #: Topics in an order from low to high (`themes=False`).
@@ -96,7 +96,8 @@ class FocusSettings:
     topics have subjects with signs, or are places among the predictors. `stable`: whether the words
     kept are those that another sample would keep. `low_fidelity`: whether the fit only serves to
     compare settings (`fit`). `fixed_inclusion` is an earlier automatic choice of the inclusion:
-    unlike `inclusion_prior` it is a limit.
+    unlike `inclusion_prior` it is a limit. `seeds` are the columns of the seed words of the first
+    topics, which are also in `keep`.
     """
 
     n_topics: int
@@ -111,6 +112,7 @@ class FocusSettings:
     stable: bool = False
     low_fidelity: bool = False
     fixed_inclusion: float | None = None
+    seeds: tuple[np.ndarray, ...] = ()
 
     @property
     def inclusion(self) -> float | None:
@@ -121,7 +123,7 @@ class FocusSettings:
     def plan(self) -> TopicPlan:
         if not self.select:
             return UNFOCUSED
-        return THEMED if self.themes else GRADED
+        return SUBJECT_PLAN if self.themes else GRADED
 
     @property
     def is_low_fidelity(self) -> bool:
@@ -150,15 +152,15 @@ class SharedStages:
     def __init__(self) -> None:
         self._results: dict[Any, Any] = {}
 
-    def screening(self, compute: Callable[[], WordEvidence]) -> WordEvidence:
+    def screening(self, compute: Callable[[], Screening]) -> Screening:
         """Screening statistics of the training documents."""
         return self._once("screening", compute)
 
-    def screening_of_all(self, compute: Callable[[], WordEvidence]) -> WordEvidence:
+    def screening_of_all(self, compute: Callable[[], Screening]) -> Screening:
         """Screening statistics of training and validation documents together."""
         return self._once("screening of all", compute)
 
-    def subjects(self, number: int, compute: Callable[[], Themes]) -> Themes:
+    def subjects(self, number: int, compute: Callable[[], Subjects]) -> Subjects:
         """So many subjects of the training documents."""
         return self._once(("subjects", number), compute)
 

@@ -28,7 +28,7 @@ EM_STEPS = 50
 
 
 @dataclass(frozen=True)
-class StableEvidence:
+class StableStatistics:
     """Mean statistics of halves, words x signals, by either expectation of z² elsewhere."""
 
     amount: np.ndarray
@@ -39,10 +39,10 @@ class StableEvidence:
         return int(np.sum(self.sparse.max(axis=1) >= expected_noise(self.sparse.shape[1])))
 
     @staticmethod
-    def beside(parts: list[StableEvidence]) -> StableEvidence:
+    def beside(parts: list[StableStatistics]) -> StableStatistics:
         """The statistics for the signals of several targets."""
         amounts = [p.amount for p in parts], [p.sparse for p in parts]
-        return StableEvidence(*(np.hstack(each) for each in amounts))
+        return StableStatistics(*(np.hstack(each) for each in amounts))
 
 
 def expected_noise(n_signals: int) -> float:
@@ -53,13 +53,13 @@ def expected_noise(n_signals: int) -> float:
     return float(np.sum(2 * z * (1 - erf(z / np.sqrt(2)) ** n_signals)) * step)
 
 
-def stable_evidence(
+def stable_statistics(
     signals: Signals,
     penalties: np.ndarray,
     n_tokens: np.ndarray,
     halves: np.ndarray,
     marginal_share: float,
-) -> StableEvidence:
+) -> StableStatistics:
     """Mean over halves h of E[μ²_v | z_hv]^s (Pratt_hv)^{1-s}, for both expectations.
 
     Pratt's measure is that of a ridge regression of the half; it is zero where regression and z
@@ -90,12 +90,12 @@ def stable_evidence(
         matrix, right = normal_equations(many)
         ridge = np.zeros_like(right)
         descend(matrix, right, np.outer(part[here], penalties).ravel(), ridge, right.copy())
-        found = SignalSums.of(many).evidence(ridge)
+        found = SignalSums.of(many).statistics(ridge)
         joint = found.joint ** (1 - marginal_share)
         for total, expected in zip(totals, (expected_square, sparse_expected_square), strict=True):
             amount = expected(found.marginal, n_tokens) ** marginal_share * joint
             total += amount.reshape(len(n_tokens), -1, n_signals).sum(axis=1)
-    return StableEvidence(*(total / len(part) for total in totals))
+    return StableStatistics(*(total / len(part) for total in totals))
 
 
 def _side_by_side(signals: Signals, weight: np.ndarray) -> Signals:

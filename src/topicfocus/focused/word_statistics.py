@@ -18,7 +18,7 @@ SLOPE_TOKENS = 5.0
 
 
 @dataclass(frozen=True)
-class Evidence:
+class WordStatistics:
     """z² and Pratt's measure of every word, scaled to equal sums; words x signals."""
 
     marginal: np.ndarray
@@ -29,9 +29,11 @@ class Evidence:
         return (self.marginal**share * self.joint ** (1 - share)).max(axis=1)
 
     @staticmethod
-    def beside(parts: Sequence[Evidence]) -> Evidence:
+    def beside(parts: Sequence[WordStatistics]) -> WordStatistics:
         """The statistics for the signals of several targets."""
-        return Evidence(np.hstack([p.marginal for p in parts]), np.hstack([p.joint for p in parts]))
+        return WordStatistics(
+            np.hstack([p.marginal for p in parts]), np.hstack([p.joint for p in parts])
+        )
 
 
 @dataclass(frozen=True)
@@ -108,14 +110,14 @@ class SignalSums:
     def _variance(self) -> np.ndarray:
         return np.maximum(self.square / self.size - self._mean**2, 1e-300)
 
-    def evidence(self, weights: np.ndarray) -> Evidence:
+    def statistics(self, weights: np.ndarray) -> WordStatistics:
         """z² and Pratt's measure, given the `weights` of ridge regressions, words x signals."""
         variance = np.maximum(self.word_squares / self.size - (self.words / self.size) ** 2, 1e-12)
         marginal = self._covariance**2 / (self.size * variance * self._variance)
         joint = np.maximum(weights * self._covariance, 0.0)
         # Fractions first: a class without documents has weights of zero, and no quotient is finite.
         fractions = joint / np.maximum(joint.sum(axis=0), 1e-300)
-        return Evidence(marginal, fractions * marginal.sum(axis=0))
+        return WordStatistics(marginal, fractions * marginal.sum(axis=0))
 
     def slopes(self) -> np.ndarray:
         """Inverse regression: the rate of word v goes like exp(slope_v·r), r standardised."""

@@ -170,7 +170,7 @@ class CoordinateSolver(Solver):
         cost = self.description_length * description_length(
             stats.word_count, hyper.n_topics, stats.n_docs
         )
-        score = lift(stats.word_evidence, stats.word_count, old.inclusion) - cost
+        score = lift(stats.word_log_likelihood, stats.word_count, old.inclusion) - cost
         inclusion = sort_and_cut(score, stats.word_count, hyper.inclusion_prior, temperature)
         return inclusion, temperature
 

@@ -22,7 +22,7 @@ are otherwise equal to 1e-11:
 - Estimators standardise real targets first, unless `standardize=False`, which is the original.
 
 The default solver of pf-sLDA is this one with `concentration_start="length"`, a larger step that
-falls (`decay_epochs`) and a start with evenly spaced coefficients: docs/models.md says why.
+falls (`decay_epochs`) and a start with evenly spaced coefficients: docs/pfslda.md says why.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class PastStats:
         return replace(
             self.shares.scale(size / max(self.shares.n_docs, 1e-300)),
             word_topic=self.shares.word_topic * factor[:, None],
-            word_evidence=self.shares.word_evidence * factor,
+            word_log_likelihood=self.shares.word_log_likelihood * factor,
             word_count=count,
             n_docs=size,
         )
@@ -307,7 +307,7 @@ def inherited_past(state: ModelState, word_count: np.ndarray, size: float) -> Pa
             state, 0 if state.covariate_coef is None else len(state.covariate_coef)
         ),
         word_topic=count[:, None] * owner,
-        word_evidence=count * from_topics,
+        word_log_likelihood=count * from_topics,
         word_count=count,
         log_theta=size * _expected_log(prior),
         n_docs=size,

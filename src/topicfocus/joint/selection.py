@@ -23,10 +23,12 @@ from topicfocus.joint.settings import INCLUSION_MARGIN
 from topicfocus.model import Problem
 
 
-def lift(word_evidence: np.ndarray, word_count: np.ndarray, inclusion: np.ndarray) -> np.ndarray:
+def lift(
+    word_log_likelihood: np.ndarray, word_count: np.ndarray, inclusion: np.ndarray
+) -> np.ndarray:
     """Per token: how much better topics explain the word than "just as frequent as ever"."""
     n = np.maximum(word_count, 1e-300)
-    return word_evidence / n - np.log(n / np.sum(inclusion * word_count))
+    return word_log_likelihood / n - np.log(n / np.sum(inclusion * word_count))
 
 
 def description_length(word_count: np.ndarray, n_topics: int, n_docs: float) -> np.ndarray:

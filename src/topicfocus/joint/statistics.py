@@ -29,7 +29,7 @@ class SufficientStats:
     ----------
     word_topic : array (words, topics)
         Σ_d c_dv r_dvk, weight one whatever the word's inclusion.
-    word_evidence : array (words,)
+    word_log_likelihood : array (words,)
         Σ_d c_dv log Σ_k W_vk e_dk.
     word_count : array (words,)
         n_v = Σ_d c_dv.
@@ -49,7 +49,7 @@ class SufficientStats:
     """
 
     word_topic: np.ndarray
-    word_evidence: np.ndarray
+    word_log_likelihood: np.ndarray
     word_count: np.ndarray
     log_theta: np.ndarray
     coef_gradient: np.ndarray
@@ -128,7 +128,7 @@ def collect(
     gradient = coef_gradient(problem, state, concentration)
     return SufficientStats(
         word_topic=local.word_topic,
-        word_evidence=local.word_evidence + word_count * weights.log_scale,
+        word_log_likelihood=local.word_log_likelihood + word_count * weights.log_scale,
         word_count=word_count,
         log_theta=local.log_theta,
         coef_gradient=gradient.coef,
@@ -171,7 +171,7 @@ def bound_value(stats: SufficientStats, state: ModelState, hyper: Hyperparameter
     multiplicity = word_weights(state, hyper.bound).table.multiplicity
     switches = switch_terms(stats.word_count, state, hyper)
     return float(
-        multiplicity @ stats.word_evidence
+        multiplicity @ stats.word_log_likelihood
         + stats.mix
         + stats.target
         + switches["log_p_xi"]

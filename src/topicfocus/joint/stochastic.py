@@ -23,7 +23,7 @@ from topicfocus.joint.initialize import initial_concentration
 from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
 from topicfocus.joint.solver import Solver, StepInfo, small_change
 from topicfocus.joint.statistics import SufficientStats, bound_value, collect
-from topicfocus.joint.updates import evidence_per_token, update_background
+from topicfocus.joint.updates import log_likelihood_per_token, update_background
 from topicfocus.model import ModelState, Problem
 
 
@@ -188,7 +188,7 @@ def collapsed_gradient(
         n = stats.word_count
         p = hyper.inclusion_prior
         log_background = np.log(np.maximum(state.background, 1e-300))
-        score = evidence_per_token(stats, state, hyper) - log_background - logit(phi)
+        score = log_likelihood_per_token(stats, state, hyper) - log_background - logit(phi)
         score += np.log(p) - np.log1p(-p)
         gradient["inclusion_logits"] = phi * (1 - phi) * n * score
     if state.covariate_coef is not None:

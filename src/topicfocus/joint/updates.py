@@ -17,7 +17,7 @@ from topicfocus.model import ModelState
 SMALLEST_PRIOR = 1e-3
 
 
-def evidence_per_token(
+def log_likelihood_per_token(
     stats: SufficientStats, state: ModelState, hyper: Hyperparameters
 ) -> np.ndarray:
     """∂(bound)/∂φ_v per token of v, from the topics.
@@ -28,7 +28,7 @@ def evidence_per_token(
     n = np.maximum(stats.word_count, 1e-300)
     if hyper.bound == "paper":
         return np.sum(xlogy(stats.word_topic, state.topic_word), axis=1) / n
-    return stats.word_evidence / n
+    return stats.word_log_likelihood / n
 
 
 def update_inclusion(
@@ -39,7 +39,9 @@ def update_inclusion(
         return state.inclusion
     p = hyper.inclusion_prior
     log_background = np.log(np.maximum(state.background, 1e-300))
-    score = evidence_per_token(stats, state, hyper) - log_background + np.log(p) - np.log1p(-p)
+    score = (
+        log_likelihood_per_token(stats, state, hyper) - log_background + np.log(p) - np.log1p(-p)
+    )
     phi = np.clip(expit(score), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
     return np.where(stats.word_count > 0, phi, state.inclusion)
 

@@ -53,12 +53,12 @@ MIXES, VARIANCES, GRADIENTS = 0, 1, 2
 class ConstrainedStats(NamedTuple):
     """Sums over documents.
 
-    word_topic: ∂J/∂log W_vk. word_evidence: Σ c log n, word_push: Σ c z, both with weight one
+    word_topic: ∂J/∂log W_vk. word_log_likelihood: Σ c log n, word_push: Σ c z, both with weight one
     whatever the word's multiplicity. parts: Σ of (words, mix, target).
     """
 
     word_topic: np.ndarray
-    word_evidence: np.ndarray
+    word_log_likelihood: np.ndarray
     word_push: np.ndarray
     parts: np.ndarray
 
@@ -184,7 +184,7 @@ def add_words(
     log_in_place(work.norm, padded, work.bits)
     for j in range(words_here.shape[0]):
         out.parts[0] += times * weight[j] * work.norm[j]
-        out.word_evidence[words_here[j]] += times * counts_here[j] * work.norm[j]
+        out.word_log_likelihood[words_here[j]] += times * counts_here[j] * work.norm[j]
 
 
 @kernel

@@ -98,7 +98,7 @@ class LocalStats(NamedTuple):
     """Where `infer_documents` adds the statistics of its documents."""
 
     word_topic: np.ndarray
-    word_evidence: np.ndarray
+    word_log_likelihood: np.ndarray
     log_theta: np.ndarray
     parts: np.ndarray
 
@@ -262,7 +262,7 @@ def add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, 
     for j in range(words_here.shape[0]):
         value = times * work.exact_norm[j]
         out.parts[0] += weight[j] * value
-        out.word_evidence[words_here[j]] += counts_here[j] * value
+        out.word_log_likelihood[words_here[j]] += counts_here[j] * value
 
 
 @kernel
@@ -271,7 +271,7 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
 
     `coef` is predictors x topics; `family` is None where no document has a target.
 
-    out.word_topic[v,k] += c_dv r_dvk and out.word_evidence[v] += c_dv log Σ_k W_vk e_dk carry
+    out.word_topic[v,k] += c_dv r_dvk and out.word_log_likelihood[v] += c_dv log Σ_k W_vk e_dk carry
     weight one whatever the word's inclusion: a dropped word keeps its counterfactual topic
     profile and can come back. out.log_theta[k] += E[log θ_dk]; out.parts += (words, mix, target,
     steps), the first three summing to Σ_d L(γ_d). Without `budget.with_bound` only word_topic and

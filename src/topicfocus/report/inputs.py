@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.counts import NamedCounts
 from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
@@ -50,6 +51,7 @@ class Inputs:
     ----------
     model : an estimator with a target
     counts : csr array, documents x words; without rows where no documents were given
+        With the counts of all terms (`NamedCounts.remainder`) where they were given.
     texts : list of str, or None
     vocabulary : list of str
     words : TextReading
@@ -106,7 +108,12 @@ def read_inputs(
     if counts is None:
         matrix = sparse.csr_array((0, n_words))
     else:
-        matrix = fitted.corpus(counts).counts
+        corpus = fitted.corpus(counts)
+        matrix = corpus.counts
+        if corpus.remainder is not None:
+            names = [str(v) for v in range(corpus.n_words)]
+            matrix = NamedCounts.of(matrix, names, corpus.remainder)
+            matrix.feature_names = None
         # Columns of other names than at fit, or in another order, are an error.
         check_columns(estimator, counts, reset=False)
     if texts is not None and len(texts) != matrix.shape[0]:

@@ -25,6 +25,7 @@ from topicfocus.report.evaluation import evaluate, predict_all, read_baselines
 from topicfocus.report.facts import fit_summary, read_stability
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.labels import Labels, describe_predictors, describe_targets, listed
+from topicfocus.report.remainder import remainder_of_documents, remainder_summary
 from topicfocus.report.render import frame_size
 from topicfocus.report.topics import covariate_summary, effect_summary, topic_summary
 from topicfocus.report.words import word_summary, word_table
@@ -124,10 +125,12 @@ def summarise(
         "covariates": covariate_summary(fitted, found, labels),
         "roots": fitted.sees_roots,
         "table": table,
+        "remainder": remainder_summary(inputs, inputs.counts[rows]),
         "reading": asdict(inputs.words),
         "words": word_summary(inputs, found.mixes) | {"effect": word_effects},
         "documents": document_summary(inputs, found, rows, document_names, relevant)
-        | document_examples(inputs, found, rows, extras.exposure, extras.covariates),
+        | document_examples(inputs, found, rows, extras.exposure, extras.covariates)
+        | {"remainder": remainder_of_documents(inputs, inputs.counts[rows])},
         "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
         "held_out": bool(extras.held_out),
         "warnings": useless_fit_messages(model),

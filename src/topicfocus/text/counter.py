@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,10 +37,12 @@ from topicfocus.text.sequences import (
 from topicfocus.text.stop_words import WordRoles, elisions_of, read_stop_words
 from topicfocus.text.tokenizer import TokenRule, code_spans, segments, term_spans, token_spans
 from topicfocus.text.vocabulary import (
+    ALL_ORDERS,
     Matcher,
     TermRule,
     check_count,
     check_frequency,
+    choose_all_terms,
     choose_terms,
     given_vocabulary,
 )
@@ -88,6 +91,12 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ``min_length`` does not apply. Model files hold its name only (docs/text.md).
     encoding, decode_error : str, default="utf-8" and "strict"
         How documents that are bytes are decoded.
+    remainder : bool, default=False
+        Also count all words and pairs of words, function words included (in three documents at
+        least, or two with fewer than 2,000 documents; the 50,000 most frequent ones), for
+        estimators with ``remainder=True``. Counts have them as a second matrix, ``.remainder``,
+        unless they go to a folder or a cluster. Without effect for codes and for tokens of a
+        function of yours, whose columns are all there is.
     dtype : dtype, default=numpy.float64
         Of the counts; models of this package use float64 as it is.
     n_jobs : int, optional
@@ -97,6 +106,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     ----------
     vocabulary_ : dict of str to int
         The column of each term. The words of a phrase are separated by spaces.
+    remainder_vocabulary_ : dict of str to int
+        With ``remainder=True``: the column of each word and pair of words in ``.remainder``.
 
     Examples
     --------
@@ -129,6 +140,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         vocabulary: Mapping[str, int] | Iterable[str] | None = None,
         separator: str | None = None,
         tokenizer: Callable[[str], Sequence[str]] | None = None,
+        remainder: bool = False,
         encoding: str = "utf-8",
         decode_error: str = "strict",
         dtype: DTypeLike = np.float64,
@@ -145,6 +157,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.vocabulary = vocabulary
         self.separator = separator
         self.tokenizer = tokenizer
+        self.remainder = remainder
         self.encoding = encoding
         self.decode_error = decode_error
         self.dtype = dtype
@@ -176,7 +189,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ['bad', 'film', 'good']
         """
         self.check()
-        if self.vocabulary is not None:
+        if self.vocabulary is not None and not self._counts_all:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
         else:
             self.choose(self.tokenize(X), y)
@@ -219,7 +232,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         (2, 3)
         """
         self.check()
-        if self.vocabulary is not None:
+        if self.vocabulary is not None and not self._counts_all:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
             return self._count_known(X, folder)
         place = None if folder is None else Path(folder).parent
@@ -378,8 +391,26 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ['bad', 'film', 'good']
         """
         self._check_any(texts)
-        terms = choose_terms(texts, self.term_rule, y)
-        self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+        else:
+            terms = choose_terms(texts, self.term_rule, y)
+            self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+        vars(self).pop("remainder_vocabulary_", None)
+        if self._counts_all:
+            self.remainder_vocabulary_ = {t: i for i, t in enumerate(choose_all_terms(texts))}
+
+    def without_remainder(self) -> TokenCounter:
+        """A copy that does not count all words and pairs of words."""
+        found = copy(self)
+        found.remainder = False
+        vars(found).pop("remainder_vocabulary_", None)
+        return found
+
+    @property
+    def _counts_all(self) -> bool:
+        """Whether all words and pairs of words are counted as well."""
+        return bool(self.remainder) and self.separator is None and self.tokenizer is None
 
     def _check_any(self, texts: TokenizedTexts) -> None:
         roles = self.term_rule.roles
@@ -417,13 +448,25 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         if isinstance(texts, TextsElsewhere):
             return texts.count(self)
         matcher, words = self._matcher()
-        return self._counts(texts.each(matcher, texts.places_of(words)), folder)
+        found = self._counts(texts.each(matcher, texts.places_of(words)), folder)
+        if folder is None and hasattr(self, "remainder_vocabulary_"):
+            found.remainder = self._count_all(texts)
+        return found
+
+    def _count_all(self, texts: TokenizedTexts) -> NamedCounts:
+        """Counts of all words and pairs of words."""
+        terms = list(self.remainder_vocabulary_)
+        matcher, words = Matcher.of_terms(terms, ALL_ORDERS, every=True)
+        rows = joined_rows(list(texts.each(matcher, texts.places_of(words))))
+        return NamedCounts.of(rows.matrix(len(terms)), terms)
 
     def _count_known(self, X: Any, folder: Any = None) -> Any:
         if is_dask(X):
             from topicfocus.distributed import count_known
 
             return count_known(self, X)
+        if folder is None and hasattr(self, "remainder_vocabulary_"):
+            return self.count(self.tokenize(X, empty=True))
         matcher, words = self._matcher()
         found = known_sequences(self._chunks(X), self._split(), words, self._threads())
         return self._counts(map(matcher, found), folder)

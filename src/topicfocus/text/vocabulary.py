@@ -30,6 +30,11 @@ MAX_DF, FEW_DOCUMENTS = 0.5, 20
 LEAST_OF_PHRASES = 3
 #: If fewer words than this are frequent enough in a small corpus, rare words are kept, too.
 FEW_WORDS = 50
+#: Orders of the terms of a remainder: words and pairs of words, function words included.
+ALL_ORDERS = (1, 2)
+#: Smallest number of documents of these terms, with 2,000 documents or more and with fewer, and
+#: largest number of terms.
+LEAST_OF_ALL, LEAST_OF_FEW, MOST_OF_ALL = 3, 2, 50_000
 #: Largest number of words in an n-gram table.
 _MOST_WORDS = 1 << 24
 
@@ -92,6 +97,17 @@ def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[s
             "documents. Try a lower min_df or a higher max_df."
         )
     return sorted(_names_of(entries, names, grams))
+
+
+def choose_all_terms(texts: TokenizedTexts) -> list[str]:
+    """All words and pairs of words in more than very few documents, in alphabetical order."""
+    least = LEAST_OF_ALL if texts.n_chosen >= ENOUGH_DOCUMENTS else LEAST_OF_FEW
+    if not np.any(texts.document_frequency >= least):
+        least = 1
+    rule = TermRule(
+        WordRoles(frozenset(), 1), ALL_ORDERS, False, least, 1.0, max_features=MOST_OF_ALL
+    )
+    return choose_terms(texts, rule)
 
 
 def document_limits(texts: TokenizedTexts, rule: TermRule) -> tuple[float, float]:

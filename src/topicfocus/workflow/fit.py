@@ -163,8 +163,9 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     parts = split_source(source, config)
     train, test = parts
     y = target_values(target)
-    counted = choose_words(source, train, config, y)
-    report_copies(source, counted.counts, parts)
+    wanted = config.baseline or config.has_remainder
+    counted = choose_words(source, train, config, y, all_terms=wanted)
+    report_copies(source, counted, parts)
     counts = take_rows(counted.counts, train)
     report_missing(source.columns, train)
     factor = factor_of(train)
@@ -187,13 +188,15 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     model.n_jobs = config.jobs
     in_memory = not isinstance(counted.counts, ChunkedCounts)
     if config.baseline and len(test):
-        said = "Comparing with a regression on all words ..."
+        said = "Comparing with a regression on all words and pairs of words ..."
         if not in_memory:
             said = "No comparison with a regression on all words: counts are not in memory."
         log.info(said)
     found = evaluate(
         model, source, counted, y, parts, config.seed, baseline=config.baseline, factor=factor
     )
+    if model.fitted_.remainder is None:
+        counted = replace(counted, counter=counted.counter.without_remainder())
     stability = check_stability(training, model, chosen)
     outcome = make_outcome(source, counted, model, found, parts, y, chosen, seconds)
     for message in outcome.result["warnings"]:
@@ -232,6 +235,8 @@ def make_estimator(options: FitConfig, kind: str, y: np.ndarray) -> Any:
         settings["inclusion_prior"] = options.inclusion_prior
     if options.selection != "predictive":
         settings["selection"] = options.selection
+    if options.has_remainder:
+        settings["remainder"] = True
     if not is_classes(kind):
         settings["family"] = _FAMILIES[kind]
     elif options.class_weight is not None:
@@ -241,11 +246,15 @@ def make_estimator(options: FitConfig, kind: str, y: np.ndarray) -> Any:
 
 def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: FitConfig) -> Any:
     """A fitted estimator, which stores the names of its columns."""
+    from topicfocus.counts import ChunkedCounts
     from topicfocus.estimators.training import UselessFitWarning
     from topicfocus.text import ReadError
 
     model = make_estimator(config, kind, y)
     model.set_params(n_jobs=config.jobs, verbose=config.progress)
+    if config.has_remainder and isinstance(counts, ChunkedCounts):
+        log.info("The model gets no remainder, because the counts are not in memory.")
+        model.set_params(remainder=False)
     log.info("Fitting %s, %s topics ...", type(model).__name__, config.topics)
     with warnings.catch_warnings():
         if config.test_share:  # the evaluation will warn, with held-out metrics
@@ -297,7 +306,8 @@ def tune_model(
     if tuning.shares and config.model in SELECTING:
         grid["inclusion_prior"] = list(tuning.shares)
     # Weights of classes are weights of documents here, so that scores of folds have them too.
-    some = replace(_chosen(config, tuning.topics[0]), class_weight=None)
+    # The remainder is the same for all settings, so that topics alone are compared.
+    some = replace(_chosen(config, tuning.topics[0]), class_weight=None, remainder=False)
     n_settings = math.prod(map(len, grid.values()))
     many = "setting" if n_settings == 1 else "settings"
     log.info(f"Tuning: {n_settings} {many} on {tuning.folds} folds ...")

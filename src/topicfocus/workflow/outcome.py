@@ -100,9 +100,21 @@ def make_outcome(
     )
 
 
+def completeness_record(model: Any, found: Evaluation, tested: bool) -> dict[str, Any] | None:
+    """How much of what the text tells the topics capture, and the terms of the remainder."""
+    if found.completeness is None:
+        return None
+    return {
+        **found.completeness._asdict(),
+        "documents": "test" if tested else "validation",
+        "remainder": model.fitted_.remainder is not None,
+    }
+
+
 #: Settings that metrics.json records.
 _SETTINGS = (
     *("model", "topics", "inclusion_prior", "selection", "class_weight", "stability"),
+    "remainder",
     *("test_share", "seed", "jobs"),
 )
 
@@ -159,6 +171,7 @@ def _result(
         "covariates": covariate_rows(model, source.columns.names.covariates),
         "words": word_rows(model, counted.words, counts, effects.words, positive),
         "held_out": found.held_out,
+        "completeness": completeness_record(model, found, len(test) > 0),
         "warnings": [
             *useless_fit_messages(model),
             *found.warnings(target.kind),

@@ -383,6 +383,8 @@ def explain_text(
     -------
     dict
         "text", "prediction", "explained" (what the amounts add up to), "total", "base",
+        "remainder" (what all words and pairs add beyond the topics: "amount" and, by "terms", its
+        parts; None without a remainder),
         "before" and "after" (the expected target, or the probability of the class, without words
         and with them), "probability" (whether they are probabilities), "relevant_words" (different
         words of the text that topics contain), "few_words" (whether these are too few to say
@@ -453,6 +455,12 @@ def _explained(counter: Any, model: Any, text: str, label: Any, columns: Columns
                 zip(topics, model.top_words(5, vocabulary), strict=True)
             )
         ],
+        "remainder": None
+        if not explanation.remainder
+        else {
+            "amount": explanation.remainder_amounts(l)[0],
+            "terms": dict(explanation.top_terms(0, l)),
+        },
         "spans": _spans(counter, text, words),
     }
 

@@ -128,9 +128,18 @@ def _check_classes(n_classes: int, n_docs: int, path: str) -> None:
         )
 
 
-def report_copies(source: Any, counts: Any, parts: Parts) -> None:
-    """Report held-out documents with the same counts as a training document."""
+def report_copies(source: Any, counted: Counted, parts: Parts) -> None:
+    """Report held-out documents with the same counts as a training document.
+
+    Near-duplicates count as copies if they differ only in words that are not in the vocabulary.
+    """
     train, test = parts
+    counts = counted.counts
+    if isinstance(source.counts, TokenizedTexts):
+        # A word that is inserted splits phrases: only single words are compared.
+        single = np.flatnonzero([" " not in word for word in counted.words])
+        if 0 < len(single) < len(counted.words):
+            counts = take_columns(counts, single)
     pairs = copies(counts, train, test)
     if not pairs:
         return
@@ -201,12 +210,20 @@ def _frequencies(rows: Any, shared: tuple, given: Arrays, changed: Arrays, total
 
 
 def choose_words(
-    source: Source, train: np.ndarray, options: CountOptions, y: Any = None
+    source: Source,
+    train: np.ndarray,
+    options: CountOptions,
+    y: Any = None,
+    all_terms: bool = False,
 ) -> Counted:
-    """Choose terms on the training documents, also by their targets; count all documents."""
+    """Choose terms on the training documents, also by their targets; count all documents.
+
+    With `all_terms` the counts have all words and pairs of words as well, if they are in memory.
+    """
     if not isinstance(source.counts, TokenizedTexts):
         return _choose_columns(source, train, options)
-    counter = options.counter(min_df=options.min_df, max_df=options.max_df)
+    all_terms = all_terms and source.folder is None
+    counter = options.counter(min_df=options.min_df, max_df=options.max_df, remainder=all_terms)
     counter.max_features = options.max_features
     texts = source.counts.of(train)
     try:

@@ -266,6 +266,11 @@ function documentGiven(model, d) {
   const row = (values, width) => Array.from(values.slice(d * width, (d + 1) * width));
   const given = { offset: row(data.documents.offset, model.L) };
   if (data.covariates && data.documents.covariates) given.covariates = row(data.documents.covariates, data.covariates.names.length);
+  if (data.remainder && data.documents.remainder) {
+    const text = data.reading.text ? documentText(data, d) : null;
+    const terms = text === null ? [] : remainderOf(model, remainderCounts(model, spansOf(text, data.reading))).terms;
+    given.remainder = { amounts: row(data.documents.remainder, model.L), terms };
+  }
   return given;
 }
 

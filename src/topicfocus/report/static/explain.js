@@ -20,6 +20,7 @@ function waterfallRows(model, found, l, parts) {
     shown.push({ name: `${rest.length} more ${more}${rest.length === 1 ? "" : "s"}`, amount: rest.reduce((s, i) => s + i.amount, 0) });
   }
   shown.unshift(...covariateRows(data, found, l));
+  if (data.remainder) shown.push({ name: "remainder: what all words and pairs add", amount: found.remainder.amounts[l] });
   const rows = [{ name: "without words", from: null, to: found.base[l], total: true }];
   let at = found.base[l];
   for (const item of shown) {
@@ -58,7 +59,22 @@ function waterfall(model, found, l) {
         el("td", { class: "track", "data-tip": rowTip(model, row, l) }, row.total ? bar(row.to - (domain[1] - domain[0]) * 0.004, row.to + (domain[1] - domain[0]) * 0.004, domain, "mark") : bar(row.from, row.to, domain)),
         el("td", { class: "number" }, amount(row)))))),
     savers(title, () => barsDrawing(title, rows.map((row) => ({ name: row.name, from: row.from ?? found.base[l], to: row.to, kind: row.total ? "mark" : undefined, text: amount(row) })), { label: unit || predictorName(model, l), at: found.base[l] }),
-      () => ({ head: ["part", "from", "to", "amount"], rows: rows.map((row) => [row.name, row.from, row.to, row.total ? null : row.to - row.from]) })));
+      () => ({ head: ["part", "from", "to", "amount"], rows: rows.map((row) => [row.name, row.from, row.to, row.total ? null : row.to - row.from]) })),
+    remainderTerms(model, found, l));
+}
+
+/** The strongest terms of the remainder, to be opened. */
+function remainderTerms(model, found, l) {
+  const { remainder } = model.data;
+  if (!remainder) return null;
+  const terms = [...found.remainder.terms].sort((a, b) => Math.abs(b.amounts[l]) - Math.abs(a.amounts[l]));
+  const cut = remainder.kept < remainder.total ? ` The page keeps the ${format(remainder.kept)} strongest of ${format(remainder.total)} coefficients, which changes scores by at most ${format(remainder.error)} in its documents.` : "";
+  return el("details", { class: "more", id: "remainder" },
+    el("summary", {}, `Remainder ${signed(found.remainder.amounts[l])}: its strongest terms`),
+    el("p", { class: "note" }, `A linear model of what the topics leave, on all words and pairs of words, function words included.${cut}`),
+    terms.length ? el("table", {}, el("tbody", {}, terms.slice(0, SHOWN_PARTS).map((term) => el("tr", {},
+      el("th", { scope: "row" }, brief(term.name, 40)), el("td", { class: "number" }, signed(term.amounts[l]))))))
+      : el("p", { class: "note" }, "The text of this document is not in the page, so its terms cannot be listed."));
 }
 
 /** A row in words. */

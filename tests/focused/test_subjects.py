@@ -1,4 +1,4 @@
-"""Themes of all words, and topics that are a theme with a direction."""
+"""Subjects of all words, and topics that are a subject with a direction."""
 
 from contextlib import nullcontext
 
@@ -10,34 +10,41 @@ from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.training import UselessFitWarning
-from topicfocus.focused.initialize import themed_start
-from topicfocus.focused.settings import THEMED
-from topicfocus.focused.themes import cell_words, choose_cells, find_themes, n_themes_of
+from topicfocus.focused.initialize import subject_start
+from topicfocus.focused.settings import SUBJECT_PLAN
+from topicfocus.focused.subjects import (
+    cell_words,
+    choose_cells,
+    find_subjects,
+    n_subjects_of,
+    sign_fractions,
+    subject_fractions,
+)
 from topicfocus.metrics import channel_overlap, rmse, topic_diversity
 from topicfocus.model import make_problem
 
 CONTEXT, OPINIONS = 30, 8
 
 
-def planted(n_themes, n_docs=1500, length=80, seed=0):
-    """Documents about one or two themes; what is said about each is praise or blame.
+def planted(n_subjects, n_docs=1500, length=80, seed=0):
+    """Documents about one or two subjects; what is said about each is praise or blame.
 
-    Words: a context for each theme, then praise for each, then blame for each. Returns counts,
+    Words: a context for each subject, then praise for each, then blame for each. Returns counts,
     target, and the planted topics (praise, then blame).
     """
     rng = np.random.default_rng(seed)
-    n_words = n_themes * (CONTEXT + 2 * OPINIONS)
-    first = n_themes * CONTEXT
-    topics = np.zeros((2, n_themes, n_words))
-    context = np.zeros((n_themes, n_words))
+    n_words = n_subjects * (CONTEXT + 2 * OPINIONS)
+    first = n_subjects * CONTEXT
+    topics = np.zeros((2, n_subjects, n_words))
+    context = np.zeros((n_subjects, n_words))
     weight = 1 / (np.arange(OPINIONS) + 2)
-    for t in range(n_themes):
+    for t in range(n_subjects):
         context[t, t * CONTEXT : (t + 1) * CONTEXT] = 1 / CONTEXT
         for s in range(2):
-            begin = first + (s * n_themes + t) * OPINIONS
+            begin = first + (s * n_subjects + t) * OPINIONS
             topics[s, t, begin : begin + OPINIONS] = weight / weight.sum()
-    mixes = rng.dirichlet(np.full(n_themes, 0.2), size=n_docs)
-    praise = rng.beta(0.7, 0.7, size=(n_docs, n_themes))
+    mixes = rng.dirichlet(np.full(n_subjects, 0.2), size=n_docs)
+    praise = rng.beta(0.7, 0.7, size=(n_docs, n_subjects))
     opinion = np.einsum("dt,dt,tv->dv", mixes, praise, topics[0])
     opinion += np.einsum("dt,dt,tv->dv", mixes, 1 - praise, topics[1])
     words = 0.75 * mixes @ context + 0.25 * opinion
@@ -61,57 +68,57 @@ def reviews():
     return make_reviews(500, random_state=5)
 
 
-# ---- themes -------------------------------------------------------------------------------------
+# ---- subjects -----------------------------------------------------------------------------------
 
 
-def test_themes_are_found(four):
+def test_subjects_are_found(four):
     counts, _, _ = four
-    themes = find_themes(make_problem(make_corpus(counts), None), 4)
-    assert themes.share.sum() == pytest.approx(1.0)
-    about = np.argmax(themes.lift, axis=1)
+    subjects = find_subjects(make_problem(make_corpus(counts), None), 4)
+    assert subjects.share.sum() == pytest.approx(1.0)
+    about = np.argmax(subjects.lift, axis=1)
     for t in range(4):
         block = about[t * CONTEXT : (t + 1) * CONTEXT]
         assert np.all(block == block[0])
     assert len(set(about[: 4 * CONTEXT])) == 4
 
 
-def test_a_word_never_seen_has_no_theme(four):
+def test_a_word_never_seen_has_no_subject(four):
     counts = sparse.hstack([four[0], sparse.csr_array((four[0].shape[0], 1))], format="csr")
-    themes = find_themes(make_problem(make_corpus(sparse.csr_array(counts)), None), 4)
-    np.testing.assert_allclose(themes.lift[-1], 1.0)
+    subjects = find_subjects(make_problem(make_corpus(sparse.csr_array(counts)), None), 4)
+    np.testing.assert_allclose(subjects.lift[-1], 1.0)
 
 
-def test_lifts_average_to_one_over_themes(four):
-    themes = find_themes(make_problem(make_corpus(four[0]), None), 3)
-    np.testing.assert_allclose(themes.lift @ themes.share, 1.0)
+def test_lifts_average_to_one_over_subjects(four):
+    subjects = find_subjects(make_problem(make_corpus(four[0]), None), 3)
+    np.testing.assert_allclose(subjects.lift @ subjects.share, 1.0)
 
 
-def test_one_theme_says_nothing(reviews):
-    themes = find_themes(make_problem(make_corpus(reviews.counts), None), 1)
-    assert themes.n_themes == 1
-    np.testing.assert_array_equal(themes.lift, 1.0)
+def test_one_subject_says_nothing(reviews):
+    subjects = find_subjects(make_problem(make_corpus(reviews.counts), None), 1)
+    assert subjects.n_subjects == 1
+    np.testing.assert_array_equal(subjects.lift, 1.0)
 
 
-def test_themes_do_not_depend_on_threads(reviews):
+def test_subjects_do_not_depend_on_threads(reviews):
     corpus = make_corpus(reviews.counts)
-    one = find_themes(make_problem(corpus, None, n_jobs=1), 3)
-    two = find_themes(make_problem(corpus, None, n_jobs=2), 3)
+    one = find_subjects(make_problem(corpus, None, n_jobs=1), 3)
+    two = find_subjects(make_problem(corpus, None, n_jobs=2), 3)
     np.testing.assert_array_equal(one.lift, two.lift)
 
 
 @pytest.mark.parametrize(
-    ("n_topics", "n_themes"), [(1, 1), (2, 1), (3, 2), (4, 2), (10, 5), (11, 6)]
+    ("n_topics", "n_subjects"), [(1, 1), (2, 1), (3, 2), (4, 2), (10, 5), (11, 6)]
 )
-def test_themes_have_room_for_the_topics(n_topics, n_themes):
-    assert n_themes_of(n_topics, 2) == n_themes
+def test_subjects_have_room_for_the_topics(n_topics, n_subjects):
+    assert n_subjects_of(n_topics, 2) == n_subjects
 
 
 # ---- start --------------------------------------------------------------------------------------
 
 
-def made_up_words(n_words=40, n_themes=3, seed=1):
+def made_up_words(n_words=40, n_subjects=3, seed=1):
     rng = np.random.default_rng(seed)
-    lift = rng.dirichlet(np.ones(n_themes), size=n_words) * n_themes
+    lift = rng.dirichlet(np.ones(n_subjects), size=n_words) * n_subjects
     return rng.integers(5, 50, n_words).astype(float), lift, rng.standard_normal((n_words, 1))
 
 
@@ -120,7 +127,7 @@ UP_AND_DOWN = [np.array([1.0]), np.array([-1.0])]
 
 def test_cells_share_out_the_words():
     count, lift, lean = made_up_words()
-    cells = cell_words(count, lift, lean, UP_AND_DOWN, 2.0, 2.0)
+    cells = cell_words(count, subject_fractions(lift, 2.0), sign_fractions(lean, UP_AND_DOWN, 2.0))
     assert cells.shape == (40, 2, 3)
     np.testing.assert_allclose(cells.sum(axis=(1, 2)), count)
     up, down = cells[:, 0].sum(axis=1), cells[:, 1].sum(axis=1)
@@ -130,7 +137,7 @@ def test_cells_share_out_the_words():
 @pytest.mark.parametrize("n_topics", [2, 3, 5, 6])
 def test_every_direction_gets_a_topic_before_any_gets_a_second(n_topics):
     count, lift, lean = made_up_words()
-    cells = cell_words(count, lift, lean, UP_AND_DOWN, 2.0, 2.0)
+    cells = cell_words(count, subject_fractions(lift, 2.0), sign_fractions(lean, UP_AND_DOWN, 2.0))
     topics = choose_cells(cells, n_topics)
     assert topics.shape == (40, n_topics)
     np.testing.assert_allclose(topics.sum(axis=0), 1.0)
@@ -142,7 +149,7 @@ def test_every_direction_gets_a_topic_before_any_gets_a_second(n_topics):
 @pytest.mark.parametrize("n_topics", [2, 5, 6])
 def test_the_start_is_a_distribution_with_places_up_to_one(n_topics):
     count, lift, lean = made_up_words()
-    place, logits = themed_start(count, lift, lean, UP_AND_DOWN, n_topics, THEMED)
+    place, logits = subject_start(count, lift, lean, UP_AND_DOWN, n_topics, SUBJECT_PLAN)
     np.testing.assert_allclose(np.exp(logits).sum(axis=0), 1.0)
     assert place.shape == (n_topics, 1)
     assert np.abs(place).max() == pytest.approx(1.0)
@@ -152,14 +159,14 @@ def test_the_start_is_a_distribution_with_places_up_to_one(n_topics):
 # ---- the whole fit ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_themes", [4, 8])
-def test_planted_themes_and_directions_are_recovered(n_themes):
-    counts, target, truth = planted(n_themes)
-    model = FocusedTopicRegressor(2 * n_themes, random_state=0).fit(counts, target)
+@pytest.mark.parametrize("n_subjects", [4, 8])
+def test_planted_subjects_and_directions_are_recovered(n_subjects):
+    counts, target, truth = planted(n_subjects)
+    model = FocusedTopicRegressor(2 * n_subjects, random_state=0).fit(counts, target)
     assert np.mean(cosines(truth, model.components_) >= 0.9) >= 0.9
     best = np.argmax(truth @ model.components_.T, axis=1)
-    assert len(set(best)) == 2 * n_themes
-    assert np.all(model.coef_[best[:n_themes]] > model.coef_[best[n_themes:]])
+    assert len(set(best)) == 2 * n_subjects
+    assert np.all(model.coef_[best[:n_subjects]] > model.coef_[best[n_subjects:]])
 
 
 @pytest.mark.parametrize("n_topics", [1, 2, 3, 7])
@@ -202,11 +209,11 @@ def test_weights_let_topics_be_distinct_and_predict(four):
     """Without them one of the two is lost: docs/focused.md."""
     counts, target, _ = four
     train, test = counts[:1000], counts[1000:]
-    themes = FocusedTopicRegressor(8, random_state=0).fit(train, target[:1000])
+    subjects = FocusedTopicRegressor(8, random_state=0).fit(train, target[:1000])
     graded = FocusedTopicRegressor(8, random_state=0, themes=False).fit(train, target[:1000])
-    errors = [rmse(target[1000:], m.predict(test)) for m in (themes, graded)]
+    errors = [rmse(target[1000:], m.predict(test)) for m in (subjects, graded)]
     assert errors[0] < 1.02 * errors[1]
-    assert topic_diversity(themes.components_, 5) > topic_diversity(graded.components_, 5)
+    assert topic_diversity(subjects.components_, 5) > topic_diversity(graded.components_, 5)
 
 
 def test_the_same_documents_have_the_same_topics(reviews):

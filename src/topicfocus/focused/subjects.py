@@ -1,7 +1,7 @@
 """Subjects of the documents, from all words; and topics, a subject with a sign each.
 
 The kept words alone cannot tell what a document is about; the dropped ones can. LDA of all words
-gives T subjects (themes), θ_dt, and how much more often a word occurs in documents of a subject,
+gives T subjects (subjects), θ_dt, and how much more often a word occurs in documents of a subject,
 
     lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t).
 
@@ -40,8 +40,8 @@ from topicfocus.model import ModelState, Problem, make_problem
 from topicfocus.passes import transposed_dot
 from topicfocus.proportions import topic_proportions
 
-#: α of the themes: a document has few of them.
-THEME_PRIOR = 0.1
+#: α of the subjects: a document has few of them.
+SUBJECT_PRIOR = 0.1
 #: Documents that subjects are found from, at most, passes over these, and documents clustered.
 MOST_DOCUMENTS, MOST_EPOCHS, MOST_CLUSTERED = 10_000, 40, 3_000
 #: Relative change of the bound that ends the passes; with 2e-4 there are half as many again.
@@ -60,14 +60,14 @@ LARGEST_ASSOCIATION = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Themes:
+class Subjects:
     """The subjects of the documents.
 
     Attributes
     ----------
-    lift : array (words, themes)
+    lift : array (words, subjects)
         P(t | v) / P(t).
-    share : array (themes,)
+    share : array (subjects,)
         P(t), the mean mix of the documents.
     """
 
@@ -75,19 +75,20 @@ class Themes:
     share: np.ndarray
 
     @property
-    def n_themes(self) -> int:
+    def n_subjects(self) -> int:
         return len(self.share)
 
 
-def themes_of(
+def subjects_of(
     data: FocusData, settings: FocusSettings, shared: SharedStages | None = None
-) -> Themes | None:
+) -> Subjects | None:
     """The subjects of the documents, as many as the topics need; one topic needs none."""
-    if settings.plan.theme_sharpness is None or settings.n_topics == 1:
+    n_seeded = len(settings.seeds)
+    if settings.plan.subject_sharpness is None or (settings.n_topics == 1 and not n_seeded):
         return None
-    n_themes = n_themes_of(settings.n_topics, n_directions(data.columns))
+    n_subjects = n_subjects_of(settings.n_topics - n_seeded, n_directions(data.columns))
     shared = shared or SharedStages()
-    return shared.subjects(n_themes, lambda: find_themes(data.train, n_themes))
+    return shared.subjects(n_subjects, lambda: find_subjects(data.train, n_subjects))
 
 
 def n_directions(columns: Sequence[Column]) -> int:
@@ -95,32 +96,32 @@ def n_directions(columns: Sequence[Column]) -> int:
     return sum(column.width if column.width > 1 else 2 for column in columns)
 
 
-def find_themes(problem: Problem, n_themes: int) -> Themes:
+def find_subjects(problem: Problem, n_subjects: int) -> Subjects:
     """LDA of all words of the documents, or of a sample of them if they are very many.
 
     Documents are sampled by their content, so that the same documents have the same subjects,
     whatever their order, and two copies are one of weight two.
     """
     n_words = problem.corpus.n_words
-    if n_themes < 2:
-        return Themes(lift=np.ones((n_words, 1)), share=np.ones(1))
+    if n_subjects < 2:
+        return Subjects(lift=np.ones((n_words, 1)), share=np.ones(1))
     problem = sampled(problem, MOST_DOCUMENTS)
     corpus = Corpus(in_memory(problem.corpus.counts), problem.corpus.vocabulary)
     problem, weight = problem.with_corpus(corpus), problem.doc_weight
     words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
-    state = _lda(words, n_themes)
+    state = _lda(words, n_subjects)
     mixes = topic_proportions(corpus, state, tolerance=1e-2, n_jobs=problem.n_jobs)
     share = np.average(mixes, axis=0, weights=problem.doc_weights)
     weighted = mixes * problem.doc_weights[:, None]
     uses = transposed_dot(corpus.counts.sqrt(), weighted) + SMOOTHING * share
-    return Themes(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
+    return Subjects(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
 
 
-def _lda(problem: Problem, n_themes: int) -> ModelState:
-    hyper = Hyperparameters(n_topics=n_themes, selects=False)
-    prior, rng = np.full(n_themes, THEME_PRIOR), np.random.default_rng(0)
+def _lda(problem: Problem, n_subjects: int) -> ModelState:
+    hyper = Hyperparameters(n_topics=n_subjects, selects=False)
+    prior, rng = np.full(n_subjects, SUBJECT_PRIOR), np.random.default_rng(0)
     start = perturbed_start(problem, hyper, Gaussian(1.0), prior, rng)
-    start = replace(start, topic_word=clustered_topics(problem, n_themes))
+    start = replace(start, topic_word=clustered_topics(problem, n_subjects))
     found = run(SOLVER, problem, hyper, start, rng, max_epochs=MOST_EPOCHS, tol=TOLERANCE)
     return found.model
 
@@ -186,24 +187,27 @@ def _far_apart(problem: Problem, rows: sparse.csr_array, n: int, start: int) -> 
     return rows[chosen].toarray()
 
 
-def n_themes_of(n_topics: int, n_directions: int) -> int:
+def n_subjects_of(n_topics: int, n_directions: int) -> int:
     """As few subjects as give enough topics, each in every direction."""
     return max(1, math.ceil(n_topics / n_directions))
 
 
-def cell_words(
-    word_count: np.ndarray,
-    lift: np.ndarray,
-    association: np.ndarray,
-    directions: Sequence[np.ndarray],
-    sharpness: float,
-    polarity: float,
+def sign_fractions(
+    association: np.ndarray, directions: Sequence[np.ndarray], polarity: float
 ) -> np.ndarray:
-    """n_v P(t, e | v), words x directions x themes."""
+    """P(e | v), words x directions."""
     push = np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION) @ np.array(directions).T
-    toward = softmax(0.5 * polarity * push, axis=1)
+    return softmax(0.5 * polarity * push, axis=1)
+
+
+def subject_fractions(lift: np.ndarray, sharpness: float) -> np.ndarray:
+    """P(t | v), words x subjects."""
     about = lift**sharpness
-    about = about / about.sum(axis=1, keepdims=True)
+    return about / about.sum(axis=1, keepdims=True)
+
+
+def cell_words(word_count: np.ndarray, about: np.ndarray, toward: np.ndarray) -> np.ndarray:
+    """n_v P(t | v) P(e | v), words x directions x subjects."""
     return word_count[:, None, None] * toward[:, :, None] * about[:, None, :]
 
 
@@ -211,7 +215,7 @@ def choose_cells(cells: np.ndarray, n_topics: int) -> np.ndarray:
     """The cells that become topics, words x topics, each a distribution.
 
     Cells with most tokens come first, but every direction gets a topic before any gets a second
-    one. Topics are ordered by direction, then by theme.
+    one. Topics are ordered by direction, then by subject.
     """
     n_words = len(cells)
     tokens = cells.sum(axis=0)
