@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Without data of other packages, and over in a few seconds. docs/build.py runs all of them.
 QUICK = ("plot_6_served", "plot_8_notebook")
 #: What is smaller in a test than on the pages.
-SMALLER = {"10_000": "700", "8000": "560", "8_000": "560", "n_resamples=5": "n_resamples=2"}
+SMALLER = {"5_000": "700", "4000": "560", "n_resamples=5": "n_resamples=2"}
 #: Pages with Python that the guide does not run; families.md has a test of its own.
 OTHERS = {"families"}
 

@@ -16,7 +16,6 @@ import numpy as np
 from topicfocus.counts import Rows
 from topicfocus.families import for_kernels
 from topicfocus.kernels.constrained import (
-    GRADIENTS,
     ConstrainedStats,
     constrained_documents,
     many_topics,
@@ -37,7 +36,7 @@ class ConstrainedPass:
         The three sums of J; `value` is their total.
     log_topic_gradient : array (words, topics)
         ∂J/∂log β_vk.
-    word_log_likelihood, push : arrays (words,)
+    word_log_likelihood, response : arrays (words,)
         Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is the word's part of the
         likelihood of the words, the second its effect on the prediction.
     coef_gradient : array like η
@@ -50,7 +49,7 @@ class ConstrainedPass:
     target: float
     log_topic_gradient: np.ndarray
     word_log_likelihood: np.ndarray
-    push: np.ndarray
+    response: np.ndarray
     coef_gradient: np.ndarray
     intercept_gradient: np.ndarray
     covariate_gradient: np.ndarray
@@ -95,7 +94,7 @@ def constrained_pass(
         target=float(stats.parts[2]),
         log_topic_gradient=stats.word_topic,
         word_log_likelihood=stats.word_log_likelihood + scale,
-        push=stats.word_push,
+        response=stats.word_response,
         coef_gradient=(theta.T @ slope).reshape(state.coef.shape),
         intercept_gradient=slope.sum(axis=0),
         covariate_gradient=covariates.T @ slope,
@@ -109,6 +108,6 @@ def _documents(
     corpus, (theta, slope) = LocalCorpus(*rows, *given), changed
     many = many_topics(len(prior))
     constrained_documents(
-        GRADIENTS, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
+        True, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
         total,
     )  # fmt: skip

@@ -3,8 +3,8 @@
 from topicfocus.report.explorer import Explorer
 from topicfocus.report.plots import (
     plot_calibration,
+    plot_effects,
     plot_frontier,
-    plot_search,
     plot_topics,
     plot_words,
 )
@@ -13,8 +13,8 @@ from topicfocus.report.summary import summarise
 __all__ = [
     "Explorer",
     "plot_calibration",
+    "plot_effects",
     "plot_frontier",
-    "plot_search",
     "plot_topics",
     "plot_words",
     "summarise",

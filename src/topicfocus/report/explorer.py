@@ -49,9 +49,8 @@ class Explorer:
     by, time : one value per document, a pandas Series, or a dict of name to values, optional
         Groups, and numbers or dates: the page compares their topics, predictions and targets.
     stability : Stability or dict, optional
-        The result of `topicfocus.stability`: the page marks topics and words that do not replicate
-        and lists interchangeable words. Any other dict is shown as it is: a list with one entry per
-        topic, or a dict by number of topic, beside the topics, everything else in the Fit view.
+        The result of `topicfocus.stability`, or its `to_dict`: the page marks topics and words
+        that do not replicate, and lists interchangeable words.
     max_documents : int, default=500
         Documents in the page, a random sample; metrics and curves use all documents.
     exact : bool, default=False

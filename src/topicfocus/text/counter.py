@@ -126,6 +126,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     array(['E11.9', 'I10'], dtype=object)
     """
 
+    remainder_vocabulary_: dict[str, int]
+
     def __init__(
         self,
         *,
@@ -396,7 +398,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         else:
             terms = choose_terms(texts, self.term_rule, y)
             self.vocabulary_ = {term: i for i, term in enumerate(terms)}
-        vars(self).pop("remainder_vocabulary_", None)
+        if hasattr(self, "remainder_vocabulary_"):
+            del self.remainder_vocabulary_
         if self._counts_all:
             self.remainder_vocabulary_ = {t: i for i, t in enumerate(choose_all_terms(texts))}
 
@@ -404,7 +407,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         """A copy that does not count all words and pairs of words."""
         found = copy(self)
         found.remainder = False
-        vars(found).pop("remainder_vocabulary_", None)
+        if hasattr(found, "remainder_vocabulary_"):
+            del found.remainder_vocabulary_
         return found
 
     @property

@@ -326,6 +326,21 @@ def as_label(value: Any) -> str:
     return str(value)
 
 
+# ---- DataFrames ----------------------------------------------------------------------------------
+
+
+def open_frame(frame: pd.DataFrame, path: str, request: Request) -> Reader:
+    check_columns(request, list(map(str, frame.columns)), path)
+    return partial(_frame_rows, frame, request)
+
+
+def _frame_rows(frame: pd.DataFrame, request: Request, bad: BadRows) -> Rows:
+    places = {str(name): i for i, name in enumerate(frame.columns)}
+    columns = [frame.iloc[:, places[name]].astype(object) for name in request.names]
+    values = [column.where(column.notna(), None).tolist() for column in columns]
+    yield from zip(range(1, len(frame) + 1), *values, strict=True)
+
+
 # ---- Parquet -------------------------------------------------------------------------------------
 
 

@@ -379,7 +379,7 @@ def _numbers(
 
 
 def read_table(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pd.DataFrame,
     text: str | None = None,
     target: str | None = None,
     *,
@@ -400,7 +400,7 @@ def read_table(
 
     Parameters
     ----------
-    path : path-like, or sequence of path-like
+    path : path-like, sequence of path-like, or pandas.DataFrame
         CSV, TSV, JSON lines or a JSON array, also compressed (.gz, .bz2, .xz, .zip, .zst); Parquet;
         Excel; a folder of text files; a count matrix (.npz, .mtx; see `read_counts`); or "-" for
         standard input. Several files with the same columns: a list, a pattern such as
@@ -461,8 +461,6 @@ def read_table(
     >>> counts.shape, detect_target(table.target).classes
     ((2, 3), ('1', '5'))
     """
-    given = [os.fspath(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
-    _check_settings(given, format, delimiter, separator)
     files.extends_ascii(encoding)  # raises if it is unknown
     request = Request(
         text=text,
@@ -478,6 +476,11 @@ def read_table(
         sheet=sheet,
         skip_bad=skip_bad,
     )
+    if isinstance(path, pd.DataFrame):
+        called = "the DataFrame"
+        return Table(called, {called: formats.open_frame(path, called, request)}, request)
+    given = [os.fspath(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
+    _check_settings(given, format, delimiter, separator)
     names = _expand(given, format)
     kinds = {name: format_of(name, format) for name in names}
     if "counts" in kinds.values():

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from topicfocus.config import (
     ColumnNames,
@@ -78,10 +79,10 @@ class Source:
         return row if self.files is None else f"{self.files[i]}, {row}"
 
 
-def open_file(config: Roles) -> Any:
-    """A table of `text.read_table`, with its columns checked."""
+def open_file(config: Roles, frame: Any = None) -> Any:
+    """A table of `text.read_table`, with its columns checked; of a DataFrame if one is given."""
     table = read_table(
-        config.paths,
+        config.paths if frame is None else frame,
         config.text,
         config.target,
         numbers=config.more.every,
@@ -92,12 +93,12 @@ def open_file(config: Roles) -> Any:
     )
     n = len(getattr(table, "files", ()))
     files = f" ({n} files)" if n > 1 else ""
-    log.info(f"Reading {'standard input' if config.paths[0] == '-' else table.path}{files} ...")
+    log.info(f"Reading {'standard input' if table.path == '-' else table.path}{files} ...")
     return table
 
 
 def open_new(
-    path: Paths,
+    path: Paths | pd.DataFrame,
     saved: Any,
     *,
     text: str | None,
