@@ -95,8 +95,8 @@ class FocusSettings:
     `select` is False for pc-sLDA, which keeps every word. `keep` and `drop` are columns. With
     `themes`, topics are subjects with signs, otherwise they are graded. `stable` is True for
     selection="stable", `low_fidelity` for a fit that only compares settings (`fit`).
-    `fixed_inclusion` is an automatic choice of an earlier fit, a limit unlike `inclusion_prior`. `seeds` are
-    the columns of the seed words of the first topics, which are also in `keep`.
+    `fixed_inclusion` is an automatic choice of an earlier fit, a limit unlike `inclusion_prior`.
+    `seeds` are the columns of the seed words of the first topics, which are also in `keep`.
     """
 
     n_topics: int
