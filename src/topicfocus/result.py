@@ -221,9 +221,9 @@ class Result:
         >>> result.plot().get_xlabel()
         'predicted target, from little to much of the topic'
         """
-        from topicfocus.report import plot_topics
+        from topicfocus.report import plot_effects
 
-        return plot_topics(self.explorer(), ax=ax)
+        return plot_effects(self.explorer(), ax=ax)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Result:
         """Write the folder that ``topicfocus fit`` writes: model, tables, settings and page.
