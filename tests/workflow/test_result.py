@@ -32,7 +32,8 @@ def result(frame):
 
 def test_a_frame_texts_and_a_file_give_the_same(frame, result, tmp_path):
     frame.to_csv(tmp_path / "r.csv", index=False)
-    from_texts = topicfocus.fit(frame["review"], y=frame["stars"], topics=3, phrases=False)
+    texts = frame["review"].to_numpy().astype(str)
+    from_texts = topicfocus.fit(texts, y=frame["stars"], topics=3, phrases=False)
     from_file = topicfocus.fit(tmp_path / "r.csv", **SETTINGS)
     for other in (from_texts, from_file):
         assert other.metrics == pytest.approx(result.metrics, rel=1e-6)
