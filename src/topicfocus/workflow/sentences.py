@@ -172,8 +172,8 @@ def quality_sentence(summary: dict[str, Any]) -> str:
 #: For the first metric that a model has: its name, what is before the number and after it.
 _QUALITY = (
     ("auc", "separates the classes with an AUC of", "", lambda v: f"{v:.3f}"),
-    ("accuracy", "predicts the right class of", "", percentage),
     ("r2", "explains", " of the variance of {}", percentage),
+    ("accuracy", "predicts the right class for", "", percentage),
     ("deviance", "has a deviance of", " per document", metric),
 )
 
