@@ -190,7 +190,7 @@ def _variances(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total:
     for block in responsibilities(counts, table, theta, _CURVATURES // n_topics**2):
         here, r = slice(block.first, block.last), block.r
         weighted = r * (block.count * multiplicity[block.word])[:, None]
-        products = (weighted[:, :, None] * r[:, None, :]).reshape(len(r), -1)
+        products = (weighted[:, :, None] * r[:, None, :]).reshape(len(r), n_topics**2)
         curvature = block.sums(products).reshape(-1, n_topics, n_topics) + np.diag(prior)
         scaled = theta[here, :, None] * coef.T
         x = np.linalg.solve(curvature, scaled)
